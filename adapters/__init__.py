@@ -1,0 +1,1 @@
+"""Chat platforms behind one contract; this wing knows nothing of the agent."""

@@ -1,0 +1,1 @@
+"""The agent: thinks, remembers, acts; has never heard of any chat platform."""

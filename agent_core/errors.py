@@ -1,0 +1,78 @@
+"""What can go wrong in the core.
+
+CoreError
+├── StoreError             the database can't do what it was asked
+│   ├── StoreBusy          another process owns this home
+│   ├── StoreFull          the disk is full; nothing was written
+│   ├── StoreDamaged       a check of the file or of a row failed
+│   └── StoreTooNew        a newer version of Talaria wrote this database
+├── ModelError             a model call gave no whole answer
+│   ├── ModelBusy          overloaded, rate limited or unreachable; try again
+│   ├── ModelCut           the answer broke off while it streamed; try again
+│   ├── ModelRejected      the request itself was refused; a repeat would be too
+│   ├── ModelOverflow      the input is longer than the model can read
+│   ├── ModelUnknown       the provider has no model of this name
+│   └── ModelDenied        the key is wrong, has no access, or is out of credit
+└── ToolArgumentError      the model called a tool in a way it can't run
+"""
+
+
+class CoreError(Exception):
+    """Root of the core's errors. The text is a plain sentence."""
+
+
+class StoreError(CoreError):
+    """The database can't do what it was asked."""
+
+
+class StoreBusy(StoreError):
+    """Another process owns this home; the text names its process id."""
+
+
+class StoreFull(StoreError):
+    """The disk is full. The transaction was rolled back whole."""
+
+
+class StoreDamaged(StoreError):
+    """The file or a row does not hold what was written to it."""
+
+
+class StoreTooNew(StoreError):
+    """The database has a schema version that this program does not know."""
+
+
+class ModelError(CoreError):
+    """A model call that gave no whole answer."""
+
+
+class ModelBusy(ModelError):
+    """The provider could not be reached, is overloaded or limits the rate."""
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        """`retry_after` is in seconds, where the provider gave one."""
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class ModelCut(ModelError):
+    """The stream ended before the answer did."""
+
+
+class ModelRejected(ModelError):
+    """The provider refuses this request as it stands."""
+
+
+class ModelOverflow(ModelError):
+    """The input does not fit the model's window."""
+
+
+class ModelUnknown(ModelError):
+    """The provider has no model of this name."""
+
+
+class ModelDenied(ModelError):
+    """The key is wrong, lacks access or credit."""
+
+
+class ToolArgumentError(CoreError):
+    """Arguments that a tool can't run with; the text tells the model what to change."""

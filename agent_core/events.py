@@ -1,0 +1,56 @@
+"""What a running turn tells whoever watches it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_core.ids import CallId
+
+Ending = Literal["answered", "stopped", "refused", "exhausted", "failed", "suspended"]
+"""How a turn ended. `suspended` means not at all: it goes on at the next start."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextGrew:
+    """More of the answer arrived. `delta` is what is new."""
+
+    delta: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextReset:
+    """What was shown of the current answer no longer stands: the call is made again,
+    or tools run before the real answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolStarted:
+    """A tool call begins."""
+
+    call_id: CallId
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolEnded:
+    """A tool call gave its result."""
+
+    call_id: CallId
+    name: str
+    is_error: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnEnded:
+    """The last event of every turn. `text` is the answer, or empty.
+
+    `reason` names, for endings other than `answered`, what happened: a word that the
+    hall turns into a sentence (for instance `max_tokens`, `money`, `model_busy`).
+    """
+
+    ending: Ending
+    text: str
+    reason: str = ""
+    detail: str = ""
+
+
+Event = TextGrew | TextReset | ToolStarted | ToolEnded | TurnEnded

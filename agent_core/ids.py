@@ -1,0 +1,19 @@
+"""Names of rows, each its own type so that one is never taken for another."""
+
+from typing import NewType
+
+PersonId = NewType("PersonId", int)
+AccountId = NewType("AccountId", int)
+ConversationId = NewType("ConversationId", int)
+SessionId = NewType("SessionId", int)
+MessageId = NewType("MessageId", int)
+InboxId = NewType("InboxId", int)
+TurnId = NewType("TurnId", int)
+OutboxId = NewType("OutboxId", int)
+TaskId = NewType("TaskId", int)
+
+CallId = NewType("CallId", str)
+"""A model's own name of one tool call, unique within one answer."""
+
+PromptHash = NewType("PromptHash", str)
+"""SHA-256, in hex, of a frozen prompt."""

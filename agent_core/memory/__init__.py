@@ -1,0 +1,1 @@
+"""Curated memory: what is always in the prompt."""

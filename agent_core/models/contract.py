@@ -1,0 +1,74 @@
+"""What a model provider must do: stream one answer to one request."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from agent_core.transcript import Message, ToolSpec
+
+StopReason = Literal["end", "tools", "length", "pause", "refusal", "overflow", "unknown"]
+"""Why an answer ended: done, tool calls follow, cut by the output limit, to be sent back
+unchanged and continued, declined by the model, no room left in the window, anything else."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one call. The four numbers are disjoint: their sum is what was processed."""
+
+    input_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    output_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest:
+    """One call. `system` and `tools` are the frozen part and must stay byte-identical."""
+
+    model: str
+    system: str
+    tools: tuple[ToolSpec, ...]
+    messages: tuple[Message, ...]
+    max_output_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextDelta:
+    """A piece of the answer's text, as it arrives."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelAnswer:
+    """The whole answer; always the last thing a stream gives.
+
+    Only with `stop == "tools"` are the calls in `message` whole and may be run. `model` is
+    the name that answered. `refusal` is the provider's category of a refusal, if it names one.
+    """
+
+    message: Message
+    stop: StopReason
+    usage: Usage
+    model: str
+    refusal: str = ""
+
+
+class Model(Protocol):
+    """A provider."""
+
+    @property
+    def provider(self) -> str:
+        """The folder's name; also the mark on raw parts."""
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelAnswer]:
+        """Make the call. Makes no retries of its own.
+
+        Raises any `ModelError`. Closing or cancelling the iterator ends the call.
+        """
+
+    async def check(self, model: str) -> None:
+        """Ask the provider whether key and model are good. Raises any `ModelError`."""
+
+    async def close(self) -> None:
+        """Let go of connections."""

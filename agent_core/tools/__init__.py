@@ -1,0 +1,1 @@
+"""Tools: their contract, and the box that runs them."""

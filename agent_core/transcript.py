@@ -1,0 +1,125 @@
+"""The neutral form of a conversation: messages made of parts, the same for every model."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from agent_core.ids import CallId
+
+Role = Literal["user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPart:
+    """Words. `is_fact` marks what Talaria itself put into a user message (time, room)."""
+
+    text: str
+    is_fact: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallPart:
+    """The model asks for a tool. `arguments` is JSON text of one object."""
+
+    call_id: CallId
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResultPart:
+    """What a tool call gave, as the model reads it."""
+
+    call_id: CallId
+    name: str
+    text: str
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawPart:
+    """A provider's own block (thinking, for one) as JSON text.
+
+    Sent back unchanged to the same provider and model, left out for any other.
+    """
+
+    provider: str
+    model: str
+    payload: str
+
+
+Part = TextPart | ToolCallPart | ToolResultPart | RawPart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of a transcript.
+
+    A `tool` message holds the results of all calls of the assistant message before it,
+    in the order of the calls.
+    """
+
+    role: Role
+    parts: tuple[Part, ...]
+
+    @property
+    def text(self) -> str:
+        """The words of a person or of the model, without facts, calls and results."""
+        return "\n\n".join(
+            part.text for part in self.parts if isinstance(part, TextPart) and not part.is_fact
+        )
+
+    @property
+    def calls(self) -> tuple[ToolCallPart, ...]:
+        """The tool calls in this message, in order."""
+        return tuple(part for part in self.parts if isinstance(part, ToolCallPart))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """How a tool presents itself to a model.
+
+    `schema` is JSON text: a JSON Schema (draft 7) of one object. The name is
+    `[A-Za-z0-9_-]`, at most 64 characters.
+    """
+
+    name: str
+    description: str
+    schema: str
+
+
+def user_message(text: str, *, facts: str = "") -> Message:
+    """A user message of words, led by facts where there are any."""
+    words = TextPart(text=text)
+    return Message(
+        role="user", parts=(TextPart(text=facts, is_fact=True), words) if facts else (words,)
+    )
+
+
+_KINDS: dict[str, type[TextPart | ToolCallPart | ToolResultPart | RawPart]] = {
+    "text": TextPart,
+    "call": ToolCallPart,
+    "result": ToolResultPart,
+    "raw": RawPart,
+}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+
+
+def dump_parts(parts: tuple[Part, ...]) -> str:
+    """Parts as JSON text, the form in which they are stored; the same parts, the same bytes."""
+    return json.dumps(
+        [{"kind": _NAMES[type(part)], **asdict(part)} for part in parts],
+        ensure_ascii=False,
+        separators=(",", ":"),
+    )
+
+
+def load_parts(text: str) -> tuple[Part, ...]:
+    """The reverse of `dump_parts`. Raises `ValueError` or `TypeError` on anything else."""
+    parts: list[Part] = []
+    for fields in json.loads(text):
+        kind = _KINDS.get(fields.pop("kind", ""))
+        if kind is None:
+            raise ValueError("a stored message holds a part of unknown kind")
+        parts.append(kind(**fields))
+    return tuple(parts)

@@ -1,0 +1,1 @@
+"""The hall: where chat platforms and the agent meet; nothing imports it."""

@@ -1,0 +1,1 @@
+"""Slash commands: one registry, from which every menu is made."""

@@ -1,0 +1,1 @@
+"""Health, the console page and their gate."""
