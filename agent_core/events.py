@@ -19,7 +19,8 @@ class TextGrew:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextReset:
     """What was shown of the current answer no longer stands: the call is made again,
-    or tools run before the real answer."""
+    or tools run before the real answer.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,7 +50,8 @@ class Tool(Protocol):
     @property
     def is_cheap(self) -> bool:
         """True for local tools that take no time and no money: a step made only of
-        such calls is refunded to the turn's budget."""
+        such calls is refunded to the turn's budget.
+        """
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Do it. `arguments` fit the schema already.
