@@ -1,0 +1,1 @@
+"""The tests: mirrors of the tree, emulators, contracts, journeys, faults and the house."""

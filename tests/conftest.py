@@ -1,0 +1,83 @@
+"""Keep every test on this machine: no foreign socket, no foreign name, no key of the developer."""
+
+import ipaddress
+import os
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+FOREIGN_PREFIXES = ("TALARIA_", "TELEGRAM_", "DISCORD_", "SLACK_", "ANTHROPIC_", "OPENAI_")
+PROXIES = {"http_proxy", "https_proxy", "all_proxy", "ws_proxy", "wss_proxy"}
+
+_foreign_contacts: list[str] = []
+
+
+def _forget_the_developer() -> None:
+    """Real keys and proxies must not leak into a test, nor a test's traffic into a proxy."""
+    for name in list(os.environ):
+        if name.startswith(FOREIGN_PREFIXES) or name.lower() in PROXIES:
+            del os.environ[name]
+
+
+def _is_numeric(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    return True
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    return _is_numeric(host) and ipaddress.ip_address(host.partition("%")[0]).is_loopback
+
+
+def _text(host: object) -> str:
+    return host.decode("ascii", "replace") if isinstance(host, bytes) else str(host)
+
+
+def _stop(contact: str) -> None:
+    """`Failed` is no `Exception`: the product's bulkheads and retries can't eat it."""
+    _foreign_contacts.append(contact)
+    raise pytest.fail.Exception(
+        f"tests speak to loopback only: {contact} was stopped; use an emulator on 127.0.0.1"
+    )
+
+
+def _watch(event: str, arguments: tuple[object, ...]) -> None:
+    """Audit hook. It sees CPython's sockets; uvloop's own are out of its sight."""
+    if not event.startswith("socket."):
+        return
+    if event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
+        address = arguments[1]
+        if isinstance(address, tuple) and not _is_loopback(_text(address[0])):
+            _stop(f"{event.removeprefix('socket.')} to {_text(address[0])} port {address[1]}")
+    elif event in ("socket.getaddrinfo", "socket.gethostbyname"):
+        host = arguments[0]
+        if host is not None and host not in ("", b""):
+            name = _text(host)
+            if not _is_numeric(name) and not _is_loopback(name):
+                _stop(f"a look-up of {name}")
+
+
+_forget_the_developer()
+sys.addaudithook(_watch)
+
+
+@pytest.fixture
+def foreign_contacts() -> Iterator[list[str]]:
+    """What was stopped so far in this test, for the one test that does it on purpose."""
+    yield _foreign_contacts
+    _foreign_contacts.clear()
+
+
+@pytest.fixture(autouse=True)
+def _only_loopback() -> Iterator[None]:
+    """A stopped contact fails its test even where something swallowed the exception."""
+    _foreign_contacts.clear()
+    yield
+    stopped = list(_foreign_contacts)
+    _foreign_contacts.clear()
+    assert not stopped, f"tests speak to loopback only: {'; '.join(stopped)} was stopped"
