@@ -1,0 +1,86 @@
+"""Queries over platform events: stored before they are confirmed, kept until they are done."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent_core.ids import InboxId, TurnId
+from agent_core.state.database import Connection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InboxRow:
+    """An event that waits to be looked at."""
+
+    id: InboxId
+    platform: str
+    event_id: str
+    payload: str
+
+
+def store(
+    connection: Connection, *, platform: str, events: Sequence[tuple[str, str]], now: int
+) -> list[InboxRow]:
+    """Keep events given as (event id, payload); return those not seen before, in order."""
+    fresh = []
+    for event_id, payload in events:
+        row = connection.execute(
+            "INSERT INTO inbox (platform, event_id, payload, state, received_at)"
+            " VALUES (:platform, :event_id, :payload, 'received', :now)"
+            " ON CONFLICT (platform, event_id) DO NOTHING RETURNING id",
+            {"platform": platform, "event_id": event_id, "payload": payload, "now": now},
+        ).fetchone()
+        if row:
+            fresh.append(
+                InboxRow(id=InboxId(row[0]), platform=platform, event_id=event_id, payload=payload)
+            )
+    return fresh
+
+
+def list_received(connection: Connection) -> list[InboxRow]:
+    """Events that no turn has claimed yet, oldest first."""
+    rows = connection.execute(
+        "SELECT id, platform, event_id, payload FROM inbox WHERE state = 'received' ORDER BY id"
+    ).fetchall()
+    return [
+        InboxRow(id=InboxId(row[0]), platform=row[1], event_id=row[2], payload=row[3])
+        for row in rows
+    ]
+
+
+def claim(connection: Connection, *, inbox_ids: Sequence[InboxId], turn_id: TurnId) -> None:
+    """Give events to a turn."""
+    connection.executemany(
+        "UPDATE inbox SET state = 'claimed', turn_id = :turn_id"
+        " WHERE id = :id AND state = 'received'",
+        [{"id": inbox_id, "turn_id": turn_id} for inbox_id in inbox_ids],
+    )
+
+
+def finish(connection: Connection, *, inbox_id: InboxId, reason: str = "") -> None:
+    """An event that needs no turn is done. `reason` says why, in a word or two."""
+    connection.execute(
+        "UPDATE inbox SET state = 'done', reason = :reason WHERE id = :id",
+        {"id": inbox_id, "reason": reason},
+    )
+
+
+def finish_turn(connection: Connection, *, turn_id: TurnId) -> None:
+    """All events of a turn are done."""
+    connection.execute(
+        "UPDATE inbox SET state = 'done' WHERE turn_id = :turn_id AND state = 'claimed'",
+        {"turn_id": turn_id},
+    )
+
+
+def park(connection: Connection, *, inbox_id: InboxId, reason: str) -> None:
+    """Set an event aside that can't be read; it is kept, and not looked at again."""
+    connection.execute(
+        "UPDATE inbox SET state = 'dead', reason = :reason WHERE id = :id",
+        {"id": inbox_id, "reason": reason},
+    )
+
+
+def count_dead(connection: Connection) -> int:
+    """How many events were set aside."""
+    row = connection.execute("SELECT COUNT(*) FROM inbox WHERE state = 'dead'").fetchone()
+    return int(row[0])

@@ -1,0 +1,106 @@
+"""Queries over the append-only transcript."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent_core.errors import StoreDamaged
+from agent_core.ids import ConversationId, MessageId, PersonId, SessionId, TurnId
+from agent_core.state.checksum import checksum
+from agent_core.state.database import Connection
+from agent_core.state.search import index_message
+from agent_core.transcript import Message, dump_parts, load_parts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shelf:
+    """Where in the transcript a turn's messages belong, and whose they are."""
+
+    session_id: SessionId
+    turn_id: TurnId
+    person_id: PersonId
+    conversation_id: ConversationId
+    platform: str
+
+    @property
+    def tokens(self) -> str:
+        """The search tokens of every message here: its person's and its conversation's."""
+        return f"p{self.person_id} c{self.conversation_id}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredMessage:
+    """A message of the transcript with the turn it came in."""
+
+    id: MessageId
+    turn_id: TurnId
+    message: Message
+
+
+def append(
+    connection: Connection, shelf: Shelf, messages: Sequence[Message], *, now: int
+) -> list[MessageId]:
+    """Add messages at the end and make the words in them findable."""
+    ids = []
+    for message in messages:
+        parts = dump_parts(message.parts)
+        text = message.text
+        row = connection.execute(
+            "INSERT INTO messages (session_id, turn_id, person_id, scope, role, parts, text,"
+            " platform, created_at, checksum) VALUES (:session_id, :turn_id, :person_id, :scope,"
+            " :role, :parts, :text, :platform, :now, :checksum) RETURNING id",
+            {
+                "session_id": shelf.session_id,
+                "turn_id": shelf.turn_id,
+                "person_id": shelf.person_id,
+                "scope": shelf.tokens,
+                "role": message.role,
+                "parts": parts,
+                "text": text,
+                "platform": shelf.platform,
+                "now": now,
+                "checksum": checksum(message.role, parts, text),
+            },
+        ).fetchone()
+        message_id = MessageId(row[0])
+        index_message(connection, message_id=message_id, scope=shelf.tokens, text=text)
+        ids.append(message_id)
+    return ids
+
+
+def list_session(
+    connection: Connection, *, session_id: SessionId, person_id: PersonId
+) -> list[StoredMessage]:
+    """The transcript of one session, oldest first.
+
+    Raises `StoreDamaged` on a row that does not hold what was written.
+    """
+    rows = connection.execute(
+        "SELECT id, turn_id, role, parts, text, checksum FROM messages"
+        " WHERE session_id = :session_id AND person_id = :person_id ORDER BY id",
+        {"session_id": session_id, "person_id": person_id},
+    ).fetchall()
+    stored = []
+    for message_id, turn_id, role, parts, text, expected in rows:
+        if checksum(role, parts, text) != expected:
+            raise StoreDamaged(
+                f"message {message_id} of the transcript is damaged;"
+                " restore a backup, or start afresh with /new"
+            )
+        stored.append(
+            StoredMessage(
+                id=MessageId(message_id),
+                turn_id=TurnId(turn_id),
+                message=Message(role=role, parts=load_parts(parts)),
+            )
+        )
+    return stored
+
+
+def count_turn_words(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> int:
+    """How many messages of people and of the assistant a session holds."""
+    row = connection.execute(
+        "SELECT COUNT(*) FROM messages WHERE session_id = :session_id"
+        " AND person_id = :person_id AND role <> 'tool'",
+        {"session_id": session_id, "person_id": person_id},
+    ).fetchone()
+    return int(row[0])

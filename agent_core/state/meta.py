@@ -1,0 +1,18 @@
+"""Queries over single values that the house remembers about itself."""
+
+from agent_core.state.database import Connection
+
+
+def get(connection: Connection, *, key: str) -> str | None:
+    """The value, or None if it was never set."""
+    row = connection.execute("SELECT value FROM meta WHERE key = :key", {"key": key}).fetchone()
+    return row[0] if row else None
+
+
+def put(connection: Connection, *, key: str, value: str) -> None:
+    """Set or replace the value."""
+    connection.execute(
+        "INSERT INTO meta (key, value) VALUES (:key, :value)"
+        " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        {"key": key, "value": value},
+    )

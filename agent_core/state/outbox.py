@@ -1,0 +1,223 @@
+"""Queries over platform messages owed: each is sent until the platform has it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_core.ids import OutboxId, PersonId, TurnId
+from agent_core.state.checksum import checksum
+from agent_core.state.database import Connection
+
+OutboxState = Literal["owed", "sending", "sent", "unsure", "dead"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboxRow:
+    """One platform message. `chat` is the hall's own name of the place, the unit of order.
+
+    A row with `is_live` shows a turn that is still running: its body is not final, and
+    nobody owes it. `message_id` is the platform's, once it is known. `shown` is what the
+    platform may have been given by an attempt whose outcome is not known.
+    """
+
+    id: OutboxId
+    platform: str
+    chat: str
+    turn_id: TurnId | None
+    person_id: PersonId | None
+    part: int
+    body: str
+    reply_to: str | None
+    is_silent: bool
+    is_live: bool
+    state: OutboxState
+    message_id: str | None
+    shown: str | None
+    attempts: int
+    reason: str
+    is_whole: bool
+    """False if the stored body is not what was written; it must not be sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Debt:
+    """A message to be owed: where to, for whom, and what it says."""
+
+    platform: str
+    chat: str
+    body: str
+    person_id: PersonId | None = None
+    turn_id: TurnId | None = None
+    part: int = 0
+    reply_to: str | None = None
+    is_silent: bool = False
+
+
+_ROW = (
+    "id, platform, chat, turn_id, person_id, part, body, reply_to, is_silent, is_live, state,"
+    " message_id, shown, attempts, reason, checksum"
+)
+
+
+def _row(row: tuple[object, ...]) -> OutboxRow:
+    names = [name.strip() for name in _ROW.split(",")]
+    fields = dict(zip(names, row, strict=True))
+    expected = fields.pop("checksum")
+    body = fields["body"]
+    is_whole = isinstance(body, str) and checksum(body) == expected
+    fields["is_silent"] = bool(fields["is_silent"])
+    fields["is_live"] = bool(fields["is_live"])
+    return OutboxRow(**fields, is_whole=is_whole)  # type: ignore[arg-type]
+
+
+def owe(connection: Connection, debt: Debt, *, now: int) -> OutboxRow:
+    """Owe a message."""
+    return _insert(connection, debt, state="owed", is_live=False, now=now)
+
+
+def open_live(connection: Connection, debt: Debt, *, now: int) -> OutboxRow:
+    """Note that the live message of a running turn is about to be sent for the first time."""
+    return _insert(connection, debt, state="sending", is_live=True, now=now)
+
+
+def _insert(
+    connection: Connection, debt: Debt, *, state: OutboxState, is_live: bool, now: int
+) -> OutboxRow:
+    row = connection.execute(
+        "INSERT INTO outbox (platform, chat, turn_id, person_id, part, body, reply_to, is_silent,"
+        " is_live, state, shown, created_at, checksum) VALUES (:platform, :chat, :turn_id,"
+        " :person_id, :part, :body, :reply_to, :is_silent, :is_live, :state, :shown, :now,"
+        f" :checksum) RETURNING {_ROW}",
+        {
+            "platform": debt.platform,
+            "chat": debt.chat,
+            "turn_id": debt.turn_id,
+            "person_id": debt.person_id,
+            "part": debt.part,
+            "body": debt.body,
+            "reply_to": debt.reply_to,
+            "is_silent": int(debt.is_silent),
+            "is_live": int(is_live),
+            "state": state,
+            "shown": debt.body if is_live else None,
+            "now": now,
+            "checksum": checksum(debt.body),
+        },
+    ).fetchone()
+    return _row(row)
+
+
+def find_live(connection: Connection, *, turn_id: TurnId) -> OutboxRow | None:
+    """The live message of a turn, if one was opened."""
+    row = connection.execute(
+        f"SELECT {_ROW} FROM outbox WHERE turn_id = :turn_id AND is_live = 1", {"turn_id": turn_id}
+    ).fetchone()
+    return _row(row) if row else None
+
+
+def settle_live(connection: Connection, *, outbox_id: OutboxId, body: str) -> OutboxRow:
+    """The live message gets its final words and is owed from now on.
+
+    One whose first sending has no known outcome stays unsure, to be looked for first.
+    """
+    row = connection.execute(
+        "UPDATE outbox SET body = :body, checksum = :checksum, is_live = 0,"
+        " state = CASE WHEN state IN ('sending', 'unsure') THEN 'unsure' ELSE 'owed' END"
+        f" WHERE id = :id RETURNING {_ROW}",
+        {"id": outbox_id, "body": body, "checksum": checksum(body)},
+    ).fetchone()
+    return _row(row)
+
+
+def list_open(connection: Connection) -> list[OutboxRow]:
+    """All that is owed, on its way or unsure, oldest first."""
+    rows = connection.execute(
+        f"SELECT {_ROW} FROM outbox WHERE state IN ('owed', 'sending', 'unsure') ORDER BY id"
+    ).fetchall()
+    return [_row(row) for row in rows]
+
+
+def mark_sending(connection: Connection, *, outbox_id: OutboxId) -> None:
+    """An attempt to send the body is about to be made."""
+    connection.execute(
+        "UPDATE outbox SET state = 'sending', shown = body, attempts = attempts + 1 WHERE id = :id",
+        {"id": outbox_id},
+    )
+
+
+def mark_sent(connection: Connection, *, outbox_id: OutboxId, message_id: str, now: int) -> None:
+    """The platform has the body, under this id of its own."""
+    connection.execute(
+        "UPDATE outbox SET state = 'sent', message_id = :message_id, shown = NULL, sent_at = :now"
+        " WHERE id = :id",
+        {"id": outbox_id, "message_id": message_id, "now": now},
+    )
+
+
+def mark_found(connection: Connection, *, outbox_id: OutboxId, message_id: str) -> None:
+    """An unsure message was found: the platform has what was shown, and the body is owed."""
+    connection.execute(
+        "UPDATE outbox SET state = CASE WHEN is_live = 1 THEN 'sent' ELSE 'owed' END,"
+        " message_id = :message_id, shown = NULL WHERE id = :id",
+        {"id": outbox_id, "message_id": message_id},
+    )
+
+
+def mark_owed(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
+    """The platform surely has nothing of it; it is owed again."""
+    connection.execute(
+        "UPDATE outbox SET state = 'owed', message_id = NULL, shown = NULL, reason = :reason"
+        " WHERE id = :id",
+        {"id": outbox_id, "reason": reason},
+    )
+
+
+def mark_unsure(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
+    """Nobody knows whether the platform has what was shown."""
+    connection.execute(
+        "UPDATE outbox SET state = 'unsure', reason = :reason WHERE id = :id",
+        {"id": outbox_id, "reason": reason},
+    )
+
+
+def mark_dead(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
+    """Set a message aside that can't be delivered; it is kept for `/retry`."""
+    connection.execute(
+        "UPDATE outbox SET state = 'dead', reason = :reason WHERE id = :id",
+        {"id": outbox_id, "reason": reason},
+    )
+
+
+def drop_live(connection: Connection, *, outbox_id: OutboxId) -> None:
+    """A live message that surely was never shown is no more."""
+    connection.execute("DELETE FROM outbox WHERE id = :id AND is_live = 1", {"id": outbox_id})
+
+
+def revive_dead(
+    connection: Connection, *, person_id: PersonId, platform: str, chat: str
+) -> list[OutboxRow]:
+    """Owe again what was set aside for this person in this chat; what is owed now, in order."""
+    rows = connection.execute(
+        "UPDATE outbox SET state = 'owed', attempts = 0, message_id = NULL, shown = NULL"
+        " WHERE person_id = :person_id AND platform = :platform AND chat = :chat"
+        f" AND state = 'dead' RETURNING {_ROW}",
+        {"person_id": person_id, "platform": platform, "chat": chat},
+    ).fetchall()
+    return sorted((_row(row) for row in rows), key=lambda row: row.id)
+
+
+def find_newest_message_id(connection: Connection, *, platform: str, chat: str) -> str | None:
+    """The id of the newest message that surely went to this chat."""
+    row = connection.execute(
+        "SELECT message_id FROM outbox WHERE platform = :platform AND chat = :chat"
+        " AND message_id IS NOT NULL ORDER BY id DESC LIMIT 1",
+        {"platform": platform, "chat": chat},
+    ).fetchone()
+    return row[0] if row else None
+
+
+def count(connection: Connection, *, state: OutboxState) -> int:
+    """How many messages are in this state."""
+    row = connection.execute(
+        "SELECT COUNT(*) FROM outbox WHERE state = :state AND is_live = 0", {"state": state}
+    ).fetchone()
+    return int(row[0])

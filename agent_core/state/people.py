@@ -1,0 +1,251 @@
+"""Queries over people, their platform accounts, and one-time codes."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_core.ids import AccountId, PersonId
+from agent_core.state.database import Connection
+
+Role = Literal["owner", "member"]
+Purpose = Literal["claim", "pairing"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """Someone who may talk to the assistant. `slug` names their folder under memories/."""
+
+    id: PersonId
+    slug: str
+    name: str
+    role: Role
+    time_zone: str | None
+
+    @property
+    def is_owner(self) -> bool:
+        """True for the people who run this house."""
+        return self.role == "owner"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """A platform account that belongs to a person."""
+
+    id: AccountId
+    person_id: PersonId
+    platform: str
+    user_id: str
+    display_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """A one-time code, kept as a hash; for `pairing`, with the account that asks."""
+
+    id: int
+    purpose: Purpose
+    platform: str | None
+    user_id: str | None
+    display_name: str | None
+    chat: str | None
+    created_at: int
+    expires_at: int
+
+
+_PERSON = "people.id, people.slug, people.name, people.role, people.time_zone"
+_CODE = "id, purpose, platform, user_id, display_name, chat, created_at, expires_at"
+
+
+def _person(row: tuple[int, str, str, Role, str | None]) -> Person:
+    return Person(id=PersonId(row[0]), slug=row[1], name=row[2], role=row[3], time_zone=row[4])
+
+
+def _code(
+    row: tuple[int, Purpose, str | None, str | None, str | None, str | None, int, int],
+) -> Code:
+    return Code(
+        id=row[0],
+        purpose=row[1],
+        platform=row[2],
+        user_id=row[3],
+        display_name=row[4],
+        chat=row[5],
+        created_at=row[6],
+        expires_at=row[7],
+    )
+
+
+def find_by_account(connection: Connection, *, platform: str, user_id: str) -> Person | None:
+    """The person that a platform account belongs to."""
+    row = connection.execute(
+        f"SELECT {_PERSON} FROM people JOIN accounts ON accounts.person_id = people.id"
+        " WHERE accounts.platform = :platform AND accounts.user_id = :user_id",
+        {"platform": platform, "user_id": user_id},
+    ).fetchone()
+    return _person(row) if row else None
+
+
+def find(connection: Connection, *, person_id: PersonId) -> Person | None:
+    """The person of this id."""
+    row = connection.execute(
+        f"SELECT {_PERSON} FROM people WHERE id = :person_id", {"person_id": person_id}
+    ).fetchone()
+    return _person(row) if row else None
+
+
+def find_owner(connection: Connection) -> Person | None:
+    """The first owner, if the house has one."""
+    row = connection.execute(
+        f"SELECT {_PERSON} FROM people WHERE role = 'owner' ORDER BY id LIMIT 1"
+    ).fetchone()
+    return _person(row) if row else None
+
+
+def list_all(connection: Connection) -> list[Person]:
+    """Everyone, oldest first."""
+    rows = connection.execute(f"SELECT {_PERSON} FROM people ORDER BY id").fetchall()
+    return [_person(row) for row in rows]
+
+
+def list_accounts(connection: Connection, *, person_id: PersonId) -> list[Account]:
+    """The accounts of a person, oldest first."""
+    rows = connection.execute(
+        "SELECT id, person_id, platform, user_id, display_name FROM accounts"
+        " WHERE person_id = :person_id ORDER BY id",
+        {"person_id": person_id},
+    ).fetchall()
+    return [
+        Account(
+            id=AccountId(row[0]),
+            person_id=PersonId(row[1]),
+            platform=row[2],
+            user_id=row[3],
+            display_name=row[4],
+        )
+        for row in rows
+    ]
+
+
+def has_platform_owner(connection: Connection, *, local_platform: str) -> bool:
+    """True once an owner has an account on any platform but the local console."""
+    row = connection.execute(
+        "SELECT 1 FROM accounts JOIN people ON people.id = accounts.person_id"
+        " WHERE people.role = 'owner' AND accounts.platform <> :local LIMIT 1",
+        {"local": local_platform},
+    ).fetchone()
+    return row is not None
+
+
+def insert(connection: Connection, *, slug: str, name: str, role: Role, now: int) -> Person:
+    """Add a person. A taken slug gets the next free number behind it."""
+    taken = {
+        row[0]
+        for row in connection.execute(
+            "SELECT slug FROM people WHERE slug = :slug OR slug LIKE :pattern",
+            {"slug": slug, "pattern": f"{slug}-%"},
+        )
+    }
+    free, number = slug, 1
+    while free in taken:
+        number += 1
+        free = f"{slug}-{number}"
+    row = connection.execute(
+        "INSERT INTO people (slug, name, role, created_at) VALUES (:slug, :name, :role, :now)"
+        f" RETURNING {_PERSON}",
+        {"slug": free, "name": name, "role": role, "now": now},
+    ).fetchone()
+    return _person(row)
+
+
+def attach_account(
+    connection: Connection,
+    *,
+    person_id: PersonId,
+    platform: str,
+    user_id: str,
+    display_name: str,
+    now: int,
+) -> None:
+    """Give a platform account to a person; one that is somebody's already stays theirs."""
+    connection.execute(
+        "INSERT INTO accounts (person_id, platform, user_id, display_name, created_at)"
+        " VALUES (:person_id, :platform, :user_id, :display_name, :now)"
+        " ON CONFLICT (platform, user_id) DO NOTHING",
+        {
+            "person_id": person_id,
+            "platform": platform,
+            "user_id": user_id,
+            "display_name": display_name,
+            "now": now,
+        },
+    )
+
+
+def make_owner(connection: Connection, *, person_id: PersonId) -> None:
+    """Raise a person to owner."""
+    connection.execute(
+        "UPDATE people SET role = 'owner' WHERE id = :person_id", {"person_id": person_id}
+    )
+
+
+def insert_code(
+    connection: Connection,
+    *,
+    purpose: Purpose,
+    code_hash: str,
+    asker: tuple[str, str, str, str] | None,
+    now: int,
+    expires_at: int,
+) -> None:
+    """Store a code. `asker` is (platform, user id, display name, chat) of a pairing."""
+    platform, user_id, display_name, chat = asker or (None, None, None, None)
+    connection.execute(
+        "INSERT INTO link_codes (purpose, code_hash, platform, user_id, display_name, chat,"
+        " created_at, expires_at) VALUES (:purpose, :code_hash, :platform, :user_id,"
+        " :display_name, :chat, :now, :expires_at)",
+        {
+            "purpose": purpose,
+            "code_hash": code_hash,
+            "platform": platform,
+            "user_id": user_id,
+            "display_name": display_name,
+            "chat": chat,
+            "now": now,
+            "expires_at": expires_at,
+        },
+    )
+
+
+def find_code(connection: Connection, *, code_hash: str, purpose: Purpose, now: int) -> Code | None:
+    """A code that is still good: known, of this purpose, unused and not expired."""
+    row = connection.execute(
+        f"SELECT {_CODE} FROM link_codes WHERE code_hash = :code_hash AND purpose = :purpose"
+        " AND used_at IS NULL AND expires_at > :now",
+        {"code_hash": code_hash, "purpose": purpose, "now": now},
+    ).fetchone()
+    return _code(row) if row else None
+
+
+def find_latest_pairing(connection: Connection, *, platform: str, user_id: str) -> Code | None:
+    """The newest pairing code that an account was given, good or not."""
+    row = connection.execute(
+        f"SELECT {_CODE} FROM link_codes WHERE purpose = 'pairing' AND platform = :platform"
+        " AND user_id = :user_id ORDER BY id DESC LIMIT 1",
+        {"platform": platform, "user_id": user_id},
+    ).fetchone()
+    return _code(row) if row else None
+
+
+def use_code(connection: Connection, *, code_id: int, now: int) -> None:
+    """Mark a code as used, for good."""
+    connection.execute(
+        "UPDATE link_codes SET used_at = :now WHERE id = :code_id",
+        {"code_id": code_id, "now": now},
+    )
+
+
+def retire_codes(connection: Connection, *, purpose: Purpose, now: int) -> None:
+    """End every open code of one purpose."""
+    connection.execute(
+        "UPDATE link_codes SET used_at = :now WHERE purpose = :purpose AND used_at IS NULL",
+        {"purpose": purpose, "now": now},
+    )

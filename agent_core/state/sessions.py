@@ -1,0 +1,155 @@
+"""Queries over conversations, their sessions, and frozen prompts."""
+
+from dataclasses import dataclass
+
+from agent_core.ids import ConversationId, PersonId, PromptHash, SessionId
+from agent_core.state.database import Connection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """An epoch of a conversation. `last_at` is when it was last used, in milliseconds."""
+
+    id: SessionId
+    prompt_hash: PromptHash | None
+    title: str
+    started_at: int
+    last_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """A stream of talk. `scope` is the search token of all it may find."""
+
+    id: ConversationId
+    key: str
+    person_id: PersonId
+    scope: str
+
+
+def ensure_conversation(
+    connection: Connection, *, key: str, person_id: PersonId, is_direct: bool, now: int
+) -> Conversation:
+    """The conversation of this key, made if it is new.
+
+    A direct talk may find everything of its person; a room only what was said in it.
+    """
+    found = find_conversation(connection, key=key, person_id=person_id)
+    if found:
+        return found
+    row = connection.execute(
+        "INSERT INTO conversations (key, person_id, scope, created_at)"
+        " VALUES (:key, :person_id, '', :now) RETURNING id",
+        {"key": key, "person_id": person_id, "now": now},
+    ).fetchone()
+    conversation_id = ConversationId(row[0])
+    scope = f"p{person_id}" if is_direct else f"c{conversation_id}"
+    connection.execute(
+        "UPDATE conversations SET scope = :scope WHERE id = :id",
+        {"scope": scope, "id": conversation_id},
+    )
+    return Conversation(id=conversation_id, key=key, person_id=person_id, scope=scope)
+
+
+def find_conversation(
+    connection: Connection, *, key: str, person_id: PersonId
+) -> Conversation | None:
+    """The conversation of this key, if it is this person's."""
+    row = connection.execute(
+        "SELECT id, key, person_id, scope FROM conversations"
+        " WHERE key = :key AND person_id = :person_id",
+        {"key": key, "person_id": person_id},
+    ).fetchone()
+    return _conversation(row) if row else None
+
+
+def get_conversation(
+    connection: Connection, *, conversation_id: ConversationId, person_id: PersonId
+) -> Conversation:
+    """The conversation of this id; it must be this person's."""
+    row = connection.execute(
+        "SELECT id, key, person_id, scope FROM conversations"
+        " WHERE id = :conversation_id AND person_id = :person_id",
+        {"conversation_id": conversation_id, "person_id": person_id},
+    ).fetchone()
+    return _conversation(row)
+
+
+def _conversation(row: tuple[int, str, int, str]) -> Conversation:
+    return Conversation(
+        id=ConversationId(row[0]), key=row[1], person_id=PersonId(row[2]), scope=row[3]
+    )
+
+
+def find_open(connection: Connection, *, conversation_id: ConversationId) -> Session | None:
+    """The session that a conversation is in, if one is open."""
+    row = connection.execute(
+        "SELECT id, prompt_hash, title, started_at, last_at FROM sessions"
+        " WHERE conversation_id = :conversation_id AND ended_at IS NULL ORDER BY id DESC LIMIT 1",
+        {"conversation_id": conversation_id},
+    ).fetchone()
+    if row is None:
+        return None
+    return Session(
+        id=SessionId(row[0]),
+        prompt_hash=PromptHash(row[1]) if row[1] else None,
+        title=row[2],
+        started_at=row[3],
+        last_at=row[4],
+    )
+
+
+def insert(connection: Connection, *, conversation_id: ConversationId, now: int) -> SessionId:
+    """Open a session."""
+    row = connection.execute(
+        "INSERT INTO sessions (conversation_id, started_at, last_at)"
+        " VALUES (:conversation_id, :now, :now) RETURNING id",
+        {"conversation_id": conversation_id, "now": now},
+    ).fetchone()
+    return SessionId(row[0])
+
+
+def end(connection: Connection, *, conversation_id: ConversationId, now: int) -> None:
+    """Close whatever session is open; the next turn starts a new one."""
+    connection.execute(
+        "UPDATE sessions SET ended_at = :now"
+        " WHERE conversation_id = :conversation_id AND ended_at IS NULL",
+        {"conversation_id": conversation_id, "now": now},
+    )
+
+
+def touch(
+    connection: Connection, *, session_id: SessionId, prompt_hash: PromptHash, now: int
+) -> None:
+    """Note that a session was used now, with this frozen prompt."""
+    connection.execute(
+        "UPDATE sessions SET prompt_hash = :prompt_hash, last_at = :now WHERE id = :session_id",
+        {"session_id": session_id, "prompt_hash": prompt_hash, "now": now},
+    )
+
+
+def set_title(connection: Connection, *, session_id: SessionId, title: str) -> None:
+    """Name a session."""
+    connection.execute(
+        "UPDATE sessions SET title = :title WHERE id = :session_id",
+        {"session_id": session_id, "title": title},
+    )
+
+
+def insert_prompt(
+    connection: Connection, *, prompt_hash: PromptHash, system: str, tools: str, now: int
+) -> None:
+    """Keep a frozen prompt; one that is known already stays."""
+    connection.execute(
+        "INSERT INTO prompts (hash, system, tools, created_at)"
+        " VALUES (:hash, :system, :tools, :now) ON CONFLICT (hash) DO NOTHING",
+        {"hash": prompt_hash, "system": system, "tools": tools, "now": now},
+    )
+
+
+def get_prompt(connection: Connection, *, prompt_hash: PromptHash) -> tuple[str, str]:
+    """The system text and the tools (JSON) of a frozen prompt."""
+    row = connection.execute(
+        "SELECT system, tools FROM prompts WHERE hash = :hash", {"hash": prompt_hash}
+    ).fetchone()
+    return row[0], row[1]

@@ -1,0 +1,195 @@
+"""Queries over turns and the tool calls in them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_core.ids import CallId, ConversationId, PersonId, PromptHash, SessionId, TurnId
+from agent_core.state.database import Connection
+from agent_core.state.sessions import Conversation
+
+TurnState = Literal["running", "answered", "stopped", "refused", "exhausted", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One turn. `chat` and `reply_to` are the hall's own names of the place to answer."""
+
+    id: TurnId
+    conversation_id: ConversationId
+    session_id: SessionId
+    person_id: PersonId
+    prompt_hash: PromptHash | None
+    platform: str
+    chat: str
+    reply_to: str | None
+    state: TurnState
+    reason: str
+    attempts: int
+    started_at: int
+    ended_at: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A tool call that was begun. `outcome` is its result's text, None if none is known."""
+
+    call_id: CallId
+    name: str
+    outcome: str | None
+    is_error: bool
+
+
+_TURN = (
+    "id, conversation_id, session_id, person_id, prompt_hash, platform, chat, reply_to, state,"
+    " reason, attempts, started_at, ended_at"
+)
+
+
+def _turn(row: tuple[object, ...]) -> Turn:
+    names = [name.strip() for name in _TURN.split(",")]
+    return Turn(**dict(zip(names, row, strict=True)))  # type: ignore[arg-type]
+
+
+def insert(
+    connection: Connection,
+    *,
+    conversation: Conversation,
+    session_id: SessionId,
+    place: tuple[str, str, str | None],
+    prompt_hash: PromptHash,
+    now: int,
+) -> TurnId:
+    """Begin a turn. `place` is (platform, chat, message to answer)."""
+    row = connection.execute(
+        "INSERT INTO turns (conversation_id, session_id, person_id, prompt_hash, platform, chat,"
+        " reply_to, state, started_at) VALUES (:conversation_id, :session_id, :person_id,"
+        " :prompt_hash, :platform, :chat, :reply_to, 'running', :now) RETURNING id",
+        {
+            "conversation_id": conversation.id,
+            "session_id": session_id,
+            "person_id": conversation.person_id,
+            "prompt_hash": prompt_hash,
+            "platform": place[0],
+            "chat": place[1],
+            "reply_to": place[2],
+            "now": now,
+        },
+    ).fetchone()
+    return TurnId(row[0])
+
+
+def list_running(connection: Connection) -> list[Turn]:
+    """Turns that were begun and never ended, oldest first."""
+    rows = connection.execute(
+        f"SELECT {_TURN} FROM turns WHERE state = 'running' ORDER BY id"
+    ).fetchall()
+    return [_turn(row) for row in rows]
+
+
+def find_latest(
+    connection: Connection, *, conversation_id: ConversationId, person_id: PersonId
+) -> Turn | None:
+    """The newest turn of a conversation."""
+    row = connection.execute(
+        f"SELECT {_TURN} FROM turns WHERE conversation_id = :conversation_id"
+        " AND person_id = :person_id ORDER BY id DESC LIMIT 1",
+        {"conversation_id": conversation_id, "person_id": person_id},
+    ).fetchone()
+    return _turn(row) if row else None
+
+
+def list_recent(connection: Connection, *, limit: int) -> list[Turn]:
+    """The newest turns of everyone, newest first; for the owner's command line only."""
+    rows = connection.execute(
+        f"SELECT {_TURN} FROM turns ORDER BY id DESC LIMIT :limit", {"limit": limit}
+    ).fetchall()
+    return [_turn(row) for row in rows]
+
+
+def find(connection: Connection, *, turn_id: TurnId) -> Turn | None:
+    """The turn of this id; for the owner's command line only."""
+    row = connection.execute(
+        f"SELECT {_TURN} FROM turns WHERE id = :turn_id", {"turn_id": turn_id}
+    ).fetchone()
+    return _turn(row) if row else None
+
+
+def count_attempt(connection: Connection, *, turn_id: TurnId) -> int:
+    """Note that a turn is taken up once more; the number of attempts with this one."""
+    row = connection.execute(
+        "UPDATE turns SET attempts = attempts + 1 WHERE id = :turn_id RETURNING attempts",
+        {"turn_id": turn_id},
+    ).fetchone()
+    return int(row[0])
+
+
+def end(
+    connection: Connection,
+    *,
+    turn_id: TurnId,
+    state: TurnState,
+    reason: str,
+    model: str,
+    now: int,
+) -> None:
+    """A turn has ended, one way or another."""
+    connection.execute(
+        "UPDATE turns SET state = :state, reason = :reason, model = :model, ended_at = :now"
+        " WHERE id = :turn_id",
+        {"turn_id": turn_id, "state": state, "reason": reason, "model": model, "now": now},
+    )
+
+
+def begin_steps(
+    connection: Connection,
+    *,
+    turn_id: TurnId,
+    calls: Sequence[tuple[CallId, str, str]],
+    now: int,
+) -> None:
+    """Note calls as (call id, tool name, effect) before any of them runs."""
+    connection.executemany(
+        "INSERT INTO steps (turn_id, call_id, name, effect, started_at)"
+        " VALUES (:turn_id, :call_id, :name, :effect, :now)"
+        " ON CONFLICT (turn_id, call_id) DO NOTHING",
+        [
+            {"turn_id": turn_id, "call_id": call_id, "name": name, "effect": effect, "now": now}
+            for call_id, name, effect in calls
+        ],
+    )
+
+
+def end_step(
+    connection: Connection,
+    *,
+    turn_id: TurnId,
+    call_id: CallId,
+    outcome: str,
+    is_error: bool,
+    now: int,
+) -> None:
+    """Note what a call gave."""
+    connection.execute(
+        "UPDATE steps SET outcome = :outcome, is_error = :is_error, ended_at = :now"
+        " WHERE turn_id = :turn_id AND call_id = :call_id",
+        {
+            "turn_id": turn_id,
+            "call_id": call_id,
+            "outcome": outcome,
+            "is_error": int(is_error),
+            "now": now,
+        },
+    )
+
+
+def list_steps(connection: Connection, *, turn_id: TurnId) -> list[Step]:
+    """The calls of a turn, in the order they were begun."""
+    rows = connection.execute(
+        "SELECT call_id, name, outcome, is_error FROM steps WHERE turn_id = :turn_id ORDER BY id",
+        {"turn_id": turn_id},
+    ).fetchall()
+    return [
+        Step(call_id=CallId(row[0]), name=row[1], outcome=row[2], is_error=bool(row[3]))
+        for row in rows
+    ]
