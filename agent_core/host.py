@@ -9,9 +9,12 @@ from agent_core.ids import InboxId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steer:
-    """A message that the person wrote while the turn was running."""
+    """A message that the person wrote while the turn was running.
 
-    inbox_id: InboxId
+    `inbox_ids` names the events it came in: the message itself and any edits of it.
+    """
+
+    inbox_ids: tuple[InboxId, ...]
     facts: str
     text: str
 

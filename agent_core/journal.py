@@ -1,0 +1,148 @@
+"""Keeps what a running turn must not lose: answers, intents, results, and its last words."""
+
+from collections.abc import Callable, Sequence
+
+from agent_core.host import Steer
+from agent_core.ids import CallId
+from agent_core.models.contract import ModelAnswer, Usage
+from agent_core.state import inbox, messages, turns, usage
+from agent_core.state.database import Connection, Database
+from agent_core.state.messages import Shelf
+from agent_core.state.usage import Spent
+from agent_core.tools.contract import ToolResult
+from agent_core.transcript import Message, TextPart, ToolCallPart, ToolResultPart
+
+Price = Callable[[str, Usage], int | None]
+
+_STOPPED = "The person stopped the turn before this call gave a result."
+
+
+class TurnJournal:
+    """The journal of one turn over the database; what `loop.Journal` asks for."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        shelf: Shelf,
+        effect: Callable[[str], str],
+        price: Price,
+        now: Callable[[], int],
+    ) -> None:
+        self._database = database
+        self._shelf = shelf
+        self._effect = effect
+        self._price = price
+        self._now = now
+        self._open_calls: tuple[ToolCallPart, ...] = ()
+        self._results: dict[CallId, ToolResult] = {}
+        self._last_words: list[Message] = []
+        self._unpaid: list[ModelAnswer] = []
+        self.model = ""
+        """The name of the model that answered last."""
+
+    def resume(self, calls: tuple[ToolCallPart, ...], results: dict[CallId, ToolResult]) -> None:
+        """Take over calls that an earlier process left open, with the results it recorded."""
+        self._open_calls = calls
+        self._results = dict(results)
+
+    async def record_answer(self, answer: ModelAnswer) -> None:
+        """Keep an answer and the intent of its calls before any of them is run."""
+        self.model = answer.model
+        now = self._now()
+        calls = [(call.call_id, call.name, self._effect(call.name)) for call in answer.message.calls]
+
+        def work(connection: Connection) -> None:
+            messages.append(connection, self._shelf, [answer.message], now=now)
+            turns.begin_steps(connection, turn_id=self._shelf.turn_id, calls=calls, now=now)
+            self._pay(connection, answer, now)
+
+        await self._database.write("turns.answer", work)
+        self._open_calls = answer.message.calls
+        self._results = {}
+
+    async def record_result(self, call: ToolCallPart, result: ToolResult) -> None:
+        """Keep what a call gave, so that it is never run again."""
+        self._results[call.call_id] = result
+        now = self._now()
+
+        def work(connection: Connection) -> None:
+            turns.end_step(
+                connection,
+                turn_id=self._shelf.turn_id,
+                call_id=call.call_id,
+                outcome=result.text,
+                is_error=result.is_error,
+                now=now,
+            )
+
+        await self._database.write("turns.result", work)
+
+    async def record_input(self, added: Sequence[Message], steers: Sequence[Steer]) -> None:
+        """Keep what goes in front of the next model call, and claim the steers in it."""
+        now = self._now()
+
+        def work(connection: Connection) -> None:
+            messages.append(connection, self._shelf, added, now=now)
+            inbox.claim(
+                connection,
+                inbox_ids=[inbox_id for steer in steers for inbox_id in steer.inbox_ids],
+                turn_id=self._shelf.turn_id,
+            )
+
+        await self._database.write("turns.input", work)
+        self._open_calls = ()
+
+    def conclude(self, added: Sequence[Message], answers: Sequence[ModelAnswer]) -> None:
+        """Hold the turn's last words until it is settled."""
+        self._last_words = list(added)
+        self._unpaid = list(answers)
+        if answers:
+            self.model = answers[-1].model
+
+    def interrupt(self, shown: str) -> None:
+        """Close a turn that was stopped: open calls get a result, what was shown is kept."""
+        closing: list[Message] = []
+        if self._open_calls:
+            results = tuple(self._close(call) for call in self._open_calls)
+            closing.append(Message(role="tool", parts=results))
+        if shown:
+            closing.append(Message(role="assistant", parts=(TextPart(text=shown),)))
+        self._last_words = closing
+
+    def settle(self, connection: Connection, *, told: str, now: int) -> None:
+        """Write the last words within the caller's transaction.
+
+        `told` is the sentence that the person reads where the model gave no answer; it
+        stands in the transcript then, so that the conversation stays whole.
+        """
+        words = list(self._last_words)
+        if told and not (words and words[-1].role == "assistant"):
+            words.append(Message(role="assistant", parts=(TextPart(text=told),)))
+        messages.append(connection, self._shelf, words, now=now)
+        for answer in self._unpaid:
+            self._pay(connection, answer, now)
+
+    def _close(self, call: ToolCallPart) -> ToolResultPart:
+        result = self._results.get(call.call_id) or ToolResult(text=_STOPPED, is_error=True)
+        return ToolResultPart(
+            call_id=call.call_id, name=call.name, text=result.text, is_error=result.is_error
+        )
+
+    def _pay(self, connection: Connection, answer: ModelAnswer, now: int) -> None:
+        spent = Spent(
+            purpose="turn",
+            model=answer.model,
+            input_tokens=answer.usage.input_tokens,
+            cache_read_tokens=answer.usage.cache_read_tokens,
+            cache_write_tokens=answer.usage.cache_write_tokens,
+            output_tokens=answer.usage.output_tokens,
+            micro_dollars=self._price(answer.model, answer.usage),
+        )
+        usage.insert(
+            connection,
+            spent,
+            person_id=self._shelf.person_id,
+            turn_id=self._shelf.turn_id,
+            now=now,
+        )
