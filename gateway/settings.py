@@ -1,0 +1,295 @@
+"""All that can be set, as frozen values; the only reader of the process's environment."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TypeVar, cast
+
+from gateway.setting_sources import HOME_VARIABLE, read_environment, read_file, read_secrets
+from gateway.setting_values import (
+    Allowed,
+    Value,
+    complain_of_account,
+    complain_of_address,
+    complain_of_file,
+    complain_of_language,
+    complain_of_time_zone,
+)
+
+CONFIG_NAME = "config.toml"
+CONSOLE_PORT = 8765
+"""Where the console page listens when no platform is configured and no port is set."""
+
+_MODEL_NAMES = {
+    "anthropic": ("claude-sonnet-5-5", "claude-haiku-5-5"),
+    "openai": ("gpt-5-mini", ""),
+    "scripted": ("stand-in", ""),
+}
+"""Of each provider: the model when none is named, and the cheap one ("": the same)."""
+
+V = TypeVar("V", bound=Value)
+
+
+class SettingsError(Exception):
+    """A setting can't be used. The text is a sentence that says where, what and what instead."""
+
+
+def _one_of(default: str, *choices: str) -> str:
+    return _text(default, Allowed(choices=choices))
+
+
+def _text(default: str, allowed: Allowed) -> str:
+    return field(default=default, metadata={"allowed": allowed})
+
+
+def _number(default: V, least: float, most: float) -> V:
+    return field(default=default, metadata={"allowed": Allowed(least=least, most=most)})
+
+
+def _texts(default: tuple[str, ...], allowed: Allowed) -> tuple[str, ...]:
+    return field(default=default, metadata={"allowed": allowed})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSettings:
+    """Who thinks. After `load`, `provider`, `name` and `cheap` are resolved."""
+
+    provider: str = _one_of("auto", "auto", "anthropic", "openai", "scripted")
+    name: str = ""
+    fallback: str = ""
+    """A model of the same provider, asked when `name` stays unavailable; "" for none."""
+    cheap: str = ""
+    """The model for background work."""
+    max_output_tokens: int = _number(8000, 256, 128_000)
+    timeout: float = _number(120.0, 1, 3600)
+    """Seconds of silence after which a call is given up."""
+    retries: int = _number(4, 0, 10)
+    cache_ttl: str = _one_of("5m", "5m", "1h")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessSettings:
+    """Who may talk without being approved first."""
+
+    allow: tuple[str, ...] = _texts((), Allowed(complain=complain_of_account))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnSettings:
+    """How much may run, and how long a turn may become. Money is in US dollars, 0 for no limit."""
+
+    at_once: int = _number(400, 1, 10_000)
+    per_person: int = _number(3, 1, 100)
+    max_steps: int = _number(40, 1, 1000)
+    max_tokens: int = _number(400_000, 1000, 100_000_000)
+    max_cost_usd: float = _number(1.0, 0, 10_000)
+    max_seconds: int = _number(900, 5, 86_400)
+    drain_seconds: int = _number(15, 0, 600)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemorySettings:
+    """How long the two memory files of a person may become, in characters."""
+
+    memory_limit: int = _number(2200, 200, 100_000)
+    user_limit: int = _number(1375, 200, 100_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptSettings:
+    """What joins the prompt from a working folder. The limit is in characters a file."""
+
+    folder: str = ""
+    context_files: tuple[str, ...] = _texts(
+        ("AGENTS.md", "CLAUDE.md", ".cursorrules"), Allowed(complain=complain_of_file)
+    )
+    context_limit: int = _number(20_000, 0, 1_000_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpSettings:
+    """The HTTP server. After `load`, port 0 means that there is none."""
+
+    port: int = _number(0, 0, 65_535)
+    bind: str = _text("127.0.0.1", Allowed(complain=complain_of_address))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TelegramSettings:
+    """How Telegram is written to and read from; times in seconds."""
+
+    messages_per_second: float = _number(30.0, 0, 1000)
+    edit_interval: float = _number(1.0, 0, 60)
+    poll_timeout: int = _number(30, 0, 50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogSettings:
+    """What is logged, and whether into `logs/` too."""
+
+    level: str = _one_of("info", "debug", "info", "warning", "error")
+    file: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleSettings:
+    """What holds for people who have set nothing themselves."""
+
+    time_zone: str = _text("", Allowed(complain=complain_of_time_zone))
+    language: str = _text("", Allowed(complain=complain_of_language))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secrets:
+    """Tokens, keys and the servers they are shown to, from the environment only.
+
+    None of them is ever in a `repr`. An address may hold a password, so it is a secret too.
+    """
+
+    telegram_bot_token: str | None = field(default=None, repr=False)
+    discord_bot_token: str | None = field(default=None, repr=False)
+    slack_bot_token: str | None = field(default=None, repr=False)
+    slack_app_token: str | None = field(default=None, repr=False)
+    anthropic_api_key: str | None = field(default=None, repr=False)
+    openai_api_key: str | None = field(default=None, repr=False)
+    telegram_api_base_url: str | None = field(default=None, repr=False)
+    discord_api_base_url: str | None = field(default=None, repr=False)
+    discord_gateway_url: str | None = field(default=None, repr=False)
+    slack_api_base_url: str | None = field(default=None, repr=False)
+    anthropic_base_url: str | None = field(default=None, repr=False)
+    openai_base_url: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that can be set. A table of `config.toml` is a field here."""
+
+    home: Path
+    secrets: Secrets = field(default_factory=Secrets)
+    model: ModelSettings = field(default_factory=ModelSettings)
+    access: AccessSettings = field(default_factory=AccessSettings)
+    turns: TurnSettings = field(default_factory=TurnSettings)
+    memory: MemorySettings = field(default_factory=MemorySettings)
+    prompt: PromptSettings = field(default_factory=PromptSettings)
+    http: HttpSettings = field(default_factory=HttpSettings)
+    telegram: TelegramSettings = field(default_factory=TelegramSettings)
+    log: LogSettings = field(default_factory=LogSettings)
+    people: PeopleSettings = field(default_factory=PeopleSettings)
+
+
+Table = (
+    ModelSettings
+    | AccessSettings
+    | TurnSettings
+    | MemorySettings
+    | PromptSettings
+    | HttpSettings
+    | TelegramSettings
+    | LogSettings
+    | PeopleSettings
+)
+
+_DEFAULTS = Settings(home=Path())
+TABLES: tuple[str, ...] = tuple(
+    entry.name for entry in fields(Settings) if entry.name not in ("home", "secrets")
+)
+"""The names of the tables, in the order of the example file."""
+
+SECRET_VARIABLES: tuple[str, ...] = tuple(entry.name.upper() for entry in fields(Secrets))
+"""The variables that hold secrets and servers."""
+
+
+def environment() -> Mapping[str, str]:
+    """The process's environment; the only place that reads it."""
+    return os.environ
+
+
+def list_settings() -> Iterator[tuple[str, str, Value, Allowed]]:
+    """Table, key, default and rule of every setting."""
+    for table in TABLES:
+        row: Table = getattr(_DEFAULTS, table)
+        for entry in fields(row):
+            allowed = cast(Allowed, entry.metadata.get("allowed", Allowed()))
+            yield table, entry.name, cast(Value, entry.default), allowed
+
+
+def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
+    """Read the file and the environment; the environment wins. Writes nothing.
+
+    `home` wins over `TALARIA_HOME`. Raises `SettingsError`.
+    """
+    rules = {(table, key): (default, allowed) for table, key, default, allowed in list_settings()}
+    place = _find_home(environ, home)
+    try:
+        found = read_file(place / CONFIG_NAME, rules, SECRET_VARIABLES)
+        found |= read_environment(environ, rules)
+        secrets = Secrets(**read_secrets(environ, SECRET_VARIABLES))
+    except ValueError as error:
+        raise SettingsError(str(error)) from error
+    settings = Settings(home=place, secrets=secrets)
+    for table in TABLES:
+        row: Table = getattr(settings, table)
+        changes = {key: value for (owner, key), value in found.items() if owner == table}
+        # Names and types were held against these very fields, which mypy can't follow.
+        settings = replace(settings, **{table: replace(row, **changes)})  # type: ignore[arg-type]
+    return replace(
+        settings,
+        model=_resolve_model(settings.model, secrets),
+        prompt=_resolve_prompt(settings),
+        http=_resolve_http(settings.http, secrets),
+    )
+
+
+def _find_home(environ: Mapping[str, str], given: Path | None) -> Path:
+    user_home = environ.get("HOME") or str(Path.home())
+    named = str(given) if given is not None else environ.get(HOME_VARIABLE, "").strip()
+    home = _expand(named or "~/.talaria", user_home).absolute()
+    if home.exists() and not home.is_dir():
+        raise SettingsError(f"The home {home} is a file; {HOME_VARIABLE} has to name a folder.")
+    return home
+
+
+def _expand(path: str, user_home: str) -> Path:
+    return Path(user_home + path[1:] if path == "~" or path.startswith("~/") else path)
+
+
+def _resolve_model(model: ModelSettings, secrets: Secrets) -> ModelSettings:
+    provider = model.provider
+    if provider == "auto":
+        if secrets.anthropic_api_key:
+            provider = "anthropic"
+        else:
+            provider = "openai" if _has_openai(secrets) else "scripted"
+    elif provider == "anthropic" and not secrets.anthropic_api_key:
+        raise SettingsError("model.provider is anthropic, but ANTHROPIC_API_KEY is not set.")
+    elif provider == "openai" and not _has_openai(secrets):
+        raise SettingsError(
+            "model.provider is openai, but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set."
+        )
+    default_name, default_cheap = _MODEL_NAMES[provider]
+    name = model.name or default_name
+    cheap = model.cheap or default_cheap or name
+    return replace(model, provider=provider, name=name, cheap=cheap)
+
+
+def _has_openai(secrets: Secrets) -> bool:
+    """A local server of the protocol needs an address and no key."""
+    return bool(secrets.openai_api_key or secrets.openai_base_url)
+
+
+def _resolve_prompt(settings: Settings) -> PromptSettings:
+    if not settings.prompt.folder:
+        return settings.prompt
+    folder = _expand(settings.prompt.folder, str(Path.home()))
+    folder = folder if folder.is_absolute() else settings.home / folder
+    if not folder.is_dir():
+        raise SettingsError(f"prompt.folder names {folder}, which is not a folder.")
+    return replace(settings.prompt, folder=str(folder))
+
+
+def _resolve_http(http: HttpSettings, secrets: Secrets) -> HttpSettings:
+    slack = secrets.slack_bot_token and secrets.slack_app_token
+    if http.port or secrets.telegram_bot_token or secrets.discord_bot_token or slack:
+        return http
+    return replace(http, port=CONSOLE_PORT)
