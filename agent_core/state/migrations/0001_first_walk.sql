@@ -183,18 +183,21 @@ CREATE TABLE usage (
 CREATE INDEX usage_by_person ON usage (person_id, created_at);
 CREATE INDEX usage_by_turn ON usage (turn_id);
 
--- What was learned: append-only. `actor` is `turn:N`, `hand` or `person`.
+-- What was learned: append-only. `actor` is `turn:N`, `hand` or `person`. `position` is the
+-- entry's place in its list at that moment, from 0, so that replaying the rows gives the list.
 CREATE TABLE ledger (
     id         INTEGER PRIMARY KEY,
     person_id  INTEGER NOT NULL REFERENCES people (id),
     target     TEXT NOT NULL CHECK (target IN ('memory', 'user')),
     operation  TEXT NOT NULL CHECK (operation IN ('add', 'replace', 'remove')),
+    position   INTEGER NOT NULL,
     before     TEXT,
     after      TEXT,
     actor      TEXT NOT NULL,
     evidence   TEXT NOT NULL DEFAULT '',
     call_key   TEXT UNIQUE,
-    created_at INTEGER NOT NULL
+    created_at INTEGER NOT NULL,
+    checksum   INTEGER NOT NULL
 );
 CREATE INDEX ledger_by_person ON ledger (person_id, target, id);
 
