@@ -1,0 +1,86 @@
+"""Plugs: found by name, loaded only when asked for."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gateway.plugs import UnknownPlug, commands, load_adapter, load_command, load_model, platforms
+
+ROOT = Path(__file__).parents[2]
+SDKS = ("telegram", "discord", "slack_bolt", "slack_sdk", "anthropic", "openai", "mcp")
+
+
+def loaded_sdks(code: str) -> str:
+    """The SDKs that a fresh interpreter holds after some code."""
+    report = f"import sys; print(*[name for name in {SDKS} if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\n{report}"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+        cwd=ROOT,
+    )
+    return done.stdout.strip()
+
+
+def test_platforms_are_the_folders_that_exist() -> None:
+    found = platforms()
+    assert {"telegram", "console"} <= set(found)
+    assert not {"contract", "errors", "ids", "markdown", "messages", "split"} & set(found)
+
+
+def test_an_unknown_plug_is_told_with_the_ones_there_are() -> None:
+    with pytest.raises(UnknownPlug, match=r'There is no platform "telegraf"; there are .*telegram'):
+        load_adapter("telegraf", {})
+    with pytest.raises(UnknownPlug, match=r'no model provider "gpt"; there are .*scripted'):
+        load_model("gpt", {})
+    with pytest.raises(UnknownPlug, match='no command "fly"'):
+        load_command("fly")
+
+
+def test_a_module_that_is_no_folder_is_no_platform() -> None:
+    with pytest.raises(UnknownPlug):
+        load_adapter("errors", {})
+    with pytest.raises(UnknownPlug):
+        load_model("contract", {})
+
+
+def test_every_platform_can_be_made() -> None:
+    options = {"telegram": {"token": "1:a"}, "console": {"socket": "/nowhere"}}
+    for name in platforms():
+        assert load_adapter(name, options[name]).name == name
+
+
+def test_a_bad_option_of_a_plug_is_a_sentence() -> None:
+    with pytest.raises(ValueError, match="colour"):
+        load_adapter("telegram", {"token": "1:a", "colour": "red"})
+
+
+async def test_the_stand_in_model_needs_no_option() -> None:
+    model = load_model("scripted", {})
+    assert model.provider == "scripted"
+    await model.close()
+
+
+def test_every_command_says_what_it_is() -> None:
+    for name in commands():
+        summary = load_command(name).SUMMARY
+        assert summary, name
+        assert "\n" not in summary
+
+
+def test_no_sdk_is_imported_before_its_plug_is_on() -> None:
+    code = (
+        "import pathlib, gateway.plugs, gateway.settings as s\n"
+        "s.load({}, home=pathlib.Path('nowhere'))\n"
+        "gateway.plugs.platforms()"
+    )
+    assert loaded_sdks(code) == ""
+
+
+def test_a_plug_brings_only_its_own_sdk() -> None:
+    code = "import gateway.plugs as p; p.load_adapter('telegram', {'token': '1:a'})"
+    assert loaded_sdks(code) == "telegram"
