@@ -1,0 +1,75 @@
+"""Files of memory on the disk: read whole, and replaced whole or not at all."""
+
+import errno
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+MAX_BYTES = 262_144
+"""A hand-made file beyond this is not read: it is no memory but a mistake."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileText:
+    """What a file holds. `hash` is SHA-256, in hex, of its bytes; "" if there is no file."""
+
+    text: str
+    hash: str
+
+
+ABSENT = FileText(text="", hash="")
+
+
+def digest(text: str) -> str:
+    """The hash of a file that holds this text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def read(path: Path) -> FileText:
+    """The file as it is now, or `ABSENT`. Text that is not UTF-8 is taken for Latin-1.
+
+    Blocks. Raises `OSError` if it is there and can't be read, or is larger than `MAX_BYTES`.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        return ABSENT
+    if len(content) > MAX_BYTES:
+        raise OSError(errno.EFBIG, f"larger than {MAX_BYTES // 1024} KiB", str(path))
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
+    return FileText(text=text, hash=hashlib.sha256(content).hexdigest())
+
+
+def write(path: Path, text: str, seen: str) -> bool:
+    """Replace the file durably, if it is still the one whose hash was `seen`.
+
+    Blocks. False if someone has changed it since; then it is left as it is. A crash leaves
+    either file whole. Raises `OSError`.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.new")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(text.encode())
+        file.flush()
+        os.fsync(file.fileno())
+    if read(path).hash != seen:
+        draft.unlink()
+        return False
+    draft.replace(path)
+    _sync_folder(path.parent)
+    return True
+
+
+def _sync_folder(folder: Path) -> None:
+    """A rename is on the disk only once its folder is."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,203 @@
+"""What is remembered of each person: the ledger is the truth, two files show it."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+from weakref import WeakValueDictionary
+
+from agent_core.ids import PersonId
+from agent_core.memory import files
+from agent_core.memory.changes import Edit, Refusal
+from agent_core.memory.entries import size
+from agent_core.memory.files import FileText
+from agent_core.memory.reconcile import (
+    Done,
+    Settlement,
+    Shelf,
+    confirm,
+    find_agreed,
+    find_list,
+    settle,
+)
+from agent_core.state.database import Database
+from agent_core.state.ledger import Origin, Projection, Target
+
+_log = logging.getLogger(__name__)
+
+_FILES: dict[Target, str] = {"memory": "MEMORY.md", "user": "USER.md"}
+_ATTEMPTS = 5
+"""How often a file is written anew that someone else changes at the same moment."""
+
+Write = Callable[[Path, str, str], bool]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryLimits:
+    """How long each list may become, in characters of its file."""
+
+    memory: int = 2200
+    user: int = 1375
+
+    def of(self, target: Target) -> int:
+        """The limit of one list."""
+        return self.memory if target == "memory" else self.user
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """What is remembered of a person at one moment. Sizes are in characters."""
+
+    memory: tuple[str, ...]
+    user: tuple[str, ...]
+    memory_size: int
+    user_size: int
+    limits: MemoryLimits
+
+
+class MemoryStore:
+    """Memory of all people, in `folder`/people/<slug>/. One per process and home.
+
+    Changes of one person wait for each other. `write` is how files reach the disk; tests
+    put crashes there.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        folder: Path,
+        limits: MemoryLimits | None = None,
+        *,
+        write: Write = files.write,
+    ) -> None:
+        self._database = database
+        self._folder = folder
+        self._limits = limits or MemoryLimits()
+        self._write = write
+        self._locks: WeakValueDictionary[PersonId, asyncio.Lock] = WeakValueDictionary()
+
+    @property
+    def limits(self) -> MemoryLimits:
+        """How long each list may become."""
+        return self._limits
+
+    async def snapshot(self, person_id: PersonId, slug: str, now: int) -> Snapshot:
+        """What is remembered now; takes in edits made by hand, and mends stale files.
+
+        A file that can't be read is passed over with a warning: then the ledger speaks.
+        Raises `StoreError`.
+        """
+        async with self._lock(person_id):
+            memory = await self._look(person_id, slug, "memory", now)
+            user = await self._look(person_id, slug, "user", now)
+        return Snapshot(
+            memory=memory,
+            user=user,
+            memory_size=size(memory),
+            user_size=size(user),
+            limits=self._limits,
+        )
+
+    async def change(
+        self, person_id: PersonId, slug: str, edit: Edit, origin: Origin
+    ) -> Done | Refusal:
+        """Make one edit. An edit with the same `origin.call_key` is made once only.
+
+        Once the ledger has it the change stands, even if its file can't be written: that is
+        logged, and made good at the next look. Raises `StoreError`, and `OSError` if the
+        present file can't be read: what nobody has read must not be overwritten.
+        """
+        shelf, path = self._shelf(person_id, edit.target), self._path(slug, edit.target)
+        async with self._lock(person_id):
+            settlement = await self._settle(shelf, path, edit, origin)
+        if settlement.outcome is None:
+            raise AssertionError("a settlement with an edit says what came of it")
+        return settlement.outcome
+
+    def _lock(self, person_id: PersonId) -> asyncio.Lock:
+        """The lock of one person; it lives only as long as somebody holds or awaits it."""
+        return self._locks.setdefault(person_id, asyncio.Lock())
+
+    def _shelf(self, person_id: PersonId, target: Target) -> Shelf:
+        return Shelf(person_id=person_id, target=target, limit=self._limits.of(target))
+
+    def _path(self, slug: str, target: Target) -> Path:
+        if not slug or Path(slug).name != slug:
+            raise ValueError(f"{slug!r} can't name a person's folder")
+        return self._folder / "people" / slug / _FILES[target]
+
+    async def _look(
+        self, person_id: PersonId, slug: str, target: Target, now: int
+    ) -> tuple[str, ...]:
+        """One list as it stands. Writes nothing where file and ledger agree."""
+        shelf, path = self._shelf(person_id, target), self._path(slug, target)
+        try:
+            seen = await _finish(lambda: files.read(path))
+            agreed = await self._database.read(
+                lambda connection: find_agreed(connection, shelf, seen)
+            )
+            if agreed is not None:
+                return agreed
+            origin = Origin(actor="hand", now=now)
+            return (await self._settle(shelf, path, None, origin)).entries
+        except OSError as error:
+            _log.warning("a memory file can't be read, the ledger speaks for it: %s", error)
+            return await self._database.read(lambda connection: find_list(connection, shelf))
+
+    async def _settle(
+        self, shelf: Shelf, path: Path, edit: Edit | None, origin: Origin
+    ) -> Settlement:
+        """Bring file and ledger together, with an edit or without. Raises `OSError`."""
+        seen = await _finish(lambda: files.read(path))
+        settlement = await self._commit(shelf, seen, edit, origin)
+        try:
+            await self._project(shelf, path, seen, settlement, origin)
+        except OSError as error:
+            _log.warning("a memory file can't be written, its ledger is ahead: %s", error)
+        return settlement
+
+    async def _project(
+        self, shelf: Shelf, path: Path, seen: FileText, settlement: Settlement, origin: Origin
+    ) -> None:
+        """Write the file that a settlement asks for; whoever changes it meanwhile is heard."""
+        for _ in range(_ATTEMPTS):
+            text = settlement.text
+            if text is None:
+                return
+            if await _finish(partial(self._write, path, text, seen.hash)):
+                await self._confirm(shelf, settlement.projection)
+                return
+            seen = await _finish(lambda: files.read(path))
+            settlement = await self._commit(shelf, seen, None, origin)
+        _log.warning("%s keeps changing, it is written at the next look", path)
+
+    async def _confirm(self, shelf: Shelf, projection: Projection) -> None:
+        await self._database.write(
+            "memory.confirm", lambda connection: confirm(connection, shelf, projection)
+        )
+
+    async def _commit(
+        self, shelf: Shelf, seen: FileText, edit: Edit | None, origin: Origin
+    ) -> Settlement:
+        return await self._database.write(
+            "memory.settle", lambda connection: settle(connection, shelf, seen, edit, origin)
+        )
+
+
+async def _finish(work: Callable[[], T]) -> T:
+    """Run blocking work on a thread and see it out even when cancelled.
+
+    A write that went on by itself could land after one that was begun later.
+    """
+    task = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        if not task.cancelled() and (error := task.exception()):
+            _log.warning("file work of a cancelled call failed: %s", error)
+        raise
