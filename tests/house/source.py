@@ -1,0 +1,41 @@
+"""The project's own modules, read and parsed once."""
+
+import ast
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PRODUCT = ("gateway", "adapters", "agent_core", "skills_bundled")
+ALL = (*PRODUCT, "tests", "bench")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Module:
+    """One file of Python. `path` is from the root, with slashes."""
+
+    path: str
+    text: str
+    tree: ast.Module
+
+    @property
+    def name(self) -> str:
+        """The file's name without its ending."""
+        return Path(self.path).stem
+
+    @property
+    def is_product(self) -> bool:
+        """True for what is shipped."""
+        return self.path.startswith(PRODUCT)
+
+
+def parse(path: str, text: str) -> Module:
+    """A module of a text; raises `SyntaxError`."""
+    return Module(path=path, text=text, tree=ast.parse(text))
+
+
+@cache
+def list_modules() -> tuple[Module, ...]:
+    """Every module of the project."""
+    files = sorted(file for folder in ALL for file in ROOT.joinpath(folder).rglob("*.py"))
+    return tuple(parse(file.relative_to(ROOT).as_posix(), file.read_text()) for file in files)
