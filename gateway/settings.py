@@ -220,7 +220,8 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
     `home` wins over `TALARIA_HOME`. Raises `SettingsError`.
     """
     rules = {(table, key): (default, allowed) for table, key, default, allowed in list_settings()}
-    place = _find_home(environ, home)
+    user_home = environ.get("HOME") or str(Path.home())
+    place = _find_home(environ, home, user_home)
     try:
         found = read_file(place / CONFIG_NAME, rules, SECRET_VARIABLES)
         found |= read_environment(environ, rules)
@@ -236,13 +237,12 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
     return replace(
         settings,
         model=_resolve_model(settings.model, secrets),
-        prompt=_resolve_prompt(settings),
+        prompt=_resolve_prompt(settings, user_home),
         http=_resolve_http(settings.http, secrets),
     )
 
 
-def _find_home(environ: Mapping[str, str], given: Path | None) -> Path:
-    user_home = environ.get("HOME") or str(Path.home())
+def _find_home(environ: Mapping[str, str], given: Path | None, user_home: str) -> Path:
     named = str(given) if given is not None else environ.get(HOME_VARIABLE, "").strip()
     home = _expand(named or "~/.talaria", user_home).absolute()
     if home.exists() and not home.is_dir():
@@ -278,10 +278,10 @@ def _has_openai(secrets: Secrets) -> bool:
     return bool(secrets.openai_api_key or secrets.openai_base_url)
 
 
-def _resolve_prompt(settings: Settings) -> PromptSettings:
+def _resolve_prompt(settings: Settings, user_home: str) -> PromptSettings:
     if not settings.prompt.folder:
         return settings.prompt
-    folder = _expand(settings.prompt.folder, str(Path.home()))
+    folder = _expand(settings.prompt.folder, user_home)
     folder = folder if folder.is_absolute() else settings.home / folder
     if not folder.is_dir():
         raise SettingsError(f"prompt.folder names {folder}, which is not a folder.")

@@ -15,12 +15,7 @@ BANNED_WORDS = {
     *("util", "utils", "helper", "helpers", "common", "misc"),
     *("manager", "managers", "handler", "handlers", "base", "service", "services"),
 }
-BULKHEADS = {
-    "gateway/lanes.py",
-    "gateway/delivery.py",
-    "gateway/background.py",
-    "gateway/scheduler.py",
-}
+BULKHEADS = {"gateway/workers.py", "gateway/background.py"}
 """The only modules that may catch whatever comes, so that one failure stays one failure."""
 PLUG_FOLDERS = ("adapters", "agent_core/models")
 SDK_ROOMS = {

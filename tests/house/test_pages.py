@@ -1,5 +1,6 @@
 """What the pages say is so: settings, variables, words, commands, tools, migrations, links."""
 
+import ast
 import json
 import re
 import tomllib
@@ -10,7 +11,7 @@ import pytest
 from gateway.plugs import commands
 from gateway.setting_values import Value
 from gateway.settings import SECRET_VARIABLES, list_settings
-from tests.house.source import ROOT
+from tests.house.source import ROOT, list_modules
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
@@ -34,6 +35,20 @@ def write_default(value: Value) -> str:
     return str(value).lower()
 
 
+def names_given_to(kind: str, folder: str) -> set[str]:
+    """The names under which things of a kind are made, as they stand in the code."""
+    values = (
+        keyword.value
+        for module in list_modules()
+        if module.path.startswith(f"{folder}/")
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == kind
+        for keyword in node.keywords
+        if keyword.arg == "name"
+    )
+    return {str(value.value) for value in values if isinstance(value, ast.Constant)}
+
+
 def test_every_setting_is_in_the_table_with_its_default_and_range() -> None:
     lines = [line.split("|") for line in read("docs/operations.md").splitlines()]
     rows = {cells[1].strip(" `"): cells for cells in lines if len(cells) == 6}
@@ -50,14 +65,16 @@ def test_every_setting_is_in_the_table_with_its_default_and_range() -> None:
         assert not allowed.choices or bounds == ", ".join(allowed.choices), name
 
 
-def test_every_setting_is_explained_in_the_example() -> None:
+def test_every_setting_stands_under_a_comment_in_the_example() -> None:
     tables = re.split(r"^\[(\w+)\]$", read("config.example.toml"), flags=re.MULTILINE)
     texts = dict(zip(tables[1::2], tables[2::2], strict=True))
     for table, key, _, _ in list_settings():
-        before = texts[table].split(f"\n{key} = ")
-        assert len(before) == 2, f"{table}.{key}"
-        block = re.split(r"(?<=[^#\s])\n(?=#)", before[0])[-1]
-        assert "#" in block, f"{table}.{key} has no comment"
+        before, found, _ = texts[table].partition(f"\n{key} = ")
+        assert found, f"{table}.{key} is not in the example"
+        # Settings that belong together may share a comment, but no more than four of them.
+        comment = before.rpartition("\n#")
+        assert comment[1], f"{table}.{key} has no comment"
+        assert comment[2].count("\n") < 4, f"{table}.{key} is too far from its comment"
 
 
 def test_every_variable_is_named() -> None:
@@ -69,6 +86,19 @@ def test_every_word_of_the_command_line_is_in_the_readme() -> None:
     table = read("README.md").partition("## On the command line")[2].partition("\n## ")[0]
     for name in commands():
         assert re.search(rf"`{name}\b", table), name
+
+
+def test_the_slash_commands_are_the_ones_in_the_readme() -> None:
+    table = read("README.md").partition("## In the chat")[2].partition("\n## ")[0]
+    told = set(re.findall(r"^\| `/([a-z_]+)", table, re.MULTILINE))
+    assert told == names_given_to("SlashCommand", "gateway/commands")
+
+
+def test_every_tool_is_named_in_the_docs() -> None:
+    docs = "".join(page.read_text() for page in PAGES)
+    tools = names_given_to("ToolSpec", "agent_core")
+    assert tools
+    assert [name for name in tools if f"`{name}`" not in docs] == []
 
 
 def test_every_migration_is_named_in_the_docs() -> None:
