@@ -2,13 +2,12 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from gateway.plugs import UnknownPlug, commands, load_adapter, load_command, load_model, platforms
+from tests.house.source import ROOT, list_modules
 
-ROOT = Path(__file__).parents[2]
 SDKS = ("telegram", "discord", "slack_bolt", "slack_sdk", "anthropic", "openai", "mcp")
 
 
@@ -79,6 +78,16 @@ def test_no_sdk_is_imported_before_its_plug_is_on() -> None:
         "gateway.plugs.platforms()"
     )
     assert loaded_sdks(code) == ""
+
+
+def test_no_module_of_the_hall_imports_an_sdk() -> None:
+    names = [
+        module.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        for module in list_modules()
+        if module.path.startswith("gateway/") and module.name != "__main__"
+    ]
+    assert "gateway.plugs" in names
+    assert loaded_sdks(f"import {', '.join(names)}") == ""
 
 
 def test_a_plug_brings_only_its_own_sdk() -> None:
