@@ -15,8 +15,12 @@ BANNED_WORDS = {
     *("util", "utils", "helper", "helpers", "common", "misc"),
     *("manager", "managers", "handler", "handlers", "base", "service", "services"),
 }
-BULKHEADS = {"gateway/workers.py", "gateway/background.py"}
-"""The only modules that may catch whatever comes, so that one failure stays one failure."""
+BULKHEADS = {
+    "gateway/workers.py": "one key's failure harms no other key",
+    "gateway/background.py": "one task's failure harms no other task",
+    "agent_core/state/commit.py": "what one job raises is raised in its own caller, not here",
+}
+"""The only modules that may catch whatever comes, and why; each is told in the decisions."""
 PLUG_FOLDERS = ("adapters", "agent_core/models")
 SDK_ROOMS = {
     "telegram": "adapters/telegram/",

@@ -91,7 +91,8 @@ def test_every_word_of_the_command_line_is_in_the_readme() -> None:
 def test_the_slash_commands_are_the_ones_in_the_readme() -> None:
     table = read("README.md").partition("## In the chat")[2].partition("\n## ")[0]
     told = set(re.findall(r"^\| `/([a-z_]+)", table, re.MULTILINE))
-    assert told == names_given_to("SlashCommand", "gateway/commands")
+    # /claim comes from people who are nobody yet: intake itself reads it, no menu shows it.
+    assert told == names_given_to("SlashCommand", "gateway/commands") | {"claim"}
 
 
 def test_every_tool_is_named_in_the_docs() -> None:
