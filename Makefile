@@ -11,7 +11,7 @@ export UV_PYTHON_DOWNLOADS := never
 .PHONY: help setup fmt lint test check run demo bench faults lock clean
 
 help: ## show these words
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
 
 setup: $(READY) ## make the environment in .venv, when it is missing or out of date
 
@@ -53,9 +53,9 @@ run: $(READY) ## start the gateway
 
 demo: $(READY) ## a short talk, offline, in a home that is thrown away
 	@home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && \
-	printf '%s\n' 'Hello! Who are you?' 'remember that the spare key is with Ada' 'what do you remember?' '/status' | \
-		env -u TELEGRAM_BOT_TOKEN -u ANTHROPIC_API_KEY -u OPENAI_API_KEY -u OPENAI_BASE_URL \
-		TALARIA_HOME="$$home" $(BIN)/talaria chat
+	printf '%s\n' 'Hello! Who are you?' 'remember that the spare key is with Ada' \
+		'what do you remember?' '/status' | \
+	env -i PATH="$$PATH" LANG=C.UTF-8 HOME="$$home" TALARIA_HOME="$$home" $(BIN)/talaria chat
 
 bench: $(READY) ## measure against the emulators, beside a bare bot
 	$(BIN)/python -m bench
