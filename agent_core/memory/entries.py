@@ -3,14 +3,13 @@
 import re
 import unicodedata
 
+from agent_core.tools.quoting import is_bidi, is_hidden
+
 _ITEM = re.compile(r"^(?P<indent> *)[-*+•](?: +(?P<text>.*))?$")
 _SEPARATOR = re.compile(r"^(?:-{3,}|={3,}|\*{3,}|_{3,}|§)$")
 _NESTED = 2
 """Spaces by which a line is indented that belongs to the item above it."""
 _HEADING = re.compile(r"^#{1,6} +(?P<text>.*?)(?: +#+)?$")
-
-_BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-_TAGS = range(0xE0000, 0xE0080)
 
 
 def parse(text: str) -> tuple[str, ...]:
@@ -83,18 +82,12 @@ def _unify(text: str) -> str:
 
 
 def _is_forbidden(character: str) -> bool:
-    if character == "\n":
-        return False
-    return (
-        unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
-        or character in _BIDI
-        or ord(character) in _TAGS
-    )
+    return character != "\n" and is_hidden(character)
 
 
 def _name_kind(character: str) -> str:
-    if character in _BIDI:
+    if is_bidi(character):
         return "a character that turns the direction of text"
-    if ord(character) in _TAGS:
+    if unicodedata.category(character) == "Cf":
         return "an invisible tag character"
     return "a control character"

@@ -6,6 +6,8 @@ import unicodedata
 BLOCKS = ("facts", "context-file")
 """Names of the tags in which Talaria itself speaks to the model."""
 
+_BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_TAGS = range(0xE0000, 0xE0080)
 _UNSEEN = "[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]*"
 _MARK = re.compile(
     r"[<＜](?=[\s/\u00ad\u200b-\u200f\u2060-\u2064\ufeff]*(?:"
@@ -13,6 +15,22 @@ _MARK = re.compile(
     + r")(?![a-z0-9]))",
     re.IGNORECASE,
 )
+
+
+def is_hidden(character: str) -> bool:
+    """True for what can mislead a reader: control characters (line breaks and tabs too),
+    line and paragraph separators, direction overrides, tag characters, lone surrogates.
+    """
+    return (
+        unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
+        or character in _BIDI
+        or ord(character) in _TAGS
+    )
+
+
+def is_bidi(character: str) -> bool:
+    """True for characters that turn the direction of the text around them."""
+    return character in _BIDI
 
 
 def escape(text: str) -> str:
@@ -27,11 +45,9 @@ def escape(text: str) -> str:
 def flatten(text: str, limit: int) -> str:
     """One line of at most `limit` characters, for names and titles given by others.
 
-    White space runs together, control and direction characters go, our tags are escaped.
+    White space runs together, hidden characters go, our own tags are escaped; escaping may
+    make it a little longer.
     """
-    visible = "".join(
-        character if unicodedata.category(character) not in ("Cc", "Cf", "Cs") else " "
-        for character in text
-    )
+    visible = "".join(" " if is_hidden(character) else character for character in text)
     line = " ".join(visible.split())
     return escape(line if len(line) <= limit else line[: limit - 1] + "…")
