@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from agent_core.host import Steer
-from agent_core.ids import CallId
+from agent_core.ids import CallId, InboxId
 from agent_core.models.contract import ModelAnswer, Usage
 from agent_core.state import inbox, messages, turns, usage
 from agent_core.state.database import Connection, Database
@@ -14,7 +14,7 @@ from agent_core.transcript import Message, TextPart, ToolCallPart, ToolResultPar
 
 Price = Callable[[str, Usage], int | None]
 
-_STOPPED = "The person stopped the turn before this call gave a result."
+_STOPPED = "The turn was cut short before this call gave a result."
 
 
 class TurnJournal:
@@ -40,6 +40,8 @@ class TurnJournal:
         self._unpaid: list[ModelAnswer] = []
         self.model = ""
         """The name of the model that answered last."""
+        self.claimed: set[InboxId] = set()
+        """Events of the steers that are the turn's for good."""
 
     def resume(self, calls: tuple[ToolCallPart, ...], results: dict[CallId, ToolResult]) -> None:
         """Take over calls that an earlier process left open, with the results it recorded."""
@@ -50,7 +52,9 @@ class TurnJournal:
         """Keep an answer and the intent of its calls before any of them is run."""
         self.model = answer.model
         now = self._now()
-        calls = [(call.call_id, call.name, self._effect(call.name)) for call in answer.message.calls]
+        calls = [
+            (call.call_id, call.name, self._effect(call.name)) for call in answer.message.calls
+        ]
 
         def work(connection: Connection) -> None:
             messages.append(connection, self._shelf, [answer.message], now=now)
@@ -92,6 +96,7 @@ class TurnJournal:
 
         await self._database.write("turns.input", work)
         self._open_calls = ()
+        self.claimed.update(inbox_id for steer in steers for inbox_id in steer.inbox_ids)
 
     def conclude(self, added: Sequence[Message], answers: Sequence[ModelAnswer]) -> None:
         """Hold the turn's last words until it is settled."""
@@ -100,15 +105,11 @@ class TurnJournal:
         if answers:
             self.model = answers[-1].model
 
-    def interrupt(self, shown: str) -> None:
-        """Close a turn that was stopped: open calls get a result, what was shown is kept."""
-        closing: list[Message] = []
-        if self._open_calls:
-            results = tuple(self._close(call) for call in self._open_calls)
-            closing.append(Message(role="tool", parts=results))
-        if shown:
-            closing.append(Message(role="assistant", parts=(TextPart(text=shown),)))
-        self._last_words = closing
+    def interrupt(self) -> None:
+        """Close a turn that was cut short: every open call gets a result."""
+        results = tuple(self._close(call) for call in self._open_calls)
+        self._last_words = [Message(role="tool", parts=results)] if results else []
+        self._unpaid = []
 
     def settle(self, connection: Connection, *, told: str, now: int) -> None:
         """Write the last words within the caller's transaction.

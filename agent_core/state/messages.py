@@ -96,11 +96,32 @@ def list_session(
     return stored
 
 
-def count_turn_words(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> int:
+def count_words(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> int:
     """How many messages of people and of the assistant a session holds."""
     row = connection.execute(
         "SELECT COUNT(*) FROM messages WHERE session_id = :session_id"
-        " AND person_id = :person_id AND role <> 'tool'",
+        " AND person_id = :person_id AND text <> ''",
         {"session_id": session_id, "person_id": person_id},
     ).fetchone()
     return int(row[0])
+
+
+def words_of_turn(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> str:
+    """What the person said in a turn, oldest first."""
+    rows = connection.execute(
+        "SELECT text FROM messages WHERE turn_id = :turn_id AND person_id = :person_id"
+        " AND role = 'user' ORDER BY id",
+        {"turn_id": turn_id, "person_id": person_id},
+    ).fetchall()
+    return "\n\n".join(row[0] for row in rows if row[0])
+
+
+def list_words(
+    connection: Connection, *, session_id: SessionId, person_id: PersonId, limit: int
+) -> list[tuple[str, str]]:
+    """The first words of a session as (role, text), oldest first."""
+    return connection.execute(
+        "SELECT role, text FROM messages WHERE session_id = :session_id"
+        " AND person_id = :person_id AND text <> '' ORDER BY id LIMIT :limit",
+        {"session_id": session_id, "person_id": person_id, "limit": limit},
+    ).fetchall()

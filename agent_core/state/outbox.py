@@ -114,6 +114,14 @@ def find_live(connection: Connection, *, turn_id: TurnId) -> OutboxRow | None:
     return _row(row) if row else None
 
 
+def find(connection: Connection, *, outbox_id: OutboxId) -> OutboxRow | None:
+    """The row as it stands now, if it is still there."""
+    row = connection.execute(
+        f"SELECT {_ROW} FROM outbox WHERE id = :id", {"id": outbox_id}
+    ).fetchone()
+    return _row(row) if row else None
+
+
 def settle_live(connection: Connection, *, outbox_id: OutboxId, body: str) -> OutboxRow:
     """The live message gets its final words and is owed from now on.
 
@@ -139,7 +147,7 @@ def list_open(connection: Connection) -> list[OutboxRow]:
 def mark_sending(connection: Connection, *, outbox_id: OutboxId) -> None:
     """An attempt to send the body is about to be made."""
     connection.execute(
-        "UPDATE outbox SET state = 'sending', shown = body, attempts = attempts + 1 WHERE id = :id",
+        "UPDATE outbox SET state = 'sending', shown = body WHERE id = :id",
         {"id": outbox_id},
     )
 
@@ -162,11 +170,19 @@ def mark_found(connection: Connection, *, outbox_id: OutboxId, message_id: str) 
     )
 
 
-def mark_owed(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
-    """The platform surely has nothing of it; it is owed again."""
+def mark_missing(connection: Connection, *, outbox_id: OutboxId) -> None:
+    """An unsure message was looked for and is not there; it is owed again."""
     connection.execute(
-        "UPDATE outbox SET state = 'owed', message_id = NULL, shown = NULL, reason = :reason"
-        " WHERE id = :id",
+        "UPDATE outbox SET state = 'owed', message_id = NULL, shown = NULL WHERE id = :id",
+        {"id": outbox_id},
+    )
+
+
+def mark_waiting(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
+    """An attempt surely changed nothing on the platform; the message stays owed."""
+    connection.execute(
+        "UPDATE outbox SET state = 'owed', shown = NULL, reason = :reason,"
+        " attempts = attempts + 1 WHERE id = :id",
         {"id": outbox_id, "reason": reason},
     )
 
@@ -174,7 +190,8 @@ def mark_owed(connection: Connection, *, outbox_id: OutboxId, reason: str) -> No
 def mark_unsure(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
     """Nobody knows whether the platform has what was shown."""
     connection.execute(
-        "UPDATE outbox SET state = 'unsure', reason = :reason WHERE id = :id",
+        "UPDATE outbox SET state = 'unsure', reason = :reason, attempts = attempts + 1"
+        " WHERE id = :id",
         {"id": outbox_id, "reason": reason},
     )
 
@@ -203,6 +220,25 @@ def revive_dead(
         {"person_id": person_id, "platform": platform, "chat": chat},
     ).fetchall()
     return sorted((_row(row) for row in rows), key=lambda row: row.id)
+
+
+def has_dead(connection: Connection, *, person_id: PersonId, platform: str, chat: str) -> bool:
+    """True if something was set aside for this person in this chat."""
+    row = connection.execute(
+        "SELECT 1 FROM outbox WHERE person_id = :person_id AND platform = :platform"
+        " AND chat = :chat AND state = 'dead' LIMIT 1",
+        {"person_id": person_id, "platform": platform, "chat": chat},
+    ).fetchone()
+    return row is not None
+
+
+def count_dead_of(connection: Connection, *, person_id: PersonId) -> int:
+    """How many messages to this person were set aside."""
+    row = connection.execute(
+        "SELECT COUNT(*) FROM outbox WHERE person_id = :person_id AND state = 'dead'",
+        {"person_id": person_id},
+    ).fetchone()
+    return int(row[0])
 
 
 def find_newest_message_id(connection: Connection, *, platform: str, chat: str) -> str | None:

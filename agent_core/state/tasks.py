@@ -59,10 +59,12 @@ def take_due(connection: Connection, *, now: int) -> Task | None:
     )
 
 
-def find_next_due(connection: Connection) -> int | None:
-    """When the next work falls due, in milliseconds, or None if nothing is owed."""
-    row = connection.execute("SELECT MIN(due_at) FROM tasks WHERE state = 'owed'").fetchone()
-    return row[0]
+def has_due(connection: Connection, *, now: int) -> bool:
+    """True if some work is due."""
+    row = connection.execute(
+        "SELECT 1 FROM tasks WHERE state = 'owed' AND due_at <= :now LIMIT 1", {"now": now}
+    ).fetchone()
+    return row is not None
 
 
 def finish(connection: Connection, *, task_id: TaskId) -> None:

@@ -1,0 +1,349 @@
+"""The agent: takes a person's words, runs one turn over their history, and settles it."""
+
+import hashlib
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from agent_core.budget import Budget, Limits
+from agent_core.events import Ending, Event
+from agent_core.host import Host
+from agent_core.ids import CallId, PromptHash, SessionId, TurnId
+from agent_core.journal import TurnJournal
+from agent_core.loop import Assignment, Course, Loop
+from agent_core.memory.store import MemoryStore
+from agent_core.models.contract import Model
+from agent_core.models.prices import cost
+from agent_core.prompt.compose import PromptInputs, compose
+from agent_core.prompt.context import read_context
+from agent_core.prompt.soul import ensure_soul
+from agent_core.state import messages, sessions, turns
+from agent_core.state.database import Connection, Database
+from agent_core.state.messages import Shelf, StoredMessage
+from agent_core.state.people import Person
+from agent_core.state.sessions import Conversation, Session
+from agent_core.state.turns import Turn, TurnState
+from agent_core.tools.contract import ToolResult
+from agent_core.tools.toolbox import Toolbox
+from agent_core.transcript import Message, ToolCallPart, ToolSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """How this house wants its agent. `cache_seconds` is how long a prompt stays warm."""
+
+    home: Path
+    course: Course
+    limits: Limits
+    cache_seconds: float
+    context_folder: Path | None
+    context_files: tuple[str, ...]
+    context_limit: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrozenPrompt:
+    """The part of a request that stays byte for byte the same while the cache is warm."""
+
+    hash: PromptHash
+    system: str
+    tools: tuple[ToolSpec, ...]
+
+    @property
+    def tools_json(self) -> str:
+        """The tools as they are stored."""
+        return dump_tools(self.tools)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """All that a turn needs to know before it is begun."""
+
+    conversation: Conversation
+    person: Person
+    session: Session | None
+    prompt: FrozenPrompt
+    history: tuple[StoredMessage, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActiveTurn:
+    """A turn that has been begun, in this process or in an earlier one."""
+
+    id: TurnId
+    session_id: SessionId
+    is_untitled: bool
+    conversation: Conversation
+    person: Person
+    journal: TurnJournal
+    prompt: FrozenPrompt
+    messages: tuple[Message, ...]
+    outcomes: Mapping[CallId, ToolResult]
+    begun: frozenset[CallId]
+    evidence: str
+
+
+def dump_tools(tools: tuple[ToolSpec, ...]) -> str:
+    """Tools as JSON text; the same tools, the same bytes."""
+    return json.dumps([asdict(spec) for spec in tools], ensure_ascii=False, separators=(",", ":"))
+
+
+def freeze(system: str, tools: tuple[ToolSpec, ...]) -> FrozenPrompt:
+    """A frozen prompt under the hash of its bytes."""
+    digest = hashlib.sha256(f"{system}\0{dump_tools(tools)}".encode()).hexdigest()
+    return FrozenPrompt(hash=PromptHash(digest), system=system, tools=tools)
+
+
+class Agent:
+    """One agent for everyone; whose turn it is comes in with every call."""
+
+    def __init__(
+        self,
+        *,
+        setup: Setup,
+        database: Database,
+        model: Model,
+        toolbox: Toolbox,
+        memory: MemoryStore,
+        now: Callable[[], int],
+    ) -> None:
+        self._setup = setup
+        self._database = database
+        self._model = model
+        self._toolbox = toolbox
+        self._memory = memory
+        self._now = now
+        self._tools_json = dump_tools(toolbox.specs)
+
+    async def prepare(
+        self, conversation: Conversation, person: Person, *, platform: str
+    ) -> Prepared:
+        """Read the open session, and freeze a new prompt where the old one is cold.
+
+        Raises `StoreError`.
+        """
+
+        def look(
+            connection: Connection,
+        ) -> tuple[Session | None, tuple[str, str] | None, list[StoredMessage]]:
+            session = sessions.find_open(connection, conversation_id=conversation.id)
+            if session is None:
+                return None, None, []
+            history = messages.list_session(connection, session_id=session.id, person_id=person.id)
+            kept = session.prompt_hash and sessions.get_prompt(
+                connection, prompt_hash=session.prompt_hash
+            )
+            return session, kept or None, history
+
+        session, kept, history = await self._database.read(look)
+        prompt = self._warm_prompt(session, kept) or await self._compose(person, platform)
+        return Prepared(
+            conversation=conversation,
+            person=person,
+            session=session,
+            prompt=prompt,
+            history=tuple(history),
+        )
+
+    def begin(
+        self,
+        connection: Connection,
+        prepared: Prepared,
+        *,
+        place: tuple[str, str, str | None],
+        said: tuple[Message, ...],
+        now: int,
+    ) -> ActiveTurn:
+        """Write down that a turn begins, within the caller's transaction.
+
+        `place` is (platform, chat, message to answer); `said` are the person's messages.
+        """
+        conversation, prompt = prepared.conversation, prepared.prompt
+        session_id = (
+            prepared.session.id
+            if prepared.session
+            else sessions.insert(connection, conversation_id=conversation.id, now=now)
+        )
+        sessions.insert_prompt(
+            connection,
+            prompt_hash=prompt.hash,
+            system=prompt.system,
+            tools=prompt.tools_json,
+            now=now,
+        )
+        sessions.touch(connection, session_id=session_id, prompt_hash=prompt.hash, now=now)
+        turn_id = turns.insert(
+            connection,
+            conversation=conversation,
+            session_id=session_id,
+            place=place,
+            prompt_hash=prompt.hash,
+            now=now,
+        )
+        shelf = Shelf(
+            session_id=session_id,
+            turn_id=turn_id,
+            person_id=prepared.person.id,
+            conversation_id=conversation.id,
+            platform=place[0],
+        )
+        messages.append(connection, shelf, said, now=now)
+        return ActiveTurn(
+            id=turn_id,
+            session_id=session_id,
+            is_untitled=not (prepared.session and prepared.session.title),
+            conversation=conversation,
+            person=prepared.person,
+            journal=self._journal(shelf),
+            prompt=prompt,
+            messages=(*(stored.message for stored in prepared.history), *said),
+            outcomes={},
+            begun=frozenset(),
+            evidence=_words(said),
+        )
+
+    async def resume(self, turn: Turn, conversation: Conversation, person: Person) -> ActiveTurn:
+        """Take up a turn where an earlier process left it. Raises `StoreError`."""
+
+        def look(
+            connection: Connection,
+        ) -> tuple[list[StoredMessage], list[turns.Step], tuple[str, str]]:
+            assert turn.prompt_hash is not None  # noqa: S101 - a begun turn has one
+            return (
+                messages.list_session(
+                    connection, session_id=turn.session_id, person_id=turn.person_id
+                ),
+                turns.list_steps(connection, turn_id=turn.id),
+                sessions.get_prompt(connection, prompt_hash=turn.prompt_hash),
+            )
+
+        history, steps, (system, tools_json) = await self._database.read(look)
+        outcomes = {
+            step.call_id: ToolResult(text=step.outcome, is_error=step.is_error)
+            for step in steps
+            if step.outcome is not None
+        }
+        shelf = Shelf(
+            session_id=turn.session_id,
+            turn_id=turn.id,
+            person_id=turn.person_id,
+            conversation_id=turn.conversation_id,
+            platform=turn.platform,
+        )
+        journal = self._journal(shelf)
+        own = [stored.message for stored in history if stored.turn_id == turn.id]
+        open_calls: tuple[ToolCallPart, ...] = own[-1].calls if own else ()
+        journal.resume(open_calls, outcomes)
+        return ActiveTurn(
+            id=turn.id,
+            session_id=turn.session_id,
+            is_untitled=False,
+            conversation=conversation,
+            person=person,
+            journal=journal,
+            prompt=freeze(system, _load_tools(tools_json)),
+            messages=tuple(stored.message for stored in history),
+            outcomes=outcomes,
+            begun=frozenset(step.call_id for step in steps if step.outcome is None),
+            evidence=_words(tuple(own)),
+        )
+
+    def run(self, turn: ActiveTurn, host: Host) -> AsyncIterator[Event]:
+        """Run a turn to its end; the last event says how it ended."""
+        loop = Loop(
+            model=self._model,
+            course=self._setup.course,
+            toolbox=self._toolbox,
+            journal=turn.journal,
+            host=host,
+            budget=Budget(self._setup.limits, started=time.monotonic(), clock=time.monotonic),
+            price=cost,
+            now=self._now,
+        )
+        return loop.run(
+            Assignment(
+                system=turn.prompt.system,
+                tools=turn.prompt.tools,
+                messages=turn.messages,
+                outcomes=turn.outcomes,
+                begun=turn.begun,
+                person_id=turn.person.id,
+                person_slug=turn.person.slug,
+                conversation_id=turn.conversation.id,
+                scope=turn.conversation.scope,
+                turn_id=turn.id,
+                evidence=turn.evidence,
+            )
+        )
+
+    def settle(
+        self,
+        connection: Connection,
+        turn: ActiveTurn,
+        *,
+        ending: tuple[Ending, str],
+        told: str,
+        now: int,
+    ) -> None:
+        """Write down how a turn ended, within the caller's transaction.
+
+        `ending` is (how, reason); `told` is the sentence the person reads where there is
+        no answer of the model's own.
+        """
+        state, reason = ending
+        if state == "suspended":
+            raise ValueError("a suspended turn is not settled; it goes on at the next start")
+        ended: TurnState = state
+        turn.journal.settle(connection, told=told, now=now)
+        turns.end(
+            connection,
+            turn_id=turn.id,
+            state=ended,
+            reason=reason,
+            model=turn.journal.model,
+            now=now,
+        )
+
+    def _warm_prompt(
+        self, session: Session | None, kept: tuple[str, str] | None
+    ) -> FrozenPrompt | None:
+        if session is None or session.prompt_hash is None or kept is None:
+            return None
+        is_cold = self._now() - session.last_at > self._setup.cache_seconds * 1000
+        system, tools_json = kept
+        if is_cold or tools_json != self._tools_json:
+            return None
+        return FrozenPrompt(hash=session.prompt_hash, system=system, tools=self._toolbox.specs)
+
+    async def _compose(self, person: Person, platform: str) -> FrozenPrompt:
+        setup = self._setup
+        snapshot = await self._memory.snapshot(person.id, person.slug, self._now())
+        soul = await ensure_soul(setup.home)
+        context = (
+            await read_context(setup.context_folder, setup.context_files, setup.context_limit)
+            if setup.context_folder
+            else ()
+        )
+        system = compose(
+            PromptInputs(soul=soul, snapshot=snapshot, context=context, platform=platform)
+        )
+        return freeze(system, self._toolbox.specs)
+
+    def _journal(self, shelf: Shelf) -> TurnJournal:
+        return TurnJournal(
+            database=self._database,
+            shelf=shelf,
+            effect=self._toolbox.effect,
+            price=cost,
+            now=self._now,
+        )
+
+
+def _load_tools(text: str) -> tuple[ToolSpec, ...]:
+    return tuple(ToolSpec(**fields) for fields in json.loads(text))
+
+
+def _words(said: tuple[Message, ...]) -> str:
+    return "\n".join(message.text for message in said if message.role == "user")

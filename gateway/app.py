@@ -1,0 +1,372 @@
+"""The composition root: builds the house, runs it in one TaskGroup, ends it in order."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import tzlocal
+from agent_core.budget import Limits
+from agent_core.loop import Course
+from agent_core.tools.toolbox import Toolbox
+
+from adapters.contract import ChatAdapter
+from agent_core.agent import Agent, Setup
+from agent_core.builtin import builtin_tools
+from agent_core.errors import ModelDenied, ModelError, ModelUnknown
+from agent_core.ids import SessionId
+from agent_core.memory.store import MemoryLimits, MemoryStore
+from agent_core.models.contract import Model
+from agent_core.prompt.soul import ensure_soul
+from agent_core.state import people, turns
+from agent_core.state.database import Connection, Database, Observer
+from agent_core.state.tasks import Task
+from agent_core.titles import Titles
+from agent_core.tools.contract import Tool
+from gateway import plugs
+from gateway.access import Access
+from gateway.background import Background
+from gateway.clock import now
+from gateway.commands.catalog import COMMANDS, HIDDEN
+from gateway.commands.registry import House, make_menu
+from gateway.delivery import Delivery
+from gateway.fairness import FairGate
+from gateway.identity import LOCAL_PLATFORM, Identity, new_claim_code
+from gateway.intake import Intake
+from gateway.lanes import Lanes
+from gateway.platforms import Platforms
+from gateway.settings import Settings
+from gateway.turns import Turns
+
+_log = logging.getLogger(__name__)
+
+DATABASE = "state.db"
+_MODEL_CHECK = 5.0
+"""Seconds that the model's provider has to confirm key and model before start-up goes on."""
+_CACHE_SECONDS = {"5m": 300.0, "1h": 3600.0}
+_POLL = 0.02
+
+
+class StartError(Exception):
+    """The house can't be opened. The text is a sentence that says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extensions:
+    """What the program that starts the house adds to it: further tools, a watcher of commits."""
+
+    tools: tuple[Tool, ...] = ()
+    observe: Observer | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gateway:
+    """A running house, as its health page, its control socket and its starter see it."""
+
+    settings: Settings
+    database: Database
+    platforms: Platforms
+    identity: Identity
+    intake: Intake
+    lanes: Lanes
+    delivery: Delivery
+    claim_code: str | None
+    """A code to claim the bot with, if no owner has an account on a chat platform yet."""
+    started: float
+    """Monotonic seconds."""
+
+
+Companion = Callable[[Gateway], Awaitable[None]]
+"""Something that runs beside the house until cancelled: a server, a prompt."""
+
+
+async def run(
+    settings: Settings,
+    *,
+    stop: asyncio.Event,
+    companions: Sequence[Companion] = (),
+    extensions: Extensions | None = None,
+) -> None:
+    """Open the house and serve until `stop` is set, then end it in order.
+
+    Raises `StartError`, and `StoreError` if the home can't be used.
+    """
+    extra = extensions or Extensions()
+    model = _load_model(settings)
+    database = await _open_database(settings, extra)
+    try:
+        await _check_model(model, settings)
+        house = _build(settings, database, model, extra)
+        await _serve(house, stop, companions)
+    finally:
+        await model.close()
+        await database.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parts:
+    """What is made before anything runs."""
+
+    settings: Settings
+    database: Database
+    model: Model
+    agent: Agent
+    platforms: Platforms
+    identity: Identity
+    zone: str
+
+
+class _AtRest(Exception):
+    """Ends the TaskGroup once everything has come to rest."""
+
+
+def _build(settings: Settings, database: Database, model: Model, extra: Extensions) -> _Parts:
+    memory = MemoryStore(
+        database,
+        settings.home / "memories",
+        MemoryLimits(memory=settings.memory.memory_limit, user=settings.memory.user_limit),
+    )
+    toolbox = Toolbox((*builtin_tools(database, memory), *extra.tools))
+    agent = Agent(
+        setup=_set_up_agent(settings),
+        database=database,
+        model=model,
+        toolbox=toolbox,
+        memory=memory,
+        now=now,
+    )
+    return _Parts(
+        settings=settings,
+        database=database,
+        model=model,
+        agent=agent,
+        platforms=Platforms(_load_adapters(settings)),
+        identity=Identity(database, Access(settings.access.allow), now),
+        zone=settings.people.time_zone or tzlocal.get_localzone_name(),
+    )
+
+
+async def _serve(parts: _Parts, stop: asyncio.Event, companions: Sequence[Companion]) -> None:
+    settings, database, platforms = parts.settings, parts.database, parts.platforms
+    try:
+        async with asyncio.TaskGroup() as group:
+            delivery = Delivery(
+                group=group, database=database, adapters=platforms.adapters, now=now
+            )
+            running = Turns(
+                database=database,
+                agent=parts.agent,
+                delivery=delivery,
+                adapters=platforms.adapters,
+                zone=parts.zone,
+                now=now,
+            )
+            gate = FairGate(at_once=settings.turns.at_once, per_person=settings.turns.per_person)
+            lanes = Lanes(group=group, turns=running, gate=gate)
+            house = House(
+                database=database,
+                identity=parts.identity,
+                lanes=lanes,
+                model=f"{settings.model.provider}: {settings.model.name}",
+                zone_of=running.zone_of,
+            )
+            intake = Intake(
+                group=group,
+                house=house,
+                commands=(*COMMANDS, *HIDDEN),
+                delivery=delivery,
+                adapters=platforms.adapters,
+                now=now,
+            )
+            gateway = Gateway(
+                settings=settings,
+                database=database,
+                platforms=platforms,
+                identity=parts.identity,
+                intake=intake,
+                lanes=lanes,
+                delivery=delivery,
+                claim_code=await _make_claim_code(database, platforms),
+                started=time.monotonic(),
+            )
+            await _recover(gateway)
+            _start(group, gateway, _background(parts), companions)
+            await _wait_for_end(gateway, stop)
+            await _drain(gateway)
+            raise _AtRest
+    except* _AtRest:
+        pass
+    _complain_if_all_stopped(platforms)
+
+
+def _start(
+    group: asyncio.TaskGroup,
+    gateway: Gateway,
+    background: Background,
+    companions: Sequence[Companion],
+) -> None:
+    menu = make_menu(COMMANDS)
+    for name in gateway.platforms.adapters:
+        group.create_task(gateway.platforms.keep(name, gateway.intake.inlet(name)))
+        group.create_task(gateway.platforms.show_menu(name, menu))
+    group.create_task(background.run())
+    for companion in companions:
+        group.create_task(companion(gateway))
+
+
+async def _recover(gateway: Gateway) -> None:
+    """Take up what an earlier process left: what is owed first, then turns, then events."""
+    await gateway.delivery.start()
+    for turn in await gateway.database.read(turns.list_running):
+        if turn.platform in gateway.platforms.adapters:
+            gateway.lanes.take_up(turn)
+        else:
+            _log.warning("turn %d waits for %s, which is not on", turn.id, turn.platform)
+    await gateway.intake.recover()
+
+
+async def _wait_for_end(gateway: Gateway, stop: asyncio.Event) -> None:
+    """Return when asked to stop, or when no chat platform is left that could work."""
+    while not stop.is_set():
+        if _all_stopped(gateway.platforms):
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(1.0):
+                await stop.wait()
+
+
+async def _drain(gateway: Gateway) -> None:
+    """Take nothing more in, let turns reach a step boundary and deliver what is owed.
+
+    What is not done within the grace time stands in the database for the next start.
+    """
+    gateway.intake.close()
+    gateway.lanes.drain()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(gateway.settings.turns.drain_seconds):
+            while not (
+                gateway.intake.is_idle() and gateway.lanes.is_idle() and gateway.delivery.is_idle()
+            ):
+                await asyncio.sleep(_POLL)
+
+
+def _background(parts: _Parts) -> Background:
+    titles = Titles(database=parts.database, model=parts.model, name=parts.settings.model.cheap)
+
+    async def give_title(task: Task) -> None:
+        await titles.give(SessionId(int(task.payload)), task.person_id, now())
+
+    return Background(database=parts.database, doers={"title": give_title}, now=now)
+
+
+def _set_up_agent(settings: Settings) -> Setup:
+    model, limits = settings.model, settings.turns
+    return Setup(
+        home=settings.home,
+        course=Course(
+            model=model.name,
+            fallback=model.fallback,
+            retries=model.retries,
+            max_output_tokens=model.max_output_tokens,
+        ),
+        limits=Limits(
+            steps=limits.max_steps,
+            tokens=limits.max_tokens,
+            micro_dollars=round(limits.max_cost_usd * 1_000_000),
+            seconds=limits.max_seconds,
+        ),
+        cache_seconds=_CACHE_SECONDS[model.cache_ttl],
+        context_folder=Path(settings.prompt.folder) if settings.prompt.folder else None,
+        context_files=settings.prompt.context_files,
+        context_limit=settings.prompt.context_limit,
+    )
+
+
+async def _open_database(settings: Settings, extra: Extensions) -> Database:
+    home = settings.home
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        await ensure_soul(home)
+    except OSError as error:
+        raise StartError(
+            f"The home {home} can't be written: {error.strerror}."
+            " Set TALARIA_HOME to a folder that is yours, or make room on its disk."
+        ) from error
+    return await Database.open(home / DATABASE, observe=extra.observe)
+
+
+def _load_model(settings: Settings) -> Model:
+    secrets, model = settings.secrets, settings.model
+    options = {"timeout": str(model.timeout)}
+    if model.provider == "anthropic":
+        options["cache_ttl"] = model.cache_ttl
+        options |= _given(api_key=secrets.anthropic_api_key, base_url=secrets.anthropic_base_url)
+    elif model.provider == "openai":
+        options |= _given(api_key=secrets.openai_api_key, base_url=secrets.openai_base_url)
+    else:
+        options = {}
+    return plugs.load_model(model.provider, options)
+
+
+async def _check_model(model: Model, settings: Settings) -> None:
+    """Find a wrong key or model name now; an outage of the provider does not stop the start."""
+    try:
+        async with asyncio.timeout(_MODEL_CHECK):
+            await model.check(settings.model.name)
+            if settings.model.fallback:
+                await model.check(settings.model.fallback)
+    except (ModelUnknown, ModelDenied) as error:
+        raise StartError(f"{error} See [model] in config.toml and the key you have set.") from error
+    except (ModelError, TimeoutError) as error:
+        _log.warning("the model could not be checked, going on: %s", error)
+
+
+def _load_adapters(settings: Settings) -> dict[str, ChatAdapter]:
+    """The platforms that are on: the console always, others where their token is set."""
+    options = {LOCAL_PLATFORM: {"socket": str(settings.home / "console.sock")}}
+    if settings.secrets.telegram_bot_token:
+        telegram = settings.telegram
+        options["telegram"] = {
+            "messages_per_second": str(telegram.messages_per_second),
+            "edit_interval": str(telegram.edit_interval),
+            "poll_timeout": str(telegram.poll_timeout),
+            **_given(
+                token=settings.secrets.telegram_bot_token,
+                base_url=settings.secrets.telegram_api_base_url,
+            ),
+        }
+    try:
+        return {name: plugs.load_adapter(name, given) for name, given in options.items()}
+    except ValueError as error:
+        raise StartError(str(error)) from error
+
+
+async def _make_claim_code(database: Database, platforms: Platforms) -> str | None:
+    """A claim code, if there is a chat platform and no owner on it yet. Raises `StoreError`."""
+    if len(platforms.adapters) == 1:
+        return None
+
+    def work(connection: Connection) -> str | None:
+        if people.has_platform_owner(connection, local_platform=LOCAL_PLATFORM):
+            return None
+        return new_claim_code(connection, now=now())
+
+    return await database.write("people.code", work)
+
+
+def _all_stopped(platforms: Platforms) -> bool:
+    """True if there are chat platforms besides the console and none of them can work."""
+    chat = [name for name in platforms.adapters if name != LOCAL_PLATFORM]
+    return bool(chat) and all(name in platforms.stopped() for name in chat)
+
+
+def _complain_if_all_stopped(platforms: Platforms) -> None:
+    if _all_stopped(platforms):
+        raise StartError("\n".join(platforms.stopped().values()))
+
+
+def _given(**options: str | None) -> dict[str, str]:
+    return {name: value for name, value in options.items() if value is not None}

@@ -1,0 +1,26 @@
+"""All slash commands, in the order in which help and menus list them."""
+
+from gateway import wording
+from gateway.commands import people, talk
+from gateway.commands.registry import Call, House, Reply, SlashCommand
+
+
+async def _help(call: Call, _: House) -> Reply:
+    shown = [c for c in COMMANDS if call.person.is_owner or not c.owner_only]
+    return Reply(text=wording.describe_commands([(c.name, c.summary) for c in shown]))
+
+
+async def _start(call: Call, house: House) -> Reply:
+    return await _help(call, house)
+
+
+COMMANDS: tuple[SlashCommand, ...] = (
+    SlashCommand(name="help", summary="What I can do", run=_help),
+    *talk.COMMANDS,
+    *people.COMMANDS,
+)
+
+HIDDEN: tuple[SlashCommand, ...] = (
+    SlashCommand(name="start", summary="Telegram sends this when a talk is opened", run=_start),
+)
+"""Commands that work and are not listed."""

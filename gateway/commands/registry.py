@@ -1,0 +1,86 @@
+"""What a slash command is, and the list of all of them."""
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from adapters.contract import MenuEntry
+from adapters.messages import InboundMessage
+from agent_core.ids import InboxId
+from agent_core.state.database import Connection, Database
+from agent_core.state.outbox import OutboxRow
+from agent_core.state.people import Person
+from agent_core.state.sessions import Conversation
+from gateway.identity import Identity
+from gateway.lanes import Lanes
+
+_SHAPE = re.compile(r"/([A-Za-z][A-Za-z0-9_]{0,31})(?:@\S+)?(?:\s+(.*))?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class House:
+    """The parts of the house that commands may use."""
+
+    database: Database
+    identity: Identity
+    lanes: Lanes
+    model: str
+    """The name of the model that thinks, for people to read."""
+    zone_of: Callable[[Person], str]
+    """The IANA time zone that a person lives by."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One use of a command. `is_repeat` is true when a restart reads the event again."""
+
+    argument: str
+    platform: str
+    message: InboundMessage
+    inbox_id: InboxId
+    person: Person
+    conversation: Conversation
+    zone: str
+    now: int
+    is_repeat: bool
+
+
+Effect = Callable[[Connection], tuple[str, Sequence[OutboxRow]]]
+"""What a command writes: its reply, and the messages it owes besides; all one transaction."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What comes of a command.
+
+    With `takes_event` the command handed its event to a lane, which will see it done.
+    """
+
+    text: str = ""
+    effect: Effect | None = None
+    takes_event: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlashCommand:
+    """One command: its name without the slash, one line for menus, and what it does."""
+
+    name: str
+    summary: str
+    run: Callable[[Call, House], Awaitable[Reply]]
+    owner_only: bool = False
+
+
+def parse(text: str) -> tuple[str, str] | None:
+    """(name, argument) of a text that is a command, else None."""
+    found = _SHAPE.fullmatch(text.strip())
+    return (found[1].lower(), (found[2] or "").strip()) if found else None
+
+
+def make_menu(commands: Sequence[SlashCommand]) -> list[MenuEntry]:
+    """The menu that platforms show to everybody."""
+    return [
+        MenuEntry(name=command.name, description=command.summary)
+        for command in commands
+        if not command.owner_only
+    ]

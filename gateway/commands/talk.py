@@ -1,0 +1,122 @@
+"""Commands about the talk itself: new, stop, queue, retry, status."""
+
+from dataclasses import replace
+
+from agent_core.state import messages, outbox, sessions, turns, usage
+from agent_core.state.database import Connection
+from agent_core.state.outbox import OutboxRow
+from agent_core.state.sessions import Session
+from agent_core.state.usage import Total
+from gateway import translate, wording
+from gateway.commands.registry import Call, House, Reply, SlashCommand
+from gateway.translate import Pending
+
+_DAY = 86_400_000
+
+
+async def _new(call: Call, house: House) -> Reply:
+    house.lanes.stop(call.conversation.id)
+
+    def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
+        sessions.end(connection, conversation_id=call.conversation.id, now=call.now)
+        return wording.NEW, []
+
+    return Reply(effect=effect)
+
+
+async def _stop(call: Call, house: House) -> Reply:
+    is_stopped = house.lanes.stop(call.conversation.id)
+    return Reply(text="" if is_stopped else wording.STOPPED_NOTHING)
+
+
+async def _queue(call: Call, house: House) -> Reply:
+    if not call.argument:
+        waiting = house.lanes.count_waiting(call.conversation.id)
+        return Reply(text=wording.count_queue(waiting))
+    is_running = house.lanes.is_running(call.conversation.id)
+    house.lanes.put(_pending(call, call.argument))
+    say_so = is_running and not call.is_repeat
+    return Reply(text=wording.QUEUED if say_so else "", takes_event=True)
+
+
+async def _retry(call: Call, house: House) -> Reply:
+    chat = translate.name_chat(call.message.address)
+
+    def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
+        return "", outbox.revive_dead(
+            connection, person_id=call.person.id, platform=call.platform, chat=chat
+        )
+
+    def look(connection: Connection) -> tuple[bool, str]:
+        has_dead = outbox.has_dead(
+            connection, person_id=call.person.id, platform=call.platform, chat=chat
+        )
+        latest = turns.find_latest(
+            connection, conversation_id=call.conversation.id, person_id=call.person.id
+        )
+        words = latest and messages.words_of_turn(
+            connection, turn_id=latest.id, person_id=call.person.id
+        )
+        return has_dead, words or ""
+
+    has_dead, words = await house.database.read(look)
+    if has_dead:
+        return Reply(effect=effect)
+    if house.lanes.is_running(call.conversation.id):
+        return Reply(text=wording.RETRY_RUNNING)
+    if not words:
+        return Reply(text=wording.RETRY_NOTHING)
+    house.lanes.put(_pending(call, words))
+    return Reply(takes_event=True)
+
+
+async def _status(call: Call, house: House) -> Reply:
+    def look(connection: Connection) -> tuple[Session | None, int, Total, int]:
+        session = sessions.find_open(connection, conversation_id=call.conversation.id)
+        said = (
+            messages.count_words(connection, session_id=session.id, person_id=call.person.id)
+            if session
+            else 0
+        )
+        total = usage.total_since(connection, person_id=call.person.id, since=call.now - _DAY)
+        return session, said, total, outbox.count_dead_of(connection, person_id=call.person.id)
+
+    session, said, total, dead = await house.database.read(look)
+    status = wording.Status(
+        model=house.model,
+        title=session.title if session else "",
+        messages=said,
+        is_running=house.lanes.is_running(call.conversation.id),
+        waiting=house.lanes.count_waiting(call.conversation.id),
+        input_tokens=total.input_tokens,
+        cache_read_tokens=total.cache_read_tokens,
+        output_tokens=total.output_tokens,
+        micro_dollars=total.micro_dollars,
+        undelivered=dead,
+    )
+    return Reply(text=wording.describe_status(status))
+
+
+def _pending(call: Call, text: str) -> Pending:
+    """A command's text as a message of its own that does not steer what runs."""
+    return Pending(
+        inbox_ids=(call.inbox_id,),
+        platform=call.platform,
+        message=replace(call.message, text=text),
+        person=call.person,
+        conversation=call.conversation,
+        is_held=True,
+    )
+
+
+COMMANDS = (
+    SlashCommand(name="new", summary="Start afresh; what was said stays findable", run=_new),
+    SlashCommand(name="stop", summary="Stop what I am doing", run=_stop),
+    SlashCommand(
+        name="queue", summary="Keep a message until the present answer is done", run=_queue
+    ),
+    SlashCommand(
+        name="retry", summary="Try the last message, or a failed delivery, again", run=_retry
+    ),
+    SlashCommand(name="status", summary="What I am doing, and what it cost", run=_status),
+)

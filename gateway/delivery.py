@@ -1,0 +1,331 @@
+"""Pays what the outbox owes: in order per chat, paced, until the platform has it."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from agent_core.state.database import Connection, Database
+
+from adapters.contract import CanEdit, CanFind, CanType, ChatAdapter
+from adapters.errors import (
+    AdapterError,
+    AdapterStopped,
+    ChatGone,
+    MessageGone,
+    RateLimited,
+    Rejected,
+    Unreachable,
+    Unsure,
+)
+from adapters.ids import PlatformMessageId
+from agent_core.errors import StoreError
+from agent_core.state import outbox
+from agent_core.state.outbox import Debt, OutboxRow
+from gateway import translate, wording
+from gateway.pacing import Pacer
+from gateway.workers import Workers
+
+_log = logging.getLogger(__name__)
+
+_FIRST_PAUSE = 1.0
+_LONGEST_PAUSE = 60.0
+_SETTLE_TIME = 2.0
+"""Seconds before an unsure message is looked for: it may still be on its way."""
+_STORE_PAUSE = 5.0
+
+
+class LiveText:
+    """The text of a running turn's live message, for as long as it is live."""
+
+    def __init__(self, debt: Debt, opened: OutboxRow | None = None) -> None:
+        self.debt = debt
+        self.row = opened
+        self.text = ""
+        self.painted = ""
+        self.is_over = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """A platform as delivery sees it."""
+
+    adapter: ChatAdapter
+    pacer: Pacer
+
+
+Chat = tuple[str, str]
+Job = OutboxRow | LiveText
+
+
+class Delivery:
+    """One worker a chat; what it can't deliver now, it tries again while the process lives."""
+
+    def __init__(
+        self,
+        *,
+        group: asyncio.TaskGroup,
+        database: Database,
+        adapters: Mapping[str, ChatAdapter],
+        now: Callable[[], int],
+    ) -> None:
+        self._group = group
+        self._database = database
+        self._doors = {
+            name: Door(adapter=adapter, pacer=Pacer(adapter.pace))
+            for name, adapter in adapters.items()
+        }
+        self._now = now
+        self._workers: Workers[Chat, Job] = Workers(group, self._serve, self._fail)
+        self._paused: dict[Chat, asyncio.Event] = {}
+
+    async def start(self) -> None:
+        """Take up what an earlier process left owed, oldest first. Raises `StoreError`."""
+        for row in await self._database.read(outbox.list_open):
+            if row.platform in self._doors:
+                self.owe([_left_behind(row)])
+            else:
+                _log.warning(
+                    "outbox %d waits for %s, which is not on; it stays owed", row.id, row.platform
+                )
+
+    def owe(self, rows: Sequence[OutboxRow]) -> None:
+        """Deliver messages that stand in the outbox."""
+        for row in rows:
+            self._workers.put((row.platform, row.chat), row)
+
+    def paint(self, live: LiveText) -> None:
+        """Show the present text of a live message, as soon as its chat is free."""
+        self._workers.put((live.debt.platform, live.debt.chat), live)
+
+    def type(self, platform: str, chat: str) -> None:
+        """Show that the bot is at work, if nothing more important waits."""
+        door = self._doors[platform]
+        if (platform, chat) not in self._paused and door.pacer.has_room():
+            self._group.create_task(self._type(door.adapter, chat))
+
+    def wake(self, platform: str, chat: str) -> None:
+        """Somebody is there: stop waiting and try this chat again now."""
+        pause = self._paused.get((platform, chat))
+        if pause:
+            pause.set()
+
+    def is_idle(self) -> bool:
+        """True while nothing is being delivered."""
+        return len(self._workers) == 0
+
+    async def _type(self, adapter: ChatAdapter, chat: str) -> None:
+        if isinstance(adapter, CanType):
+            try:
+                await adapter.type(translate.read_chat(chat))
+            except AdapterError as error:
+                _log.debug("typing was not shown: %s", error)
+
+    async def _serve(self, chat: Chat, queue: deque[Job]) -> None:
+        job = queue[0]
+        door = self._doors[chat[0]]
+        if isinstance(job, LiveText):
+            await self._paint(door, chat, job)
+            queue.popleft()
+            return
+        try:
+            pause = await self._pay(door, job)
+            if pause is not None:
+                queue[0] = await self._refresh(job)
+        except StoreError as error:
+            _log.error("the store can't be written, delivery waits: %s", error)
+            pause = _STORE_PAUSE
+        if pause is None:
+            queue.popleft()
+        else:
+            await self._wait(chat, pause)
+
+    async def _fail(self, chat: Chat, job: Job, error: Exception) -> None:
+        """An unexpected error: the row stays owed, and is taken up at the next start."""
+        if isinstance(job, LiveText):
+            job.is_over = True
+
+    async def _refresh(self, row: OutboxRow) -> OutboxRow:
+        """The row as it stands now; a live one that was dropped counts as dead."""
+        fresh = await self._database.read(lambda c: outbox.find(c, outbox_id=row.id))
+        return fresh or replace(row, state="dead")
+
+    async def _wait(self, chat: Chat, seconds: float) -> None:
+        self._paused[chat] = event = asyncio.Event()
+        try:
+            async with asyncio.timeout(seconds):
+                await event.wait()
+        except TimeoutError:
+            pass
+        finally:
+            del self._paused[chat]
+
+    async def _pay(self, door: Door, row: OutboxRow) -> float | None:
+        """Try to deliver one message; None when it is settled, else seconds until the next try."""
+        try:
+            if row.state == "unsure":
+                # What was unsure when it was queued may have become known since.
+                row = await self._refresh(row)
+            if row.state == "unsure":
+                row = await self._look_for(door, row)
+            if row.is_live or row.state == "dead":
+                return None
+            if not row.is_whole:
+                await self._bury(row, "it was damaged on disk.")
+                return None
+            await self._hand_over(door, row)
+        except RateLimited as error:
+            await self._postpone(row, error)
+            return error.retry_after
+        except Unreachable as error:
+            await self._postpone(row, error)
+            return _backoff(row.attempts)
+        except AdapterStopped as error:
+            await self._postpone(row, error)
+            return _LONGEST_PAUSE
+        except Unsure as error:
+            reason = str(error)
+            await self._database.write(
+                "outbox.unsure", lambda c: outbox.mark_unsure(c, outbox_id=row.id, reason=reason)
+            )
+            return max(_SETTLE_TIME, _backoff(row.attempts))
+        except (Rejected, ChatGone) as error:
+            await self._bury(row, str(error), is_chat_gone=isinstance(error, ChatGone))
+        return None
+
+    async def _postpone(self, row: OutboxRow, error: AdapterError) -> None:
+        """Nothing was applied. An unsure row stays unsure: only looking for it failed."""
+        if row.state != "unsure":
+            await self._database.write(
+                "outbox.waiting",
+                lambda c: outbox.mark_waiting(c, outbox_id=row.id, reason=str(error)),
+            )
+
+    async def _hand_over(self, door: Door, row: OutboxRow) -> None:
+        message = translate.outbound(row, text=row.body)
+        adapter = door.adapter
+        if row.message_id is not None and isinstance(adapter, CanEdit):
+            try:
+                await adapter.edit(message, PlatformMessageId(row.message_id))
+            except Unsure as error:
+                raise Unreachable(str(error)) from error  # an edit may safely be repeated
+            except MessageGone:
+                _log.info("outbox %d: its live message is gone, sending it anew", row.id)
+            else:
+                await self._mark_sent(row, row.message_id)
+                return
+        await door.pacer.wait(row.chat)
+        await self._database.write(
+            "outbox.sending", lambda c: outbox.mark_sending(c, outbox_id=row.id)
+        )
+        message_id = await adapter.send(message)
+        await self._mark_sent(row, message_id)
+
+    async def _mark_sent(self, row: OutboxRow, message_id: str) -> None:
+        now = self._now()
+        await self._database.write(
+            "outbox.sent",
+            lambda c: outbox.mark_sent(c, outbox_id=row.id, message_id=message_id, now=now),
+        )
+
+    async def _look_for(self, door: Door, row: OutboxRow) -> OutboxRow:
+        """Learn whether the platform has an unsure message, and note it.
+
+        Raises `Unsure` when that can't be learned now. A platform that can't look is given
+        the message again.
+        """
+        adapter = door.adapter
+        shown = row.shown if row.shown is not None else row.body
+        found: str | None = None
+        if isinstance(adapter, CanFind):
+            after = await self._database.read(
+                lambda c: outbox.find_newest_message_id(c, platform=row.platform, chat=row.chat)
+            )
+            found = await adapter.find(
+                translate.outbound(row, text=shown), PlatformMessageId(after) if after else None
+            )
+
+        def work(connection: Connection) -> OutboxRow:
+            if found is not None:
+                outbox.mark_found(connection, outbox_id=row.id, message_id=found)
+            else:
+                outbox.mark_missing(connection, outbox_id=row.id)
+                outbox.drop_live(connection, outbox_id=row.id)
+            return outbox.find(connection, outbox_id=row.id) or replace(row, state="dead")
+
+        return await self._database.write("outbox.found", work)
+
+    async def _paint(self, door: Door, chat: Chat, live: LiveText) -> None:
+        text = live.text
+        adapter = door.adapter
+        if live.is_over or text == live.painted or not isinstance(adapter, CanEdit):
+            return
+        body = adapter.split(text)[0]
+        try:
+            if live.row is None:
+                await self._open(door, live, body)
+            elif live.row.message_id is not None:
+                message = translate.outbound(live.row, text=body)
+                await adapter.edit(message, PlatformMessageId(live.row.message_id))
+            live.painted = text
+        except RateLimited as error:
+            live.is_over = live.row is None
+            await self._wait(chat, error.retry_after)
+        except AdapterError as error:
+            _log.info("a live message was not shown: %s", error)
+            live.is_over = True
+
+    async def _open(self, door: Door, live: LiveText, body: str) -> None:
+        """Send the opening of a live message; from then on it is only edited."""
+        await door.pacer.wait(live.debt.chat)
+        now = self._now()
+        debt = replace(live.debt, body=body)
+        row = await self._database.write(
+            "outbox.opening", lambda c: outbox.open_live(c, debt, now=now)
+        )
+        live.row = row
+        try:
+            message_id = await door.adapter.send(translate.outbound(row, text=body))
+        except Unsure as error:
+            reason = str(error)
+            await self._database.write(
+                "outbox.unsure", lambda c: outbox.mark_unsure(c, outbox_id=row.id, reason=reason)
+            )
+            raise
+        except AdapterError:
+            await self._database.write(
+                "outbox.dropped", lambda c: outbox.drop_live(c, outbox_id=row.id)
+            )
+            live.row = None
+            raise
+        await self._database.write(
+            "outbox.opened",
+            lambda c: outbox.mark_found(c, outbox_id=row.id, message_id=message_id),
+        )
+        live.row = replace(row, message_id=message_id, state="sent")
+
+    async def _bury(self, row: OutboxRow, reason: str, *, is_chat_gone: bool = False) -> None:
+        """Set a message aside, and say so where somebody can read it."""
+        _log.error("outbox %d to %s is set aside: %s", row.id, row.platform, reason)
+        now = self._now()
+
+        def work(connection: Connection) -> OutboxRow | None:
+            outbox.mark_dead(connection, outbox_id=row.id, reason=reason)
+            if is_chat_gone or row.person_id is None:
+                return None
+            debt = Debt(platform=row.platform, chat=row.chat, body=wording.describe_dead(reason))
+            return outbox.owe(connection, debt, now=now)
+
+        notice = await self._database.write("outbox.dead", work)
+        if notice:
+            self.owe([notice])
+
+
+def _left_behind(row: OutboxRow) -> OutboxRow:
+    """A row of an earlier process: an attempt that was under way has no known outcome."""
+    return replace(row, state="unsure") if row.state == "sending" else row
+
+
+def _backoff(attempts: int) -> float:
+    return min(_FIRST_PAUSE * 2.0**attempts, _LONGEST_PAUSE)

@@ -1,0 +1,260 @@
+"""Turns a platform account into a person: recognising, claiming, pairing."""
+
+import hashlib
+import re
+import secrets
+import unicodedata
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from agent_core.state.database import Connection, Database
+
+from adapters.messages import InboundMessage, Sender
+from agent_core.ids import InboxId
+from agent_core.state import inbox, outbox, people
+from agent_core.state.outbox import Debt, OutboxRow
+from agent_core.state.people import Person
+from gateway import translate, wording
+from gateway.access import Access
+
+LOCAL_PLATFORM = "console"
+"""Its socket lies in the home with mode 0600: whoever opens it owns the home."""
+
+_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+_CODE_LENGTH = 8
+_PAIRING_LASTS = 3_600_000
+_CLAIM_LASTS = 24 * 3_600_000
+_STRANGER_PAUSE = 3_600_000
+_MOST_KNOWN = 4096
+_WRONG_CODES = 5
+_WRONG_CODES_PAUSE = 600_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """An account that sent a code."""
+
+    platform: str
+    sender: Sender
+
+
+class Identity:
+    """The people of this house and how they are known."""
+
+    def __init__(self, database: Database, access: Access, now: Callable[[], int]) -> None:
+        self._database = database
+        self._access = access
+        self._now = now
+        self._known: OrderedDict[tuple[str, str], Person] = OrderedDict()
+        self._wrong: OrderedDict[tuple[str, str], tuple[int, int]] = OrderedDict()
+
+    async def recognise(self, platform: str, sender: Sender) -> Person | None:
+        """The person behind an account, or None for a stranger.
+
+        An account on the allow list becomes a person of its own at its first message; the
+        local console is the owner's. Raises `StoreError`.
+        """
+        key = (platform, sender.user_id)
+        known = self._known.get(key)
+        if known is not None:
+            self._known.move_to_end(key)
+            return known
+        is_local = platform == LOCAL_PLATFORM
+        may_enter = is_local or self._access.allows(platform, sender.user_id)
+        person = await self._database.read(
+            lambda connection: people.find_by_account(
+                connection, platform=platform, user_id=sender.user_id
+            )
+        )
+        if person is None and may_enter:
+            asker = Asker(platform=platform, sender=sender)
+            now = self._now()
+            person = await self._database.write(
+                "people.enter",
+                lambda connection: _enter(connection, asker, is_owner=is_local, now=now),
+            )
+        if person is not None:
+            self._remember(key, person)
+        return person
+
+    async def meet_stranger(
+        self, platform: str, message: InboundMessage, inbox_id: InboxId
+    ) -> OutboxRow | None:
+        """Tell a stranger, at most once an hour, how to be let in. Raises `StoreError`.
+
+        In rooms strangers get silence. The event is done in the same transaction.
+        """
+        sender = message.sender
+        now = self._now()
+
+        def work(connection: Connection) -> OutboxRow | None:
+            inbox.finish(connection, inbox_id=inbox_id, reason="stranger")
+            latest = people.find_latest_pairing(
+                connection, platform=platform, user_id=sender.user_id
+            )
+            told_lately = latest is not None and now - latest.created_at < _STRANGER_PAUSE
+            if told_lately or not message.address.is_direct:
+                return None
+            code = make_code()
+            chat = translate.name_chat(message.address)
+            people.insert_code(
+                connection,
+                purpose="pairing",
+                code_hash=hash_code(code),
+                asker=(platform, sender.user_id, sender.display_name, chat),
+                now=now,
+                expires_at=now + _PAIRING_LASTS,
+            )
+            has_owner = people.find_owner(connection) is not None
+            words = wording.greet_stranger(code if has_owner else None)
+            return outbox.owe(connection, Debt(platform=platform, chat=chat, body=words), now=now)
+
+        return await self._database.write("people.stranger", work)
+
+    async def claim(
+        self, platform: str, message: InboundMessage, inbox_id: InboxId, code: str
+    ) -> OutboxRow:
+        """Make an account the owner's if the code is good, and answer. Raises `StoreError`."""
+        asker = Asker(platform=platform, sender=message.sender)
+        key = (platform, message.sender.user_id)
+        now = self._now()
+        may_try = message.address.is_direct and not self._is_guessing(key, now)
+
+        def work(connection: Connection) -> tuple[str, OutboxRow]:
+            if not message.address.is_direct:
+                words = wording.CLAIM_IN_ROOM
+            elif not code:
+                words = wording.CODE_MISSING.format(command="claim")
+            else:
+                words = _claim(connection, asker, code, now) if may_try else wording.CODE_UNKNOWN
+            inbox.finish(connection, inbox_id=inbox_id, reason="claim")
+            chat = translate.name_chat(message.address)
+            debt = Debt(platform=platform, chat=chat, body=words)
+            return words, outbox.owe(connection, debt, now=now)
+
+        words, row = await self._database.write("people.claim", work)
+        if words == wording.CODE_UNKNOWN:
+            self._count_wrong(key, now)
+        self.forget_known()
+        return row
+
+    def forget_known(self) -> None:
+        """Read people afresh from the database from now on."""
+        self._known.clear()
+
+    def _remember(self, key: tuple[str, str], person: Person) -> None:
+        self._known[key] = person
+        if len(self._known) > _MOST_KNOWN:
+            self._known.popitem(last=False)
+
+    def _is_guessing(self, key: tuple[str, str], now: int) -> bool:
+        count, since = self._wrong.get(key, (0, now))
+        return count >= _WRONG_CODES and now - since < _WRONG_CODES_PAUSE
+
+    def _count_wrong(self, key: tuple[str, str], now: int) -> None:
+        count, since = self._wrong.pop(key, (0, now))
+        if now - since >= _WRONG_CODES_PAUSE:
+            count, since = 0, now
+        self._wrong[key] = (count + 1, since)
+        if len(self._wrong) > _MOST_KNOWN:
+            self._wrong.popitem(last=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approved:
+    """Somebody who was let in: their name, and where they asked."""
+
+    name: str
+    platform: str
+    chat: str
+
+
+def approve(connection: Connection, code: str, now: int) -> Approved | None:
+    """Let the account in that was given this pairing code, if the code is good."""
+    found = people.find_code(connection, code_hash=hash_code(code), purpose="pairing", now=now)
+    if found is None or found.platform is None or found.user_id is None or found.chat is None:
+        return None
+    people.use_code(connection, code_id=found.id, now=now)
+    name = found.display_name or found.user_id
+    person = people.insert(connection, slug=slug_of(name), name=name, role="member", now=now)
+    people.attach_account(
+        connection,
+        person_id=person.id,
+        platform=found.platform,
+        user_id=found.user_id,
+        display_name=name,
+        now=now,
+    )
+    return Approved(name=name, platform=found.platform, chat=found.chat)
+
+
+def new_claim_code(connection: Connection, *, now: int) -> str:
+    """A fresh claim code; the ones before it are no longer good."""
+    code = make_code()
+    people.retire_codes(connection, purpose="claim", now=now)
+    people.insert_code(
+        connection,
+        purpose="claim",
+        code_hash=hash_code(code),
+        asker=None,
+        now=now,
+        expires_at=now + _CLAIM_LASTS,
+    )
+    return code
+
+
+def make_code() -> str:
+    """A one-time code of 40 random bits, without letters that look alike."""
+    letters = "".join(secrets.choice(_ALPHABET) for _ in range(_CODE_LENGTH))
+    return f"{letters[:4]}-{letters[4:]}"
+
+
+def hash_code(code: str) -> str:
+    """What is stored of a code; spaces, dashes and case do not matter."""
+    plain = re.sub(r"[\s-]", "", code).upper()
+    return hashlib.sha256(plain.encode()).hexdigest()
+
+
+def slug_of(name: str) -> str:
+    """A folder name made of a display name."""
+    ascii_name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", ascii_name.lower()).strip("-")[:40] or "person"
+
+
+def _claim(connection: Connection, asker: Asker, code: str, now: int) -> str:
+    found = people.find_code(connection, code_hash=hash_code(code), purpose="claim", now=now)
+    if found is None:
+        return wording.CODE_UNKNOWN
+    people.use_code(connection, code_id=found.id, now=now)
+    person = people.find_by_account(
+        connection, platform=asker.platform, user_id=asker.sender.user_id
+    )
+    if person is None:
+        person = _enter(connection, asker, is_owner=True, now=now)
+    people.make_owner(connection, person_id=person.id)
+    return wording.CLAIMED
+
+
+def _enter(connection: Connection, asker: Asker, *, is_owner: bool, now: int) -> Person:
+    """The person of a new account: the owner, or somebody new."""
+    sender = asker.sender
+    name = sender.display_name or sender.user_id
+    person = people.find_owner(connection) if is_owner else None
+    if person is None:
+        person = people.insert(
+            connection,
+            slug="owner" if is_owner else slug_of(name),
+            name=name,
+            role="owner" if is_owner else "member",
+            now=now,
+        )
+    people.attach_account(
+        connection,
+        person_id=person.id,
+        platform=asker.platform,
+        user_id=sender.user_id,
+        display_name=name,
+        now=now,
+    )
+    return person

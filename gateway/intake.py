@@ -1,0 +1,281 @@
+"""One inbound event: stored, read, its person known; then a command, a lane, or why not."""
+
+import asyncio
+import logging
+from collections import OrderedDict, deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from adapters.contract import ChatAdapter
+from adapters.errors import Unreachable
+from adapters.ids import EventId
+from adapters.messages import InboundMessage, RawEvent
+from agent_core.errors import StoreDamaged, StoreError
+from agent_core.state import inbox, outbox, sessions
+from agent_core.state.database import Connection
+from agent_core.state.inbox import InboxRow
+from agent_core.state.outbox import Debt, OutboxRow
+from agent_core.state.people import Person
+from agent_core.state.sessions import Conversation
+from gateway import translate, wording
+from gateway.commands.registry import Call, House, Reply, SlashCommand, parse
+from gateway.delivery import Delivery
+from gateway.translate import Pending
+from gateway.workers import Workers
+
+_log = logging.getLogger(__name__)
+
+_LONGEST_TEXT = 100_000
+"""Characters of one message that are read; more than any platform but the console sends."""
+_MOST_CONVERSATIONS = 4096
+_STORE_PAUSE = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """A stored event with the message in it. `is_repeat`: a restart reads it again."""
+
+    row: InboxRow
+    message: InboundMessage
+    is_repeat: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aside:
+    """A stored event that is no message to us. `fault` says why it can't be read, if so."""
+
+    row: InboxRow
+    fault: str = ""
+
+
+class Intake:
+    """Takes events from all platforms; keeps the order within each chat."""
+
+    def __init__(
+        self,
+        *,
+        group: asyncio.TaskGroup,
+        house: House,
+        commands: Sequence[SlashCommand],
+        delivery: Delivery,
+        adapters: Mapping[str, ChatAdapter],
+        now: Callable[[], int],
+    ) -> None:
+        self._house = house
+        self._database = house.database
+        self._commands = {command.name: command for command in commands}
+        self._delivery = delivery
+        self._adapters = adapters
+        self._now = now
+        self._conversations: OrderedDict[str, Conversation] = OrderedDict()
+        self._workers: Workers[tuple[str, str], Arrival | Aside] = Workers(
+            group, self._serve, self._fail
+        )
+        self._is_open = True
+
+    def close(self) -> None:
+        """Take nothing more; what platforms hand over stays theirs."""
+        self._is_open = False
+
+    def is_idle(self) -> bool:
+        """True while no event is being looked at."""
+        return len(self._workers) == 0
+
+    def inlet(self, platform: str) -> "PlatformInlet":
+        """Where one platform hands over its events."""
+        return PlatformInlet(self, platform)
+
+    async def take(self, platform: str, events: Sequence[RawEvent]) -> None:
+        """Store events, then look at them. Raises `Unreachable` if they can't be stored."""
+        if not self._is_open:
+            raise Unreachable("Talaria is shutting down")
+        now = self._now()
+        fields = [(str(event.event_id), event.payload) for event in events]
+        try:
+            rows = await self._database.write(
+                "inbox.store",
+                lambda c: inbox.store(c, platform=platform, events=fields, now=now),
+            )
+        except StoreError as error:
+            raise Unreachable(f"events can't be stored: {error}") from error
+        for row in rows:
+            self._read(row, is_repeat=False)
+
+    async def recover(self) -> None:
+        """Look at what an earlier process stored and did not get to. Raises `StoreError`."""
+        for row in await self._database.read(inbox.list_received):
+            if row.platform in self._adapters:
+                self._read(row, is_repeat=True)
+
+    def _read(self, row: InboxRow, *, is_repeat: bool) -> None:
+        event = RawEvent(event_id=EventId(row.event_id), payload=row.payload)
+        try:
+            message = self._adapters[row.platform].receive(event)
+        except ValueError as error:
+            _log.error("event %s of %s can't be read: %s", row.event_id, row.platform, error)
+            self._workers.put((row.platform, ""), Aside(row=row, fault=str(error)))
+            return
+        if message is None or not message.is_addressed:
+            self._workers.put((row.platform, ""), Aside(row=row))
+            return
+        chat = translate.name_chat(message.address)
+        self._delivery.wake(row.platform, chat)
+        arrival = Arrival(row=row, message=message, is_repeat=is_repeat)
+        self._workers.put((row.platform, chat), arrival)
+
+    async def _serve(self, chat: tuple[str, str], queue: deque[Arrival | Aside]) -> None:
+        item = queue[0]
+        try:
+            await (self._look(item) if isinstance(item, Arrival) else self._set_aside(item))
+        except StoreDamaged:
+            raise  # waiting would not mend it
+        except StoreError as error:
+            _log.error("an event of %s waits for the store: %s", chat[0], error)
+            await asyncio.sleep(_STORE_PAUSE)
+            return
+        queue.popleft()
+
+    async def _fail(self, chat: tuple[str, str], item: Arrival | Aside, error: Exception) -> None:
+        fault = repr(error)
+        await self._set_aside(Aside(row=item.row, fault=fault))
+
+    async def _set_aside(self, aside: Aside) -> None:
+        def work(connection: Connection) -> None:
+            if aside.fault:
+                inbox.park(connection, inbox_id=aside.row.id, reason=aside.fault)
+            else:
+                inbox.finish(connection, inbox_id=aside.row.id, reason="not for us")
+
+        await self._database.write("inbox.aside", work)
+
+    async def _look(self, arrival: Arrival) -> None:
+        row, message = arrival.row, arrival.message
+        command = None if message.is_edit else parse(message.text)
+        if command and command[0] == "claim":
+            self._owe(await self._house.identity.claim(row.platform, message, row.id, command[1]))
+            return
+        person = await self._house.identity.recognise(row.platform, message.sender)
+        if person is None:
+            self._owe(await self._house.identity.meet_stranger(row.platform, message, row.id))
+            return
+        conversation = await self._find_conversation(row.platform, message, person)
+        if message.is_edit:
+            if not self._house.lanes.amend(conversation.id, message, row.id):
+                await self._finish(arrival, "")
+            return
+        if command:
+            await self._obey(arrival, person, conversation, command)
+            return
+        complaint = _complain(message)
+        if complaint:
+            await self._finish(arrival, complaint)
+            return
+        pending = Pending(
+            inbox_ids=(row.id,),
+            platform=row.platform,
+            message=message,
+            person=person,
+            conversation=conversation,
+        )
+        self._house.lanes.put(pending)
+
+    async def _find_conversation(
+        self, platform: str, message: InboundMessage, person: Person
+    ) -> Conversation:
+        key = translate.name_conversation(platform, message.address, person)
+        known = self._conversations.get(key)
+        if known is None:
+            is_direct = message.address.is_direct
+            now = self._now()
+            known = await self._database.write(
+                "conversations.ensure",
+                lambda c: sessions.ensure_conversation(
+                    c, key=key, person_id=person.id, is_direct=is_direct, now=now
+                ),
+            )
+            self._conversations[key] = known
+            if len(self._conversations) > _MOST_CONVERSATIONS:
+                self._conversations.popitem(last=False)
+        return known
+
+    async def _obey(
+        self, arrival: Arrival, person: Person, conversation: Conversation, words: tuple[str, str]
+    ) -> None:
+        name, argument = words
+        command = self._commands.get(name)
+        if command is None:
+            await self._finish(arrival, wording.UNKNOWN_COMMAND.format(name=name))
+            return
+        if command.owner_only and not person.is_owner:
+            await self._finish(arrival, wording.OWNER_ONLY)
+            return
+        call = Call(
+            argument=argument,
+            platform=arrival.row.platform,
+            message=arrival.message,
+            inbox_id=arrival.row.id,
+            person=person,
+            conversation=conversation,
+            zone=self._house.zone_of(person),
+            now=self._now(),
+            is_repeat=arrival.is_repeat,
+        )
+        await self._apply(arrival, await command.run(call, self._house))
+
+    async def _apply(self, arrival: Arrival, reply: Reply) -> None:
+        """Write what a command does, its reply, and that its event is done; one transaction."""
+        now = self._now()
+
+        def work(connection: Connection) -> list[OutboxRow]:
+            text, rows = reply.effect(connection) if reply.effect else (reply.text, ())
+            owed = list(rows)
+            if text:
+                owed.append(outbox.owe(connection, _debt(arrival, text), now=now))
+            if not reply.takes_event:
+                inbox.finish(connection, inbox_id=arrival.row.id, reason="command")
+            return owed
+
+        self._delivery.owe(await self._database.write("commands.apply", work))
+        if reply.effect:
+            self._house.identity.forget_known()
+
+    async def _finish(self, arrival: Arrival, text: str) -> None:
+        await self._apply(arrival, Reply(text=text))
+
+    def _owe(self, row: OutboxRow | None) -> None:
+        if row:
+            self._delivery.owe([row])
+
+
+class PlatformInlet:
+    """The intake as one platform sees it; see `adapters.contract.Inlet`."""
+
+    def __init__(self, intake: Intake, platform: str) -> None:
+        self._intake = intake
+        self._platform = platform
+
+    async def take(self, events: Sequence[RawEvent]) -> None:
+        """Return once every event is durable."""
+        await self._intake.take(self._platform, events)
+
+
+def _debt(arrival: Arrival, text: str) -> Debt:
+    address = arrival.message.address
+    return Debt(
+        platform=arrival.row.platform,
+        chat=translate.name_chat(address),
+        body=text,
+        reply_to=None if address.is_direct else arrival.message.message_id,
+    )
+
+
+def _complain(message: InboundMessage) -> str:
+    """Why a message can't be worked on, or nothing."""
+    text = message.text.strip()
+    if len(text) > _LONGEST_TEXT:
+        return wording.TOO_LONG.format(size=len(text), limit=_LONGEST_TEXT)
+    if text or message.quote:
+        return ""
+    if message.attachments:
+        return wording.UNREADABLE[message.attachments[0].kind]
+    return wording.EMPTY

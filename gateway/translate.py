@@ -1,0 +1,114 @@
+"""Chat types to core types and back; the only file that speaks both."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent_core.prompt.facts import FactInputs, QuotedMessage, escape, write_facts
+
+from adapters.ids import Address, PlatformMessageId
+from adapters.messages import InboundMessage, OutboundMessage
+from agent_core.host import Steer
+from agent_core.ids import InboxId
+from agent_core.state.outbox import OutboxRow
+from agent_core.state.people import Person
+from agent_core.state.sessions import Conversation
+from agent_core.transcript import Message, user_message
+
+
+@dataclass(slots=True, kw_only=True)
+class Pending:
+    """A message that waits for its conversation's next step.
+
+    `inbox_ids` grows, and `message` is replaced, when the person edits what still waits.
+    `is_held` keeps it for a turn of its own instead of steering the running one.
+    """
+
+    inbox_ids: tuple[InboxId, ...]
+    platform: str
+    message: InboundMessage
+    person: Person
+    conversation: Conversation
+    is_held: bool = False
+
+
+def name_chat(address: Address) -> str:
+    """An address as the database knows it: the same place, the same text."""
+    fields = [address.chat_id, address.thread_id, address.is_direct]
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+
+
+def read_chat(chat: str) -> Address:
+    """The reverse of `name_chat`."""
+    chat_id, thread_id, is_direct = json.loads(chat)
+    return Address(chat_id=chat_id, thread_id=thread_id, is_direct=is_direct)
+
+
+def name_conversation(platform: str, address: Address, person: Person) -> str:
+    """The key of the conversation that a message belongs to.
+
+    A direct talk is the person's, whatever the platform; in a room it is the talk of this
+    person in this room or thread.
+    """
+    if address.is_direct:
+        return f"direct:{person.id}"
+    return f"room:{platform}:{address.chat_id}:{address.thread_id or ''}:{person.id}"
+
+
+def said(pending: Pending, *, zone: str, now: int) -> Message:
+    """A waiting message as the model reads it: facts first, then the person's words."""
+    return user_message(escape(pending.message.text), facts=_facts(pending, zone=zone, now=now))
+
+
+def steer(pending: Pending, *, zone: str, now: int) -> Steer:
+    """A waiting message as it is put into a running turn."""
+    return Steer(
+        inbox_ids=pending.inbox_ids,
+        facts=_facts(pending, zone=zone, now=now),
+        text=escape(pending.message.text),
+    )
+
+
+def place_of(waiting: Sequence[Pending]) -> tuple[str, str, str | None]:
+    """Where a turn's answer goes: (platform, chat, message to answer), by its newest message.
+
+    In a direct talk an answer needs no reply mark; in a room it answers its message.
+    """
+    newest = waiting[-1]
+    address = newest.message.address
+    reply_to = None if address.is_direct else newest.message.message_id
+    return newest.platform, name_chat(address), reply_to
+
+
+def outbound(row: OutboxRow, *, text: str) -> OutboundMessage:
+    """A message owed, as its platform takes it; `text` is the body, or what was shown."""
+    return OutboundMessage(
+        address=read_chat(row.chat),
+        text=text,
+        reply_to=PlatformMessageId(row.reply_to) if row.reply_to else None,
+        is_silent=row.is_silent,
+        key=str(row.id),
+    )
+
+
+def _facts(pending: Pending, *, zone: str, now: int) -> str:
+    message = pending.message
+    quote = message.quote and QuotedMessage(
+        author=message.quote.author, text=message.quote.text, is_ours=message.quote.is_ours
+    )
+    return write_facts(
+        FactInputs(
+            now=now,
+            zone=zone,
+            platform=pending.platform,
+            is_direct=message.address.is_direct,
+            room_title=message.room_title,
+            author=message.sender.display_name,
+            language=message.sender.language,
+            quote=quote,
+            attachments=tuple(
+                f"{attachment.kind} {attachment.name or ''}".strip()
+                for attachment in message.attachments
+            ),
+        )
+    )

@@ -1,0 +1,167 @@
+"""Every sentence that the program itself says to a person."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+CLAIMED = "You are the owner of this house now. Write me anything; /help shows what I can do."
+CODE_UNKNOWN = "That code is not good (any more). Codes work once and expire; ask for a new one."
+CODE_MISSING = "Add the code, for instance: /{command} ABCD-EFGH"
+OWNER_ONLY = "Only the owner of this house may do that."
+APPROVED = "{name} may talk to me now."
+WELCOME = "You may talk to me now. Write me anything; /help shows what I can do."
+CLAIM_IN_ROOM = "Send me that code in a direct message, not where others read it."
+NEW = "A fresh start: what was said before stays findable, what I remember of you stays."
+STOPPED_NOTHING = "Nothing is running here."
+RETRY_NOTHING = "There is nothing to retry here."
+RETRY_RUNNING = "I am still at it. /stop ends it."
+QUEUED = "Kept for later: I take it up when the present answer is done."
+EMPTY = "I got an empty message. Write what you need."
+UNKNOWN_COMMAND = "I don't know /{name}. /help lists what I know."
+TOO_LONG = (
+    "That message is {size:,} characters long; I read up to {limit:,} at once."
+    " Please send the part that matters, or several pieces."
+)
+UNREADABLE = {
+    "image": "I can't look at pictures yet. Tell me in words what it shows.",
+    "voice": "I can't listen to voice notes yet. Please write it.",
+    "audio": "I can't listen to audio yet. Please write what matters.",
+    "video": "I can't watch videos yet. Tell me in words what matters.",
+    "document": "I can't read files yet. Paste the text that matters.",
+    "sticker": "A sticker! I can't see it, though. Write me what you need.",
+    "other": "I can't read that kind of message. Please write it in words.",
+}
+
+_STRANGER = (
+    "I don't know you yet, so I can't answer. Ask my owner to send me:\n/approve {code}\n"
+    "(good for one hour)"
+)
+_STRANGER_NO_OWNER = (
+    "Nobody has claimed me yet. Whoever runs me finds a code where Talaria was started:"
+    " send me /claim and that code."
+)
+_FAILED = {
+    "model_busy": "The model can't be reached right now, and several tries did not help.",
+    "model_cut": "The model's answer broke off, and several tries did not help.",
+    "model_rejected": "The model refused the request as it stands.",
+    "model_unknown": "The model that is set does not exist at the provider.",
+    "model_denied": "The model's provider refuses the key that is set.",
+    "overflow": "This conversation has grown longer than the model can read. /new starts afresh;"
+    " everything said stays findable.",
+    "empty": "The model gave no answer.",
+    "length": "The answer grew longer than the model may write, before it said anything.",
+    "crashed": "I was interrupted three times while working on this, so I let it rest.",
+    "store": "I could not write to my database.",
+}
+_EXHAUSTED = {
+    "steps": "the number of steps that one turn may take",
+    "tokens": "the number of tokens that one turn may use",
+    "money": "the money that one turn may cost",
+    "time": "the time that one turn may take",
+    "no_progress": "the same step without progress too many times",
+}
+_CUT = {
+    "length": "(The answer was cut at the longest length set for the model.)",
+    "unknown_stop": "(The model stopped for a reason that I do not know.)",
+}
+
+
+def greet_stranger(code: str | None) -> str:
+    """What someone unknown reads: with the code to be approved by, or that there is no owner."""
+    return _STRANGER.format(code=code) if code else _STRANGER_NO_OWNER
+
+
+def describe_failure(reason: str, turn_id: int, *, detail: str = "") -> str:
+    """Why a turn failed, and what can be done."""
+    sentence = _FAILED.get(reason, "Something went wrong on my side.")
+    said = f" It said: {detail}" if detail and reason.startswith("model_") else ""
+    return f"{sentence}{said} Nothing you wrote is lost: /retry tries again. (turn {turn_id})"
+
+
+def describe_refused_begin(error: str) -> str:
+    """That a message could not even be begun to work on."""
+    return f"I could not begin to work on that: {error}. Your message is kept."
+
+
+def describe_refusal(category: str) -> str:
+    """That the model declined, with the provider's word for why."""
+    why = f" ({category})" if category else ""
+    return f"The model declined to answer this{why}. Putting it in other words may help."
+
+
+def describe_limit(reason: str, summary: str, turn_id: int) -> str:
+    """An answer that a limit ended: the summary, and which limit it was."""
+    limit = _EXHAUSTED.get(reason, "a limit")
+    note = f"(I stopped here: this turn reached {limit}. “Go on” continues. Turn {turn_id}.)"
+    return f"{summary}\n\n{note}" if summary else note
+
+
+def describe_stop(shown: str, tools: Sequence[str]) -> str:
+    """That the person ended a turn, with what was done until then."""
+    done = f" Done until then: {', '.join(tools)}." if tools else ""
+    note = f"(Stopped.{done})"
+    return f"{shown}\n\n{note}" if shown else note
+
+
+def note_cut(text: str, reason: str) -> str:
+    """An answer with a note that it is not whole, where that is so."""
+    note = _CUT.get(reason)
+    return f"{text}\n\n{note}" if note else text
+
+
+def describe_dead(reason: str) -> str:
+    """That an answer could not be delivered."""
+    return f"An answer of mine could not be delivered here: {reason} /retry sends it again."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What `/status` tells. Tokens and money are those of the last 24 hours."""
+
+    model: str
+    title: str
+    messages: int
+    is_running: bool
+    waiting: int
+    input_tokens: int
+    cache_read_tokens: int
+    output_tokens: int
+    micro_dollars: int
+    undelivered: int
+
+
+def describe_status(status: Status) -> str:
+    """A few lines on what goes on, and what it cost."""
+    doing = "at work" if status.is_running else "idle"
+    if status.waiting:
+        doing += f", {status.waiting} waiting"
+    share = status.cache_read_tokens / status.input_tokens if status.input_tokens else 0.0
+    lines = [
+        f"**{status.title or 'This conversation'}**: {status.messages} messages, {doing}",
+        f"Model: {status.model}",
+        (
+            f"Last 24 hours: {status.input_tokens:,} tokens read ({share:.0%} from the cache),"
+            f" {status.output_tokens:,} written, ${status.micro_dollars / 1_000_000:.4f}"
+        ),
+    ]
+    if status.undelivered:
+        lines.append(f"Not delivered: {status.undelivered}; /retry sends them again.")
+    return "\n".join(lines)
+
+
+def count_queue(waiting: int) -> str:
+    """How many messages wait, and how to add one."""
+    how = "/queue and a text keeps it until the present answer is done."
+    if not waiting:
+        return f"Nothing waits. {how}"
+    return f"{waiting} {'message waits' if waiting == 1 else 'messages wait'}. {how}"
+
+
+def describe_person(name: str, role: str, accounts: Sequence[str], zone: str) -> str:
+    """Who somebody is to this house."""
+    return f"You are {name} ({role}).\nAccounts: {', '.join(accounts)}\nTime zone: {zone}"
+
+
+def describe_commands(commands: Sequence[tuple[str, str]]) -> str:
+    """The list of commands."""
+    lines = [f"/{name}: {summary}" for name, summary in commands]
+    return "\n".join(["Write me anything. While I work, what you write steers me.", "", *lines])
