@@ -1,0 +1,65 @@
+"""What SQLite and the system say, in the words of the core."""
+
+import errno
+import sqlite3
+from pathlib import Path
+
+from agent_core.errors import StoreDamaged, StoreError, StoreFull
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_FATAL = frozenset({sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+
+def translate_error(error: sqlite3.Error, path: Path) -> StoreError:
+    """The same mishap as an error of the core, in a sentence that names the file."""
+    code = _code(error)
+    if _is_full(code):
+        return StoreFull(f"the disk that holds {path} is full; nothing was written")
+    kind = code & 0xFF
+    if kind in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return StoreDamaged(f"{path} is damaged: {error}")
+    if kind == sqlite3.SQLITE_BUSY:
+        return StoreError(f"{path} is held by another program; only Talaria may open it")
+    if kind == sqlite3.SQLITE_CANTOPEN:
+        return StoreError(f"{path} can't be opened; is it a file, and may this user write it?")
+    if kind == sqlite3.SQLITE_IOERR:
+        return StoreError(f"the disk that holds {path} failed: {error} ({_name(error)})")
+    return StoreError(f"{path}: {error}")
+
+
+def translate_os_error(error: OSError, path: Path) -> StoreError:
+    """A refusal of the operating system, in a sentence that names the file."""
+    if error.errno in _FULL:
+        return StoreFull(f"the disk that holds {path} is full; nothing was written")
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        return StoreError(f"{path} can't be used: there is a file where a folder must be")
+    return StoreError(f"{path} can't be used: {error.strerror or error}")
+
+
+def is_fatal(error: BaseException) -> bool:
+    """Whether writing on would make things worse.
+
+    After a failed write or fsync nobody knows what is on the disk, and the system may say
+    "written" the next time without having written (the fsync behaviour that PostgreSQL met
+    in 2018). Damage inside the full-text index alone does not stop the store.
+    """
+    if not isinstance(error, sqlite3.Error):
+        return False
+    code = _code(error)
+    if _is_full(code) or code == sqlite3.SQLITE_CORRUPT_VTAB:
+        return False
+    return code & 0xFF in _FATAL
+
+
+def _is_full(code: int) -> bool:
+    """A full disk that refuses the shared index of the WAL is called an I/O error by SQLite."""
+    return code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
+
+
+def _code(error: sqlite3.Error) -> int:
+    """The extended result code, 0 where the error came from Python's side of the binding."""
+    return getattr(error, "sqlite_errorcode", 0)
+
+
+def _name(error: sqlite3.Error) -> str:
+    return getattr(error, "sqlite_errorname", "no code")
