@@ -166,14 +166,6 @@ def test_the_container_is_given_longer_than_the_turns() -> None:
     assert int(grace[1]) > drain["turns", "drain_seconds"]
 
 
-def test_the_words_of_the_makefile_are_there() -> None:
-    words = set(re.findall(r"^([a-z]+):", read("Makefile"), re.MULTILINE))
-    assert {"setup", "fmt", "lint", "test", "check", "run", "demo", "bench", "faults"} <= words
-    phony = re.search(r"^\.PHONY: (.*)$", read("Makefile"), re.MULTILINE)
-    assert phony
-    assert set(phony[1].split()) == words
-
-
 def test_the_check_before_a_landing_can_be_run() -> None:
     assert ROOT.joinpath(".ci/run").stat().st_mode & 0o111
     assert read(".ci/run").startswith("#!/usr/bin/env bash\n")
