@@ -54,7 +54,7 @@ def _watch(event: str, arguments: tuple[object, ...]) -> None:
         address = arguments[1]
         if isinstance(address, tuple) and not _is_loopback(_text(address[0])):
             _stop(f"{event.removeprefix('socket.')} to {_text(address[0])} port {address[1]}")
-    elif event in ("socket.getaddrinfo", "socket.gethostbyname"):
+    elif event in ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"):
         host = arguments[0]
         if host is not None and host not in ("", b""):
             name = _text(host)

@@ -14,9 +14,13 @@ WORDS = {"setup", "fmt", "lint", "test", "check", "run", "demo", "bench", "fault
 
 
 def make(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    # `make test` must not tell this make that it is a part of it.
+    environ = {name: text for name, text in os.environ.items() if "MAKE" not in name}
+    environ.pop("MFLAGS", None)
     return subprocess.run(
         ["make", "--no-print-directory", *words],
         cwd=folder,
+        env=environ,
         capture_output=True,
         text=True,
         timeout=30,
