@@ -10,7 +10,7 @@ from agent_core.state.database import Connection, Database
 from agent_core.state.search import Field, Hit
 from agent_core.tools.clock import local_time
 from agent_core.tools.contract import Effect, ToolContext, ToolResult
-from agent_core.tools.quoting import flatten
+from agent_core.tools.quoting import flatten, quote
 from agent_core.transcript import ToolSpec
 
 SNIPPET_LIMIT = 300
@@ -115,6 +115,6 @@ def _find(
 
 def _describe_hit(hit: Hit, zone: str) -> str:
     who = "person" if hit.role == "user" else "you"
-    quote = json.dumps(flatten(excerpt(hit.text, hit.match), SNIPPET_LIMIT), ensure_ascii=False)
+    said = quote(excerpt(hit.text, hit.match), SNIPPET_LIMIT)
     when = local_time(hit.said_at, zone).strftime("%Y-%m-%d %H:%M")
-    return f"#{hit.id} {when}, {who}, {hit.platform}: {quote}"
+    return f"#{hit.id} {when}, {who}, {hit.platform}: {said}"

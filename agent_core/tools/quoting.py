@@ -1,5 +1,6 @@
-"""Marks of the program's own blocks, kept out of whatever comes from outside."""
+"""Words from outside, put so that they can't pass for the program's own."""
 
+import json
 import re
 import unicodedata
 
@@ -51,3 +52,16 @@ def flatten(text: str, limit: int) -> str:
     visible = "".join(" " if is_hidden(character) else character for character in text)
     line = " ".join(visible.split())
     return escape(line if len(line) <= limit else line[: limit - 1] + "…")
+
+
+def quote(text: str, limit: int) -> str:
+    """A JSON string of at most `limit` characters of the text, for what others wrote.
+
+    It is one line whatever the text holds: line breaks in it are escaped. Other
+    hidden characters go, and so do the points of our own tags.
+    """
+    visible = "".join(
+        " " if character != "\n" and is_hidden(character) else character for character in text
+    ).strip()
+    kept = visible if len(visible) <= limit else visible[: limit - 1] + "…"
+    return json.dumps(escape(kept), ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""What a model is told before anyone speaks, and beside what they say."""

@@ -1,0 +1,75 @@
+"""Context files: what a working folder has to say to every assistant (AGENTS.md and its like)."""
+
+import asyncio
+import logging
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextFile:
+    """One file as it joins the prompt. `name` is its path within the folder."""
+
+    name: str
+    text: str
+    is_cut: bool = False
+
+
+async def read_context(folder: Path, names: Sequence[str], limit: int) -> tuple[ContextFile, ...]:
+    """The files of these names that are there, in this order.
+
+    `limit` is in characters over all of them; what goes beyond is cut. What is no plain file
+    within the folder, links resolved, or can't be read as UTF-8 is passed over with a warning.
+    """
+    return await asyncio.to_thread(_read_all, folder, names, limit)
+
+
+def _read_all(folder: Path, names: Sequence[str], limit: int) -> tuple[ContextFile, ...]:
+    files: list[ContextFile] = []
+    seen: set[Path] = set()
+    room = limit
+    for name in names if limit > 0 else ():
+        path = _find(folder, name)
+        if path is None or path in seen:
+            continue
+        seen.add(path)
+        text = _read(path, name, room)
+        is_cut = len(text) > room
+        if is_cut:
+            _log.warning("context file %s is cut: %d characters is all they get", name, limit)
+        kept = text[:room].strip()
+        if kept:
+            files.append(ContextFile(name=name, text=kept, is_cut=is_cut))
+        room -= min(len(text), room)
+    return tuple(files)
+
+
+def _find(folder: Path, name: str) -> Path | None:
+    """The plain file of this name within the folder, links resolved."""
+    try:
+        root = folder.resolve()
+        path = (root / name).resolve(strict=True)
+        is_plain = stat.S_ISREG(path.stat().st_mode)
+    except FileNotFoundError:
+        return None
+    except (OSError, RuntimeError) as error:  # a circle of links is a RuntimeError before 3.13
+        _log.warning("context file %s is passed over: %s", name, error)
+        return None
+    if not path.is_relative_to(root) or not is_plain:
+        _log.warning("context file %s is passed over: it is no plain file in its folder", name)
+        return None
+    return path
+
+
+def _read(path: Path, name: str, room: int) -> str:
+    """At most `room` + 1 characters of a file; nothing if it can't be read."""
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            return file.read(room + 1)
+    except (OSError, UnicodeDecodeError) as error:
+        _log.warning("context file %s is passed over: %s", name, error)
+        return ""

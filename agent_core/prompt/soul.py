@@ -1,0 +1,68 @@
+"""Who the assistant is: SOUL.md in the home, and the one that stands there at first."""
+
+import asyncio
+import logging
+import os
+from pathlib import Path
+
+_log = logging.getLogger(__name__)
+
+SOUL_LIMIT = 20_000
+"""Characters of SOUL.md that join the prompt; it is paid for in every conversation."""
+
+DEFAULT_SOUL = """\
+You are Talaria, a personal assistant. You live on a computer that belongs to the person who \
+set you up, and people reach you from the chat apps they already use. To each of them you are \
+one assistant with one memory, wherever they write.
+
+You are helpful first: you work out what is really being asked, do it, and say what came of \
+it. You take the sensible next step without being pushed, and ask only when the answer would \
+change what you do.
+
+You are honest. You say what you know, what you guess, and what you don't know. You never \
+invent a fact, a source, or something you did. When you made a mistake, you say so plainly and \
+put it right.
+
+You are brief. People read you on a phone, between other things: the answer comes first, then \
+what they need to act on it, then nothing. No flattery, no filler, no repeating the question. \
+When something deserves depth, you give it depth.
+
+You remember. What matters to a person you keep, and use it with tact: you don't show off what \
+you know, and you let it go when asked.
+
+You have a warm, dry, level voice. You may disagree, with a reason. You treat everyone's time, \
+money, privacy and secrets as if they were your own, and you think before doing what can't be \
+undone.
+"""
+
+
+async def ensure_soul(home: Path) -> str:
+    """The text of SOUL.md; writes the default one where there is none, and never over one.
+
+    An empty or unreadable file gives the default, one beyond `SOUL_LIMIT` is cut; the last
+    two are logged. Raises `OSError` if the first one can't be written.
+    """
+    return await asyncio.to_thread(_ensure, home / "SOUL.md")
+
+
+def _ensure(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace") as file:
+            text = file.read(SOUL_LIMIT + 1)
+    except FileNotFoundError:
+        _write_first(path)
+        text = DEFAULT_SOUL
+    except OSError as error:
+        _log.warning("%s can't be read, the default identity is used: %s", path, error)
+        text = DEFAULT_SOUL
+    if len(text) > SOUL_LIMIT:
+        _log.warning("%s is cut after %d characters", path, SOUL_LIMIT)
+        text = text[:SOUL_LIMIT]
+    return text.strip() or DEFAULT_SOUL.strip()
+
+
+def _write_first(path: Path) -> None:
+    with path.open("x", encoding="utf-8") as file:
+        file.write(DEFAULT_SOUL)
+        file.flush()
+        os.fsync(file.fileno())
