@@ -74,5 +74,7 @@ class OutboundMessage:
     reply_to: PlatformMessageId | None = None
     is_silent: bool = False
     """True asks the platform not to ring."""
+    is_live: bool = False
+    """True while the turn that says it still runs: more will follow in this message."""
     key: str = ""
     """Unique per message owed; platforms with an idempotency key send it along."""

@@ -266,7 +266,7 @@ class Delivery:
             if live.row is None:
                 await self._open(door, live, body)
             elif live.row.message_id is not None:
-                message = translate.outbound(live.row, text=body)
+                message = translate.outbound(live.row, text=body, is_live=True)
                 await adapter.edit(message, PlatformMessageId(live.row.message_id))
             live.painted = text
         except RateLimited as error:
@@ -286,7 +286,7 @@ class Delivery:
         )
         live.row = row
         try:
-            message_id = await door.adapter.send(translate.outbound(row, text=body))
+            message_id = await door.adapter.send(translate.outbound(row, text=body, is_live=True))
         except Unsure as error:
             reason = str(error)
             await self._database.write(

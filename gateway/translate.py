@@ -80,13 +80,14 @@ def place_of(waiting: Sequence[Pending]) -> tuple[str, str, str | None]:
     return newest.platform, name_chat(address), reply_to
 
 
-def outbound(row: OutboxRow, *, text: str) -> OutboundMessage:
-    """A message owed, as its platform takes it; `text` is the body, or what was shown."""
+def outbound(row: OutboxRow, *, text: str, is_live: bool = False) -> OutboundMessage:
+    """A message owed, as its platform takes it; `text` is the body, or what is shown of it."""
     return OutboundMessage(
         address=read_chat(row.chat),
         text=text,
         reply_to=PlatformMessageId(row.reply_to) if row.reply_to else None,
         is_silent=row.is_silent,
+        is_live=is_live,
         key=str(row.id),
     )
 
