@@ -3,7 +3,7 @@
 import hashlib
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -96,6 +96,18 @@ def freeze(system: str, tools: tuple[ToolSpec, ...]) -> FrozenPrompt:
     return FrozenPrompt(hash=PromptHash(digest), system=system, tools=tools)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toolboxes:
+    """What may be used where: a room's box holds no tool that shows private things."""
+
+    private: Toolbox
+    room: Toolbox
+
+    def of(self, conversation: Conversation) -> Toolbox:
+        """The box of a conversation."""
+        return self.private if conversation.is_private else self.room
+
+
 class Agent:
     """One agent for everyone; whose turn it is comes in with every call."""
 
@@ -105,17 +117,16 @@ class Agent:
         setup: Setup,
         database: Database,
         model: Model,
-        toolbox: Toolbox,
+        toolboxes: Toolboxes,
         memory: MemoryStore,
         now: Callable[[], int],
     ) -> None:
         self._setup = setup
         self._database = database
         self._model = model
-        self._toolbox = toolbox
+        self._toolboxes = toolboxes
         self._memory = memory
         self._now = now
-        self._tools_json = dump_tools(toolbox.specs)
 
     async def prepare(
         self, conversation: Conversation, person: Person, *, platform: str
@@ -138,7 +149,10 @@ class Agent:
             return session, kept or None, history
 
         session, kept, history = await self._database.read(look)
-        prompt = self._warm_prompt(session, kept) or await self._compose(person, platform)
+        tools = self._toolboxes.of(conversation).specs
+        prompt = self._warm_prompt(session, kept, tools)
+        if prompt is None:
+            prompt = await self._compose(conversation, person, platform)
         return Prepared(
             conversation=conversation,
             person=person,
@@ -196,7 +210,7 @@ class Agent:
             is_untitled=not (prepared.session and prepared.session.title),
             conversation=conversation,
             person=prepared.person,
-            journal=self._journal(shelf),
+            journal=self._journal(shelf, conversation),
             prompt=prompt,
             messages=(*(stored.message for stored in prepared.history), *said),
             outcomes={},
@@ -232,7 +246,7 @@ class Agent:
             conversation_id=turn.conversation_id,
             platform=turn.platform,
         )
-        journal = self._journal(shelf)
+        journal = self._journal(shelf, conversation)
         own = [stored.message for stored in history if stored.turn_id == turn.id]
         open_calls: tuple[ToolCallPart, ...] = own[-1].calls if own else ()
         journal.resume(open_calls, outcomes)
@@ -250,12 +264,12 @@ class Agent:
             evidence=_words(tuple(own)),
         )
 
-    def run(self, turn: ActiveTurn, host: Host) -> AsyncIterator[Event]:
+    def run(self, turn: ActiveTurn, host: Host) -> AsyncGenerator[Event, None]:
         """Run a turn to its end; the last event says how it ended."""
         loop = Loop(
             model=self._model,
             course=self._setup.course,
-            toolbox=self._toolbox,
+            toolbox=self._toolboxes.of(turn.conversation),
             journal=turn.journal,
             host=host,
             budget=Budget(self._setup.limits, started=time.monotonic(), clock=time.monotonic),
@@ -307,35 +321,50 @@ class Agent:
         )
 
     def _warm_prompt(
-        self, session: Session | None, kept: tuple[str, str] | None
+        self,
+        session: Session | None,
+        kept: tuple[str, str] | None,
+        tools: tuple[ToolSpec, ...],
     ) -> FrozenPrompt | None:
         if session is None or session.prompt_hash is None or kept is None:
             return None
         is_cold = self._now() - session.last_at > self._setup.cache_seconds * 1000
         system, tools_json = kept
-        if is_cold or tools_json != self._tools_json:
+        if is_cold or tools_json != dump_tools(tools):
             return None
-        return FrozenPrompt(hash=session.prompt_hash, system=system, tools=self._toolbox.specs)
+        return FrozenPrompt(hash=session.prompt_hash, system=system, tools=tools)
 
-    async def _compose(self, person: Person, platform: str) -> FrozenPrompt:
+    async def _compose(
+        self, conversation: Conversation, person: Person, platform: str
+    ) -> FrozenPrompt:
+        """A fresh prompt. What a room's other people may not see does not enter it."""
         setup = self._setup
-        snapshot = await self._memory.snapshot(person.id, person.slug, self._now())
+        snapshot = (
+            await self._memory.snapshot(person.id, person.slug, self._now())
+            if conversation.is_private
+            else None
+        )
         soul = await ensure_soul(setup.home)
         context = (
             await read_context(setup.context_folder, setup.context_files, setup.context_limit)
             if setup.context_folder
             else ()
         )
-        system = compose(
-            PromptInputs(soul=soul, snapshot=snapshot, context=context, platform=platform)
+        tools = self._toolboxes.of(conversation).specs
+        inputs = PromptInputs(
+            soul=soul,
+            snapshot=snapshot,
+            context=context,
+            platform=platform,
+            tools=tuple(spec.name for spec in tools),
         )
-        return freeze(system, self._toolbox.specs)
+        return freeze(compose(inputs), tools)
 
-    def _journal(self, shelf: Shelf) -> TurnJournal:
+    def _journal(self, shelf: Shelf, conversation: Conversation) -> TurnJournal:
         return TurnJournal(
             database=self._database,
             shelf=shelf,
-            effect=self._toolbox.effect,
+            effect=self._toolboxes.of(conversation).effect,
             price=cost,
             now=self._now,
         )

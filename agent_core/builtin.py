@@ -7,6 +7,11 @@ from agent_core.state.database import Database
 from agent_core.tools.contract import Tool
 
 
-def builtin_tools(database: Database, memory: MemoryStore) -> tuple[Tool, ...]:
-    """Every tool that comes with Talaria."""
+def private_tools(database: Database, memory: MemoryStore) -> tuple[Tool, ...]:
+    """The tools of a talk that nobody else reads."""
     return (MemoryTool(memory), RecallTool(database))
+
+
+def room_tools(database: Database) -> tuple[Tool, ...]:
+    """The tools of a talk in a room: none that shows what its person keeps private."""
+    return (RecallTool(database),)

@@ -3,21 +3,20 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import tzlocal
-from agent_core.budget import Limits
-from agent_core.loop import Course
-from agent_core.tools.toolbox import Toolbox
 
 from adapters.contract import ChatAdapter
-from agent_core.agent import Agent, Setup
-from agent_core.builtin import builtin_tools
+from agent_core.agent import Agent, Setup, Toolboxes
+from agent_core.budget import Limits
+from agent_core.builtin import private_tools, room_tools
 from agent_core.errors import ModelDenied, ModelError, ModelUnknown
 from agent_core.ids import SessionId
+from agent_core.loop import Course
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.models.contract import Model
 from agent_core.prompt.soul import ensure_soul
@@ -26,6 +25,7 @@ from agent_core.state.database import Connection, Database, Observer
 from agent_core.state.tasks import Task
 from agent_core.titles import Titles
 from agent_core.tools.contract import Tool
+from agent_core.tools.toolbox import Toolbox
 from gateway import plugs
 from gateway.access import Access
 from gateway.background import Background
@@ -79,7 +79,7 @@ class Gateway:
     """Monotonic seconds."""
 
 
-Companion = Callable[[Gateway], Awaitable[None]]
+Companion = Callable[[Gateway], Coroutine[object, object, None]]
 """Something that runs beside the house until cancelled: a server, a prompt."""
 
 
@@ -129,12 +129,15 @@ def _build(settings: Settings, database: Database, model: Model, extra: Extensio
         settings.home / "memories",
         MemoryLimits(memory=settings.memory.memory_limit, user=settings.memory.user_limit),
     )
-    toolbox = Toolbox((*builtin_tools(database, memory), *extra.tools))
+    toolboxes = Toolboxes(
+        private=Toolbox((*private_tools(database, memory), *extra.tools)),
+        room=Toolbox((*room_tools(database), *extra.tools)),
+    )
     agent = Agent(
         setup=_set_up_agent(settings),
         database=database,
         model=model,
-        toolbox=toolbox,
+        toolboxes=toolboxes,
         memory=memory,
         now=now,
     )
@@ -247,7 +250,7 @@ async def _drain(gateway: Gateway) -> None:
     gateway.lanes.drain()
     with suppress(TimeoutError):
         async with asyncio.timeout(gateway.settings.turns.drain_seconds):
-            while not (
+            while not (  # noqa: ASYNC110 - three rooms come to rest in their own time
                 gateway.intake.is_idle() and gateway.lanes.is_idle() and gateway.delivery.is_idle()
             ):
                 await asyncio.sleep(_POLL)

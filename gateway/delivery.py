@@ -6,8 +6,6 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agent_core.state.database import Connection, Database
-
 from adapters.contract import CanEdit, CanFind, CanType, ChatAdapter
 from adapters.errors import (
     AdapterError,
@@ -22,6 +20,7 @@ from adapters.errors import (
 from adapters.ids import PlatformMessageId
 from agent_core.errors import StoreError
 from agent_core.state import outbox
+from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
 from gateway import translate, wording
 from gateway.pacing import Pacer

@@ -54,7 +54,7 @@ class Platforms:
         adapter = self.adapters[name]
         if not isinstance(adapter, CanShowMenu):
             return
-        while adapter.health().state != "connected":
+        while adapter.health().state != "connected":  # noqa: ASYNC110 - the contract has no signal
             await asyncio.sleep(_MENU_POLL)
         try:
             await adapter.show_menu(entries)

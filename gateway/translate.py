@@ -4,15 +4,15 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent_core.prompt.facts import FactInputs, QuotedMessage, escape, write_facts
-
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import InboundMessage, OutboundMessage
 from agent_core.host import Steer
 from agent_core.ids import InboxId
+from agent_core.prompt.facts import FactInputs, QuotedMessage, compose_facts
 from agent_core.state.outbox import OutboxRow
 from agent_core.state.people import Person
 from agent_core.state.sessions import Conversation
+from agent_core.tools.quoting import escape
 from agent_core.transcript import Message, user_message
 
 
@@ -94,16 +94,20 @@ def outbound(row: OutboxRow, *, text: str, is_live: bool = False) -> OutboundMes
 
 def _facts(pending: Pending, *, zone: str, now: int) -> str:
     message = pending.message
-    quote = message.quote and QuotedMessage(
-        author=message.quote.author, text=message.quote.text, is_ours=message.quote.is_ours
+    answered = message.quote
+    quote = (
+        QuotedMessage(author=answered.author, text=answered.text, is_ours=answered.is_ours)
+        if answered
+        else None
     )
-    return write_facts(
+    return compose_facts(
         FactInputs(
             now=now,
             zone=zone,
             platform=pending.platform,
             is_direct=message.address.is_direct,
             room_title=message.room_title,
+            is_thread=message.address.thread_id is not None,
             author=message.sender.display_name,
             language=message.sender.language,
             quote=quote,

@@ -1,6 +1,6 @@
 """What a model provider must do: stream one answer to one request."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -61,7 +61,7 @@ class Model(Protocol):
     def provider(self) -> str:
         """The folder's name; also the mark on raw parts."""
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelAnswer]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         """Make the call. Makes no retries of its own.
 
         Raises any `ModelError`. Closing or cancelling the iterator ends the call.

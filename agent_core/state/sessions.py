@@ -26,6 +26,11 @@ class Conversation:
     person_id: PersonId
     scope: str
 
+    @property
+    def is_private(self) -> bool:
+        """True if nobody but its person reads along."""
+        return self.scope == f"p{self.person_id}"
+
 
 def ensure_conversation(
     connection: Connection, *, key: str, person_id: PersonId, is_direct: bool, now: int
