@@ -8,11 +8,10 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agent_core.state.database import Connection, Database
-
 from adapters.messages import InboundMessage, Sender
 from agent_core.ids import InboxId
 from agent_core.state import inbox, outbox, people
+from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.people import Person
 from gateway import translate, wording
