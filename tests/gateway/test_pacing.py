@@ -1,0 +1,45 @@
+"""The pacer: a least interval a chat, a most a second over all."""
+
+import asyncio
+
+from adapters.contract import Pace
+from gateway.pacing import Pacer
+
+
+def passed(started: float) -> float:
+    return asyncio.get_running_loop().time() - started
+
+
+async def test_without_limits_nobody_waits() -> None:
+    pacer = Pacer(Pace(chat_interval=0, edit_interval=0, per_second=0))
+    async with asyncio.timeout(1):
+        for _ in range(1000):
+            await pacer.wait("a")
+
+
+async def test_a_chat_waits_for_its_interval_and_others_do_not() -> None:
+    pacer = Pacer(Pace(chat_interval=0.05, edit_interval=0, per_second=0))
+    started = asyncio.get_running_loop().time()
+    await pacer.wait("a")
+    await pacer.wait("b")
+    await pacer.wait("a")
+    assert passed(started) >= 0.04
+
+
+async def test_over_all_chats_the_average_stays_at_the_limit() -> None:
+    pacer = Pacer(Pace(chat_interval=0, edit_interval=0, per_second=100))
+    started = asyncio.get_running_loop().time()
+    for number in range(115):
+        await pacer.wait(f"chat {number}")
+    # A second's worth goes at once, the rest at the limit.
+    assert passed(started) >= 0.1
+
+
+async def test_courtesy_has_no_room_while_messages_wait() -> None:
+    pacer = Pacer(Pace(chat_interval=0, edit_interval=0, per_second=1))
+    assert pacer.has_room()
+    await pacer.wait("a")
+    waiting = asyncio.create_task(pacer.wait("b"))
+    await asyncio.sleep(0)
+    assert not pacer.has_room()
+    waiting.cancel()
