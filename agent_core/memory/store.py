@@ -126,7 +126,7 @@ class MemoryStore:
         return Shelf(person_id=person_id, target=target, limit=self._limits.of(target))
 
     def _path(self, slug: str, target: Target) -> Path:
-        if not slug or Path(slug).name != slug:
+        if slug in ("", "..") or Path(slug).name != slug:
             raise ValueError(f"{slug!r} can't name a person's folder")
         return self._folder / "people" / slug / _FILES[target]
 

@@ -1,0 +1,139 @@
+"""Edits become changes, and changes replay to the list they were made of."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_core.memory.changes import Edit, Refusal, apply, compare, merge, plan, replay
+from agent_core.state.ledger import Change
+
+ENTRIES = ("Lives in Berlin", "Has a dog called Rex", "Has a cat called Tom")
+
+lists = st.lists(st.sampled_from("abcdef"), max_size=8).map(tuple)
+
+
+def refusal(entries: tuple[str, ...], edit: Edit, limit: int = 1000) -> Refusal:
+    found = plan(entries, edit, limit)
+    assert isinstance(found, Refusal)
+    return found
+
+
+def change(entries: tuple[str, ...], edit: Edit, limit: int = 1000) -> Change:
+    found = plan(entries, edit, limit)
+    assert isinstance(found, Change)
+    return found
+
+
+def add(text: str) -> Edit:
+    return Edit(action="add", target="user", text=text)
+
+
+def replace(old: str, text: str) -> Edit:
+    return Edit(action="replace", target="user", old=old, text=text)
+
+
+def remove(old: str) -> Edit:
+    return Edit(action="remove", target="user", old=old)
+
+
+@given(lists, lists)
+def test_the_difference_of_two_lists_leads_from_one_to_the_other(
+    old: tuple[str, ...], new: tuple[str, ...]
+) -> None:
+    entries = old
+    for step in compare(old, new):
+        entries = apply(entries, step)
+    assert entries == new
+
+
+@given(st.lists(lists, max_size=5))
+def test_a_history_of_lists_replays_to_the_last(history: list[tuple[str, ...]]) -> None:
+    steps: list[Change] = []
+    last: tuple[str, ...] = ()
+    for entries in history:
+        steps += compare(last, entries)
+        last = entries
+    assert replay(steps) == last
+
+
+def test_one_changed_entry_is_one_replacement() -> None:
+    steps = compare(ENTRIES, (ENTRIES[0], "Has a dog called Max", ENTRIES[2]))
+    assert steps == (
+        Change(operation="replace", position=1, before=ENTRIES[1], after="Has a dog called Max"),
+    )
+
+
+def test_a_missing_row_is_noticed_in_a_replay() -> None:
+    with pytest.raises(ValueError, match="does not fit"):
+        replay([Change(operation="remove", position=0, before="a", after=None)])
+    with pytest.raises(ValueError, match="does not fit"):
+        replay([Change(operation="add", position=1, before=None, after="a")])
+
+
+def test_an_entry_is_added_at_the_end_in_normal_form() -> None:
+    made = change(ENTRIES, add("  Likes tea \n\n  and coffee "))
+    assert apply(ENTRIES, made) == (*ENTRIES, "Likes tea\n  and coffee")
+
+
+def test_an_entry_is_found_by_a_part_in_any_case() -> None:
+    assert apply(ENTRIES, change(ENTRIES, remove("REX"))) == (ENTRIES[0], ENTRIES[2])
+    made = change(ENTRIES, replace("lives  in", "Lives in Rome"))
+    assert apply(ENTRIES, made) == ("Lives in Rome", *ENTRIES[1:])
+
+
+def test_a_whole_entry_wins_over_others_that_contain_it() -> None:
+    entries = ("Likes tea with milk", "Likes tea")
+    assert apply(entries, change(entries, remove("likes tea"))) == ("Likes tea with milk",)
+
+
+def test_a_part_of_several_entries_names_them() -> None:
+    found = refusal(ENTRIES, remove("has a"))
+    assert (found.fault, found.shown) == ("several", ENTRIES[1:])
+
+
+def test_a_part_of_no_entry_names_them_all() -> None:
+    found = refusal(ENTRIES, replace("parrot", "x"))
+    assert (found.fault, found.shown) == ("none", ENTRIES)
+
+
+def test_what_is_there_already_is_not_added_again() -> None:
+    found = refusal(ENTRIES, add("lives in  berlin"))
+    assert (found.fault, found.shown) == ("known", (ENTRIES[0],))
+    assert refusal(ENTRIES, replace("Rex", "Lives in Berlin")).fault == "known"
+    assert refusal(ENTRIES, replace("Rex", "Has a dog called Rex")).fault == "same"
+
+
+def test_an_entry_may_be_replaced_by_itself_in_other_letters() -> None:
+    made = change(ENTRIES, replace("Rex", "Has a dog called REX"))
+    assert made.after == "Has a dog called REX"
+
+
+def test_hidden_characters_are_refused() -> None:
+    assert refusal((), add("a\u202eb")).fault == "flaw"
+
+
+def test_the_limit_is_met_to_the_character() -> None:
+    assert change((), add("12345"), limit=len("- 12345\n")).after == "12345"
+    found = refusal(("a",), add("12345"), limit=len("- a\n- 12345\n") - 1)
+    assert (found.fault, found.shown, found.size) == ("full", ("a",), len("- a\n- 12345\n"))
+    assert refusal(("a",), replace("a", "12345"), limit=7).fault == "full"
+
+
+def test_a_list_beyond_its_limit_may_only_shrink() -> None:
+    entries = ("a" * 50, "b" * 50)
+    assert change(entries, replace("bb", "b" * 40), limit=20).after == "b" * 40
+    assert change(entries, remove("bb"), limit=20).after is None
+    assert refusal(entries, replace("bb", "c" * 50), limit=20).fault == "full"
+
+
+def test_an_edit_of_the_older_file_keeps_what_came_since() -> None:
+    base, ours = ("a", "b"), ("a", "b", "c")
+    assert merge(base, ours, ("a", "b", "d")) == ("a", "b", "d", "c")
+    assert merge(base, ours, ("b",)) == ("b", "c")
+    assert merge(base, ("a", "B"), ("a", "b", "d")) == ("a", "B", "d")
+    assert merge(base, ("a",), ("a", "b", "d")) == ("a", "d")
+
+
+def test_an_edit_of_the_newer_file_stands_as_it_is() -> None:
+    assert merge(("a", "b"), ("a", "b", "c"), ("b", "c", "d")) == ("b", "c", "d")
+    assert merge((), ("a", "b", "c"), ("a", "b")) == ("a", "b")

@@ -1,0 +1,60 @@
+"""Files of memory are replaced whole or not at all."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from agent_core.memory import files
+from agent_core.memory.files import ABSENT, digest, read, write
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "people" / "ann" / "MEMORY.md"
+
+
+def test_no_file_is_no_text(path: Path) -> None:
+    assert read(path) == ABSENT
+
+
+def test_what_is_written_is_read_and_private(path: Path) -> None:
+    assert write(path, "- über\n", seen="")
+    assert read(path).text == "- über\n"
+    assert read(path).hash == digest("- über\n")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_file_that_was_changed_since_is_left_alone(path: Path) -> None:
+    assert write(path, "first", seen="")
+    path.write_text("by hand")
+    assert not write(path, "second", seen=digest("first"))
+    assert path.read_text() == "by hand"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_draft_that_a_crash_left_is_no_hindrance(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    path.with_name(".MEMORY.md.new").write_text("half of something much longer")
+    assert write(path, "whole", seen="")
+    assert path.read_text() == "whole"
+
+
+def test_text_of_an_older_editor_is_read_as_latin_1(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_bytes("- Käse".encode("latin-1"))
+    assert read(path).text == "- Käse"
+
+
+def test_a_file_that_is_no_memory_is_refused(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"x" * (files.MAX_BYTES + 1))
+    with pytest.raises(OSError, match="larger than"):
+        read(path)
+
+
+def test_a_folder_in_the_place_of_the_file_is_an_error(path: Path) -> None:
+    path.mkdir(parents=True)
+    with pytest.raises(OSError):
+        read(path)
