@@ -81,9 +81,10 @@ class Delivery:
 
     async def start(self) -> None:
         """Take up what an earlier process left owed, oldest first. Raises `StoreError`."""
+        await self._database.write("outbox.doubt", outbox.doubt_sending)
         for row in await self._database.read(outbox.list_open):
             if row.platform in self._doors:
-                self.owe([_left_behind(row)])
+                self.owe([row])
             else:
                 _log.warning(
                     "outbox %d waits for %s, which is not on; it stays owed", row.id, row.platform
@@ -319,11 +320,6 @@ class Delivery:
         notice = await self._database.write("outbox.dead", work)
         if notice:
             self.owe([notice])
-
-
-def _left_behind(row: OutboxRow) -> OutboxRow:
-    """A row of an earlier process: an attempt that was under way has no known outcome."""
-    return replace(row, state="unsure") if row.state == "sending" else row
 
 
 def _backoff(attempts: int) -> float:

@@ -196,6 +196,11 @@ def mark_unsure(connection: Connection, *, outbox_id: OutboxId, reason: str) -> 
     )
 
 
+def doubt_sending(connection: Connection) -> None:
+    """Attempts that an earlier process was making have no known outcome."""
+    connection.execute("UPDATE outbox SET state = 'unsure' WHERE state = 'sending'")
+
+
 def mark_dead(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
     """Set a message aside that can't be delivered; it is kept for `/retry`."""
     connection.execute(

@@ -1,0 +1,335 @@
+"""Delivery: what is owed is paid in order, once, through every kind of mishap."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from adapters.contract import Pace
+from adapters.errors import (
+    AdapterError,
+    ChatGone,
+    MessageGone,
+    RateLimited,
+    Rejected,
+    Unreachable,
+    Unsure,
+)
+from adapters.ids import Address
+from agent_core.ids import OutboxId, PersonId
+from agent_core.state import outbox, people
+from agent_core.state.database import Database
+from agent_core.state.outbox import Debt, OutboxRow
+from gateway import delivery as delivery_module
+from gateway.delivery import Delivery, LiveText
+from gateway.translate import name_chat
+from tests.fakes.chat import FakeChat
+
+CHAT = name_chat(Address(chat_id="1", is_direct=True))
+OTHER = name_chat(Address(chat_id="2", is_direct=True))
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    opened = await Database.open(tmp_path / "state.db")
+    await opened.write(
+        "person", lambda c: people.insert(c, slug="ana", name="Ana", role="member", now=0)
+    )
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delivery_module, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(delivery_module, "_SETTLE_TIME", 0.01)
+
+
+class _Over(Exception):
+    pass
+
+
+@asynccontextmanager
+async def delivering(database: Database, chat: FakeChat) -> AsyncIterator[Delivery]:
+    try:
+        async with asyncio.TaskGroup() as group:
+            yield Delivery(group=group, database=database, adapters={"fake": chat}, now=lambda: 1)
+            raise _Over
+    except* _Over:
+        pass
+
+
+async def owe(database: Database, body: str, chat: str = CHAT) -> OutboxRow:
+    debt = Debt(platform="fake", chat=chat, body=body, person_id=PersonId(1))
+    return await database.write("owe", lambda c: outbox.owe(c, debt, now=0))
+
+
+async def state(database: Database, row: OutboxRow) -> OutboxRow:
+    found = await database.read(lambda c: outbox.find(c, outbox_id=row.id))
+    assert found
+    return found
+
+
+async def until_sent(database: Database, row: OutboxRow) -> OutboxRow:
+    return await until_state(database, row, "sent")
+
+
+async def until_state(database: Database, row: OutboxRow, wanted: str) -> OutboxRow:
+    async with asyncio.timeout(10):
+        while (found := await state(database, row)).state != wanted:
+            await asyncio.sleep(0.005)
+    return found
+
+
+async def test_messages_of_a_chat_arrive_in_the_order_they_were_owed(database: Database) -> None:
+    chat = FakeChat()
+    async with delivering(database, chat) as delivery:
+        rows = [await owe(database, f"part {number}") for number in range(5)]
+        delivery.owe(rows)
+        assert await chat.sees(5) == [f"part {number}" for number in range(5)]
+        await until_sent(database, rows[-1])
+
+
+@pytest.mark.parametrize("error", [Unreachable("down"), RateLimited("slow", retry_after=0.01)])
+async def test_what_surely_did_not_arrive_is_sent_again(
+    database: Database, error: AdapterError
+) -> None:
+    chat = FakeChat()
+    chat.plan(error)
+    async with delivering(database, chat) as delivery:
+        row = await owe(database, "hello")
+        delivery.owe([row])
+        assert (await until_sent(database, row)).message_id == "1"
+    assert [shown.text for shown in chat.shown] == ["hello"]
+    assert chat.looked == []
+
+
+async def test_an_answer_that_was_lost_after_the_effect_is_found_and_not_repeated(
+    database: Database,
+) -> None:
+    chat = FakeChat()
+    chat.plan(Unsure("no answer"), lost=True)
+    async with delivering(database, chat) as delivery:
+        row = await owe(database, "hello")
+        delivery.owe([row])
+        await until_sent(database, row)
+    assert [shown.text for shown in chat.shown] == ["hello"]
+    assert chat.looked == ["hello"]
+
+
+async def test_an_unsure_message_that_is_not_there_is_sent(database: Database) -> None:
+    chat = FakeChat()
+    chat.plan(Unsure("no answer"))
+    async with delivering(database, chat) as delivery:
+        row = await owe(database, "hello")
+        delivery.owe([row])
+        await until_sent(database, row)
+    assert [shown.text for shown in chat.shown] == ["hello"]
+
+
+async def test_while_nobody_can_look_an_unsure_message_waits(database: Database) -> None:
+    chat = FakeChat()
+    chat.plan(Unsure("no answer"), lost=True)
+    for _ in range(3):
+        chat.plan(Unreachable("still down"))
+    async with delivering(database, chat) as delivery:
+        row = await owe(database, "hello")
+        delivery.owe([row])
+        await until_sent(database, row)
+    assert [shown.text for shown in chat.shown] == ["hello"]
+    assert len(chat.looked) == 4
+
+
+async def test_a_refused_message_is_set_aside_and_its_person_is_told(database: Database) -> None:
+    chat = FakeChat()
+    chat.plan(Rejected("It is too strange."))
+    async with delivering(database, chat) as delivery:
+        row = await owe(database, "strange")
+        delivery.owe([row])
+        notice = await chat.sees_text("/retry")
+        assert "too strange" in notice.text
+        assert (await until_state(database, row, "dead")).reason == "It is too strange."
+
+
+async def test_a_chat_that_is_gone_is_retired_without_a_word(database: Database) -> None:
+    chat = FakeChat()
+    chat.plan(ChatGone("blocked"))
+    async with delivering(database, chat) as delivery:
+        row = await owe(database, "hello")
+        delivery.owe([row])
+        await until_state(database, row, "dead")
+        later = await owe(database, "elsewhere", OTHER)
+        delivery.owe([later])
+        await until_sent(database, later)
+    assert [shown.text for shown in chat.shown] == ["elsewhere"]
+
+
+async def test_a_pause_that_one_chat_was_asked_for_holds_no_other_up(database: Database) -> None:
+    chat = FakeChat()
+    chat.plan(RateLimited("slow", retry_after=600))
+    async with delivering(database, chat) as delivery:
+        held = await owe(database, "held")
+        delivery.owe([held])
+        await until_state(database, held, "owed")
+        free = await owe(database, "free", OTHER)
+        delivery.owe([free])
+        await until_sent(database, free)
+        assert (await state(database, held)).state == "owed"
+        delivery.wake("fake", CHAT)
+        await until_sent(database, held)
+
+
+async def test_what_an_earlier_process_was_sending_is_looked_for_first(database: Database) -> None:
+    chat = FakeChat()
+    row = await owe(database, "hello")
+    await database.write("sending", lambda c: outbox.mark_sending(c, outbox_id=row.id))
+    async with delivering(database, chat) as delivery:
+        await delivery.start()
+        await until_sent(database, row)
+    assert chat.looked == ["hello"]
+    assert [shown.text for shown in chat.shown] == ["hello"]
+
+
+async def test_a_damaged_message_is_never_sent(database: Database) -> None:
+    chat = FakeChat()
+    row = await owe(database, "hello")
+    await database.write(
+        "damage",
+        lambda c: c.execute("UPDATE outbox SET body = 'evil' WHERE id = :id", {"id": row.id}),
+    )
+    async with delivering(database, chat) as delivery:
+        await delivery.start()
+        await until_state(database, row, "dead")
+        await chat.sees_text("damaged")
+    assert all("evil" not in shown.text for shown in chat.shown)
+
+
+def live_text(text: str) -> LiveText:
+    live = LiveText(Debt(platform="fake", chat=CHAT, body="", person_id=PersonId(1)))
+    live.text = text
+    return live
+
+
+async def settle(database: Database, live: LiveText, body: str) -> OutboxRow:
+    live.is_over = True
+    assert live.row is not None
+    row_id: OutboxId = live.row.id
+    return await database.write(
+        "settle", lambda c: outbox.settle_live(c, outbox_id=row_id, body=body)
+    )
+
+
+async def test_a_live_message_grows_and_ends_as_the_answer(database: Database) -> None:
+    chat = FakeChat()
+    async with delivering(database, chat) as delivery:
+        live = live_text("The answer")
+        delivery.paint(live)
+        await chat.sees_text("The answer")
+        live.text = "The answer is"
+        delivery.paint(live)
+        await chat.sees_text("The answer is")
+        row = await settle(database, live, "The answer is 42.")
+        delivery.owe([row])
+        await until_sent(database, row)
+    assert [shown.texts for shown in chat.shown] == [
+        ["The answer", "The answer is", "The answer is 42."]
+    ]
+
+
+async def test_an_opening_whose_answer_was_lost_becomes_the_answer_all_the_same(
+    database: Database,
+) -> None:
+    chat = FakeChat()
+    chat.plan(Unsure("no answer"), lost=True)
+    async with delivering(database, chat) as delivery:
+        live = live_text("Thinking")
+        delivery.paint(live)
+        await chat.sees_text("Thinking")
+        await until_state(database, _row_of(live), "unsure")
+        row = await settle(database, live, "Done.")
+        delivery.owe([row])
+        await until_sent(database, row)
+    assert [shown.text for shown in chat.shown] == ["Done."]
+
+
+async def test_settling_while_the_opening_is_under_way_does_not_double_it(
+    database: Database,
+) -> None:
+    chat = FakeChat()
+    chat.gate = asyncio.Event()
+    async with delivering(database, chat) as delivery:
+        live = live_text("Thinking")
+        delivery.paint(live)
+        async with asyncio.timeout(10):
+            while live.row is None:
+                await asyncio.sleep(0.005)
+        row = await settle(database, live, "Done.")
+        delivery.owe([row])
+        chat.gate.set()
+        await until_sent(database, row)
+    assert [shown.texts for shown in chat.shown] == [["Thinking", "Done."]]
+
+
+async def test_a_live_message_that_was_deleted_is_sent_anew(database: Database) -> None:
+    chat = FakeChat()
+    async with delivering(database, chat) as delivery:
+        live = live_text("Thinking")
+        delivery.paint(live)
+        await chat.sees_text("Thinking")
+        await until_state(database, _row_of(live), "sent")
+        row = await settle(database, live, "Done.")
+        chat.plan(MessageGone("deleted"))
+        delivery.owe([row])
+        await until_sent(database, row)
+    assert chat.shown[-1].text == "Done."
+
+
+async def test_an_opening_that_never_left_leaves_nothing_behind(database: Database) -> None:
+    chat = FakeChat()
+    chat.plan(Unreachable("down"))
+    async with delivering(database, chat) as delivery:
+        live = live_text("Thinking")
+        delivery.paint(live)
+        async with asyncio.timeout(10):
+            while not live.is_over:
+                await asyncio.sleep(0.005)
+    assert live.row is None
+    assert await database.read(outbox.list_open) == []
+
+
+async def test_a_live_message_of_an_earlier_process_is_looked_for_and_kept(
+    database: Database,
+) -> None:
+    chat = FakeChat()
+    live = live_text("Thinking")
+    row = await database.write(
+        "open",
+        lambda c: outbox.open_live(
+            c, Debt(platform="fake", chat=CHAT, body="Thinking", person_id=PersonId(1)), now=0
+        ),
+    )
+    await chat.send_quietly("Thinking")
+    async with delivering(database, chat) as delivery:
+        await delivery.start()
+        found = await until_sent(database, row)
+        assert found.message_id == "1"
+        live.row = found
+        final = await settle(database, live, "Done.")
+        delivery.owe([final])
+        await until_sent(database, final)
+    assert [shown.text for shown in chat.shown] == ["Done."]
+
+
+async def test_courtesy_is_shown_unless_messages_wait(database: Database) -> None:
+    chat = FakeChat(pace=Pace(chat_interval=0, edit_interval=0, per_second=1))
+    async with delivering(database, chat) as delivery:
+        delivery.type("fake", CHAT)
+        await chat.types()
+    assert chat.typed == ["1"]
+
+
+def _row_of(live: LiveText) -> OutboxRow:
+    assert live.row is not None
+    return live.row
