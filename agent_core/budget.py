@@ -1,0 +1,73 @@
+"""How much a turn may still use: steps, tokens, money, time."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+Exhausted = Literal["", "steps", "tokens", "money", "time"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one turn may use, all that it starts included.
+
+    `steps` are model calls and at least 1; `micro_dollars` are millionths of a US dollar.
+    Of the other three, 0 means no limit. Raises `ValueError` for anything below that.
+    """
+
+    steps: int
+    tokens: int
+    micro_dollars: int
+    seconds: float
+
+    def __post_init__(self) -> None:
+        if self.steps < 1:
+            raise ValueError("a turn needs at least one step")
+        if min(self.tokens, self.micro_dollars, self.seconds) < 0:
+            raise ValueError("a limit can't be negative; 0 means none")
+
+
+class Budget:
+    """What is left of the limits of one turn; shared, as one object, with whatever it starts."""
+
+    def __init__(self, limits: Limits, *, started: float, clock: Callable[[], float]) -> None:
+        """`started` is a moment of `clock`, which counts seconds and never goes back."""
+        self._limits = limits
+        self._started = started
+        self._clock = clock
+        self._steps = 0
+        self._refunds = 0
+        self._tokens = 0
+        self._micro_dollars = 0
+
+    def take_step(self) -> None:
+        """A model call is about to be made."""
+        self._steps += 1
+
+    def refund_step(self) -> None:
+        """The step took nothing that counts.
+
+        No more steps are given back than the limit has in it, so that a model which only
+        plays with cheap tools comes to an end as well.
+        """
+        if self._steps and self._refunds < self._limits.steps:
+            self._steps -= 1
+            self._refunds += 1
+
+    def spend(self, usage_tokens: int, micro_dollars: int | None) -> None:
+        """A model call took so much; None where the model's price is not known."""
+        self._tokens += usage_tokens
+        self._micro_dollars += micro_dollars or 0
+
+    def exhausted(self) -> Exhausted:
+        """The limit that is reached, empty if none is."""
+        limits = self._limits
+        if self._steps >= limits.steps:
+            return "steps"
+        if limits.tokens and self._tokens >= limits.tokens:
+            return "tokens"
+        if limits.micro_dollars and self._micro_dollars >= limits.micro_dollars:
+            return "money"
+        if limits.seconds and self._clock() - self._started >= limits.seconds:
+            return "time"
+        return ""

@@ -1,0 +1,1 @@
+"""The loop of one turn: model calls and tool calls, until there is an answer."""

@@ -1,0 +1,86 @@
+"""What the loop is given, and where it hands over what must be durable."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from agent_core.host import Steer
+from agent_core.ids import CallId, ConversationId, PersonId, TurnId
+from agent_core.models.contract import Model, ModelAnswer, Usage
+from agent_core.tools.contract import ToolResult
+from agent_core.tools.toolbox import Toolbox
+from agent_core.transcript import Message, ToolCallPart, ToolSpec
+
+
+class Journal(Protocol):
+    """The record of one turn. What is awaited is on disk when the await returns.
+
+    Raises what its store raises; the loop lets it pass and ends without a last event.
+    """
+
+    async def record_answer(self, answer: ModelAnswer) -> None:
+        """An answer that is not the last one. Its calls, if any, are run after this."""
+
+    async def record_result(self, call: ToolCallPart, result: ToolResult) -> None:
+        """What a call gave, right after it ended; calls of one answer end in any order."""
+
+    async def record_input(self, added: Sequence[Message], steers: Sequence[Steer]) -> None:
+        """What goes in front of the next model call: the message with all results of the
+        last answer's calls, and one user message a steer. `steers` are those in `added`.
+        """
+
+    def conclude(self, added: Sequence[Message], answers: Sequence[ModelAnswer]) -> None:
+        """The turn's last words, written down by whoever settles it: messages to append,
+        and the answers that were paid for and not recorded before. Once a turn, or not at
+        all when it was suspended or cancelled.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """One turn to run, or to go on with.
+
+    `messages` is the transcript with what this turn has added so far; the last `own` of
+    them are the turn's. `outcomes` are results of the calls in the last message that an
+    earlier process recorded, `begun` those it began and that have no outcome.
+    """
+
+    system: str
+    tools: tuple[ToolSpec, ...]
+    messages: tuple[Message, ...]
+    outcomes: Mapping[CallId, ToolResult]
+    begun: frozenset[CallId]
+    person_id: PersonId
+    person_slug: str
+    conversation_id: ConversationId
+    scope: str
+    turn_id: TurnId
+    evidence: str
+    own: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """How models are called. `retries` are those after the first try, for each model."""
+
+    model: str
+    fallback: str = ""
+    retries: int = 4
+    max_output_tokens: int = 8000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Equipment:
+    """What all turns of a process have in common.
+
+    `price` gives millionths of a US dollar, None for a model it doesn't know; `now` is
+    milliseconds since the epoch, UTC; `wait` is how long pauses, in seconds, are spent.
+    """
+
+    model: Model
+    course: Course
+    toolbox: Toolbox
+    price: Callable[[str, Usage], int | None]
+    now: Callable[[], int]
+    wait: Callable[[float], Awaitable[None]] = asyncio.sleep

@@ -1,0 +1,125 @@
+"""Runs the tool calls of a model: checks, bounds, and turns every failure into a result."""
+
+import asyncio
+import difflib
+import logging
+from collections.abc import Sequence
+
+from agent_core.errors import CoreError, ToolArgumentError
+from agent_core.tools.arguments import Validate, compile_schema, read_arguments
+from agent_core.tools.contract import Effect, Tool, ToolContext, ToolResult
+from agent_core.tools.quoting import escape, flatten
+from agent_core.transcript import ToolCallPart, ToolSpec
+
+RESULT_LIMIT = 20_000
+"""Characters of one result that a model is given; about 5,000 tokens."""
+
+_RESULT_TAIL = 4_000
+"""Of those, how many are the end: where a command says how it went."""
+_NAME_LIMIT = 64
+_CLOSENESS = 0.5
+
+_log = logging.getLogger(__name__)
+
+
+class Toolbox:
+    """The tools of an agent, by name, in a fixed order."""
+
+    def __init__(self, tools: Sequence[Tool], *, timeout: float = 60.0) -> None:
+        """`timeout` is in seconds and for one call. Raises `ValueError` for a name used twice."""
+        self._tools = {tool.spec.name: tool for tool in tools}
+        if len(self._tools) != len(tools):
+            names = [tool.spec.name for tool in tools]
+            twice = sorted({name for name in names if names.count(name) > 1})
+            raise ValueError(f"two tools have the same name: {', '.join(twice)}")
+        self._timeout = timeout
+        self._checks: dict[str, Validate] = {}
+        self.specs: tuple[ToolSpec, ...] = tuple(tool.spec for tool in tools)
+        """How the tools present themselves, in their order."""
+
+    def effect(self, name: str) -> Effect:
+        """What a repeat of a call would do; `read` for a tool that does not exist."""
+        tool = self._tools.get(name)
+        return tool.effect if tool else "read"
+
+    def is_cheap(self, name: str) -> bool:
+        """True for a tool whose calls take no time and no money."""
+        tool = self._tools.get(name)
+        return tool is not None and tool.is_cheap
+
+    async def run(self, call: ToolCallPart, context: ToolContext) -> ToolResult:
+        """Do what the call asks for.
+
+        Whatever the model or the world did wrong comes back as an error result; an
+        exception out of here is a bug of a tool.
+        """
+        tool = self._tools.get(call.name)
+        if tool is None:
+            return _fail(self._describe_unknown(call.name))
+        try:
+            arguments = read_arguments(call.arguments, self._check_of(tool.spec))
+            async with asyncio.timeout(self._timeout) as scope:
+                result = await tool.run(arguments, context)
+        except ToolArgumentError as error:
+            return _fail(f"`{call.name}` was not run: {_end_sentence(error)}")
+        except CoreError as error:
+            return _fail(f"`{call.name}` failed: {_end_sentence(error)}")
+        except OSError as error:
+            if isinstance(error, TimeoutError) and scope.expired():
+                return _fail(self._describe_timeout(tool))
+            reason = error.strerror or str(error) or type(error).__name__
+            return _fail(f"`{call.name}` failed: {_end_sentence(reason)}")
+        return ToolResult(text=_bound(result.text), is_error=result.is_error)
+
+    def _check_of(self, spec: ToolSpec) -> Validate:
+        check = self._checks.get(spec.name)
+        if check is None:
+            try:
+                check = self._checks[spec.name] = compile_schema(spec)
+            except ValueError as error:
+                _log.error("tool %s can't be used: %s", spec.name, error)
+                raise CoreError(
+                    f"the tool itself is broken, don't call it again; {error}"
+                ) from error
+        return check
+
+    def _describe_unknown(self, name: str) -> str:
+        shown = flatten(name, _NAME_LIMIT)
+        if not self._tools:
+            return f"There is no tool `{shown}`; there are no tools at all."
+        near = difflib.get_close_matches(shown, self._tools, n=1, cutoff=_CLOSENESS)
+        guess = f" Did you mean `{near[0]}`?" if near else ""
+        names = ", ".join(f"`{one}`" for one in self._tools)
+        return _bound(f"There is no tool `{shown}`.{guess} There are: {names}.")
+
+    def _describe_timeout(self, tool: Tool) -> str:
+        doubt = (
+            " It is not known whether it took effect: check before repeating it."
+            if tool.effect == "unsafe"
+            else " Ask for less at once, or take another way."
+        )
+        return f"`{tool.spec.name}` was stopped: it took longer than {self._timeout:g} s.{doubt}"
+
+
+def _fail(sentence: str) -> ToolResult:
+    return ToolResult(text=_bound(sentence), is_error=True)
+
+
+def _end_sentence(reason: object) -> str:
+    text = str(reason)
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _bound(text: str) -> str:
+    """A result as a transcript can hold it: no longer than the limit, free of our own marks,
+    and of characters that can't be stored.
+    """
+    left_out = len(text) - RESULT_LIMIT
+    if left_out > 0:
+        head, tail = text[: RESULT_LIMIT - _RESULT_TAIL], text[-_RESULT_TAIL:]
+        text = f"{head}\n[… {left_out:,} characters left out: ask for a part …]\n{tail}"
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair, from a file name for instance
+        text = text.encode("utf-8", "replace").decode()
+    return escape(text)
