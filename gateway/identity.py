@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from adapters.ids import PlatformUserId
 from adapters.messages import InboundMessage, Sender
 from agent_core.ids import InboxId
 from agent_core.state import inbox, outbox, people
@@ -176,15 +177,8 @@ def approve(connection: Connection, code: str, now: int) -> Approved | None:
         return None
     people.use_code(connection, code_id=found.id, now=now)
     name = found.display_name or found.user_id
-    person = people.insert(connection, slug=slug_of(name), name=name, role="member", now=now)
-    people.attach_account(
-        connection,
-        person_id=person.id,
-        platform=found.platform,
-        user_id=found.user_id,
-        display_name=name,
-        now=now,
-    )
+    sender = Sender(user_id=PlatformUserId(found.user_id), display_name=name)
+    _enter(connection, Asker(platform=found.platform, sender=sender), is_owner=False, now=now)
     return Approved(name=name, platform=found.platform, chat=found.chat)
 
 
@@ -226,19 +220,18 @@ def _claim(connection: Connection, asker: Asker, code: str, now: int) -> str:
     if found is None:
         return wording.CODE_UNKNOWN
     people.use_code(connection, code_id=found.id, now=now)
-    person = people.find_by_account(
-        connection, platform=asker.platform, user_id=asker.sender.user_id
-    )
-    if person is None:
-        person = _enter(connection, asker, is_owner=True, now=now)
+    person = _enter(connection, asker, is_owner=True, now=now)
     people.make_owner(connection, person_id=person.id)
     return wording.CLAIMED
 
 
 def _enter(connection: Connection, asker: Asker, *, is_owner: bool, now: int) -> Person:
-    """The person of a new account: the owner, or somebody new."""
+    """The person of an account: whose it is already, or the owner, or somebody new."""
     sender = asker.sender
     name = sender.display_name or sender.user_id
+    known = people.find_by_account(connection, platform=asker.platform, user_id=sender.user_id)
+    if known:
+        return known
     person = people.find_owner(connection) if is_owner else None
     if person is None:
         person = people.insert(

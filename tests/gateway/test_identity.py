@@ -1,0 +1,256 @@
+"""Identity: deny by default, one-time codes, and the owner's own console."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from adapters.ids import Address, PlatformMessageId, PlatformUserId
+from adapters.messages import InboundMessage, Sender
+from agent_core.ids import InboxId
+from agent_core.state import people
+from agent_core.state.database import Database
+from agent_core.state.outbox import OutboxRow
+from gateway import identity as identity_module
+from gateway import wording
+from gateway.access import Access
+from gateway.identity import Identity, approve, hash_code, new_claim_code, slug_of
+
+HOUR = 3_600_000
+
+
+class Time:
+    def __init__(self) -> None:
+        self.now = 1_000_000_000_000
+
+    def __call__(self) -> int:
+        return self.now
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    opened = await Database.open(tmp_path / "state.db")
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def time() -> Time:
+    return Time()
+
+
+@pytest.fixture
+def meet(database: Database, time: Time) -> Callable[..., Identity]:
+    return lambda *allow: Identity(database, Access(allow), time)
+
+
+def sender(user_id: str = "5", name: str = "Ana") -> Sender:
+    return Sender(user_id=PlatformUserId(user_id), display_name=name)
+
+
+def message(user_id: str = "5", *, is_direct: bool = True) -> InboundMessage:
+    return InboundMessage(
+        address=Address(chat_id=user_id, is_direct=is_direct),
+        message_id=PlatformMessageId("1"),
+        sender=sender(user_id),
+        text="hello",
+        is_addressed=True,
+        sent_at=0,
+    )
+
+
+def code_in(row: OutboxRow | None) -> str:
+    assert row
+    found = re.search(r"[A-Z2-9]{4}-[A-Z2-9]{4}", row.body)
+    assert found, row.body
+    return found[0]
+
+
+async def claim_code(database: Database, time: Time) -> str:
+    return await database.write("code", lambda c: new_claim_code(c, now=time.now))
+
+
+async def claim(identity: Identity, code: str, user_id: str = "5") -> str:
+    row = await identity.claim("telegram", message(user_id), InboxId(1), code)
+    return row.body
+
+
+async def test_nobody_is_known_by_default(meet: Callable[..., Identity]) -> None:
+    assert await meet().recognise("telegram", sender()) is None
+
+
+async def test_who_is_on_the_list_enters_and_stays_the_same_person(
+    meet: Callable[..., Identity],
+) -> None:
+    identity = meet("telegram:5")
+    first = await identity.recognise("telegram", sender())
+    identity.forget_known()
+    assert first
+    assert first == await identity.recognise("telegram", sender(name="Ana Maria"))
+    assert first.role == "member"
+    assert await identity.recognise("telegram", sender("6")) is None
+    assert await identity.recognise("discord", sender("5")) is None
+
+
+async def test_a_star_lets_everybody_in_each_as_a_person_of_their_own(
+    meet: Callable[..., Identity],
+) -> None:
+    identity = meet("*")
+    ana = await identity.recognise("telegram", sender("5", "Ana"))
+    other = await identity.recognise("telegram", sender("6", "Ana"))
+    assert ana
+    assert other
+    assert ana.id != other.id
+    assert (ana.slug, other.slug) == ("ana", "ana-2")
+
+
+async def test_two_first_messages_at_once_make_one_person(
+    meet: Callable[..., Identity], database: Database
+) -> None:
+    identity = meet("*")
+    first, second = await asyncio.gather(
+        identity.recognise("telegram", sender()), identity.recognise("telegram", sender())
+    )
+    assert first == second
+    assert len(await database.read(people.list_all)) == 1
+
+
+async def test_the_local_console_is_the_owners(meet: Callable[..., Identity]) -> None:
+    owner = await meet().recognise("console", sender("local"))
+    assert owner
+    assert owner.is_owner
+
+
+async def test_a_claim_joins_the_account_to_the_owner_of_the_console(
+    meet: Callable[..., Identity], database: Database, time: Time
+) -> None:
+    identity = meet()
+    owner = await identity.recognise("console", sender("local"))
+    assert await claim(identity, await claim_code(database, time)) == wording.CLAIMED
+    assert await identity.recognise("telegram", sender()) == owner
+
+
+async def test_a_claim_code_works_once(
+    meet: Callable[..., Identity], database: Database, time: Time
+) -> None:
+    identity = meet()
+    code = await claim_code(database, time)
+    assert await claim(identity, code.lower().replace("-", " ")) == wording.CLAIMED
+    assert await claim(identity, code, "6") == wording.CODE_UNKNOWN
+    assert await identity.recognise("telegram", sender("6")) is None
+
+
+async def test_a_claim_code_expires_and_a_newer_one_ends_it(
+    meet: Callable[..., Identity], database: Database, time: Time
+) -> None:
+    identity = meet()
+    replaced = await claim_code(database, time)
+    current = await claim_code(database, time)
+    assert await claim(identity, replaced) == wording.CODE_UNKNOWN
+    time.now += 24 * HOUR
+    assert await claim(identity, current) == wording.CODE_UNKNOWN
+
+
+async def test_guessing_is_stopped_even_for_the_right_code(
+    meet: Callable[..., Identity], database: Database, time: Time
+) -> None:
+    identity = meet()
+    code = await claim_code(database, time)
+    for number in range(5):
+        assert await claim(identity, f"AAAA-AAA{number + 2}") == wording.CODE_UNKNOWN
+    assert await claim(identity, code) == wording.CODE_UNKNOWN
+    assert await claim(identity, code, "6") == wording.CLAIMED
+
+
+async def test_a_code_is_not_taken_where_others_read_it(
+    meet: Callable[..., Identity], database: Database, time: Time
+) -> None:
+    identity = meet()
+    code = await claim_code(database, time)
+    row = await identity.claim("telegram", message(is_direct=False), InboxId(1), code)
+    assert row.body == wording.CLAIM_IN_ROOM
+    assert await identity.recognise("telegram", sender()) is None
+
+
+async def test_a_stranger_is_told_once_an_hour_how_to_be_let_in(
+    meet: Callable[..., Identity], time: Time
+) -> None:
+    identity = meet()
+    await identity.recognise("console", sender("local"))
+    told = await identity.meet_stranger("telegram", message(), InboxId(1))
+    assert code_in(told)
+    assert await identity.meet_stranger("telegram", message(), InboxId(2)) is None
+    time.now += HOUR
+    assert await identity.meet_stranger("telegram", message(), InboxId(3))
+
+
+async def test_a_stranger_in_a_room_gets_silence(meet: Callable[..., Identity]) -> None:
+    row = await meet().meet_stranger("telegram", message(is_direct=False), InboxId(1))
+    assert row is None
+
+
+async def test_without_an_owner_a_stranger_is_told_to_claim(meet: Callable[..., Identity]) -> None:
+    told = await meet().meet_stranger("telegram", message(), InboxId(1))
+    assert told
+    assert "/claim" in told.body
+
+
+async def test_an_approved_code_lets_exactly_its_account_in(
+    meet: Callable[..., Identity], database: Database, time: Time
+) -> None:
+    identity = meet()
+    await identity.recognise("console", sender("local"))
+    code = code_in(await identity.meet_stranger("telegram", message(), InboxId(1)))
+    approved = await database.write("approve", lambda c: approve(c, code, time.now))
+    assert approved
+    assert approved.name == "Ana"
+    ana = await identity.recognise("telegram", sender())
+    assert ana
+    assert ana.role == "member"
+    assert await identity.recognise("telegram", sender("6")) is None
+    assert await database.write("again", lambda c: approve(c, code, time.now)) is None
+
+
+async def test_a_claim_code_approves_nobody_and_a_pairing_code_claims_nothing(
+    meet: Callable[..., Identity], database: Database, time: Time
+) -> None:
+    identity = meet()
+    await identity.recognise("console", sender("local"))
+    pairing = code_in(await identity.meet_stranger("telegram", message(), InboxId(1)))
+    claiming = await claim_code(database, time)
+    assert await database.write("a", lambda c: approve(c, claiming, time.now)) is None
+    assert await claim(identity, pairing) == wording.CODE_UNKNOWN
+
+
+async def test_codes_are_stored_as_hashes_only(database: Database, time: Time) -> None:
+    code = await claim_code(database, time)
+    stored = await database.read(lambda c: c.execute("SELECT * FROM link_codes").fetchall())
+    assert code not in str(stored)
+    assert hash_code(code) in str(stored)
+
+
+async def test_known_people_do_not_pile_up_in_memory(
+    meet: Callable[..., Identity], database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(identity_module, "_MOST_KNOWN", 3)
+    identity = meet("*")
+    for number in range(10):
+        await identity.recognise("telegram", sender(str(number)))
+    assert len(identity._known) == 3
+    assert len(await database.read(people.list_all)) == 10
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("Ana", "ana"),
+        ("Žofie Nová", "zofie-nova"),
+        ("李", "person"),
+        ("../../x", "x"),
+        ("", "person"),
+    ],
+)
+def test_a_slug_is_a_safe_folder_name(name: str, slug: str) -> None:
+    assert slug_of(name) == slug
