@@ -1,0 +1,172 @@
+"""Puts an answer together from the Messages API's stream events; pure."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from agent_core.ids import CallId
+from agent_core.models.anthropic.translate import PROVIDER
+from agent_core.models.contract import ModelAnswer, StopReason, Usage
+from agent_core.transcript import Message, Part, RawPart, TextPart, ToolCallPart
+
+_STOPS: Mapping[str, StopReason] = {
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "tool_use": "tools",
+    "max_tokens": "length",
+    "pause_turn": "pause",
+    "refusal": "refusal",
+    "model_context_window_exceeded": "overflow",
+}
+_COUNTS = (
+    "input_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+    "output_tokens",
+)
+_TEXTS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
+
+
+@dataclass(slots=True)
+class _Growing:
+    """One content block while it arrives."""
+
+    head: dict[str, Any]
+    pieces: dict[str, list[str]] = field(default_factory=dict)
+    is_whole: bool = False
+
+    def joined(self, key: str) -> str:
+        return str(self.head.get(key) or "") + "".join(self.pieces.get(key, ()))
+
+
+class AnswerReader:
+    """Takes a stream's events in order; then `finish` gives the answer.
+
+    Events and blocks of unknown kinds are no error: the API adds some from time to time.
+    """
+
+    def __init__(self, model: str) -> None:
+        """`model` is the name that was asked for; raw parts are marked with it."""
+        self._asked = model
+        self._answered = model
+        self._blocks: dict[int, _Growing] = {}
+        self._counts = dict.fromkeys(_COUNTS, 0)
+        self._stop = ""
+        self._refusal = ""
+        self.has_begun = False
+        self.has_ended = False
+
+    @property
+    def is_whole(self) -> bool:
+        """True once why it ended is known and no block is open: what may still come
+        carries nothing.
+        """
+        return self.has_ended or (
+            bool(self._stop) and all(block.is_whole for block in self._blocks.values())
+        )
+
+    def read(self, event: object) -> str:
+        """Take one event and return the text that it adds to the answer, or "".
+
+        Raises `ValueError` on an event that lacks what its kind must have.
+        """
+        self.has_begun = True
+        try:
+            return self._take(cast(dict[str, Any], event))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"an event lacks what its kind must have: {error!r}") from error
+
+    def _take(self, event: dict[str, Any]) -> str:
+        match event["type"]:
+            case "content_block_delta":
+                return self._grow(self._blocks[event["index"]], event["delta"])
+            case "content_block_start":
+                block = _Growing(head=event["content_block"])
+                self._blocks[event["index"]] = block
+                return block.joined("text") if block.head["type"] == "text" else ""
+            case "content_block_stop":
+                self._blocks[event["index"]].is_whole = True
+            case "message_start":
+                message = event["message"]
+                self._answered = message.get("model") or self._asked
+                self._count(message.get("usage") or {})
+            case "message_delta":
+                delta = event["delta"]
+                self._stop = delta.get("stop_reason") or self._stop
+                self._refusal = (delta.get("stop_details") or {}).get("category") or ""
+                self._count(event.get("usage") or {})
+            case "message_stop":
+                self.has_ended = True
+        return ""
+
+    def finish(self) -> ModelAnswer:
+        """The answer as far as it came. Calls stand in it only where they may be run."""
+        stop = _STOPS.get(self._stop, "unknown")
+        parts = [
+            part
+            for _, block in sorted(self._blocks.items())
+            for part in self._translate(block, stop)
+        ]
+        if stop == "tools" and not any(isinstance(part, ToolCallPart) for part in parts):
+            stop = "unknown"
+        return ModelAnswer(
+            message=Message(role="assistant", parts=tuple(parts)),
+            stop=stop,
+            usage=Usage(
+                input_tokens=self._counts["input_tokens"],
+                cache_read_tokens=self._counts["cache_read_input_tokens"],
+                cache_write_tokens=self._counts["cache_creation_input_tokens"],
+                output_tokens=self._counts["output_tokens"],
+            ),
+            model=self._answered,
+            refusal=self._refusal,
+        )
+
+    def _grow(self, block: _Growing, delta: dict[str, Any]) -> str:
+        kind = delta["type"]
+        if kind == "input_json_delta":
+            block.pieces.setdefault("input", []).append(delta["partial_json"])
+        elif kind in _TEXTS:
+            key = _TEXTS[kind]
+            text: str = delta[key]
+            block.pieces.setdefault(key, []).append(text)
+            return text if kind == "text_delta" else ""
+        return ""
+
+    def _count(self, usage: dict[str, Any]) -> None:
+        """Counts are cumulative: a later one stands in the place of an earlier one."""
+        for key in _COUNTS:
+            if usage.get(key) is not None:
+                self._counts[key] = int(usage[key])
+
+    def _translate(self, block: _Growing, stop: StopReason) -> list[Part]:
+        match block.head["type"]:
+            case "text":
+                text = block.joined("text")
+                return [TextPart(text=text)] if text else []
+            case "tool_use":
+                # Of an answer that broke off, no call may be run and none will be answered.
+                return [_translate_call(block)] if stop == "tools" and block.is_whole else []
+            case "thinking":
+                payload = {
+                    **block.head,
+                    "thinking": block.joined("thinking"),
+                    "signature": block.joined("signature"),
+                }
+                # The API takes a thought back only with its signature.
+                return [self._keep(payload)] if payload["signature"] else []
+        return [self._keep(block.head)] if block.is_whole else []
+
+    def _keep(self, payload: dict[str, Any]) -> RawPart:
+        text = json.dumps(payload, ensure_ascii=False, separators=(",", ":"))
+        return RawPart(provider=PROVIDER, model=self._asked, payload=text)
+
+
+def _translate_call(block: _Growing) -> ToolCallPart:
+    arguments = "".join(block.pieces.get("input", ()))
+    if not arguments:
+        arguments = json.dumps(block.head.get("input") or {}, ensure_ascii=False)
+    return ToolCallPart(
+        call_id=CallId(block.head["id"]), name=block.head["name"], arguments=arguments
+    )

@@ -1,0 +1,104 @@
+"""Prefix-cache accounting as Anthropic's API does it: by blocks, breakpoints, minimum and age."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tests.emulators.streaming import count_tokens
+
+Json = dict[str, Any]
+
+LOOKBACK = 20
+"""How many blocks before a breakpoint are looked at for an entry."""
+MINIMUM = 1024
+"""Tokens below which a prefix is not cached."""
+TTL_SECONDS = {"5m": 300.0, "1h": 3600.0}
+
+
+class PrefixCache:
+    """Which prefixes are warm, and what a request costs with them."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._entries: dict[bytes, tuple[float, float]] = {}
+        """Prefix hash -> (time of death, lifetime)."""
+
+    def account(self, body: Json) -> Json:
+        """The input side of `usage` for a request, which warms the cache on the way."""
+        now = self._clock()
+        totals, hashes, points = _measure(body)
+        read = self._find(hashes, points, now)
+        read_tokens = totals[read] if read >= 0 else 0
+        if read >= 0:
+            lifetime = self._entries[hashes[read]][1]
+            self._entries[hashes[read]] = (now + lifetime, lifetime)
+        written = {"5m": 0, "1h": 0}
+        done = read_tokens
+        for place, ttl in points:
+            if totals[place] < MINIMUM:
+                continue
+            if totals[place] > done:
+                written[ttl] += totals[place] - done
+                done = totals[place]
+            lifetime = TTL_SECONDS[ttl]
+            self._entries[hashes[place]] = (now + lifetime, lifetime)
+        return {
+            "input_tokens": (totals[-1] if totals else 0) - done,
+            "cache_read_input_tokens": read_tokens,
+            "cache_creation_input_tokens": done - read_tokens,
+            "cache_creation": {
+                "ephemeral_5m_input_tokens": written["5m"],
+                "ephemeral_1h_input_tokens": written["1h"],
+            },
+        }
+
+    def _find(self, hashes: list[bytes], points: list[tuple[int, str]], now: float) -> int:
+        """The place of the longest warm prefix, or -1."""
+        best = -1
+        for point, _ in points:
+            for place in range(point, max(point - LOOKBACK, best), -1):
+                entry = self._entries.get(hashes[place])
+                if entry is not None and entry[0] > now:
+                    best = place
+                    break
+        return best
+
+
+def count_input(body: Json) -> int:
+    """Tokens of all blocks of a request."""
+    return _measure(body)[0][-1] if body.get("messages") else 0
+
+
+def _measure(body: Json) -> tuple[list[int], list[bytes], list[tuple[int, str]]]:
+    """Of each block: tokens up to its end and the hash of the prefix; then the breakpoints."""
+    totals: list[int] = []
+    hashes: list[bytes] = []
+    points: list[tuple[int, str]] = []
+    running = hashlib.sha256(str(body.get("model")).encode())
+    characters = 0
+    for owner, block in _blocks(body):
+        mark = block.get("cache_control")
+        bare = {key: value for key, value in block.items() if key != "cache_control"}
+        text = owner + json.dumps(bare, ensure_ascii=False, separators=(",", ":"))
+        running.update(text.encode())
+        characters += count_tokens(text)
+        if mark is not None:
+            points.append((len(totals), mark.get("ttl", "5m")))
+        totals.append(characters)
+        hashes.append(running.digest())
+    return totals, hashes, points
+
+
+def _blocks(body: Json) -> Iterator[tuple[str, Json]]:
+    """Every block in the order in which the API lays them out."""
+    for tool in body.get("tools", ()):
+        yield "tool", tool
+    yield from (("system", block) for block in as_blocks(body.get("system", ())))
+    for message in body.get("messages", ()):
+        yield from ((message["role"], block) for block in as_blocks(message["content"]))
+
+
+def as_blocks(content: Any) -> list[Json]:
+    """Content as blocks; a string is short for one text block."""
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)

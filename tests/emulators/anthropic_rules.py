@@ -1,0 +1,178 @@
+"""What Anthropic's Messages API refuses in a request, and with which words."""
+
+import hashlib
+import re
+from typing import Any
+
+from tests.emulators.anthropic_cache import as_blocks
+
+Json = dict[str, Any]
+
+KEYS = frozenset(
+    {"model", "max_tokens", "messages", "system", "tools", "stream", "thinking", "output_config"}
+    | {"stop_sequences", "tool_choice", "metadata", "service_tier"}
+)
+GONE = frozenset({"temperature", "top_p", "top_k"})
+"""Sampling parameters that the 5.5 generation no longer takes."""
+BLOCKS = {
+    "user": {"text", "image", "document", "tool_result"},
+    "assistant": {"text", "tool_use", "thinking", "redacted_thinking"},
+}
+BREAKPOINTS = 4
+EFFORTS = {"low", "medium", "high", "xhigh", "max"}
+TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+
+
+def sign(thinking: str, model: str) -> str:
+    """The signature under a thinking block, which only this model's own text has."""
+    return hashlib.sha256(f"{model}\n{thinking}".encode()).hexdigest()
+
+
+def complain(body: Json) -> str | None:
+    """Why a request is answered with 400 invalid_request_error; None for a good one."""
+    return (
+        _complain_of_keys(body)
+        or _complain_of_tools(body)
+        or _complain_of_messages(body)
+        or _complain_of_pairs(body)
+        or _complain_of_breakpoints(body)
+    )
+
+
+def _complain_of_keys(body: Json) -> str | None:
+    for key in body:
+        if key in GONE:
+            return f"{key}: not supported by this model"
+        if key not in KEYS:
+            return f"{key}: Extra inputs are not permitted"
+    tokens = body.get("max_tokens")
+    if not isinstance(tokens, int):
+        return "max_tokens: Field required"
+    if tokens < 1 or tokens > 128_000:
+        return f"max_tokens: {tokens} is not between 1 and 128000"
+    if not isinstance(body.get("messages"), list) or not body["messages"]:
+        return "messages: at least one message is required"
+    if body.get("output_config", {}).get("effort", "high") not in EFFORTS:
+        return "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'"
+    return None
+
+
+def _complain_of_tools(body: Json) -> str | None:
+    names: set[str] = set()
+    for place, tool in enumerate(body.get("tools", ())):
+        name = tool.get("name", "")
+        if not TOOL_NAME.fullmatch(name):
+            return f"tools.{place}.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
+        if name in names:
+            return "tools: Tool names must be unique."
+        names.add(name)
+        schema = tool.get("input_schema")
+        if not isinstance(schema, dict) or schema.get("type") != "object":
+            return f"tools.{place}.input_schema.type: Field required"
+    return None
+
+
+def _complain_of_messages(body: Json) -> str | None:
+    for place, message in enumerate(body["messages"]):
+        role = message.get("role")
+        if role not in BLOCKS:
+            return f"messages.{place}.role: Input should be 'user' or 'assistant'"
+        if place == 0 and role != "user":
+            return 'messages: first message must use the "user" role'
+        blocks = as_blocks(message.get("content", ()))
+        if not blocks:
+            return f"messages.{place}: all messages must have non-empty content"
+        for number, block in enumerate(blocks):
+            where = f"messages.{place}.content.{number}"
+            said = _complain_of_block(block, role, str(body.get("model")))
+            if said:
+                return f"{where}: {said}"
+    return None
+
+
+def _complain_of_block(block: Json, role: str, model: str) -> str | None:
+    kind = block.get("type")
+    if kind not in BLOCKS[role]:
+        return f"block of type {kind!r} is not allowed in a message of the {role}"
+    if kind == "text" and not str(block.get("text", "")).strip():
+        return "text content blocks must be non-empty and contain non-whitespace text"
+    if kind == "tool_use" and not isinstance(block.get("input"), dict):
+        return "tool_use.input: Input should be a valid dictionary"
+    if kind == "thinking" and block.get("signature") != sign(block.get("thinking", ""), model):
+        return "Invalid `signature` in `thinking` block"
+    if kind == "tool_result":
+        for part in as_blocks(block.get("content", "")):
+            if part.get("type") not in ("text", "image"):
+                return "tool_result.content: unknown type"
+    if "cache_control" in block and kind in ("thinking", "redacted_thinking"):
+        return "cache_control cannot be set for thinking blocks"
+    return None
+
+
+def _complain_of_pairs(body: Json) -> str | None:
+    """Each tool_use is answered at once, and nothing else is."""
+    asked: list[str] = []
+    seen: set[str] = set()
+    for place, (role, blocks) in enumerate(_turns(body)):
+        if role == "assistant":
+            asked = [block["id"] for block in blocks if block["type"] == "tool_use"]
+            if len(set(asked)) < len(asked) or seen & set(asked):
+                return f"messages.{place}: `tool_use` ids must be unique"
+            seen.update(asked)
+            continue
+        kinds = [block["type"] == "tool_result" for block in blocks]
+        answered = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
+        for call in answered:
+            if call not in asked:
+                return (
+                    f"messages.{place}: unexpected `tool_use_id` found in `tool_result` blocks: "
+                    f"{call}. Each `tool_result` block must have a corresponding `tool_use` block "
+                    "in the previous message."
+                )
+        missing = [call for call in asked if call not in answered]
+        if missing or kinds != sorted(kinds, reverse=True):
+            return (
+                f"messages.{place}: `tool_use` ids were found without `tool_result` blocks "
+                f"immediately after: {', '.join(missing or asked)}."
+            )
+        if len(set(answered)) < len(answered):
+            return f"messages.{place}: each tool_use must have a single result"
+        asked = []
+    if asked:
+        return (
+            "messages: `tool_use` ids were found without `tool_result` blocks immediately after: "
+            + ", ".join(asked)
+        )
+    return None
+
+
+def _turns(body: Json) -> list[tuple[str, list[Json]]]:
+    """Messages with neighbours of one role joined, as the API joins them."""
+    turns: list[tuple[str, list[Json]]] = []
+    for message in body["messages"]:
+        blocks = as_blocks(message["content"])
+        if turns and turns[-1][0] == message["role"]:
+            turns[-1][1].extend(blocks)
+        else:
+            turns.append((message["role"], blocks))
+    return turns
+
+
+def _complain_of_breakpoints(body: Json) -> str | None:
+    marks = [
+        block["cache_control"]
+        for block in (
+            *body.get("tools", ()),
+            *as_blocks(body.get("system", ())),
+            *(block for _, blocks in _turns(body) for block in blocks),
+        )
+        if "cache_control" in block
+    ]
+    if len(marks) > BREAKPOINTS:
+        return f"A maximum of 4 blocks with cache_control may be provided. Found {len(marks)}."
+    lives = [mark.get("ttl", "5m") for mark in marks]
+    if any(mark.get("type") != "ephemeral" for mark in marks) or set(lives) - {"5m", "1h"}:
+        return "cache_control: Input should be 'ephemeral' with a ttl of '5m' or '1h'"
+    if lives != sorted(lives):
+        return "cache_control: a ttl='1h' block must not come after a ttl='5m' block"
+    return None
