@@ -1,0 +1,284 @@
+"""Cuts Markdown into parts that fit a platform's limit, at the place that hurts least."""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+
+_OPENER = re.compile(
+    r"(?P<quote>[ ]{0,3}(?:>[ ]?)*)"
+    r"(?P<indent>[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*)"
+    r"(?P<mark>`{3,}|~{3,})[ \t]*(?P<info>.*)\Z"
+)
+_CLOSER = re.compile(r"[ \t>]*(?P<mark>`{3,}|~{3,})[ \t]*\Z")
+_NESTED_ITEM = re.compile(r"(?P<indent>[ \t]{2,})(?:[-*+]|\d{1,9}[.)])[ \t]")
+_PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
+_BLANK = re.compile(r"\s")
+
+_LONGEST_LANGUAGE = 32
+"""A language's name is repeated in every part of its block; a longer "name" is none."""
+_LONGEST_CLUSTER = 64
+"""Code points searched for the border of a grapheme; the longest emoji of Unicode has 10."""
+_PATIENT_TRIES = 8
+"""Guesses by proportion before a part is simply halved until it fits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fence:
+    """A block of code: how it begins, where its first line starts and where its code does."""
+
+    quote: str
+    indent: int
+    mark: str
+    language: str
+    starts: int
+    code_starts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Source:
+    """A text with the places of its blocks of code.
+
+    `fences[i]` holds from `borders[i]` on; None stands for running text.
+    """
+
+    text: str
+    borders: list[int]
+    fences: list[_Fence | None]
+
+    def fence_at(self, place: int) -> _Fence | None:
+        return self.fences[bisect_right(self.borders, place) - 1]
+
+
+def split_markdown(text: str, *, limit: int, measure: Callable[[str], int]) -> tuple[str, ...]:
+    """Cut a text into parts of which `measure(part) <= limit`; blank text gives no parts.
+
+    A cut goes between paragraphs, or else lines, words, graphemes; a block of code that is cut
+    is closed and opened again with its language. Nothing but blanks at a cut is lost. Takes
+    time in proportion to the text if `measure` does. A part exceeds the limit only when a
+    single character of it does.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if not text.strip():
+        return ()
+    if len(text) <= 2 * limit and measure(text) <= limit:
+        return (text,)
+    source = _survey(text)
+    parts: list[str] = []
+    start = _skip(source, 0)
+    while start < len(text):
+        part, end = _take(source, start, limit, measure)
+        if text[start:end].strip():
+            parts.append(part)
+        start = _skip(source, end)
+    return tuple(parts)
+
+
+def _survey(text: str) -> _Source:
+    """Find the blocks of code."""
+    borders: list[int] = [0]
+    fences: list[_Fence | None] = [None]
+    fence: _Fence | None = None
+    start = 0
+    for line in text.split("\n"):
+        end = start + len(line) + 1
+        if fence is not None and fence.quote and not line.lstrip().startswith(">"):
+            fence = None  # the quote is over, and what was open in it with it
+            borders.append(start)
+            fences.append(None)
+        if fence is None:
+            fence = _open(line, start, end)
+            if fence is not None:
+                borders.append(start + 1)
+                fences.append(fence)
+        elif _closes(line, fence):
+            fence = None
+            borders.append(end)
+            fences.append(None)
+        start = end
+    return _Source(text=text, borders=borders, fences=fences)
+
+
+def _open(line: str, start: int, end: int) -> _Fence | None:
+    if "```" not in line and "~~~" not in line:
+        return None
+    found = _OPENER.match(line)
+    if found is None or (found["mark"][0] == "`" and "`" in found["info"]):
+        return None
+    language = found["info"].split(maxsplit=1)[0] if found["info"].strip() else ""
+    return _Fence(
+        quote=found["quote"] if ">" in found["quote"] else "",
+        indent=len(found["indent"]) + (0 if ">" in found["quote"] else len(found["quote"])),
+        mark=found["mark"],
+        language=language if len(language) <= _LONGEST_LANGUAGE else "",
+        starts=start,
+        code_starts=end,
+    )
+
+
+def _closes(line: str, fence: _Fence) -> bool:
+    if fence.mark not in line:
+        return False
+    found = _CLOSER.match(line)
+    return found is not None and found["mark"].startswith(fence.mark)
+
+
+def _skip(source: _Source, place: int) -> int:
+    """Where the next part begins: blanks between two parts are seen by nobody."""
+    text = source.text
+    fence = source.fence_at(place)
+    if fence is not None:
+        is_line_start = text[place - 1] == "\n"
+        if not is_line_start and text.startswith("\n", place):
+            place += 1
+            is_line_start = True
+        rest = text[place : text.find("\n", place) + 1 or len(text)]
+        if is_line_start and _closes(rest.removesuffix("\n"), fence):
+            return _skip(source, place + len(rest))
+        return place
+    line = place
+    while place < len(text) and text[place].isspace():
+        place += 1
+        if text[place - 1] == "\n":
+            line = place
+    # Indentation of a line has a meaning, blanks between two words have none.
+    is_line_start = line == 0 or text[line - 1] == "\n"
+    return line if place < len(text) and is_line_start else place
+
+
+def _take(
+    source: _Source, start: int, limit: int, measure: Callable[[str], int]
+) -> tuple[str, int]:
+    """The next part, as long as it may be without being measured often, and where it ends."""
+    window = limit
+    tries = 0
+    while True:
+        end = _cut(source, start, window)
+        part = _build(source, start, end)
+        size = measure(part)
+        length = end - start
+        if size <= limit or length <= 1:
+            return part, end
+        tries += 1
+        fitting = length * limit // size * 19 // 20 if tries < _PATIENT_TRIES else length // 2
+        window = max(1, min(fitting, length - 1))
+
+
+def _build(source: _Source, start: int, end: int) -> str:
+    """The part from `start` to `end`: open blocks of code are opened and closed again."""
+    part = source.text[start:end]
+    first = source.fence_at(start)
+    last = source.fence_at(end) if end < len(source.text) else None
+    if last is not None:
+        margin = "" if last is first else " " * last.indent
+        part = f"{part.removesuffix(chr(10))}\n{last.quote}{margin}{last.mark}"
+    elif end < len(source.text):
+        part = part.rstrip()
+    if first is not None:
+        return f"{first.quote}{first.mark}{first.language}\n{_dedent_code(part, first)}"
+    item = _NESTED_ITEM.match(part)
+    return part if item is None else _dedent_items(part, item["indent"])
+
+
+def _dedent_code(part: str, fence: _Fence) -> str:
+    """A block opened again begins at the margin, therefore its lines move there as well."""
+    if not fence.indent:
+        return part
+    lines = part.split("\n")
+    for index, line in enumerate(lines):
+        blanks = len(line) - len(line.lstrip(" \t"))
+        lines[index] = line[min(blanks, fence.indent) :]
+        if _closes(line, fence):
+            break
+    return "\n".join(lines)
+
+
+def _dedent_items(part: str, indent: str) -> str:
+    """Items of an inner list that begin a part would be read as code: move them to the margin."""
+    lines = part.split("\n")
+    for index, line in enumerate(lines):
+        if line.strip() and not line.startswith(indent):
+            break
+        lines[index] = line.removeprefix(indent)
+    return "\n".join(lines)
+
+
+def _cut(source: _Source, start: int, window: int) -> int:
+    """The best place for a cut in `(start, start + window]`."""
+    text = source.text
+    end = start + window
+    if end >= len(text):
+        return len(text)
+    middle = start + window // 2
+    fence = source.fence_at(end)
+    if fence is not None and fence.starts > start + window // 4:
+        return fence.starts
+    # A block's first line never stands alone: some of its code goes with it.
+    floor = start if fence is None else max(start, fence.code_starts)
+    places = (
+        _last_paragraph(source, middle, end),
+        _after_last("\n", text, max(floor, middle), end),
+        _after_last(" ", text, middle, end) if fence is None else None,
+        _after_last("\n", text, floor, end),
+        _last_blank(text, start, end) if fence is None else None,
+        fence.starts if fence is not None and fence.starts > start else None,
+    )
+    return next((place for place in places if place is not None), _border(text, start, end))
+
+
+def _last_paragraph(source: _Source, start: int, end: int) -> int | None:
+    """Behind the last blank line of running text, or the last block of code that ends here."""
+    found = None
+    for match in _PARAGRAPH_END.finditer(source.text, start, end):
+        if source.fence_at(match.start() + 1) is None:
+            found = match.end()
+    return found
+
+
+def _after_last(mark: str, text: str, start: int, end: int) -> int | None:
+    place = text.rfind(mark, start + 1, end)
+    return place + 1 if place > start else None
+
+
+def _last_blank(text: str, start: int, end: int) -> int | None:
+    for place in range(end - 1, start, -1):
+        if _BLANK.match(text[place]):
+            return place + 1
+    return None
+
+
+def _border(text: str, start: int, end: int) -> int:
+    """The last border of a grapheme in `(start, end]`; `end` if there is none near it."""
+    for place in range(end, max(start, end - _LONGEST_CLUSTER), -1):
+        if not _joins(text, start, place):
+            return place
+    return end
+
+
+def _joins(text: str, start: int, place: int) -> bool:
+    """True when the characters before and behind `place` are one for the reader (UAX 29)."""
+    before, behind = text[place - 1], text[place]
+    if before == "\u200d" or _extends(behind):
+        return True
+    if _is_flag_half(before) and _is_flag_half(behind):
+        first = place - 1
+        while first > start and _is_flag_half(text[first - 1]):
+            first -= 1
+        return (place - first) % 2 == 1
+    return "\ud800" <= before <= "\udbff" and "\udc00" <= behind <= "\udfff"
+
+
+def _extends(letter: str) -> bool:
+    if letter.isascii():
+        return False
+    return (
+        letter == "\u200d"
+        or "\U0001f3fb" <= letter <= "\U0001f3ff"  # skin tones
+        or "\U000e0020" <= letter <= "\U000e007f"  # tags of regional flags
+        or unicodedata.category(letter) in ("Mn", "Me", "Mc")
+    )
+
+
+def _is_flag_half(letter: str) -> bool:
+    return "\U0001f1e6" <= letter <= "\U0001f1ff"

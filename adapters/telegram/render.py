@@ -1,0 +1,316 @@
+"""Turns Markdown into Telegram's text with entities; pure."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from adapters.markdown import (
+    Block,
+    CodeBlock,
+    Heading,
+    Listing,
+    Paragraph,
+    Quote,
+    Rule,
+    Run,
+    Table,
+    is_plain,
+    parse,
+)
+
+TEXT_LIMIT = 4096
+"""UTF-16 units in one message, counted after rendering (Bot API, sendMessage: text)."""
+
+ENTITY_LIMIT = 100
+"""Entities in one message; Telegram drops the rest (core.telegram.org/api/entities)."""
+
+EntityKind = Literal["pre", "text_link", "blockquote", "code", "bold", "italic", "strikethrough"]
+_IMPORTANCE: tuple[EntityKind, ...] = (
+    "pre", "text_link", "blockquote", "code", "bold", "strikethrough", "italic",
+)  # fmt: skip
+_CARRIES_MEANING = ("pre", "text_link")
+
+_BULLETS = ("•", "◦", "▪")
+_RULE = "———"
+_UNSENDABLE = re.compile("[\x00\ud800-\udfff]")
+_CONTROLS = re.compile("[\x01-\x08\x0b-\x1f\x7f]")
+_MAYBE_CODE = re.compile(r"```|~~~|(?:    |\t)")
+_SHOWN_LINK = re.compile(
+    r"(?:https?://(?:[^\s/?#@]+@)?(?:[^\s/?#@.]+\.)+[^\s/?#@.:]{2,}(?::\d+)?(?:[/?#]\S*)?"
+    r"|https?://\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?:[/?#]\S*)?"
+    r"|tg://\S+)\Z",
+    re.IGNORECASE,
+)
+_NO_LINK = re.compile(r"(?!)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entity:
+    """A stretch of text with a look. `offset` and `length` are in UTF-16 units."""
+
+    kind: EntityKind
+    offset: int
+    length: int
+    url: str | None = None
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A message as Telegram takes it."""
+
+    text: str
+    entities: tuple[Entity, ...] = ()
+
+
+def count_units(text: str) -> int:
+    """The length of a text as Telegram counts it: in UTF-16 units."""
+    if text.isascii():
+        return len(text)
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def render(markdown: str) -> Page:
+    """The page of a message; at most 100 entities, looks are given up before words are."""
+    page = _lay_out(markdown)
+    if len(page.entities) <= ENTITY_LIMIT:
+        return page
+    by_importance = sorted(page.entities, key=lambda entity: _IMPORTANCE.index(entity.kind))
+    return Page(text=page.text, entities=_in_order(by_importance[:ENTITY_LIMIT]))
+
+
+def measure(markdown: str) -> int:
+    """How much of a message's 4,096 units a text fills once rendered; never too little.
+
+    A text that surely fits is not parsed. Links and code blocks beyond 100 can't be
+    shown, therefore each of them counts for at least a hundredth of a message.
+    """
+    bound = _bound(markdown)
+    if bound <= TEXT_LIMIT:
+        return bound
+    page = _lay_out(markdown)
+    weighty = sum(entity.kind in _CARRIES_MEANING for entity in page.entities)
+    return max(count_units(page.text), -(-weighty * TEXT_LIMIT // ENTITY_LIMIT))
+
+
+def _bound(markdown: str) -> int:
+    """An upper bound of `measure` without parsing, or more than the limit if there is none.
+
+    Rendering takes marks away and adds a few letters at the border of two blocks, which only
+    a line break can open; tabs become up to four blanks. Tables grow by their padding and
+    links by escapes in an address that is spelled out: these are not guessed at.
+    """
+    if is_plain(markdown):
+        return count_units(markdown)
+    if (
+        "|" in markdown
+        or "](" in markdown
+        or "<" in markdown
+        or len(_MAYBE_CODE.findall(markdown)) > ENTITY_LIMIT
+    ):
+        return TEXT_LIMIT + 1
+    return count_units(markdown) + 4 * markdown.count("\n") + 3 * markdown.count("\t") + 4
+
+
+@lru_cache(maxsize=64)
+def _lay_out(markdown: str) -> Page:
+    """The page with all its entities; kept, since a text is measured, sent and edited in turn."""
+    text = _CONTROLS.sub("", _UNSENDABLE.sub("\ufffd", markdown))
+    if is_plain(text):
+        return Page(text="\n\n".join(_texts(parse(text))))
+    writer = _Writer()
+    _write_blocks(writer, parse(text), depth=0, gap="\n\n")
+    page = _trim("".join(writer.parts), writer.entities)
+    # Markup around nothing, such as an empty link, is better shown raw than not at all.
+    return page if page.text else Page(text=text.strip())
+
+
+def _texts(blocks: Iterable[Block]) -> list[str]:
+    return [run.text for block in blocks if isinstance(block, Paragraph) for run in block.runs]
+
+
+class _Writer:
+    """Collects text and entities, and knows where it stands in UTF-16 units."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.entities: list[Entity] = []
+        self.at = 0
+
+    def write(self, text: str) -> None:
+        self.parts.append(text)
+        self.at += count_units(text)
+
+    def is_at_line_start(self) -> bool:
+        """False right behind the mark of a list item that begins with a list."""
+        return not self.parts or self.parts[-1].endswith("\n")
+
+    def mark(
+        self, kind: EntityKind, start: int, *, url: str | None = None, language: str | None = None
+    ) -> None:
+        """Give what was written since `start` a look."""
+        if self.at > start:
+            self.entities.append(
+                Entity(kind=kind, offset=start, length=self.at - start, url=url, language=language)
+            )
+
+
+def _write_blocks(writer: _Writer, blocks: Sequence[Block], *, depth: int, gap: str) -> None:
+    for index, block in enumerate(blocks):
+        if index:
+            writer.write(gap)
+        _write_block(writer, block, depth)
+
+
+def _write_block(writer: _Writer, block: Block, depth: int) -> None:
+    start = writer.at
+    match block:
+        case Paragraph():
+            _write_runs(writer, block.runs)
+        case Heading():
+            _write_runs(writer, block.runs, is_bold=True)
+        case CodeBlock():
+            writer.write(block.text)
+            writer.mark("pre", start, language=block.language or None)
+        case Table():
+            writer.write(_draw(block))
+            writer.mark("pre", start)
+        case Quote():
+            # Telegram nests no quotes, and begins one at the start of a line only.
+            _write_blocks(writer, block.blocks, depth=-1, gap="\n")
+            if depth == 0:
+                writer.mark("blockquote", start)
+        case Listing():
+            _write_list(writer, block, max(depth, 0))
+        case Rule():
+            writer.write(_RULE)
+
+
+def _write_list(writer: _Writer, listing: Listing, depth: int) -> None:
+    gap = "\n" if listing.is_tight else "\n\n"
+    bullet = _BULLETS[min(depth, len(_BULLETS) - 1)]
+    for index, item in enumerate(listing.items):
+        if index:
+            writer.write(gap)
+        mark = bullet if listing.first is None else f"{listing.first + index}."
+        writer.write(("  " * depth if writer.is_at_line_start() else "") + mark + " ")
+        _write_blocks(writer, item, depth=depth + 1, gap="\n")
+
+
+def _write_runs(writer: _Writer, runs: Sequence[Run], *, is_bold: bool = False) -> None:
+    """Write runs; a look that goes on over several runs is one entity."""
+    open_looks: dict[tuple[EntityKind, str | None], int] = {}
+    for run in _spell_out(runs, shown=_SHOWN_LINK):
+        looks = _looks(run, is_bold=is_bold)
+        for look in [look for look in open_looks if look not in looks]:
+            writer.mark(look[0], open_looks.pop(look), url=look[1])
+        for look in looks:
+            open_looks.setdefault(look, writer.at)
+        writer.write(run.text)
+    for look, start in open_looks.items():
+        writer.mark(look[0], start, url=look[1])
+
+
+def _looks(run: Run, *, is_bold: bool) -> list[tuple[EntityKind, str | None]]:
+    """The entities of a run. Telegram puts code into no other look and into no link."""
+    if "code" in run.styles and run.link is None:
+        return [("code", None)]
+    looks: list[tuple[EntityKind, str | None]] = []
+    if run.link is not None:
+        looks.append(("text_link", run.link))
+    if "bold" in run.styles or is_bold:
+        looks.append(("bold", None))
+    if "italic" in run.styles:
+        looks.append(("italic", None))
+    if "strike" in run.styles:
+        looks.append(("strikethrough", None))
+    return looks
+
+
+def _spell_out(runs: Sequence[Run], *, shown: re.Pattern[str]) -> Iterable[Run]:
+    """Write the address of a link that can't be clicked behind its text, unless it is its text."""
+    words = ""
+    for index, run in enumerate(runs):
+        if run.link is None or shown.match(run.link):
+            yield run
+            continue
+        yield Run(text=run.text, styles=run.styles)
+        words += run.text
+        if index + 1 == len(runs) or runs[index + 1].link != run.link:
+            if run.link and run.link not in (words, f"mailto:{words}"):
+                yield Run(text=f" ({run.link})")
+            words = ""
+
+
+def _draw(table: Table) -> str:
+    """A table in letters of one width, each column as wide as its widest cell."""
+    rows = [[_cell(cell) for cell in row] for row in table.rows]
+    widths = [max(_width(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = [
+        " | ".join(
+            _pad(cell, width, alignment)
+            for cell, width, alignment in zip(row, widths, table.alignments, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
+    lines.insert(1, "-+-".join("-" * width for width in widths))
+    return "\n".join(lines)
+
+
+def _cell(runs: Sequence[Run]) -> str:
+    return "".join(run.text for run in _spell_out(runs, shown=_NO_LINK)).replace("\n", " ")
+
+
+def _pad(text: str, width: int, alignment: str) -> str:
+    room = width - _width(text)
+    left = {"left": 0, "center": room // 2, "right": room}[alignment]
+    return " " * left + text + " " * (room - left)
+
+
+def _width(text: str) -> int:
+    """Columns that a text takes in letters of one width: 2 for wide ones, 0 for marks."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0
+        if unicodedata.category(letter) in ("Mn", "Me", "Cf")
+        else 2
+        if unicodedata.east_asian_width(letter) in "WF"
+        else 1
+        for letter in text
+    )
+
+
+def _trim(text: str, entities: Iterable[Entity]) -> Page:
+    """Cut blanks at both ends, as Telegram would, and keep the entities in their places."""
+    left = len(text) - len(text.lstrip())
+    text = text.strip()
+    end = count_units(text)
+    kept: list[Entity] = []
+    for entity in entities:
+        start = max(entity.offset - left, 0)
+        stop = min(entity.offset - left + entity.length, end)
+        if stop > start:
+            kept.append(
+                Entity(
+                    kind=entity.kind,
+                    offset=start,
+                    length=stop - start,
+                    url=entity.url,
+                    language=entity.language,
+                )
+            )
+    return Page(text=text, entities=_in_order(kept))
+
+
+def _in_order(entities: Iterable[Entity]) -> tuple[Entity, ...]:
+    """By place, the outer one of two that begin together first."""
+    return tuple(
+        sorted(
+            entities,
+            key=lambda entity: (entity.offset, -entity.length, _IMPORTANCE.index(entity.kind)),
+        )
+    )

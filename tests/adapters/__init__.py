@@ -1,0 +1,1 @@
+"""Tests of the platforms: Markdown, splitting, and a folder for each platform."""

@@ -1,0 +1,164 @@
+"""Markdown becomes a tree without losing a word."""
+
+import re
+import time
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.markdown import (
+    Block,
+    CodeBlock,
+    Heading,
+    Listing,
+    Paragraph,
+    Quote,
+    Rule,
+    Run,
+    Table,
+    is_plain,
+    parse,
+)
+from tests.adapters.markdown_texts import MARKDOWN
+
+
+def words_of(blocks: Iterable[Block]) -> str:
+    """Everything that a reader of the tree can read."""
+    found: list[str] = []
+    for block in blocks:
+        match block:
+            case Paragraph() | Heading():
+                found.extend(run.text for run in block.runs)
+            case CodeBlock():
+                found.append(block.text)
+            case Quote():
+                found.append(words_of(block.blocks))
+            case Listing():
+                found.extend(words_of(item) for item in block.items)
+            case Table():
+                found.extend(run.text for row in block.rows for cell in row for run in cell)
+            case Rule():
+                pass
+        found.append("\n")
+    return "".join(found)
+
+
+def test_inline_marks_become_styles() -> None:
+    (paragraph,) = parse("a **b *c*** ~~d~~ `e*` [f **g**](https://h.org)")
+    assert isinstance(paragraph, Paragraph)
+    assert paragraph.runs == (
+        Run(text="a "),
+        Run(text="b ", styles=frozenset({"bold"})),
+        Run(text="c", styles=frozenset({"bold", "italic"})),
+        Run(text=" "),
+        Run(text="d", styles=frozenset({"strike"})),
+        Run(text=" "),
+        Run(text="e*", styles=frozenset({"code"})),
+        Run(text=" "),
+        Run(text="f ", link="https://h.org"),
+        Run(text="g", styles=frozenset({"bold"}), link="https://h.org"),
+    )
+
+
+def test_blocks_become_a_tree() -> None:
+    text = "## T\n\n> q\n\n3. a\n   - b\n\n```py x\n1\n```\n\n---\n\n|h|i|\n|:-:|-:|\n|1|\n"
+    assert parse(text) == (
+        Heading(level=2, runs=(Run(text="T"),)),
+        Quote(blocks=(Paragraph(runs=(Run(text="q"),)),)),
+        Listing(
+            items=(
+                (
+                    Paragraph(runs=(Run(text="a"),)),
+                    Listing(
+                        items=((Paragraph(runs=(Run(text="b"),)),),), first=None, is_tight=True
+                    ),
+                ),
+            ),
+            first=3,
+            is_tight=True,
+        ),
+        CodeBlock(text="1", language="py"),
+        Rule(),
+        Table(
+            rows=(((Run(text="h"),), (Run(text="i"),)), ((Run(text="1"),), ())),
+            alignments=("center", "right"),
+        ),
+    )
+
+
+def test_a_list_with_blank_lines_is_loose() -> None:
+    (listing,) = parse("0. a\n\n1. b")
+    assert isinstance(listing, Listing)
+    assert (listing.first, listing.is_tight) == (0, False)
+
+
+def test_a_code_block_that_is_still_being_written_is_code_already() -> None:
+    assert parse("```py\nx = 1\ny =") == (CodeBlock(text="x = 1\ny =", language="py"),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[note]: call back",
+        "<b>not bold</b>",
+        "<!-- seen -->",
+        "[](x",
+        "a < b && c > d",
+        "1986\\. A",
+    ],
+)
+def test_what_is_no_markup_stays(text: str) -> None:
+    assert words_of(parse(text)).strip() == text.replace("\\", "")
+
+
+def test_a_line_below_a_paragraph_is_a_rule_and_no_heading() -> None:
+    assert parse("above\n---\nbelow")[1] == Rule()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "> " * 2000 + "x", "- " * 2000 + "x", "1. " * 1500 + "x", ">" * 60 + "x",
+        "\n".join("  " * depth + "- x" for depth in range(60)),
+        "|a" * 500 + "|\n" + "|-" * 500 + "|\n" + "|b\n" * 500,
+    ],
+    ids=["quotes", "lists", "numbers", "tight quotes", "indented lists", "wide table"],
+)  # fmt: skip
+def test_an_absurd_text_is_taken_as_it_stands(text: str) -> None:
+    assert re.sub(r"\s", "", words_of(parse(text))) == re.sub(r"\s", "", text)
+
+
+@pytest.mark.parametrize(
+    "mark",
+    ["[", "![", "*", "**a ", "`a ", "<", "[a](", "~~a ", "*a_ ", "&", "\\", "> ", "|", "[]("],
+)
+def test_no_text_holds_the_loop_for_long(mark: str) -> None:
+    begun = time.process_time()
+    parse(mark * (4096 // len(mark)))
+    assert time.process_time() - begun < 1.0
+
+
+@given(MARKDOWN)
+def test_every_letter_of_every_text_is_in_the_tree(text: str) -> None:
+    letters = set(re.findall(r"[^\W\d_]", text)) - set(re.findall(r"[^\W\d_]", _unread(text)))
+    assert letters <= set(words_of(parse(text)) + _addresses(parse(text)))
+
+
+def _unread(text: str) -> str:
+    """What may go: names of languages, and entities that stand for another letter."""
+    return " ".join(re.findall(r"(?:```|~~~)[^\n]*|&\S+;", text))
+
+
+def _addresses(blocks: Iterable[Block]) -> str:
+    return "".join(re.findall(r"link='([^']*)'", repr(tuple(blocks)))) + "ü"
+
+
+@given(st.text(alphabet=st.sampled_from("ab .,!?()'\n😀é-1#"), max_size=60))
+def test_the_short_way_for_plain_text_says_what_the_parser_says(text: str) -> None:
+    if is_plain(text):
+        by_hand = parse(text)
+        # A backslash before punctuation is markup that changes nothing but the way taken.
+        by_parser = parse(text + "\n\n\\.")[:-1]
+        assert by_hand == by_parser

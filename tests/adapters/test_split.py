@@ -1,0 +1,157 @@
+"""A text is cut without losing a word, and no part is longer than it may be."""
+
+import re
+import time
+import unicodedata
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from adapters.split import split_markdown
+from tests.adapters.markdown_texts import MARKDOWN
+
+FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*(?:`{3,}|~{3,}).*$", re.MULTILINE)
+
+
+def units(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def split(text: str, limit: int) -> tuple[str, ...]:
+    return split_markdown(text, limit=limit, measure=units)
+
+
+def bare(text: str) -> str:
+    """A text without blanks and without the lines that open and close code."""
+    return re.sub(r"[\s>]", "", FENCE.sub("", text.replace("\r", "\n")))
+
+
+@given(MARKDOWN, st.integers(min_value=60, max_value=200))
+def test_no_text_is_lost_and_every_part_fits(text: str, limit: int) -> None:
+    assume(all(len(line) < limit for line in FENCE.findall(text)))
+    parts = split(text, limit)
+    assert bare("\n".join(parts)) == bare(text)
+    assert all(units(part) <= limit for part in parts)
+    assert all(part.strip() for part in parts)
+
+
+@given(st.text(max_size=300), st.integers(min_value=1, max_value=40))
+def test_running_text_comes_back_whole(text: str, limit: int) -> None:
+    text = FENCE.sub("", text)
+    assert re.sub(r"\s", "", "".join(split(text, limit))) == re.sub(r"\s", "", text)
+
+
+LETTERS = ["👩‍👩‍👧", "🇩🇪", "🇫🇷", "👍🏽", "e\u0301\u0323", "a", "🏴\U000e0067\U000e007f"]
+
+
+@given(st.lists(st.sampled_from(LETTERS), max_size=80))
+def test_no_letter_of_several_signs_is_cut(letters: list[str]) -> None:
+    rest = letters
+    for part in split("".join(letters), 24):
+        taken = 0
+        while len("".join(rest[:taken])) < len(part):
+            taken += 1
+        assert "".join(rest[:taken]) == part
+        rest = rest[taken:]
+    assert not rest
+
+
+def test_a_text_that_fits_is_left_as_it_is() -> None:
+    assert split("  a\n\n```\nb\n```\n", 100) == ("  a\n\n```\nb\n```\n",)
+
+
+@pytest.mark.parametrize("text", ["", " \n\t ", "\n" * 500])
+def test_a_blank_text_has_no_parts(text: str) -> None:
+    assert split(text, 100) == ()
+
+
+def test_a_cut_goes_between_paragraphs_rather_than_lines_or_words() -> None:
+    text = "one one one\none one\n\ntwo two\ntwo two two"
+    assert split(text, 30) == ("one one one\none one", "two two\ntwo two two")
+    assert split("a b c d e\nf g h i j", 14) == ("a b c d e", "f g h i j")
+    assert split("aaaa bbbb cccc dddd", 12) == ("aaaa bbbb", "cccc dddd")
+
+
+def test_a_cut_block_of_code_is_closed_and_opened_with_its_language() -> None:
+    code = "\n".join(f"line_{number} = {number}" for number in range(12))
+    parts = split(f"Look:\n\n```python title=x\n{code}\n```\n\nDone.", 80)
+    assert all(part.count("```") == 2 for part in parts[:-1])
+    assert parts[1].startswith("```python\nline_")
+    assert "\n".join(parts).count("```python") == len(parts) - (parts[-1] == "Done.")
+    shown = "\n".join(re.findall(r"```\S*[^\n]*\n(.*?)\n```", "\n".join(parts), re.DOTALL))
+    assert shown == code
+
+
+def test_blank_lines_and_indentation_of_code_survive_a_cut() -> None:
+    code = "\n\n".join(f"    if x{number}:\n        y" for number in range(8))
+    parts = split(f"```\n{code}\n```", 60)
+    shown = "\n".join(re.findall(r"```\n(.*?)\n```", "\n".join(parts), re.DOTALL))
+    assert shown.split() == code.split()
+    assert {line for line in shown.split("\n") if line} == set(code.split("\n")) - {""}
+
+
+def test_a_short_block_of_code_moves_to_the_next_part_whole() -> None:
+    text = "word " * 10 + "\n```sh\nls -l\necho one\n```\nend"
+    assert split(text, 70)[1] == "```sh\nls -l\necho one\n```\nend"
+
+
+def test_code_in_a_list_item_goes_on_as_code_at_the_margin() -> None:
+    lines = "\n".join(f"   command --number {number}" for number in range(10))
+    parts = split(f"1. do this\n   ```bash\n{lines}\n   ```\n2. done", 90)
+    assert parts[1].startswith("```bash\ncommand --number")
+    assert parts[0].endswith("\n   ```")
+    assert parts[1].endswith("\n```")
+    assert "   " not in "".join(parts[1:])
+
+
+def test_code_in_a_quote_stays_in_the_quote() -> None:
+    lines = "\n".join(f"> echo {number}" for number in range(12))
+    for part in split(f"> ```sh\n{lines}\n> ```", 60):
+        assert part.startswith("> ```sh\n> echo")
+        assert part.endswith("\n> ```")
+
+
+def test_an_inner_list_that_begins_a_part_is_not_taken_for_code() -> None:
+    items = "\n".join(f"    - item {number}" for number in range(10))
+    parts = split(f"- top\n{items}\n- end", 60)
+    assert len(parts) > 2
+    assert all(part.startswith("- ") for part in parts)
+
+
+def test_a_mark_of_code_within_a_line_opens_no_block() -> None:
+    assert split("``` not `a` fence\n" + "word " * 20, 60)[1].startswith("word")
+
+
+def test_a_name_of_a_language_that_is_too_long_is_not_repeated() -> None:
+    parts = split("```" + "x" * 200 + "\n" + "code\n" * 40 + "```", 80)
+    assert parts[-1].startswith("```\ncode")
+
+
+def test_wide_letters_are_never_halved() -> None:
+    parts = split("😀" * 4000, 4096)
+    assert [units(part) for part in parts[:-1]] == [units(parts[0])] * (len(parts) - 1)
+    assert "".join(parts) == "😀" * 4000
+    assert all(unicodedata.category(letter) == "So" for part in parts for letter in part)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "lorem ipsum dolor sit amet. " * 36_000,
+        "x" * 1_000_000,
+        "👩‍👩‍👧" * 125_000,
+        "```py\n" + "print(1)\n" * 111_000 + "```",
+        "```py\n" + "print(1) " * 111_000,
+        "a" + "\n" * 1_000_000 + "b",
+        "🇩🇪" * 250_000,
+        "e" + "\u0301" * 500_000,
+        "```\n\n" * 200_000,
+    ],
+    ids=["prose", "word", "family", "code", "line", "blank", "flags", "accents", "fences"],
+)
+def test_a_megabyte_is_cut_in_linear_time(text: str) -> None:
+    begun = time.process_time()
+    parts = split(text, 4096)
+    assert time.process_time() - begun < 3.0
+    assert bare("".join(parts)) == bare(text)
