@@ -3,9 +3,9 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import tzlocal
@@ -56,10 +56,16 @@ class StartError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extensions:
-    """What the program that starts the house adds to it: further tools, a watcher of commits."""
+    """What the program that starts the house adds to it."""
 
     tools: tuple[Tool, ...] = ()
+    """Tools besides the built-in ones."""
+    adapters: Mapping[str, ChatAdapter] = field(default_factory=dict)
+    """Platforms besides those that the settings turn on."""
+    model: Model | None = None
+    """Who thinks, instead of the provider in the settings."""
     observe: Observer | None = None
+    """Told of every commit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +101,7 @@ async def run(
     Raises `StartError`, and `StoreError` if the home can't be used.
     """
     extra = extensions or Extensions()
-    model = _load_model(settings)
+    model = extra.model or _load_model(settings)
     database = await _open_database(settings, extra)
     try:
         await _check_model(model, settings)
@@ -146,7 +152,7 @@ def _build(settings: Settings, database: Database, model: Model, extra: Extensio
         database=database,
         model=model,
         agent=agent,
-        platforms=Platforms(_load_adapters(settings)),
+        platforms=Platforms({**_load_adapters(settings), **extra.adapters}),
         identity=Identity(database, Access(settings.access.allow), now),
         zone=settings.people.time_zone or tzlocal.get_localzone_name(),
     )
