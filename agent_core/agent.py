@@ -12,7 +12,8 @@ from agent_core.events import Ending, Event
 from agent_core.host import Host
 from agent_core.ids import CallId, PromptHash, SessionId, TurnId
 from agent_core.journal import TurnJournal
-from agent_core.loop import Assignment, Course, Loop
+from agent_core.loop.contract import Assignment, Course, Equipment
+from agent_core.loop.turn import Loop
 from agent_core.memory.store import MemoryStore
 from agent_core.models.contract import Model
 from agent_core.models.prices import cost
@@ -80,6 +81,8 @@ class ActiveTurn:
     journal: TurnJournal
     prompt: FrozenPrompt
     messages: tuple[Message, ...]
+    own: int
+    """How many of the messages, counted from the end, this turn has added."""
     outcomes: Mapping[CallId, ToolResult]
     begun: frozenset[CallId]
     evidence: str
@@ -213,6 +216,7 @@ class Agent:
             journal=self._journal(shelf, conversation),
             prompt=prompt,
             messages=(*(stored.message for stored in prepared.history), *said),
+            own=len(said),
             outcomes={},
             begun=frozenset(),
             evidence=_words(said),
@@ -259,6 +263,7 @@ class Agent:
             journal=journal,
             prompt=freeze(system, _load_tools(tools_json)),
             messages=tuple(stored.message for stored in history),
+            own=len(own),
             outcomes=outcomes,
             begun=frozenset(step.call_id for step in steps if step.outcome is None),
             evidence=_words(tuple(own)),
@@ -266,16 +271,16 @@ class Agent:
 
     def run(self, turn: ActiveTurn, host: Host) -> AsyncGenerator[Event, None]:
         """Run a turn to its end; the last event says how it ended."""
-        loop = Loop(
+        equipment = Equipment(
             model=self._model,
             course=self._setup.course,
             toolbox=self._toolboxes.of(turn.conversation),
-            journal=turn.journal,
-            host=host,
-            budget=Budget(self._setup.limits, started=time.monotonic(), clock=time.monotonic),
             price=cost,
             now=self._now,
         )
+        started = time.monotonic()
+        budget = Budget(self._setup.limits, started=started, clock=time.monotonic)
+        loop = Loop(equipment, journal=turn.journal, host=host, budget=budget)
         return loop.run(
             Assignment(
                 system=turn.prompt.system,
@@ -289,6 +294,7 @@ class Agent:
                 scope=turn.conversation.scope,
                 turn_id=turn.id,
                 evidence=turn.evidence,
+                own=turn.own,
             )
         )
 

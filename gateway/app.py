@@ -16,7 +16,7 @@ from agent_core.budget import Limits
 from agent_core.builtin import private_tools, room_tools
 from agent_core.errors import ModelDenied, ModelError, ModelUnknown
 from agent_core.ids import SessionId
-from agent_core.loop import Course
+from agent_core.loop.contract import Course
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.models.contract import Model
 from agent_core.prompt.soul import ensure_soul
