@@ -178,4 +178,4 @@ def test_nothing_is_longer_than_it_was_measured(markdown: str) -> None:
 def test_every_part_fits_once_rendered(markdown: str, times: int) -> None:
     for part in split_markdown("\n".join([markdown] * times), limit=TEXT_LIMIT, measure=measure):
         assert count_units(render(part).text) <= TEXT_LIMIT
-        assert render(part).text
+        assert render(part).text or not part.replace("\x1b", "").strip()
