@@ -32,6 +32,6 @@ def describe_damage(path: Path, fault: str, backups: Path) -> str:
     copies = sorted(backups.glob("*.db"), key=lambda copy: copy.stat().st_mtime)
     newest = f"the newest is {copies[-1]}" if copies else f"none lies in {backups}"
     return (
-        f"{path} is damaged ({fault}). Nothing was changed. Move {path.name}, {path.name}-wal"
-        f" and {path.name}-shm away and put a backup in the place of {path.name}; {newest}"
+        f"{path} is damaged ({fault}). Move {path.name}, {path.name}-wal and"
+        f" {path.name}-shm away and put a backup in the place of {path.name}; {newest}"
     )

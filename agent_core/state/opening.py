@@ -32,13 +32,15 @@ _log = logging.getLogger(__name__)
 def prepare_folder(path: Path) -> Path:
     """Make the folder of a database; return the database's absolute path.
 
-    Raises `StoreError` if the folder can't be made.
+    Raises `StoreError` if the folder can't be made or the path is one itself.
     """
     path = path.absolute()
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise translate_os_error(error, path.parent) from error
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder; the database must be a file")
     return path
 
 

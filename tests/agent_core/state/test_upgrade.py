@@ -1,0 +1,206 @@
+"""From any known schema to the newest, with a copy set aside, and never from a newer one."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from agent_core.errors import StoreError, StoreTooNew
+from agent_core.state import meta, opening
+from agent_core.state.database import Connection, Database
+from agent_core.state.upgrade import FOLDER, KEPT_COPIES, load_migrations
+from tests.agent_core.state.conftest import read_file
+
+SCHEMA = Path(opening.__file__).with_name("schema.sql")
+KNOWN = len(load_migrations(FOLDER))
+NEXT = KNOWN + 1
+
+AddMigration = Callable[[str], None]
+
+
+@pytest.fixture
+def add_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AddMigration:
+    """Put one migration behind the real ones."""
+
+    def add(sql: str) -> None:
+        folder = tmp_path / "migrations"
+        folder.mkdir(exist_ok=True)
+        for migration in load_migrations(FOLDER):
+            (folder / f"{migration.name}.sql").write_text(migration.sql)
+        (folder / f"{NEXT:04}_test.sql").write_text(sql)
+        monkeypatch.setattr(opening, "FOLDER", folder)
+
+    return add
+
+
+def _describe(connection: Connection) -> dict[str, str]:
+    """Each table and index by name, its SQL without regard to white space."""
+    return {
+        name: "".join(sql.split())
+        for name, sql in connection.execute(
+            "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+        )
+    }
+
+
+def _version(connection: Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+async def _keep(path: Path, key: str) -> None:
+    database = await Database.open(path)
+    await database.write(key, lambda connection: meta.put(connection, key=key, value=key))
+    await database.close()
+
+
+def _look(path: Path, sql: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+        return connection.execute(sql).fetchall()
+
+
+async def test_the_migrations_from_zero_make_the_schema_that_is_written_down(
+    database: Database,
+) -> None:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(SCHEMA.read_text(encoding="utf-8"))
+        written_down = _describe(connection)
+    assert await database.read(_describe) == written_down
+    assert await database.read(_version) == KNOWN
+
+
+async def test_a_copy_is_set_aside_before_a_migration(
+    path: Path, add_migration: AddMigration
+) -> None:
+    await _keep(path, "before")
+    add_migration("CREATE TABLE extra (id INTEGER PRIMARY KEY);\nDELETE FROM meta;")
+    database = await Database.open(path)
+    assert await database.read(_version) == NEXT
+    assert await database.read(lambda c: c.execute("SELECT * FROM meta").fetchall()) == []
+    assert await database.write("keys", lambda c: c.execute("PRAGMA foreign_keys").fetchone()) == (
+        1,
+    )
+    await database.close()
+    (copy,) = (path.parent / "backups").iterdir()
+    assert copy.name.startswith(f"state-before-{NEXT}-20")
+    assert copy.name.endswith("Z.db")
+    assert _look(copy, "SELECT key FROM meta") == [("before",)]
+    assert _look(copy, "PRAGMA user_version") == [(KNOWN,)]
+
+
+async def test_a_new_or_known_database_needs_no_copy(path: Path) -> None:
+    await _keep(path, "new")
+    await _keep(path, "known")
+    assert not (path.parent / "backups").exists()
+
+
+async def test_a_migration_that_fails_leaves_nothing_of_itself(
+    path: Path, add_migration: AddMigration
+) -> None:
+    await _keep(path, "before")
+    add_migration("CREATE TABLE extra (id INTEGER PRIMARY KEY);\nINSERT INTO nowhere VALUES (1);")
+    with pytest.raises(StoreError, match="no such table: nowhere"):
+        await Database.open(path)
+    assert _look(path, "PRAGMA user_version") == [(KNOWN,)]
+    assert _look(path, "SELECT key FROM meta") == [("before",)]
+    assert _look(path, "SELECT name FROM sqlite_master WHERE name = 'extra'") == []
+
+
+async def test_a_migration_that_leaves_orphans_is_refused(
+    path: Path, add_migration: AddMigration
+) -> None:
+    await _keep(path, "before")
+    add_migration(
+        "INSERT INTO conversations (key, person_id, scope, created_at) VALUES ('k', 9, '', 0);"
+    )
+    with pytest.raises(StoreError, match="without its row of people"):
+        await Database.open(path)
+    assert _look(path, "SELECT * FROM conversations") == []
+
+
+async def test_a_table_with_children_can_be_rebuilt(
+    path: Path, add_migration: AddMigration
+) -> None:
+    database = await Database.open(path)
+
+    def add_parent_and_child(connection: Connection) -> None:
+        connection.execute(
+            "INSERT INTO people (id, slug, name, role, created_at) VALUES (1, 'a', 'A', 'owner', 0)"
+        )
+        connection.execute(
+            "INSERT INTO conversations (key, person_id, scope, created_at) VALUES ('k', 1, '', 0)"
+        )
+
+    await database.write("family", add_parent_and_child)
+    await database.close()
+    add_migration(
+        "CREATE TABLE people_new (id INTEGER PRIMARY KEY, slug TEXT, born INTEGER);"
+        "INSERT INTO people_new (id, slug) SELECT id, slug FROM people;"
+        "DROP TABLE people; ALTER TABLE people_new RENAME TO people;"
+    )
+    await (await Database.open(path)).close()
+    assert _look(path, "SELECT slug FROM people JOIN conversations ON people.id = person_id") == [
+        ("a",)
+    ]
+
+
+async def test_a_migration_that_fails_at_every_start_does_not_fill_the_disk_with_copies(
+    path: Path, add_migration: AddMigration
+) -> None:
+    await _keep(path, "before")
+    backups = path.parent / "backups"
+    backups.mkdir()
+    for number in range(5):
+        (backups / f"state-before-{NEXT}-2020010{number}T000000Z.db").write_text("old")
+    (backups / "mine.db").write_text("not to be touched")
+    add_migration("nonsense;")
+    with pytest.raises(StoreError, match="nonsense"):
+        await Database.open(path)
+    kept = sorted(backups.glob(f"state-before-{NEXT}-*.db"))
+    assert len(kept) == KEPT_COPIES
+    assert _look(kept[-1], "SELECT key FROM meta") == [("before",)]
+    assert (backups / "mine.db").exists()
+
+
+async def test_without_room_for_the_copy_there_is_no_migration(
+    path: Path, add_migration: AddMigration
+) -> None:
+    await _keep(path, "before")
+    (path.parent / "backups").write_text("a file in the place of the folder")
+    add_migration("DELETE FROM meta;")
+    with pytest.raises(StoreError, match="backups can't be used: there is a file"):
+        await Database.open(path)
+    assert _look(path, "SELECT key FROM meta") == [("before",)]
+
+
+@pytest.mark.parametrize("mark", ["1 clean", "1 running"])
+async def test_a_database_of_a_newer_version_is_refused_and_not_touched(
+    path: Path, mark: str
+) -> None:
+    await _keep(path, "before")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA user_version = {NEXT}")
+    path.with_name("state.lock").write_text(f"{mark}\n")
+    before = read_file(path)
+    with pytest.raises(StoreTooNew, match=f"schema {NEXT}, this one knows {KNOWN}") as caught:
+        await Database.open(path)
+    assert str(path) in str(caught.value)
+    assert read_file(path) == before
+    assert path.with_name("state.lock").read_text().split()[1] == mark.split()[1]
+
+
+def test_migrations_with_a_gap_or_a_double_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "0001_a.sql").write_text("")
+    (tmp_path / "0003_c.sql").write_text("")
+    with pytest.raises(StoreError, match="not numbered 1 to 2"):
+        load_migrations(tmp_path)
+    (tmp_path / "0002_b.sql").write_text("")
+    assert [migration.name for migration in load_migrations(tmp_path)] == [
+        "0001_a",
+        "0002_b",
+        "0003_c",
+    ]
+    (tmp_path / "0002_bb.sql").write_text("")
+    with pytest.raises(StoreError, match="not numbered 1 to 4"):
+        load_migrations(tmp_path)
