@@ -1,0 +1,78 @@
+"""A whole house running in this process, with a chat platform and a model in memory."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from agent_core.state.database import Connection
+from agent_core.tools.contract import Tool
+from gateway import app
+from gateway.app import Extensions, Gateway
+from gateway.settings import load
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel
+
+T = TypeVar("T")
+
+
+@dataclass
+class House:
+    """A running gateway and the fakes it talks to."""
+
+    gateway: Gateway
+    chat: FakeChat
+    model: FakeModel
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        return await self.gateway.database.read(work)
+
+    async def until(self, is_so: Callable[[], bool]) -> None:
+        async with asyncio.timeout(10):
+            while not is_so():
+                await asyncio.sleep(0.002)
+
+    async def at_rest(self) -> None:
+        """Return once nobody in the house has work."""
+        gateway = self.gateway
+        await self.until(
+            lambda: (
+                gateway.intake.is_idle() and gateway.lanes.is_idle() and gateway.delivery.is_idle()
+            )
+        )
+
+
+@asynccontextmanager
+async def running(
+    home: Path,
+    model: FakeModel,
+    *,
+    chat: FakeChat | None = None,
+    tools: tuple[Tool, ...] = (),
+    **environ: str,
+) -> AsyncIterator[House]:
+    """Open the house, and end it in order."""
+    chat = chat or FakeChat()
+    settings = load({"TALARIA_HOME": str(home), "TALARIA_ACCESS__ALLOW": "*", **environ})
+    stop = asyncio.Event()
+    opened: asyncio.Future[Gateway] = asyncio.get_running_loop().create_future()
+
+    async def watch(gateway: Gateway) -> None:
+        opened.set_result(gateway)
+
+    extensions = Extensions(adapters={"fake": chat}, model=model, tools=tools)
+    serving = asyncio.create_task(
+        app.run(settings, stop=stop, companions=(watch,), extensions=extensions)
+    )
+    done, _ = await asyncio.wait((serving, opened), return_when=asyncio.FIRST_COMPLETED)
+    if serving in done:
+        await serving
+    house = House(gateway=opened.result(), chat=chat, model=model)
+    await house.until(lambda: chat.inlet is not None)
+    try:
+        yield house
+    finally:
+        stop.set()
+        await serving
