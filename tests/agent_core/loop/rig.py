@@ -1,0 +1,140 @@
+"""A loop with everything around it faked, and the transcript it starts from."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+
+from agent_core.budget import Budget, Limits
+from agent_core.events import Event, TextGrew, TextReset, TurnEnded
+from agent_core.ids import CallId, ConversationId, PersonId, TurnId
+from agent_core.loop.contract import Assignment, Course, Equipment
+from agent_core.loop.turn import Loop
+from agent_core.models.contract import Model, Usage
+from agent_core.tools.contract import Tool, ToolResult
+from agent_core.tools.toolbox import Toolbox
+from agent_core.transcript import Message, TextPart, ToolResultPart, user_message
+from tests.fakes.host import FakeHost
+from tests.fakes.journal import FakeJournal
+from tests.fakes.model import FakeModel, Play
+
+HELLO = user_message("hello", facts="<facts>\nNow: noon\n</facts>")
+PRICE = 7
+"""Micro-dollars of any call to the model `fake-1`; others have no known price."""
+
+
+class Rig:
+    """One turn with its surroundings; `run` runs it to its end."""
+
+    def __init__(
+        self,
+        *plays: Play,
+        tools: Sequence[Tool] = (),
+        model: Model | None = None,
+        course: Course | None = None,
+        steps: int = 20,
+        tokens: int = 0,
+        micro_dollars: int = 0,
+        seconds: float = 0,
+    ) -> None:
+        self.model = FakeModel(*plays)
+        self.toolbox = Toolbox(tools, timeout=5)
+        self.journal = FakeJournal()
+        self.host = FakeHost()
+        self.pauses: list[float] = []
+        self.time = 0.0
+        limits = Limits(steps=steps, tokens=tokens, micro_dollars=micro_dollars, seconds=seconds)
+        self.budget = Budget(limits, started=0.0, clock=lambda: self.time)
+        self.course = course or Course(model="fake-1")
+        self._model = model or self.model
+
+    async def _wait(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+        self.time += seconds
+
+    def loop(self) -> Loop:
+        equipment = Equipment(
+            model=self._model,
+            course=self.course,
+            toolbox=self.toolbox,
+            price=_price,
+            now=lambda: 1_000 + int(self.time * 1000),
+            wait=self._wait,
+        )
+        return Loop(equipment, journal=self.journal, host=self.host, budget=self.budget)
+
+    def assignment(
+        self,
+        messages: Sequence[Message] = (HELLO,),
+        *,
+        own: int = 0,
+        outcomes: Mapping[CallId, ToolResult] | None = None,
+        begun: Sequence[str] = (),
+    ) -> Assignment:
+        return Assignment(
+            system="be kind",
+            tools=self.toolbox.specs,
+            messages=tuple(messages),
+            outcomes=outcomes or {},
+            begun=frozenset(CallId(call_id) for call_id in begun),
+            person_id=PersonId(1),
+            person_slug="ada",
+            conversation_id=ConversationId(2),
+            scope="p1",
+            turn_id=TurnId(3),
+            evidence="hello",
+            own=own,
+        )
+
+    async def run(
+        self,
+        messages: Sequence[Message] = (HELLO,),
+        *,
+        own: int = 0,
+        outcomes: Mapping[CallId, ToolResult] | None = None,
+        begun: Sequence[str] = (),
+    ) -> list[Event]:
+        """All events of the turn."""
+        assignment = self.assignment(messages, own=own, outcomes=outcomes, begun=begun)
+        self.journal.open = {call.call_id for call in messages[-1].calls}
+        self.journal.results = dict(outcomes or {})
+        async with aclosing(self.loop().run(assignment)) as stream:
+            events = [event async for event in stream]
+        assert sum(isinstance(event, TurnEnded) for event in events) == 1
+        assert isinstance(events[-1], TurnEnded)
+        return events
+
+    async def end(self, messages: Sequence[Message] = (HELLO,)) -> TurnEnded:
+        """How the turn ended."""
+        event = (await self.run(messages))[-1]
+        assert isinstance(event, TurnEnded)
+        return event
+
+
+def _price(model: str, usage: Usage) -> int | None:
+    return PRICE if model == "fake-1" else None
+
+
+def shown(events: Sequence[Event]) -> str:
+    """What a watcher has on display in the end."""
+    text = ""
+    for event in events:
+        if isinstance(event, TextReset):
+            assert text, "nothing was on display to be taken back"
+            text = ""
+        elif isinstance(event, TextGrew):
+            text += event.delta
+    return text
+
+
+def result_texts(message: Message) -> list[str]:
+    """The texts of a tool message, in order."""
+    assert message.role == "tool"
+    return [part.text for part in message.parts if isinstance(part, ToolResultPart)]
+
+
+def fact_of(message: Message) -> str:
+    """The one fact that a message of ours consists of."""
+    (part,) = message.parts
+    assert isinstance(part, TextPart)
+    assert part.is_fact
+    assert message.role == "user"
+    return part.text

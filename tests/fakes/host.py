@@ -1,0 +1,28 @@
+"""A host whose person speaks, and whose process drains, when the test says so."""
+
+from collections.abc import Sequence
+
+from agent_core.host import Steer
+from agent_core.ids import InboxId
+
+
+class FakeHost:
+    """Hands out what was said since the last time."""
+
+    def __init__(self) -> None:
+        self.draining = False
+        self.waiting: list[Steer] = []
+        self.taken: list[Steer] = []
+
+    def speak(self, text: str, *, facts: str = "") -> None:
+        """The person writes while the turn runs."""
+        number = InboxId(len(self.waiting) + len(self.taken) + 1)
+        self.waiting.append(Steer(inbox_ids=(number,), facts=facts, text=text))
+
+    def take_steers(self) -> Sequence[Steer]:
+        steers, self.waiting = self.waiting, []
+        self.taken += steers
+        return steers
+
+    def is_draining(self) -> bool:
+        return self.draining

@@ -1,0 +1,85 @@
+"""A model that plays scripted answers and keeps the requests it was sent."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+
+from agent_core.errors import ModelError
+from agent_core.ids import CallId
+from agent_core.models.contract import (
+    ModelAnswer,
+    ModelRequest,
+    StopReason,
+    TextDelta,
+    Usage,
+)
+from agent_core.transcript import Message, Part, TextPart, ToolCallPart
+
+Piece = TextDelta | ModelAnswer | ModelError | Callable[[], Awaitable[object]]
+"""What one stream does next; a function is awaited where it stands."""
+Play = Sequence[Piece]
+
+USAGE = Usage(input_tokens=10, output_tokens=1)
+
+
+class FakeModel:
+    """Plays one play a call, in order; a call too many is a failed assertion."""
+
+    provider = "fake"
+
+    def __init__(self, *plays: Play) -> None:
+        self.plays = list(plays)
+        self.requests: list[ModelRequest] = []
+        self.streaming = 0
+
+    async def stream(
+        self, request: ModelRequest
+    ) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
+        self.requests.append(request)
+        assert self.plays, "the model was called once more than planned"
+        self.streaming += 1
+        try:
+            for piece in self.plays.pop(0):
+                if isinstance(piece, ModelError):
+                    raise piece
+                if isinstance(piece, TextDelta | ModelAnswer):
+                    yield piece
+                else:
+                    await piece()
+        finally:
+            self.streaming -= 1
+
+    async def check(self, model: str) -> None:
+        """Every model is good."""
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+def finish(
+    *parts: Part,
+    stop: StopReason = "end",
+    usage: Usage = USAGE,
+    model: str = "fake-1",
+    refusal: str = "",
+) -> ModelAnswer:
+    """A whole answer of these parts."""
+    message = Message(role="assistant", parts=parts)
+    return ModelAnswer(message=message, stop=stop, usage=usage, model=model, refusal=refusal)
+
+
+def say(*deltas: str, stop: StopReason = "end", usage: Usage = USAGE, refusal: str = "") -> Play:
+    """An answer in words, streamed in these pieces."""
+    parts = (TextPart(text="".join(deltas)),) if deltas else ()
+    answer = finish(*parts, stop=stop, usage=usage, refusal=refusal)
+    return [*(TextDelta(text=delta) for delta in deltas), answer]
+
+
+def call(name: str, arguments: str = "{}", call_id: str = "c1") -> ToolCallPart:
+    """A tool call."""
+    return ToolCallPart(call_id=CallId(call_id), name=name, arguments=arguments)
+
+
+def ask(*calls: ToolCallPart, text: str = "", usage: Usage = USAGE) -> Play:
+    """An answer that asks for tools, after some words."""
+    words = (TextPart(text=text),) if text else ()
+    deltas = [TextDelta(text=text)] if text else []
+    return [*deltas, finish(*words, *calls, stop="tools", usage=usage)]

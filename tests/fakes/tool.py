@@ -1,0 +1,40 @@
+"""A tool that does what the test gives it, and keeps what it was asked."""
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.transcript import ToolSpec
+
+ANY_OBJECT = '{"type":"object"}'
+
+Act = Callable[[Mapping[str, object], ToolContext], Awaitable[ToolResult]]
+
+
+class FakeTool:
+    """A tool of any name, effect and price."""
+
+    def __init__(
+        self,
+        name: str,
+        act: Act | None = None,
+        *,
+        effect: Effect = "read",
+        is_cheap: bool = False,
+        schema: str = ANY_OBJECT,
+    ) -> None:
+        self.spec = ToolSpec(name=name, description=f"does {name}", schema=schema)
+        self.effect: Effect = effect
+        self.is_cheap = is_cheap
+        self.asked: list[tuple[Mapping[str, object], ToolContext]] = []
+        self.running = 0
+        self._act = act
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        self.asked.append((arguments, context))
+        self.running += 1
+        try:
+            if self._act:
+                return await self._act(arguments, context)
+            return ToolResult(text=f"{self.spec.name} done {len(self.asked)}")
+        finally:
+            self.running -= 1
