@@ -1,0 +1,357 @@
+"""A small faithful Bot API server on loopback, with strings to pull for tests.
+
+In a test: `async with TelegramEmulator() as api:`. As a process of its own:
+`python -m tests.emulators.telegram --port 8081`, moved through `/_test/...` (see `_control`).
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable
+from typing import Any, Self, TypeVar
+
+from aiohttp import web
+
+from tests.emulators.telegram_faults import Fault
+from tests.emulators.telegram_world import BotMessage, Json, Refusal, World
+
+TOKEN = "123456789:AAemulated-token-of-35-characters-xx"
+USERNAME = "talaria_bot"
+Hook = Callable[[str, Json], Awaitable[None]]
+T = TypeVar("T")
+
+_STRUCTURED = (
+    "entities", "reply_parameters", "link_preview_options", "commands", "allowed_updates", "scope",
+)  # fmt: skip
+_TAKEN_OVER = (
+    "Conflict: terminated by other getUpdates request; make sure that only one bot instance is "
+    "running"
+)
+_WEBHOOK_SET = (
+    "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete "
+    "the webhook first"
+)
+
+
+class TelegramEmulator:
+    """One bot account behind an HTTP server. Everything but `says` and its like is immediate."""
+
+    def __init__(self, *, token: str = TOKEN, username: str = USERNAME, port: int = 0) -> None:
+        self.token = token
+        self.world = World(bot_id=int(token.partition(":")[0]), username=username)
+        self.calls: Counter[str] = Counter()
+        self.requests: deque[tuple[str, Json]] = deque(maxlen=5000)
+        self.actions: deque[tuple[int, int | None, str]] = deque(maxlen=5000)
+        self.commands: list[Json] = []
+        self.webhook = ""
+        self.before: Hook | None = None
+        """Called with method and parameters before a call is applied."""
+        self.after: Hook | None = None
+        """Called when it is applied and before the answer leaves."""
+        self._port = port
+        self._faults: dict[str, list[tuple[Fault, int | None]]] = {}
+        self._allowed: list[str] | None = None
+        self._changed = asyncio.Event()
+        self._poller = 0
+        self._is_closing = False
+        self._runner: web.AppRunner | None = None
+        self._methods: dict[str, Callable[[Json], Any]] = {
+            "getme": lambda _: self.world.bot | {"can_read_all_group_messages": True},
+            "sendmessage": self.world.send,
+            "editmessagetext": self.world.edit,
+            "deletemessage": self.world.delete,
+            "sendchataction": self._act,
+            "setmycommands": self._set_commands,
+            "getmycommands": lambda _: self.commands,
+            "getwebhookinfo": lambda _: {"url": self.webhook, "pending_update_count": 0},
+            "deletewebhook": self._delete_webhook,
+            "answercallbackquery": lambda _: True,
+            "getfile": lambda p: {"file_id": p["file_id"], "file_path": f"files/{p['file_id']}"},
+        }
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    async def start(self) -> None:
+        """Listen on loopback; with port 0 on a port of the system's choice."""
+        application = web.Application()
+        application.router.add_route("*", "/bot{token}/{method}", self._serve)
+        application.router.add_post("/_test/{call}", self._control)
+        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=1)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", self._port, backlog=1024)
+        await site.start()
+        self._port = self._runner.addresses[0][1]
+
+    async def stop(self) -> None:
+        """Close the port and every connection. `start` opens the same port again."""
+        self._is_closing = True
+        self._stir()
+        if self._runner is not None:
+            await self._runner.cleanup()
+        self._is_closing = False
+
+    @property
+    def base_url(self) -> str:
+        """What stands before /bot<token>."""
+        return f"http://127.0.0.1:{self._port}"
+
+    # The test's side
+
+    def user(self, user_id: int, name: str = "Anna", **details: Any) -> int:
+        """A person who has started the bot. Details: username, language."""
+        return self.world.user(user_id, name, **details)
+
+    def group(self, chat_id: int, title: str = "Friends", *, is_forum: bool = False) -> int:
+        """A group with the bot in it; ids below -10^12 are supergroups."""
+        return self.world.group(chat_id, title, is_forum=is_forum)
+
+    def topic(self, chat_id: int, user_id: int, name: str = "Topic") -> int:
+        """A topic of a forum; returns its thread id."""
+        return self.world.topic(chat_id, user_id, name)
+
+    async def says(
+        self,
+        user_id: int,
+        text: str | None,
+        *,
+        chat: int | None = None,
+        reply_to: int | None = None,
+        quote: str | None = None,
+        thread: int | None = None,
+        **fields: Any,
+    ) -> int:
+        """A person writes; returns the message's id. Fields go into the message as they are."""
+        if user_id not in self.world.users:
+            self.user(user_id)
+        update = self.world.write(
+            user_id, text, chat=chat, reply_to=reply_to, quote=quote, thread=thread, fields=fields
+        )
+        self.push(update)
+        return int(update["message"]["message_id"])
+
+    async def edits(
+        self, user_id: int, message_id: int, text: str, *, chat: int | None = None
+    ) -> None:
+        """A person changes the text of their message."""
+        self.push(self.world.rewrite(user_id, message_id, text, chat=chat))
+
+    def push(self, update: Json) -> int:
+        """Queue an update as it is, poison too; returns its number (its own, if it has one)."""
+        kinds = [kind for kind in update if kind != "update_id"]
+        if self._allowed and kinds and not any(kind in self._allowed for kind in kinds):
+            return 0
+        number = int(self.world.push(update)["update_id"])
+        self._stir()
+        return number
+
+    def messages(self, chat_id: int, *, thread: int | None = None) -> list[BotMessage]:
+        """The bot's messages that are visible in a chat, or in one topic of it, by age."""
+        found = self.world.bot_messages.get(chat_id, {}).values()
+        return [message for message in found if thread in (None, message.thread_id)]
+
+    def texts(self, chat_id: int) -> list[str]:
+        """What the bot's visible messages in a chat say now."""
+        return [message.text for message in self.messages(chat_id)]
+
+    def close_chat(self, chat_id: int, refusal: Refusal) -> None:
+        """From now on every call about this chat is refused."""
+        self.world.closed[chat_id] = refusal
+
+    def fail(self, method: str, times: int = 1, *, kind: Fault, chat_id: int | None = None) -> None:
+        """Let the next calls of a method fail, in one chat or in all."""
+        self._faults.setdefault(method.lower(), []).extend([(kind, chat_id)] * times)
+
+    def mend(self) -> None:
+        """Forget the faults that have not happened yet."""
+        self._faults.clear()
+
+    @property
+    def pending(self) -> list[Json]:
+        """Updates that are not confirmed."""
+        return self.world.updates
+
+    async def wait_for(self, predicate: Callable[[], T], timeout: float = 5.0) -> T:
+        """Return what the predicate says once that is true. Raises `TimeoutError`."""
+        async with asyncio.timeout(timeout):
+            while not (value := predicate()):
+                await self._changed.wait()
+        return value
+
+    def _stir(self) -> None:
+        """Wake all who wait for something to change."""
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    # The bot's side
+
+    async def _serve(self, request: web.Request) -> web.StreamResponse:
+        method = request.match_info["method"]
+        token = request.match_info["token"]
+        parameters = await _parameters(request)
+        self.calls[method] += 1
+        self.requests.append((method, parameters))
+        try:
+            if not token.partition(":")[2] or not token.partition(":")[0].isdecimal():
+                raise Refusal(404, "Not Found")
+            if token != self.token:
+                raise Refusal(401, "Unauthorized")
+            return await self._perform(request, method, parameters)
+        except Refusal as refusal:
+            body: Json = {
+                "ok": False,
+                "error_code": refusal.status,
+                "description": refusal.description,
+            }
+            if refusal.parameters:
+                body["parameters"] = refusal.parameters
+            return web.json_response(body, status=refusal.status)
+        finally:
+            self._stir()
+
+    async def _perform(
+        self, request: web.Request, method: str, parameters: Json
+    ) -> web.StreamResponse:
+        if self.before is not None:
+            await self.before(method, parameters)
+        fault = self._next_fault(method, parameters)
+        if fault is not None and fault.moment != "lose":
+            return await self._break(request, fault)
+        name = method.lower()
+        if name == "getupdates":
+            result: Any = await self._get_updates(parameters)
+        elif name in self._methods:
+            result = self._methods[name](parameters)
+        else:
+            raise Refusal(404, "Not Found: method not found")
+        if self.after is not None:
+            self._stir()
+            await self.after(method, parameters)
+        if fault is not None:
+            return await self._break(request, fault)
+        return web.json_response({"ok": True, "result": result})
+
+    def _next_fault(self, method: str, parameters: Json) -> Fault | None:
+        planned = self._faults.get(method.lower(), [])
+        for index, (fault, chat_id) in enumerate(planned):
+            if chat_id is None or str(chat_id) == str(parameters.get("chat_id")):
+                del planned[index]
+                return fault
+        return None
+
+    async def _break(self, request: web.Request, fault: Fault) -> web.StreamResponse:
+        if fault.moment == "answer":
+            if isinstance(fault.body, str):
+                return web.Response(status=fault.status, text=fault.body, content_type="text/html")
+            return web.json_response(fault.body, status=fault.status)
+        while fault.moment == "hang" and not self._is_closing and request.transport is not None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(0.5):
+                    await self._changed.wait()
+        if request.transport is not None:
+            request.transport.abort()
+        return web.Response()
+
+    async def _get_updates(self, parameters: Json) -> list[Json]:
+        if self.webhook:
+            raise Refusal(409, _WEBHOOK_SET)
+        self._poller += 1
+        ticket = self._poller
+        self._stir()  # the former poller, if there is one, learns that it was replaced
+        allowed = parameters.get("allowed_updates")
+        if allowed is not None:
+            self._allowed = allowed
+        self.world.confirm(int(parameters.get("offset") or 0))
+        limit = int(parameters.get("limit") or 100)
+        deadline = asyncio.get_running_loop().time() + int(parameters.get("timeout") or 0)
+        while not self.world.updates and not self._is_closing:
+            changed = self._changed
+            try:
+                async with asyncio.timeout_at(deadline):
+                    await changed.wait()
+            except TimeoutError:
+                break
+            if ticket != self._poller:
+                break
+        if ticket != self._poller:
+            raise Refusal(409, _TAKEN_OVER)
+        return self.world.updates[:limit]
+
+    def _act(self, parameters: Json) -> bool:
+        chat = self.world.chat(parameters.get("chat_id"))
+        thread = parameters.get("message_thread_id")
+        self.actions.append((chat["id"], thread and int(thread), str(parameters.get("action"))))
+        return True
+
+    def _set_commands(self, parameters: Json) -> bool:
+        self.commands = parameters["commands"]
+        return True
+
+    def _delete_webhook(self, parameters: Json) -> bool:
+        self.webhook = ""
+        if str(parameters.get("drop_pending_updates", "")).lower() == "true":
+            self.world.updates.clear()
+        return True
+
+    async def _control(self, request: web.Request) -> web.Response:
+        """The test's side for other processes: POST JSON to /_test/<call>.
+
+        `user {user_id, name}`, `group {chat_id, title}`, `says {user_id, text, ...}` -> id,
+        `push {update}` -> number, `messages {chat_id}` -> [{message_id, text, history}],
+        `calls {}` -> counts by method.
+        """
+        arguments = await request.json() if request.can_read_body else {}
+        match request.match_info["call"]:
+            case "user":
+                answer: Any = self.user(**arguments)
+            case "group":
+                answer = self.group(**arguments)
+            case "says":
+                answer = await self.says(**arguments)
+            case "push":
+                answer = self.push(arguments["update"])
+            case "messages":
+                answer = [
+                    {"message_id": m.message_id, "text": m.text, "history": m.history}
+                    for m in self.messages(**arguments)
+                ]
+            case "calls":
+                answer = dict(self.calls)
+            case _:
+                raise web.HTTPNotFound
+        return web.json_response(answer)
+
+
+async def _parameters(request: web.Request) -> Json:
+    """Parameters from the address, a form or JSON; structures are decoded where they are text."""
+    parameters: Json = dict(request.query)
+    if request.content_type == "application/json":
+        if request.can_read_body:
+            parameters |= await request.json()
+    elif request.can_read_body:
+        parameters |= dict(await request.post())
+    for key in _STRUCTURED:
+        if isinstance(parameters.get(key), str):
+            parameters[key] = json.loads(parameters[key])
+    return parameters
+
+
+async def _main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--token", default=TOKEN)
+    arguments = parser.parse_args()
+    async with TelegramEmulator(token=arguments.token, port=arguments.port) as api:
+        print(json.dumps({"base_url": api.base_url, "token": api.token}), flush=True)
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(_main())

@@ -1,0 +1,63 @@
+"""Ways in which the emulated Bot API can fail, made by name."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Moment = Literal["answer", "drop", "lose", "hang"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One way to fail.
+
+    "answer": nothing is applied and `status` with `body` is answered. "drop": nothing is
+    applied and the connection breaks. "lose": the call is applied, then the connection breaks.
+    "hang": nothing is applied and no answer ever comes.
+    """
+
+    moment: Moment
+    status: int = 200
+    body: dict[str, Any] | str = ""
+
+
+def _refused(status: int, description: str, **parameters: Any) -> Fault:
+    body: dict[str, Any] = {"ok": False, "error_code": status, "description": description}
+    if parameters:
+        body["parameters"] = parameters
+    return Fault(moment="answer", status=status, body=body)
+
+
+def retry_after(seconds: int) -> Fault:
+    """429 with the wait that Telegram asks for."""
+    text = f"Too Many Requests: retry after {seconds}"
+    return _refused(429, text, retry_after=seconds)
+
+
+def http(status: int) -> Fault:
+    """A page of a server in trouble, not of the Bot API."""
+    return Fault(moment="answer", status=status, body=f"<html><h1>{status}</h1></html>")
+
+
+def internal(status: int = 500) -> Fault:
+    """The Bot API's own way to say that it is unwell."""
+    return _refused(status, "Internal Server Error: restart")
+
+
+def blocked() -> Fault:
+    """403: the user stopped the bot."""
+    return _refused(403, "Forbidden: bot was blocked by the user")
+
+
+def refused(description: str, status: int = 400, **parameters: Any) -> Fault:
+    """Any answer that is not ok, in Telegram's words."""
+    return _refused(status, description, **parameters)
+
+
+def garbage() -> Fault:
+    """200 with something that is no JSON."""
+    return Fault(moment="answer", status=200, body="It works!")
+
+
+DROP = Fault(moment="drop")
+LOSE = Fault(moment="lose")
+HANG = Fault(moment="hang")
