@@ -57,8 +57,8 @@ def flatten(text: str, limit: int) -> str:
 def quote(text: str, limit: int) -> str:
     """A JSON string of at most `limit` characters of the text, for what others wrote.
 
-    It is one line whatever the text holds: line breaks in it are escaped. Other
-    hidden characters go, and so do the points of our own tags.
+    It is one line whatever the text holds: line breaks are escaped, other hidden
+    characters go, our own tags are made harmless.
     """
     visible = "".join(
         " " if character != "\n" and is_hidden(character) else character for character in text
