@@ -1,0 +1,111 @@
+"""Context files join the prompt only from within their folder, and only so far."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agent_core.prompt.context import ContextFile, read_context
+
+
+class Folder:
+    """A working folder with another one beside it."""
+
+    def __init__(self, place: Path) -> None:
+        self.path = place / "work"
+        self._place = place
+        self.path.mkdir()
+
+    def put(self, name: str, content: str | bytes) -> None:
+        file = self.path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+
+    def put_outside(self, name: str, content: str) -> Path:
+        file = self._place / name
+        file.write_text(content)
+        return file
+
+    def link(self, name: str, target: Path | str) -> None:
+        (self.path / name).symlink_to(target)
+
+    def make_pipe(self, name: str) -> None:
+        os.mkfifo(self.path / name)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return Folder(tmp_path)
+
+
+def file(name: str, text: str, *, is_cut: bool = False) -> ContextFile:
+    return ContextFile(name=name, text=text, is_cut=is_cut)
+
+
+async def test_files_come_in_the_order_of_their_names(folder: Folder) -> None:
+    folder.put("AGENTS.md", "\ufeffUse tabs.\n")
+    folder.put("docs/RULES.md", "Be kind.")
+    folder.put("README.md", "Not asked for.")
+    found = await read_context(folder.path, ("docs/RULES.md", "NONE.md", "AGENTS.md"), 1000)
+    assert found == (file("docs/RULES.md", "Be kind."), file("AGENTS.md", "Use tabs."))
+
+
+async def test_the_limit_is_over_all_files(
+    folder: Folder, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder.put("a", "12345")
+    folder.put("b", "67890")
+    folder.put("c", "never")
+    assert await read_context(folder.path, ("a", "b", "c"), 8) == (
+        file("a", "12345"),
+        file("b", "678", is_cut=True),
+    )
+    assert "context file b is cut" in caplog.text
+    assert await read_context(folder.path, ("a", "b"), 10) == (
+        file("a", "12345"),
+        file("b", "67890"),
+    )
+
+
+async def test_a_limit_of_nothing_reads_nothing(
+    folder: Folder, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder.put("a", "12345")
+    assert await read_context(folder.path, ("a",), 0) == ()
+    assert caplog.text == ""
+
+
+async def test_nothing_outside_of_the_folder_is_read(
+    folder: Folder, caplog: pytest.LogCaptureFixture
+) -> None:
+    secret = folder.put_outside("secret", "key")
+    folder.link("AGENTS.md", secret)
+    folder.link("CLAUDE.md", "../secret")
+    names = ("AGENTS.md", "CLAUDE.md", "../secret", str(secret))
+    assert await read_context(folder.path, names, 1000) == ()
+    assert caplog.text.count("passed over") == 4
+
+
+async def test_a_link_within_the_folder_is_followed_once(folder: Folder) -> None:
+    folder.put("AGENTS.md", "Use tabs.")
+    folder.link("CLAUDE.md", "AGENTS.md")
+    found = await read_context(folder.path, ("AGENTS.md", "CLAUDE.md"), 1000)
+    assert found == (file("AGENTS.md", "Use tabs."),)
+
+
+async def test_what_cannot_be_read_is_passed_over_with_a_warning(
+    folder: Folder, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder.put("binary", b"\xff\xfe\x00")
+    folder.put("a folder/file", "")
+    folder.make_pipe("pipe")
+    folder.link("circle", "circle")
+    folder.put("good", "Use tabs.")
+    names = ("binary", "a folder", "pipe", "circle", "good")
+    assert await read_context(folder.path, names, 1000) == (file("good", "Use tabs."),)
+    assert caplog.text.count("passed over") == 4
+
+
+async def test_an_empty_file_takes_no_place(folder: Folder) -> None:
+    folder.put("AGENTS.md", " \n")
+    assert await read_context(folder.path, ("AGENTS.md",), 1000) == ()

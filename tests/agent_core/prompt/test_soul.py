@@ -1,0 +1,90 @@
+"""SOUL.md is written once, belongs to the person from then on, and is never written over."""
+
+from pathlib import Path
+
+import pytest
+
+from agent_core.prompt.soul import DEFAULT_SOUL, SOUL_LIMIT, ensure_soul
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "SOUL.md"
+
+
+@pytest.fixture
+def blank(path: Path) -> Path:
+    path.write_text(" \n\n")
+    return path
+
+
+@pytest.fixture
+def own(path: Path) -> Path:
+    path.write_text("\ufeff\nYou are Ada.\n")
+    return path
+
+
+@pytest.fixture
+def long(path: Path) -> Path:
+    path.write_text("x" * (SOUL_LIMIT + 100))
+    return path
+
+
+@pytest.fixture
+def unreadable(path: Path) -> Path:
+    path.mkdir()
+    return path
+
+
+@pytest.fixture
+def broken(path: Path) -> Path:
+    path.write_bytes(b"You are \xff Ada.")
+    return path
+
+
+def text(path: Path) -> str:
+    return path.read_text()
+
+
+async def test_the_default_is_written_at_first_start(tmp_path: Path, path: Path) -> None:
+    assert await ensure_soul(tmp_path) == DEFAULT_SOUL.strip()
+    assert text(path) == DEFAULT_SOUL
+    assert await ensure_soul(tmp_path) == DEFAULT_SOUL.strip()
+
+
+async def test_a_person_s_own_is_used_and_never_written_over(tmp_path: Path, own: Path) -> None:
+    assert await ensure_soul(tmp_path) == "You are Ada."
+    assert text(own) == "\ufeff\nYou are Ada.\n"
+
+
+async def test_an_empty_one_gives_the_default_and_stays_empty(tmp_path: Path, blank: Path) -> None:
+    assert await ensure_soul(tmp_path) == DEFAULT_SOUL.strip()
+    assert text(blank) == " \n\n"
+
+
+async def test_a_long_one_is_cut_with_a_warning(
+    tmp_path: Path, long: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert await ensure_soul(tmp_path) == "x" * SOUL_LIMIT
+    assert str(long) in caplog.text
+    assert len(text(long)) == SOUL_LIMIT + 100
+
+
+async def test_an_unreadable_one_gives_the_default_with_a_warning(
+    tmp_path: Path, unreadable: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert await ensure_soul(tmp_path) == DEFAULT_SOUL.strip()
+    assert str(unreadable) in caplog.text
+
+
+async def test_bytes_that_are_no_text_do_not_stop_a_turn(tmp_path: Path, broken: Path) -> None:
+    assert await ensure_soul(tmp_path) == "You are \ufffd Ada."
+
+
+async def test_a_home_that_can_not_be_written_is_told(tmp_path: Path) -> None:
+    with pytest.raises(OSError):
+        await ensure_soul(tmp_path / "nowhere")
+
+
+def test_the_default_is_short() -> None:
+    assert 800 < len(DEFAULT_SOUL) < 1600
