@@ -14,7 +14,7 @@ from agent_core.ids import InboxId
 from agent_core.state import inbox, outbox, people
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
-from agent_core.state.people import Person
+from agent_core.state.people import Admission, NewAccount, Person, Role
 from gateway import translate, wording
 from gateway.access import Access
 
@@ -60,23 +60,30 @@ class Identity:
         if known is not None:
             self._known.move_to_end(key)
             return known
-        is_local = platform == LOCAL_PLATFORM
-        may_enter = is_local or self._access.allows(platform, sender.user_id)
-        person = await self._database.read(
-            lambda connection: people.find_by_account(
-                connection, platform=platform, user_id=sender.user_id
-            )
-        )
-        if person is None and may_enter:
-            asker = Asker(platform=platform, sender=sender)
-            now = self._now()
-            person = await self._database.write(
-                "people.enter",
-                lambda connection: _enter(connection, asker, is_owner=is_local, now=now),
-            )
+        asker = Asker(platform=platform, sender=sender)
+        person = await self._database.read(lambda connection: self._find(connection, asker))
+        if person is None:
+            person = await self._let_in(asker)
         if person is not None:
             self._remember(key, person)
         return person
+
+    def _find(self, connection: Connection, asker: Asker) -> Person | None:
+        """The person of an account that may still talk; off the list means out."""
+        account = {"platform": asker.platform, "user_id": asker.sender.user_id}
+        admission = people.find_admission(connection, **account)
+        if admission == "list" and not self._access.allows(**account):
+            return None
+        return people.find_by_account(connection, **account)
+
+    async def _let_in(self, asker: Asker) -> Person | None:
+        admission: Admission = "local" if asker.platform == LOCAL_PLATFORM else "list"
+        if admission == "list" and not self._access.allows(asker.platform, asker.sender.user_id):
+            return None
+        now = self._now()
+        return await self._database.write(
+            "people.enter", lambda connection: _enter(connection, asker, admission, now=now)
+        )
 
     async def meet_stranger(
         self, platform: str, message: InboundMessage, inbox_id: InboxId
@@ -178,7 +185,7 @@ def approve(connection: Connection, code: str, now: int) -> Approved | None:
     people.use_code(connection, code_id=found.id, now=now)
     name = found.display_name or found.user_id
     sender = Sender(user_id=PlatformUserId(found.user_id), display_name=name)
-    _enter(connection, Asker(platform=found.platform, sender=sender), is_owner=False, now=now)
+    _enter(connection, Asker(platform=found.platform, sender=sender), "code", now=now)
     return Approved(name=name, platform=found.platform, chat=found.chat)
 
 
@@ -220,33 +227,35 @@ def _claim(connection: Connection, asker: Asker, code: str, now: int) -> str:
     if found is None:
         return wording.CODE_UNKNOWN
     people.use_code(connection, code_id=found.id, now=now)
-    person = _enter(connection, asker, is_owner=True, now=now)
+    person = _enter(connection, asker, "code", now=now, is_owner=True)
     people.make_owner(connection, person_id=person.id)
     return wording.CLAIMED
 
 
-def _enter(connection: Connection, asker: Asker, *, is_owner: bool, now: int) -> Person:
+def _enter(
+    connection: Connection,
+    asker: Asker,
+    admission: Admission,
+    *,
+    now: int,
+    is_owner: bool = False,
+) -> Person:
     """The person of an account: whose it is already, or the owner, or somebody new."""
     sender = asker.sender
+    is_owner = is_owner or admission == "local"
     name = sender.display_name or sender.user_id
-    known = people.find_by_account(connection, platform=asker.platform, user_id=sender.user_id)
-    if known:
-        return known
-    person = people.find_owner(connection) if is_owner else None
-    if person is None:
-        person = people.insert(
-            connection,
-            slug="owner" if is_owner else slug_of(name),
-            name=name,
-            role="owner" if is_owner else "member",
-            now=now,
-        )
-    people.attach_account(
-        connection,
-        person_id=person.id,
+    account = NewAccount(
         platform=asker.platform,
         user_id=sender.user_id,
         display_name=name,
-        now=now,
+        admitted_by=admission,
     )
+    person = people.find_by_account(connection, platform=asker.platform, user_id=sender.user_id)
+    if person is None and is_owner:
+        person = people.find_owner(connection)
+    if person is None:
+        slug = "owner" if is_owner else slug_of(name)
+        role: Role = "owner" if is_owner else "member"
+        person = people.insert(connection, slug=slug, name=name, role=role, now=now)
+    people.attach_account(connection, account, person_id=person.id, now=now)
     return person

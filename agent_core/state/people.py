@@ -8,6 +8,9 @@ from agent_core.state.database import Connection
 
 Role = Literal["owner", "member"]
 Purpose = Literal["claim", "pairing"]
+Admission = Literal["list", "code", "local"]
+"""How an account came in: by the allow list (and only while it is on it), by a one-time
+code, or as the local console's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +75,15 @@ def _code(
         created_at=row[6],
         expires_at=row[7],
     )
+
+
+def find_admission(connection: Connection, *, platform: str, user_id: str) -> Admission | None:
+    """How an account came in, or None if it never did."""
+    row = connection.execute(
+        "SELECT admitted_by FROM accounts WHERE platform = :platform AND user_id = :user_id",
+        {"platform": platform, "user_id": user_id},
+    ).fetchone()
+    return row[0] if row else None
 
 
 def find_by_account(connection: Connection, *, platform: str, user_id: str) -> Person | None:
@@ -156,25 +168,34 @@ def insert(connection: Connection, *, slug: str, name: str, role: Role, now: int
     return _person(row)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewAccount:
+    """A platform account that comes in."""
+
+    platform: str
+    user_id: str
+    display_name: str
+    admitted_by: Admission
+
+
 def attach_account(
-    connection: Connection,
-    *,
-    person_id: PersonId,
-    platform: str,
-    user_id: str,
-    display_name: str,
-    now: int,
+    connection: Connection, account: NewAccount, *, person_id: PersonId, now: int
 ) -> None:
-    """Give a platform account to a person; one that is somebody's already stays theirs."""
+    """Give a platform account to a person; one that is somebody's already stays theirs.
+
+    An account that was on the list and brings a code has the code's right from then on.
+    """
     connection.execute(
-        "INSERT INTO accounts (person_id, platform, user_id, display_name, created_at)"
-        " VALUES (:person_id, :platform, :user_id, :display_name, :now)"
-        " ON CONFLICT (platform, user_id) DO NOTHING",
+        "INSERT INTO accounts (person_id, platform, user_id, display_name, admitted_by,"
+        " created_at) VALUES (:person_id, :platform, :user_id, :display_name, :admitted_by, :now)"
+        " ON CONFLICT (platform, user_id) DO UPDATE SET admitted_by = excluded.admitted_by"
+        " WHERE excluded.admitted_by <> 'list'",
         {
             "person_id": person_id,
-            "platform": platform,
-            "user_id": user_id,
-            "display_name": display_name,
+            "platform": account.platform,
+            "user_id": account.user_id,
+            "display_name": account.display_name,
+            "admitted_by": account.admitted_by,
             "now": now,
         },
     )

@@ -22,6 +22,7 @@ CREATE TABLE accounts (
     platform     TEXT NOT NULL,
     user_id      TEXT NOT NULL,
     display_name TEXT NOT NULL,
+    admitted_by  TEXT NOT NULL CHECK (admitted_by IN ('list', 'code', 'local')),
     created_at   INTEGER NOT NULL,
     UNIQUE (platform, user_id)
 );

@@ -94,6 +94,24 @@ async def test_who_is_on_the_list_enters_and_stays_the_same_person(
     assert await identity.recognise("discord", sender("5")) is None
 
 
+async def test_who_leaves_the_list_is_a_stranger_again(meet: Callable[..., Identity]) -> None:
+    ana = await meet("telegram:5").recognise("telegram", sender())
+    assert await meet().recognise("telegram", sender()) is None
+    assert await meet("telegram:5").recognise("telegram", sender()) == ana
+
+
+async def test_who_brought_a_code_stays_whatever_the_list_says(
+    meet: Callable[..., Identity], database: Database, time: Time
+) -> None:
+    listed = meet("telegram:5")
+    ana = await listed.recognise("telegram", sender())
+    assert await claim(listed, await claim_code(database, time)) == wording.CLAIMED
+    again = await meet().recognise("telegram", sender())
+    assert ana
+    assert again
+    assert (again.id, again.role) == (ana.id, "owner")
+
+
 async def test_a_star_lets_everybody_in_each_as_a_person_of_their_own(
     meet: Callable[..., Identity],
 ) -> None:
