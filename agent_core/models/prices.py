@@ -21,8 +21,7 @@ class Price:
 
 
 AS_OF = "2026-11-20"
-SOURCE = "https://platform.claude.com/docs/en/about-claude/pricing"
-"""Anthropic's list prices, as the project's facts file (sdk-facts.md) held them on `AS_OF`."""
+SOURCE = "Anthropic's list prices of the 5.5 generation, as known on `AS_OF`"
 
 PRICES: Mapping[str, Price] = {
     "claude-opus-5-5": Price(input=4_000_000, output=20_000_000),

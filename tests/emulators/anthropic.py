@@ -12,7 +12,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.emulators.anthropic_cache import PrefixCache, as_blocks, count_input
+from tests.emulators.anthropic_cache import PrefixCache, as_blocks, measure
 from tests.emulators.anthropic_rules import complain, sign
 from tests.emulators.streaming import (
     FACTS,
@@ -74,7 +74,7 @@ class AnthropicEmulator(Emulator):
                 said = complain({"max_tokens": 1, **body})
                 if said:
                     return _error(400, said)
-                return web.json_response({"input_tokens": count_input(body)})
+                return web.json_response({"input_tokens": measure(body).tokens})
             case ("GET", "/v1/models"):
                 data = [_describe(name) for name in sorted(self.models)]
                 return web.json_response(
@@ -106,10 +106,13 @@ class AnthropicEmulator(Emulator):
         if body.get("model") not in self.models:
             return _error(404, f"model: {body.get('model')}")
         said = complain(body) or self._complain_of_prefill(body)
-        if said is None and (tokens := count_input(body)) > self.window:
-            said = f"prompt is too long: {tokens} tokens > {self.window} maximum"
         if said is not None:
             return _error(400, said)
+        measured = measure(body)
+        if measured.tokens > self.window:
+            return _error(
+                400, f"prompt is too long: {measured.tokens} tokens > {self.window} maximum"
+            )
         if self.before is not None:
             await self.before(body)
         reply = self.take_reply(body, echo)
@@ -125,8 +128,8 @@ class AnthropicEmulator(Emulator):
             await asyncio.sleep(self.latency)
         fault = reply if isinstance(reply, Fault) else None
         answer = reply.answer or text_answer("half") if isinstance(reply, Fault) else reply
-        usage = self._cache.account(body)
-        message = self._compose(body, answer, usage)
+        usage = self._cache.account(measured)
+        message = self.compose(body["model"], answer, usage)
         self.usages.append(message["usage"])
         if body.get("stream") is not True:
             if fault is not None:
@@ -146,11 +149,11 @@ class AnthropicEmulator(Emulator):
             return None
         return "This model does not support assistant message prefill."
 
-    def _compose(self, body: Json, answer: Answer, usage: Json) -> Json:
+    def compose(self, model: str, answer: Answer, usage: Json) -> Json:
+        """The whole message, as a call without streaming would get it."""
         number = next(self._numbers)
         blocks = [
-            _finish(block, f"{number}_{place}", body["model"])
-            for place, block in enumerate(answer.blocks)
+            _finish(block, f"{number}_{place}", model) for place, block in enumerate(answer.blocks)
         ]
         if answer.stop == "pause_turn":
             self._paused.add(_bare(blocks))
@@ -159,7 +162,7 @@ class AnthropicEmulator(Emulator):
             "id": f"msg_{number:08d}",
             "type": "message",
             "role": "assistant",
-            "model": body["model"],
+            "model": model,
             "content": blocks,
             "stop_reason": answer.stop,
             "stop_sequence": None,

@@ -3,12 +3,14 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from tests.emulators.streaming import count_tokens
 
 Json = dict[str, Any]
 
+_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 LOOKBACK = 20
 """How many blocks before a breakpoint are looked at for an entry."""
 MINIMUM = 1024
@@ -24,10 +26,10 @@ class PrefixCache:
         self._entries: dict[bytes, tuple[float, float]] = {}
         """Prefix hash -> (time of death, lifetime)."""
 
-    def account(self, body: Json) -> Json:
+    def account(self, measured: "Measured") -> Json:
         """The input side of `usage` for a request, which warms the cache on the way."""
         now = self._clock()
-        totals, hashes, points = _measure(body)
+        totals, hashes, points = measured.totals, measured.hashes, measured.points
         read = self._find(hashes, points, now)
         read_tokens = totals[read] if read >= 0 else 0
         if read >= 0:
@@ -44,7 +46,7 @@ class PrefixCache:
             lifetime = TTL_SECONDS[ttl]
             self._entries[hashes[place]] = (now + lifetime, lifetime)
         return {
-            "input_tokens": (totals[-1] if totals else 0) - done,
+            "input_tokens": measured.tokens - done,
             "cache_read_input_tokens": read_tokens,
             "cache_creation_input_tokens": done - read_tokens,
             "cache_creation": {
@@ -65,29 +67,38 @@ class PrefixCache:
         return best
 
 
-def count_input(body: Json) -> int:
-    """Tokens of all blocks of a request."""
-    return _measure(body)[0][-1] if body.get("messages") else 0
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """A request's blocks: tokens and prefix hash up to each one's end, and the breakpoints."""
+
+    totals: list[int]
+    hashes: list[bytes]
+    points: list[tuple[int, str]]
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of all blocks."""
+        return self.totals[-1] if self.totals else 0
 
 
-def _measure(body: Json) -> tuple[list[int], list[bytes], list[tuple[int, str]]]:
-    """Of each block: tokens up to its end and the hash of the prefix; then the breakpoints."""
+def measure(body: Json) -> Measured:
+    """Lay a request's blocks out in order and count them."""
     totals: list[int] = []
     hashes: list[bytes] = []
     points: list[tuple[int, str]] = []
     running = hashlib.sha256(str(body.get("model")).encode())
-    characters = 0
+    tokens = 0
     for owner, block in _blocks(body):
         mark = block.get("cache_control")
         bare = {key: value for key, value in block.items() if key != "cache_control"}
-        text = owner + json.dumps(bare, ensure_ascii=False, separators=(",", ":"))
+        text = owner + _ENCODE(bare)
         running.update(text.encode())
-        characters += count_tokens(text)
+        tokens += count_tokens(text)
         if mark is not None:
             points.append((len(totals), mark.get("ttl", "5m")))
-        totals.append(characters)
+        totals.append(tokens)
         hashes.append(running.digest())
-    return totals, hashes, points
+    return Measured(totals=totals, hashes=hashes, points=points)
 
 
 def _blocks(body: Json) -> Iterator[tuple[str, Json]]:

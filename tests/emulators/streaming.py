@@ -108,6 +108,8 @@ class Emulator:
         self.before: Hook | None = None
         self.during: Hook | None = None
         self.after: Hook | None = None
+        self.peers: set[tuple[str, int]] = set()
+        """The clients' ends of all connections that a request came on."""
         self.disconnects = 0
         """How many calls were left by the client while they ran."""
         self._plan: deque[Reply] = deque()
@@ -131,7 +133,8 @@ class Emulator:
     async def start(self, port: int = 0) -> None:
         """Listen; port 0 takes a free one."""
         self._runner = web.ServerRunner(
-            web.Server(self._serve, handler_cancellation=True), shutdown_timeout=0.2
+            web.Server(self._serve, handler_cancellation=True, access_log=None),
+            shutdown_timeout=0.2,
         )
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", port, backlog=2048)
@@ -154,6 +157,8 @@ class Emulator:
 
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
         self.calls[f"{request.method} {request.path}"] += 1
+        if request.transport is not None:
+            self.peers.add(request.transport.get_extra_info("peername"))
         try:
             return await self.respond(request)
         except (ConnectionError, asyncio.CancelledError):

@@ -152,7 +152,8 @@ class AnthropicModel:
     async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelAnswer]:
         """Make the call; see the contract.
 
-        What breaks off is `ModelBusy` until the first event has come, `ModelCut` after it.
+        What breaks off is `ModelBusy` until the first event has come, `ModelCut` after it; an
+        answer that lacks nothing but the stream's last event is taken.
         """
         payload = render_request(request, cache_ttl=self._cache_ttl, effort=self._effort)
         reader = AnswerReader(request.model)
@@ -181,7 +182,8 @@ class AnthropicModel:
             if events is not None:
                 await _close(events)
         if not reader.is_whole:
-            raise ModelCut("Anthropic's stream ended before the answer did.")
+            kind = ModelCut if reader.has_begun else ModelBusy
+            raise kind("Anthropic's stream ended before the answer did.")
         yield reader.finish()
 
     async def check(self, model: str) -> None:

@@ -21,6 +21,7 @@ PROVIDER = "anthropic"
 
 Block = dict[str, Any]
 
+_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _CALL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _THOUGHTS = ("thinking", "redacted_thinking")
 _NO_WORDS = "(a message without words)"
@@ -47,10 +48,8 @@ def render_request(request: ModelRequest, *, cache_ttl: str = "5m", effort: str 
     if effort:
         body["output_config"] = {"effort": effort}
     body["stream"] = True
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode(
-        # A lone surrogate can't be sent; the API reads a question mark instead.
-        errors="replace"
-    )
+    # A lone surrogate can't be sent; the API reads a question mark instead.
+    return _ENCODE(body).encode(errors="replace")
 
 
 def _render_tool(tool: ToolSpec) -> Block:
