@@ -30,9 +30,7 @@ class FakeModel:
         self.requests: list[ModelRequest] = []
         self.streaming = 0
 
-    async def stream(
-        self, request: ModelRequest
-    ) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         self.requests.append(request)
         assert self.plays, "the model was called once more than planned"
         self.streaming += 1
