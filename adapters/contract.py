@@ -49,6 +49,9 @@ class Inlet(Protocol):
         `Unreachable`: then nothing may be confirmed, and the same events are handed over again.
         """
 
+    def notice(self, address: Address) -> None:
+        """Somebody can be reached there (again): what waits for them is tried at once."""
+
 
 class ChatAdapter(Protocol):
     """The few duties of a platform. All methods but `run` return soon."""

@@ -111,9 +111,15 @@ class Delivery:
         if pause:
             pause.set()
 
+    def wake_all(self, platform: str) -> None:
+        """Try every chat of a platform again now."""
+        for chat, pause in self._paused.items():
+            if chat[0] == platform:
+                pause.set()
+
     def is_idle(self) -> bool:
-        """True while nothing is being delivered."""
-        return len(self._workers) == 0
+        """True while nothing is being delivered; what waits for its next try is not."""
+        return len(self._workers) == len(self._paused)
 
     async def _type(self, adapter: ChatAdapter, chat: str) -> None:
         if isinstance(adapter, CanType):

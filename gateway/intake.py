@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from adapters.contract import ChatAdapter
 from adapters.errors import Unreachable
-from adapters.ids import EventId
+from adapters.ids import Address, EventId
 from adapters.messages import InboundMessage, RawEvent
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.state import inbox, outbox, sessions
@@ -84,6 +84,10 @@ class Intake:
     def inlet(self, platform: str) -> "PlatformInlet":
         """Where one platform hands over its events."""
         return PlatformInlet(self, platform)
+
+    def wake(self, platform: str, address: Address) -> None:
+        """Somebody is there: what is owed to this place need not wait."""
+        self._delivery.wake(platform, translate.name_chat(address))
 
     async def take(self, platform: str, events: Sequence[RawEvent]) -> None:
         """Store events, then look at them. Raises `Unreachable` if they can't be stored."""
@@ -257,6 +261,10 @@ class PlatformInlet:
     async def take(self, events: Sequence[RawEvent]) -> None:
         """Return once every event is durable."""
         await self._intake.take(self._platform, events)
+
+    def notice(self, address: Address) -> None:
+        """Try at once what waits for this place."""
+        self._intake.wake(self._platform, address)
 
 
 def _debt(arrival: Arrival, text: str) -> Debt:

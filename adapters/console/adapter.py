@@ -1,0 +1,105 @@
+"""The console as a chat platform: joins its wire with what it reads and writes."""
+
+import time
+from collections.abc import Mapping
+
+from adapters.console import receive as reading
+from adapters.console.api import Client, ConsoleServer
+from adapters.console.render import render_ack, render_error, render_message, render_typing
+from adapters.console.settings import ConsoleSettings, read_settings
+from adapters.contract import ChatAdapter, Health, Inlet, Pace
+from adapters.errors import Unreachable
+from adapters.ids import Address, PlatformMessageId
+from adapters.messages import InboundMessage, OutboundMessage, RawEvent
+from adapters.split import split_markdown
+
+_LONGEST_MESSAGE = 100_000
+
+
+class ConsoleAdapter:
+    """One talk between the owner of the home and the house, over any number of clients."""
+
+    name = "console"
+    pace = Pace(chat_interval=0, edit_interval=0.1, per_second=0)
+    typing_lasts = 5.0
+
+    def __init__(self, settings: ConsoleSettings) -> None:
+        self._server = ConsoleServer(settings.socket, self._hear)
+        self._inlet: Inlet | None = None
+        self._is_open = False
+        self._edits = 0
+
+    async def run(self, inlet: Inlet) -> None:
+        """Serve clients until cancelled. Raises `AdapterStopped` if the socket can't be made."""
+        self._inlet = inlet
+        try:
+            await self._server.serve(self._note_open)
+        finally:
+            self._is_open = False
+
+    def receive(self, event: RawEvent) -> InboundMessage | None:
+        """The message in an event. Raises `ValueError`."""
+        return reading.receive(event)
+
+    def split(self, text: str) -> tuple[str, ...]:
+        """Cut only what no screen would show."""
+        return split_markdown(text, limit=_LONGEST_MESSAGE, measure=len)
+
+    async def send(self, message: OutboundMessage) -> PlatformMessageId:
+        """Show a message; returns once a client has it. Raises `Unreachable` and `Unsure`.
+
+        Its id is the key of what is owed: clients show a repeat in place of the first.
+        """
+        line = render_message(message, message_id=message.key, key=message.key, is_edit=False)
+        await self._server.post(line, message.key)
+        return PlatformMessageId(message.key)
+
+    async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
+        """Show new words in place of the old. Raises `Unreachable` and `Unsure`."""
+        self._edits += 1
+        key = f"{message_id}/{self._edits}"
+        line = render_message(message, message_id=message_id, key=key, is_edit=True)
+        if message.is_live:
+            self._server.broadcast(line)
+        else:
+            await self._server.post(line, key)
+
+    async def type(self, address: Address) -> None:
+        """Show that the house is at work."""
+        self._server.broadcast(render_typing())
+
+    async def find(
+        self, message: OutboundMessage, after: PlatformMessageId | None
+    ) -> PlatformMessageId | None:
+        """None: a repeat under the same key is shown once, so that it may always be sent."""
+        return None
+
+    def health(self) -> Health:
+        """Connected while the socket is there; having no client is nothing to mend."""
+        if self._is_open:
+            return Health(state="connected", alive_at=time.monotonic())
+        return Health(state="starting", detail="the console's socket is not open yet")
+
+    def _note_open(self) -> None:
+        self._is_open = True
+
+    async def _hear(self, line: str, client: Client) -> None:
+        """Take one line of a client; what can't be used is said, and nothing breaks off."""
+        try:
+            heard = reading.read_line(line, now=time.time_ns() // 1_000_000)
+            if isinstance(heard, reading.Got):
+                self._server.confirm(heard.key)
+            elif self._inlet is None:
+                client.write(render_error("The house is not open yet; say it again."))
+            elif isinstance(heard, reading.Hello):
+                self._inlet.notice(Address(chat_id=reading.CHAT, is_direct=True))
+            else:
+                await self._inlet.take([heard.event])
+                client.write(render_ack(heard.event.event_id))
+        except (ValueError, Unreachable) as error:
+            client.write(render_error(str(error)))
+
+
+def create(options: Mapping[str, str]) -> ChatAdapter:
+    """The console from plain options. Raises `ValueError` with a sentence."""
+    return ConsoleAdapter(read_settings(options))

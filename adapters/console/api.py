@@ -1,0 +1,128 @@
+"""The console's wire: a Unix socket, its clients, and lines in both directions."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from adapters.errors import AdapterStopped, Unreachable, Unsure
+
+_log = logging.getLogger(__name__)
+
+LONGEST_LINE = 8_000_000
+"""Bytes of one line; a message of a million characters fits, whatever their escapes."""
+_CONFIRM = 5.0
+"""Seconds in which a client has to say that it has shown a message."""
+_CLOSE = 1.0
+
+Hear = Callable[[str, "Client"], Awaitable[None]]
+
+
+class Client:
+    """One connection."""
+
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        self._writer = writer
+
+    def write(self, line: str) -> None:
+        """Send a line; a client that reads no more is let go of by its reader."""
+        if not self._writer.is_closing():
+            self._writer.write(line.encode())
+
+    async def close(self) -> None:
+        """Hang up."""
+        self._writer.close()
+        try:
+            async with asyncio.timeout(_CLOSE):
+                await self._writer.wait_closed()
+        except (OSError, TimeoutError):
+            self._writer.transport.abort()
+
+
+class ConsoleServer:
+    """Listens on the socket; what a client writes goes to `hear`."""
+
+    def __init__(self, path: Path, hear: Hear) -> None:
+        self._path = path
+        self._hear = hear
+        self._clients: set[Client] = set()
+        self._waiting: dict[str, asyncio.Future[None]] = {}
+
+    async def serve(self, on_open: Callable[[], None]) -> None:
+        """Listen until cancelled. Raises `AdapterStopped` if the socket can't be made."""
+        try:
+            # The home's lock is ours, so a socket that lies here belongs to nobody.
+            self._path.unlink(missing_ok=True)
+            server = await asyncio.start_unix_server(
+                self._attend, self._path, limit=LONGEST_LINE, start_serving=False
+            )
+            self._path.chmod(0o600)
+            await server.start_serving()
+        except OSError as error:
+            raise AdapterStopped(
+                f"The console's socket {self._path} can't be made: {error}. A path of more than"
+                " about 100 characters is too long for a socket; set TALARIA_HOME to a shorter one."
+            ) from error
+        on_open()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            server.close()
+            for client in list(self._clients):
+                await client.close()
+            self._path.unlink(missing_ok=True)
+
+    def broadcast(self, line: str) -> None:
+        """Send a line to every client; nobody has to confirm it."""
+        for client in self._clients:
+            client.write(line)
+
+    async def post(self, line: str, key: str) -> None:
+        """Send a line to every client and wait until one has shown it.
+
+        Raises `Unreachable` if there is no client, `Unsure` if none confirms it in time.
+        """
+        if not self._clients:
+            raise Unreachable("nobody has the console open")
+        shown = self._waiting[key] = asyncio.get_running_loop().create_future()
+        try:
+            self.broadcast(line)
+            async with asyncio.timeout(_CONFIRM):
+                await shown
+        except TimeoutError as error:
+            raise Unsure("no client of the console said that it has shown this") from error
+        finally:
+            del self._waiting[key]
+
+    def confirm(self, key: str) -> None:
+        """A client says that it has shown the line of this key."""
+        shown = self._waiting.get(key)
+        if shown and not shown.done():
+            shown.set_result(None)
+
+    async def _attend(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        client = Client(writer)
+        self._clients.add(client)
+        try:
+            while line := await _read_line(reader):
+                await self._hear(line, client)
+        except OSError as error:
+            _log.debug("a client of the console is gone: %s", error)
+        finally:
+            self._clients.discard(client)
+            await client.close()
+
+
+async def _read_line(reader: asyncio.StreamReader) -> str:
+    """The next line, "" at the end; one that is too long comes as an unreadable stub."""
+    is_too_long = False
+    while True:
+        try:
+            line = await reader.readuntil(b"\n")
+        except asyncio.IncompleteReadError:
+            return ""
+        except asyncio.LimitOverrunError as error:
+            await reader.readexactly(error.consumed)
+            is_too_long = True
+            continue
+        return "too long" if is_too_long else line.decode(errors="replace")

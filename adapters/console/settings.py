@@ -1,0 +1,22 @@
+"""What the console needs to know: where its socket lies."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsoleSettings:
+    """Where the socket lies."""
+
+    socket: Path
+
+
+def read_settings(options: Mapping[str, str]) -> ConsoleSettings:
+    """Settings from plain options. Raises `ValueError` with a sentence."""
+    unknown = sorted(set(options) - {"socket"})
+    if unknown:
+        raise ValueError(f'The console has no option "{unknown[0]}"; it has only "socket".')
+    if not options.get("socket"):
+        raise ValueError('The console needs the option "socket", the path of its Unix socket.')
+    return ConsoleSettings(socket=Path(options["socket"]))
