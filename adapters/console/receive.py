@@ -9,6 +9,7 @@ A client writes one JSON object a line:
 """
 
 import json
+import re
 from dataclasses import dataclass
 
 from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
@@ -16,7 +17,7 @@ from adapters.messages import InboundMessage, RawEvent, Sender
 
 CHAT = "local"
 """All clients share one talk: whoever can open the socket owns the home."""
-_LONGEST_ID = 100
+_ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,11 +56,11 @@ def read_line(line: str, *, now: int) -> Said | Got | Hello:
     if kind != "message":
         raise ValueError('A line is {"type": "hello" | "message" | "got", ...}.')
     event_id, text = fields.get("id"), fields.get("text")
-    if not isinstance(event_id, str) or not 0 < len(event_id) <= _LONGEST_ID:
-        raise ValueError(f'A message needs an "id", a text of 1 to {_LONGEST_ID} characters.')
+    if not isinstance(event_id, str) or not _ID.fullmatch(event_id):
+        raise ValueError('A message needs an "id": 1 to 100 of the letters A-Z a-z 0-9 . _ : -')
     if not isinstance(text, str):
         raise ValueError('A message needs a "text".')
-    payload = json.dumps({"id": event_id, "text": text, "at": now}, ensure_ascii=False)
+    payload = json.dumps({"id": event_id, "text": text, "at": now})
     return Said(event=RawEvent(event_id=EventId(event_id), payload=payload))
 
 
@@ -74,7 +75,13 @@ def receive(event: RawEvent) -> InboundMessage:
         address=Address(chat_id=CHAT, is_direct=True),
         message_id=PlatformMessageId(message_id),
         sender=Sender(user_id=PlatformUserId(CHAT), display_name="Owner"),
-        text=text.replace("\0", "\N{REPLACEMENT CHARACTER}"),
+        text=_clean(text),
         is_addressed=True,
         sent_at=at,
     )
+
+
+def _clean(text: str) -> str:
+    """Text without what no text may hold: NUL, and halves of surrogate pairs."""
+    whole = text.encode("utf-8", "replace").decode()
+    return whole.replace("\0", "\N{REPLACEMENT CHARACTER}")
