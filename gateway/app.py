@@ -14,7 +14,7 @@ from adapters.contract import ChatAdapter
 from agent_core.agent import Agent, Setup, Toolboxes
 from agent_core.budget import Limits
 from agent_core.builtin import private_tools, room_tools
-from agent_core.errors import ModelDenied, ModelError, ModelUnknown
+from agent_core.errors import ModelDenied, ModelError, ModelUnknown, StoreError
 from agent_core.ids import SessionId
 from agent_core.loop.contract import Course
 from agent_core.memory.store import MemoryLimits, MemoryStore
@@ -33,7 +33,9 @@ from gateway.clock import now
 from gateway.commands.catalog import COMMANDS, HIDDEN
 from gateway.commands.registry import House, make_menu
 from gateway.delivery import Delivery
+from gateway.errors import StartError
 from gateway.fairness import FairGate
+from gateway.home import CONSOLE_SOCKET, DATABASE, describe_unwritable, make_home
 from gateway.identity import LOCAL_PLATFORM, Identity, new_claim_code
 from gateway.intake import Intake
 from gateway.lanes import Lanes
@@ -43,15 +45,10 @@ from gateway.turns import Turns
 
 _log = logging.getLogger(__name__)
 
-DATABASE = "state.db"
 _MODEL_CHECK = 5.0
 """Seconds that the model's provider has to confirm key and model before start-up goes on."""
 _CACHE_SECONDS = {"5m": 300.0, "1h": 3600.0}
 _POLL = 0.02
-
-
-class StartError(Exception):
-    """The house can't be opened. The text is a sentence that says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +157,7 @@ def _build(settings: Settings, database: Database, model: Model, extra: Extensio
 
 async def _serve(parts: _Parts, stop: asyncio.Event, companions: Sequence[Companion]) -> None:
     settings, database, platforms = parts.settings, parts.database, parts.platforms
+    fault: BaseException | None = None
     try:
         async with asyncio.TaskGroup() as group:
             delivery = Delivery(
@@ -208,6 +206,10 @@ async def _serve(parts: _Parts, stop: asyncio.Event, companions: Sequence[Compan
             raise _AtRest
     except* _AtRest:
         pass
+    except* (StartError, StoreError) as faults:
+        fault = faults.exceptions[0]  # what is raised in here would come out as a group again
+    if fault:
+        raise fault
     _complain_if_all_stopped(platforms)
 
 
@@ -296,14 +298,11 @@ def _set_up_agent(settings: Settings) -> Setup:
 
 async def _open_database(settings: Settings, extra: Extensions) -> Database:
     home = settings.home
+    make_home(home)
     try:
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
         await ensure_soul(home)
     except OSError as error:
-        raise StartError(
-            f"The home {home} can't be written: {error.strerror}."
-            " Set TALARIA_HOME to a folder that is yours, or make room on its disk."
-        ) from error
+        raise StartError(describe_unwritable(home, error)) from error
     return await Database.open(home / DATABASE, observe=extra.observe)
 
 
@@ -335,7 +334,7 @@ async def _check_model(model: Model, settings: Settings) -> None:
 
 def _load_adapters(settings: Settings) -> dict[str, ChatAdapter]:
     """The platforms that are on: the console always, others where their token is set."""
-    options = {LOCAL_PLATFORM: {"socket": str(settings.home / "console.sock")}}
+    options = {LOCAL_PLATFORM: {"socket": str(settings.home / CONSOLE_SOCKET)}}
     if settings.secrets.telegram_bot_token:
         telegram = settings.telegram
         options["telegram"] = {

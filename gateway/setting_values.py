@@ -42,6 +42,11 @@ def looks_secret(value: object) -> bool:
     return isinstance(value, str) and _SECRET_SHAPES.search(value) is not None
 
 
+def hide_secrets(text: str) -> str:
+    """The text with everything masked that has the shape of a known kind of token or key."""
+    return _SECRET_SHAPES.sub("[hidden]", text)
+
+
 def show(value: object) -> str:
     """A found value, short enough for a sentence and never a secret."""
     if looks_secret(value):

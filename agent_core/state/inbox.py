@@ -84,3 +84,13 @@ def count_dead(connection: Connection) -> int:
     """How many events were set aside."""
     row = connection.execute("SELECT COUNT(*) FROM inbox WHERE state = 'dead'").fetchone()
     return int(row[0])
+
+
+def has_open(connection: Connection, *, platform: str) -> bool:
+    """True while an event of a platform waits or is worked on."""
+    row = connection.execute(
+        "SELECT 1 FROM inbox WHERE platform = :platform AND state IN ('received', 'claimed')"
+        " LIMIT 1",
+        {"platform": platform},
+    ).fetchone()
+    return row is not None

@@ -69,5 +69,20 @@ class HomeLock:
         os.fsync(self._descriptor)
 
 
+def read_note(path: Path) -> tuple[int, bool] | None:
+    """Who held this lock last, and whether it was let go of in order; None if nobody did.
+
+    For lookers-on: it neither waits for the lock nor takes it, so "not in order" is also
+    what a process leaves that holds it now. Raises `StoreError` if it can't be read.
+    """
+    try:
+        words = path.read_bytes()[:_LONGEST_NOTE].decode("ascii", "replace").split()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise translate_os_error(error, path) from error
+    return (int(words[0]), words[1:] == ["clean"]) if words and words[0].isdecimal() else None
+
+
 def _read(descriptor: int) -> list[str]:
     return os.pread(descriptor, _LONGEST_NOTE, 0).decode("ascii", "replace").split()

@@ -262,3 +262,22 @@ def count(connection: Connection, *, state: OutboxState) -> int:
         "SELECT COUNT(*) FROM outbox WHERE state = :state AND is_live = 0", {"state": state}
     ).fetchone()
     return int(row[0])
+
+
+def list_dead(connection: Connection, *, limit: int) -> list[OutboxRow]:
+    """What was set aside, newest first; for the owner's command line only."""
+    rows = connection.execute(
+        f"SELECT {_ROW} FROM outbox WHERE state = 'dead' ORDER BY id DESC LIMIT :limit",
+        {"limit": limit},
+    ).fetchall()
+    return [_row(row) for row in rows]
+
+
+def has_open(connection: Connection, *, platform: str) -> bool:
+    """True while something is owed to a platform or shown there that is not final."""
+    row = connection.execute(
+        "SELECT 1 FROM outbox WHERE platform = :platform"
+        " AND (state IN ('owed', 'sending', 'unsure') OR is_live = 1) LIMIT 1",
+        {"platform": platform},
+    ).fetchone()
+    return row is not None

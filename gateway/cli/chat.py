@@ -1,0 +1,1 @@
+"""`talaria chat`: talks to the assistant in the terminal, or through a pipe."""

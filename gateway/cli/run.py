@@ -1,0 +1,100 @@
+"""`talaria run`: opens the house and serves until it is asked to stop."""
+
+import argparse
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from importlib.metadata import version
+
+from gateway import app, settings
+from gateway.app import Gateway
+from gateway.banner import Opening, compose_banner
+from gateway.home import make_home
+from gateway.http.server import serving_control, serving_page
+from gateway.identity import LOCAL_PLATFORM
+from gateway.logs import list_hidden, logging_to
+from gateway.words import WORDS
+
+try:
+    import uvloop
+except ImportError:  # a system without it
+    make_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
+else:
+    make_loop = uvloop.new_event_loop
+
+_CONNECTING = 10.0
+"""Seconds that platforms have to connect before the house says how far they are."""
+_POLL = 0.02
+
+SUMMARY = WORDS["run"]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """It is set up by `config.toml` and the environment alone."""
+    parser.epilog = "Settings: config.toml in the home, and TALARIA_<TABLE>__<KEY>."
+
+
+def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Serve. Raises `SettingsError`, `StartError` and `StoreError`."""
+    found = settings.load(environ)
+    make_home(found.home)
+    with (
+        logging_to(found.log, found.home, hidden=list_hidden(found.secrets), to_stderr=True),
+        asyncio.Runner(loop_factory=make_loop) as runner,
+    ):
+        runner.run(_serve(found))
+    return 0
+
+
+async def _serve(found: settings.Settings) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, _ask_to_stop, stop, number)
+    await app.run(found, stop=stop, companions=(_keep_company,))
+
+
+def _ask_to_stop(stop: asyncio.Event, number: signal.Signals) -> None:
+    """Stop in order; whoever asks twice is not kept waiting (nothing is lost by that)."""
+    if stop.is_set():
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+    stop.set()
+
+
+async def _keep_company(gateway: Gateway) -> None:
+    """The servers beside the house, and the banner once everything has been tried."""
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(serving_control(gateway))
+        page = None
+        if gateway.settings.http.port:
+            page = await stack.enter_async_context(serving_page(gateway))
+        await _wait_for_platforms(gateway)
+        print(compose_banner(_describe(gateway, page)), flush=True)
+        await asyncio.Event().wait()
+
+
+async def _wait_for_platforms(gateway: Gateway) -> None:
+    """Until every platform is connected or has said why not, and not for ever."""
+    loop = asyncio.get_running_loop()
+    latest = loop.time() + _CONNECTING
+    while loop.time() < latest and any(  # noqa: ASYNC110 - adapters tell their state when asked
+        health.state == "starting" for health in gateway.platforms.health().values()
+    ):
+        await asyncio.sleep(_POLL)
+
+
+def _describe(gateway: Gateway, page: str | None) -> Opening:
+    model = gateway.settings.model
+    return Opening(
+        version=version("talaria"),
+        home=gateway.settings.home,
+        model=f"{model.provider}: {model.name}",
+        is_stand_in=model.provider == "scripted",
+        platforms=gateway.platforms.health(),
+        local=LOCAL_PLATFORM,
+        claim_code=gateway.claim_code,
+        page=page,
+    )

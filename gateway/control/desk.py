@@ -1,0 +1,52 @@
+"""Does an operation where it can be done: in the running gateway, else on its database."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from agent_core.errors import StoreError
+from agent_core.state.database import Database
+from agent_core.state.outbox import OutboxRow
+from gateway.clock import now
+from gateway.control.client import PATIENCE, NobodyThere, ask
+from gateway.control.operations import OPERATIONS, Answer, Desk
+from gateway.errors import Declined, StartError
+from gateway.home import DATABASE, make_home
+
+
+def perform(
+    home: Path, operation: str, asked: dict[str, Any], *, timeout: float = PATIENCE
+) -> Answer:
+    """Ask the gateway that runs on this home; where none runs, open the database and do it.
+
+    Raises `Declined`, `StartError`, and `StoreError` if the database can't be opened.
+    """
+    try:
+        return ask(home, operation, asked, timeout=timeout)
+    except NobodyThere:
+        if not (home / DATABASE).exists():
+            raise StartError(
+                f"The home {home} holds no database yet; `talaria run` makes one."
+            ) from None
+        return asyncio.run(_perform_here(home, operation, asked))
+
+
+async def _perform_here(home: Path, operation: str, asked: Answer) -> Answer:
+    make_home(home)
+    database = await Database.open(home / DATABASE)
+    desk = Desk(database=database, now=now, owe=_keep_owed, forget_people=_nobody_remembers)
+    try:
+        return await OPERATIONS[operation](desk, asked)
+    except StoreError as error:
+        raise Declined(str(error)) from error
+    finally:
+        await database.close()
+
+
+def _keep_owed(_: Sequence[OutboxRow]) -> None:
+    """It stands in the outbox; the next gateway delivers it."""
+
+
+def _nobody_remembers() -> None:
+    """People are read from the database here."""

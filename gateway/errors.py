@@ -1,0 +1,9 @@
+"""What keeps a `talaria` command from being done, as a sentence for whoever typed it."""
+
+
+class StartError(Exception):
+    """The house can't be opened or reached. The text says why and what to do."""
+
+
+class Declined(Exception):
+    """An operation can't be done as it was asked. The text is a sentence that says why."""

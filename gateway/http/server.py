@@ -1,0 +1,161 @@
+"""The two servers: the page on a port behind the gate, the control socket in the home."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+
+from aiohttp import web
+from aiohttp.typedefs import Middleware
+
+from agent_core.errors import StoreError
+from agent_core.state import inbox, outbox
+from agent_core.state.database import Connection
+from gateway.app import Gateway
+from gateway.clock import now
+from gateway.control.operations import OPERATIONS, Desk
+from gateway.errors import Declined, StartError
+from gateway.home import CONSOLE_SOCKET, CONTROL_SOCKET, HTTP_TOKEN, describe_unwritable
+from gateway.http.bridge import Bridge
+from gateway.http.gate import Gate, make_guard
+from gateway.http.health import examine
+from gateway.http.pages import Pages, harden
+from gateway.http.token import load_token
+
+_GATEWAY = web.AppKey("gateway", Gateway)
+_LARGEST_REQUEST = 64 * 1024
+_LAST_ANSWERS = 2.0
+"""Seconds that answers under way have when the server stops."""
+_QUIET_POLL = 0.03
+
+
+@asynccontextmanager
+async def serving_control(gateway: Gateway) -> AsyncIterator[None]:
+    """Serve the control socket for as long as the block runs. Raises `StartError`.
+
+    The mode of the socket is all its protection: whoever can open it owns the home.
+    """
+    path = gateway.settings.home / CONTROL_SOCKET
+    application = _make_application(gateway)
+    application.router.add_get("/quiet", _wait_for_quiet)
+    application.router.add_post("/control/{operation}", _operate)
+    async with _running(application) as runner:
+        try:
+            path.unlink(missing_ok=True)  # left by a process that was killed; we hold the home
+            await web.UnixSite(runner, str(path)).start()
+            path.chmod(0o600)
+        except OSError as error:
+            raise StartError(f"The socket {path} can't be made: {error.strerror}.") from error
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+
+
+@asynccontextmanager
+async def serving_page(gateway: Gateway) -> AsyncIterator[str]:
+    """Serve the console page for as long as the block runs; gives its address with the token.
+
+    Raises `StartError` if the port is taken or the token can't be kept.
+    """
+    http, home = gateway.settings.http, gateway.settings.home
+    try:
+        token = await asyncio.to_thread(load_token, home / HTTP_TOKEN)
+    except OSError as error:
+        raise StartError(describe_unwritable(home, error)) from error
+    bridge = Bridge(home / CONSOLE_SOCKET)
+    guard = make_guard(Gate(bind=http.bind, port=http.port, token=token))
+    application = _make_application(gateway, guard)
+    application.router.add_get("/console", bridge.join)
+    application.on_shutdown.append(bridge.close)
+    Pages().add_to(application)
+    async with _running(application) as runner:
+        try:
+            await web.TCPSite(runner, http.bind, http.port).start()
+        except OSError as error:
+            raise StartError(
+                f"The console page can't listen on {http.bind} port {http.port}:"
+                f" {error.strerror or error}. Set TALARIA_HTTP__PORT to a free one."
+            ) from error
+        yield f"http://{_name_host(http.bind)}:{http.port}/?token={token}"
+
+
+def _make_application(gateway: Gateway, *middlewares: Middleware) -> web.Application:
+    application = web.Application(middlewares=middlewares, client_max_size=_LARGEST_REQUEST)
+    application[_GATEWAY] = gateway
+    application.on_response_prepare.append(harden)
+    application.router.add_get("/health", _tell_health)
+    return application
+
+
+@asynccontextmanager
+async def _running(application: web.Application) -> AsyncIterator[web.AppRunner]:
+    # Without an access log: its lines would hold the token of the address.
+    runner = web.AppRunner(application, access_log=None, shutdown_timeout=_LAST_ANSWERS)
+    await runner.setup()
+    try:
+        yield runner
+    finally:
+        await runner.cleanup()
+
+
+def _name_host(bind: str) -> str:
+    """A name under which this machine reaches what listens there."""
+    if bind in ("0.0.0.0", "::"):  # noqa: S104 - compared with, not bound to
+        return "localhost"
+    return f"[{bind}]" if ":" in bind else bind
+
+
+async def _tell_health(request: web.Request) -> web.Response:
+    is_well, report = await examine(request.app[_GATEWAY])
+    status = HTTPStatus.OK if is_well else HTTPStatus.SERVICE_UNAVAILABLE
+    return web.json_response(report, status=status)
+
+
+async def _operate(request: web.Request) -> web.Response:
+    operation = OPERATIONS.get(request.match_info["operation"])
+    if operation is None:
+        return _decline("This gateway does not know that operation; is it an older version?")
+    gateway = request.app[_GATEWAY]
+    desk = Desk(
+        database=gateway.database,
+        now=now,
+        owe=gateway.delivery.owe,
+        forget_people=gateway.identity.forget_known,
+    )
+    try:
+        asked = await request.json()
+        if not isinstance(asked, dict):
+            return _decline("An operation is asked for with a JSON object.")
+        return web.json_response(await operation(desk, asked))
+    except json.JSONDecodeError:
+        return _decline("That was not JSON.")
+    except (Declined, StoreError) as error:
+        return _decline(str(error))
+
+
+async def _wait_for_quiet(request: web.Request) -> web.Response:
+    """Answer once a platform has nothing to do: all that came in is answered and delivered.
+
+    A client that has just come calls this too: what waited for somebody to be there is
+    tried again at once.
+    """
+    gateway = request.app[_GATEWAY]
+    platform = request.query.get("platform", "")
+
+    def is_at_work(connection: Connection) -> bool:
+        return inbox.has_open(connection, platform=platform) or outbox.has_open(
+            connection, platform=platform
+        )
+
+    gateway.delivery.wake_all(platform)
+    while await gateway.database.read(is_at_work):
+        if request.transport is None or request.transport.is_closing():
+            break
+        await asyncio.sleep(_QUIET_POLL)
+    return web.Response(status=HTTPStatus.NO_CONTENT)
+
+
+def _decline(sentence: str) -> web.Response:
+    return web.json_response({"error": sentence}, status=HTTPStatus.BAD_REQUEST)

@@ -1,0 +1,1 @@
+"""The terminal: a client of the console's socket, as a pipe and as a prompt."""

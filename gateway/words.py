@@ -1,0 +1,13 @@
+"""The words of the command line, each with one line of help; light enough for `--help`."""
+
+from collections.abc import Mapping
+
+WORDS: Mapping[str, str] = {
+    "run": "Start the gateway",
+    "chat": "Talk to it here, or through a pipe",
+    "check": "Look for faults without changing anything",
+    "people": "Who may talk: list, claim, approve",
+    "turns": "What ran: list, show, undelivered",
+    "backup": "Copy the database, also while it is in use",
+}
+"""In the order of `talaria --help`; each has a module of this name in `gateway/cli`."""
