@@ -1,6 +1,7 @@
 """Reads a model's tool arguments, and says in one sentence what is wrong with them."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import NoReturn
 
@@ -25,6 +26,19 @@ _KINDS: Mapping[type, str] = {
     type(None): "null",
 }
 
+_SCHEMA_FAULTS = (
+    JsonSchemaDefinitionException,
+    ValueError,
+    # what fastjsonschema lets through where a schema is of the wrong shape: an array for an
+    # object, a broken pattern, a reference of a kind that it does not know
+    AttributeError,
+    KeyError,
+    OSError,
+    RecursionError,
+    TypeError,
+    re.error,
+)
+
 
 def compile_schema(spec: ToolSpec) -> Validate:
     """A check of arguments that raises `JsonSchemaValueException`.
@@ -36,7 +50,7 @@ def compile_schema(spec: ToolSpec) -> Validate:
         validate: Validate = fastjsonschema.compile(
             json.loads(spec.schema), handlers=_OUTSIDE, use_default=False
         )
-    except (JsonSchemaDefinitionException, RecursionError) as error:
+    except _SCHEMA_FAULTS as error:
         raise ValueError(f"its schema is not valid: {error}") from error
     return validate
 

@@ -1,6 +1,6 @@
 """A loop with everything around it faked, and the transcript it starts from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 
 from agent_core.budget import Budget, Limits
@@ -8,7 +8,7 @@ from agent_core.events import Event, TextGrew, TextReset, TurnEnded
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.loop.contract import Assignment, Course, Equipment
 from agent_core.loop.turn import Loop
-from agent_core.models.contract import Model, Usage
+from agent_core.models.contract import Usage
 from agent_core.tools.contract import Tool, ToolResult
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, TextPart, ToolResultPart, user_message
@@ -28,7 +28,6 @@ class Rig:
         self,
         *plays: Play,
         tools: Sequence[Tool] = (),
-        model: Model | None = None,
         course: Course | None = None,
         steps: int = 20,
         tokens: int = 0,
@@ -44,20 +43,20 @@ class Rig:
         limits = Limits(steps=steps, tokens=tokens, micro_dollars=micro_dollars, seconds=seconds)
         self.budget = Budget(limits, started=0.0, clock=lambda: self.time)
         self.course = course or Course(model="fake-1")
-        self._model = model or self.model
+        self.wait: Callable[[float], Awaitable[None]] = self._pass
 
-    async def _wait(self, seconds: float) -> None:
+    async def _pass(self, seconds: float) -> None:
         self.pauses.append(seconds)
         self.time += seconds
 
     def loop(self) -> Loop:
         equipment = Equipment(
-            model=self._model,
+            model=self.model,
             course=self.course,
             toolbox=self.toolbox,
             price=_price,
             now=lambda: 1_000 + int(self.time * 1000),
-            wait=self._wait,
+            wait=self.wait,
         )
         return Loop(equipment, journal=self.journal, host=self.host, budget=self.budget)
 

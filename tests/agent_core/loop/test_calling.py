@@ -15,7 +15,7 @@ from agent_core.events import TextGrew, TextReset, TurnEnded
 from agent_core.loop.contract import Course
 from agent_core.models.contract import TextDelta
 from tests.agent_core.loop.rig import Rig, shown
-from tests.fakes.model import ask, call, say
+from tests.fakes.model import Play, ask, call, say
 from tests.fakes.tool import FakeTool
 
 BUSY = [ModelBusy("overloaded")]
@@ -128,8 +128,8 @@ async def test_retries_are_counted_anew_for_every_step() -> None:
 
 async def test_a_cut_after_tools_repeats_the_call_and_not_the_tools() -> None:
     look = FakeTool("look")
-    plays = [ask(call("look")), [TextDelta(text="It is"), ModelCut("broke off")], say("It is here")]
-    rig = Rig(*plays, tools=[look])
+    broken: Play = [TextDelta(text="It is"), ModelCut("broke off")]
+    rig = Rig(ask(call("look")), broken, say("It is here"), tools=[look])
     assert shown(await rig.run()) == "It is here"
     assert len(look.asked) == 1
     assert rig.model.requests[1].messages == rig.model.requests[2].messages

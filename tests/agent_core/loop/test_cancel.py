@@ -1,7 +1,7 @@
 """A turn that is cut short: everything it started ends with it, at once."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from contextlib import aclosing
 
 import pytest
@@ -72,15 +72,12 @@ async def test_cancelling_while_an_answer_streams_closes_the_stream() -> None:
 async def test_cancelling_while_waiting_to_retry_ends_the_wait() -> None:
     gate = Gate()
     rig = Rig([ModelBusy("busy")])
-    rig._wait = _ignore_seconds(gate.wait)  # type: ignore[method-assign]
-    await cancel_at(rig, gate)
 
-
-def _ignore_seconds(wait: Callable[[], Awaitable[None]]) -> Callable[[float], Awaitable[None]]:
     async def pause(seconds: float) -> None:
-        await wait()
+        await gate.wait()
 
-    return pause
+    rig.wait = pause
+    await cancel_at(rig, gate)
 
 
 @pytest.mark.parametrize("kind", ["answer", "result", "input"])

@@ -1,11 +1,13 @@
 """Turns that reach a limit or go in circles, and turns whose process wants to end."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
 from agent_core.errors import ModelBusy, ModelDenied
 from agent_core.events import TextReset, TurnEnded
+from agent_core.ids import CallId
 from agent_core.models.contract import Usage
 from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.transcript import TextPart
@@ -68,7 +70,7 @@ async def test_a_last_call_that_fails_ends_the_turn_and_says_why() -> None:
     ],
 )
 async def test_tokens_money_and_time_end_a_turn(
-    limits: dict[str, int], reason: str, words: str
+    limits: dict[str, Any], reason: str, words: str
 ) -> None:
     async def act(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         rig.time += 5
@@ -134,7 +136,7 @@ async def test_a_call_that_fails_again_is_warned_of_and_then_stopped() -> None:
     assert given[0] == "no such file"
     assert given[1].startswith("no such file\n\nThis same call of `look` has failed 2 times")
     assert "failed 4 times" in fact_of(rig.model.requests[4].messages[-1])
-    assert rig.journal.results["c1"].text == "no such file"
+    assert rig.journal.results[CallId("c1")].text == "no such file"
 
 
 async def test_a_call_that_gives_the_same_again_is_warned_of_and_then_stopped() -> None:

@@ -1,5 +1,7 @@
 """Whatever a model does, a turn ends once and every call that is kept is answered once."""
 
+from itertools import pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -113,7 +115,7 @@ async def test_any_behaviour_of_a_model_ends_in_one_way(
 def _check_transcript(rig: Rig) -> None:
     """A transcript as providers take it: results right behind their calls, each once."""
     transcript = [HELLO, *rig.journal.transcript]
-    for before, message in zip(transcript, transcript[1:], strict=False):
+    for before, message in pairwise(transcript):
         given = [part.call_id for part in message.parts if isinstance(part, ToolResultPart)]
         assert given == [asked.call_id for asked in before.calls]
         assert message.parts

@@ -8,7 +8,7 @@ from agent_core.models.contract import TextDelta
 from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.transcript import TextPart
 from tests.agent_core.loop.rig import HELLO, Rig, result_texts, shown
-from tests.fakes.model import ask, call, finish, say
+from tests.fakes.model import Play, ask, call, finish, say
 from tests.fakes.tool import FakeTool
 
 
@@ -66,7 +66,7 @@ async def test_an_answer_that_stands_is_shown_again_when_the_next_one_breaks_off
     async def interrupt() -> None:
         rig.host.speak("and tomorrow?")
 
-    broken = [TextDelta(text="Ra"), ModelCut("broke off")]
+    broken: Play = [TextDelta(text="Ra"), ModelCut("broke off")]
     rig = Rig([interrupt, *say("Sunny")], broken, say("Rain"))
     events = await rig.run()
     assert shown(events[:4]) == ""
@@ -89,7 +89,7 @@ async def test_answers_that_were_not_streamed_are_on_display_with_the_next_one()
     async def interrupt() -> None:
         rig.host.speak("more")
 
-    unstreamed = [interrupt, finish(TextPart(text="two"))]
+    unstreamed: Play = [interrupt, finish(TextPart(text="two"))]
     rig = Rig([interrupt, *say("one")], unstreamed, say("three"))
     assert shown(await rig.run()) == "one\n\ntwo\n\nthree"
 

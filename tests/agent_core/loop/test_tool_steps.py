@@ -41,9 +41,7 @@ async def test_a_tool_is_told_on_whose_behalf_it_runs() -> None:
     assert (context.now, context.evidence) == (1_000, "hello")
 
 
-async def test_an_answer_is_recorded_before_its_calls_run_and_results_before_the_next_call() -> (
-    None
-):
+async def test_answers_are_recorded_before_calls_run_and_results_before_the_next_answer() -> None:
     order: list[str] = []
 
     async def act(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
