@@ -1,5 +1,6 @@
 """Files of memory are replaced whole or not at all."""
 
+import os
 import stat
 from pathlib import Path
 
@@ -24,6 +25,22 @@ def test_what_is_written_is_read_and_private(path: Path) -> None:
     assert read(path).hash == digest("- über\n")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_content_is_on_the_disk_before_its_name_and_the_name_before_the_return(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[tuple[str, bool]] = []
+    really_sync = os.fsync
+
+    def sync(descriptor: int) -> None:
+        kind = "folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file"
+        synced.append((kind, path.exists()))
+        really_sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    assert write(path, "- one\n", seen="")
+    assert synced == [("file", False), ("folder", True)]
 
 
 def test_a_file_that_was_changed_since_is_left_alone(path: Path) -> None:

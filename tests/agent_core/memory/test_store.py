@@ -205,6 +205,46 @@ async def test_an_edit_of_the_file_that_a_crash_left_behind_keeps_both(
     assert await agree(database, store, ann, desk) == ("one", "by hand", "two")
 
 
+async def test_a_file_made_by_hand_where_a_crash_left_none_keeps_both(
+    database: Database, folder: Path, ann: Person, desk: Desk
+) -> None:
+    with pytest.raises(Crash):
+        await MemoryStore(database, folder, write=crash_before_write).change(
+            ann.id, ann.slug, add("one"), TURN
+        )
+    desk.save(ann, "- by hand\n")
+    store = MemoryStore(database, folder)
+    assert await agree(database, store, ann, desk) == ("by hand", "one")
+
+
+async def test_an_edit_of_a_file_that_two_crashes_left_behind_keeps_all(
+    database: Database, folder: Path, ann: Person, desk: Desk
+) -> None:
+    store = MemoryStore(database, folder)
+    crashing = MemoryStore(database, folder, write=crash_before_write)
+    await store.change(ann.id, ann.slug, add("one"), TURN)
+    for text in ("two", "three"):
+        with pytest.raises(Crash):
+            await crashing.change(ann.id, ann.slug, add(text), TURN)
+    desk.save(ann, "- one\n- by hand\n")
+    assert await agree(database, store, ann, desk) == ("one", "by hand", "two", "three")
+
+
+async def test_taking_back_a_change_after_a_crash_is_heard_once_the_file_was_seen(
+    database: Database, folder: Path, ann: Person, desk: Desk
+) -> None:
+    store = MemoryStore(database, folder)
+    await store.change(ann.id, ann.slug, add("one"), TURN)
+    before = desk.read(ann)
+    with pytest.raises(Crash):
+        await MemoryStore(database, folder, write=crash_after_write).change(
+            ann.id, ann.slug, add("two"), TURN
+        )
+    assert await agree(database, store, ann, desk) == ("one", "two")
+    desk.save(ann, before)
+    assert await agree(database, store, ann, desk) == ("one",)
+
+
 async def test_two_crashes_in_a_row_lose_nothing(
     database: Database, folder: Path, ann: Person, desk: Desk
 ) -> None:
@@ -307,6 +347,30 @@ async def test_many_changes_of_one_person_at_once_are_all_made(
         *(store.snapshot(ann.id, ann.slug, 3) for _ in range(5)),
     )
     assert sorted(await agree(database, store, ann, desk)) == sorted(texts)
+
+
+async def test_the_file_of_one_list_is_written_by_one_change_at_a_time(
+    database: Database, folder: Path, ann: Person, desk: Desk
+) -> None:
+    in_use = threading.Lock()
+    collisions = 0
+
+    def write_alone(path: Path, text: str, seen: str) -> bool:
+        nonlocal collisions
+        if not in_use.acquire(blocking=False):
+            collisions += 1
+            return files.write(path, text, seen)
+        try:
+            return files.write(path, text, seen)
+        finally:
+            in_use.release()
+
+    store = MemoryStore(database, folder, write=write_alone)
+    await asyncio.gather(
+        *(store.change(ann.id, ann.slug, add(f"entry {number}"), TURN) for number in range(20))
+    )
+    assert collisions == 0
+    assert desk.read(ann) == "".join(f"- entry {number}\n" for number in range(20))
 
 
 async def test_a_person_does_not_wait_for_another_one_s_file(

@@ -163,6 +163,7 @@ async def test_facts_calls_and_results_are_no_words(archive: Archive, ann: Talk)
         user_message("tell me", facts="<facts>zebra</facts>"),
         Message(role="assistant", parts=(TextPart(text="I look"), call)),
         Message(role="tool", parts=(result,)),
+        Message(role="tool", parts=(TextPart(text="zebra 斑马"),)),
         Message(role="assistant", parts=(TextPart(text="It is striped"),)),
     )
     assert ids(await recall(archive, ann, "zebra")) == []

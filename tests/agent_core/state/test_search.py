@@ -58,3 +58,16 @@ async def test_a_message_without_words_takes_no_place_in_the_index(tmp_path: Pat
         assert await database.write("index", work) == 1
     finally:
         await database.close()
+
+
+@pytest.mark.parametrize("term", ['a"b', '"', "nul\0", "\ud800", "%", "a OR", "\\", ""])
+async def test_any_term_is_safe_to_search(tmp_path: Path, term: str) -> None:
+    database = await Database.open(tmp_path / "state.db")
+    try:
+        for work in (
+            lambda connection: search.count_words(connection, field("p1"), words=[term]),
+            lambda connection: search.count_fragments(connection, field("p1"), fragments=[term]),
+        ):
+            assert await database.read(work) == 0
+    finally:
+        await database.close()

@@ -1,0 +1,31 @@
+"""Within a transaction: what a file is taken for, and when it is noted as written."""
+
+from agent_core.memory.changes import Edit
+from agent_core.memory.files import ABSENT, FileText, digest
+from agent_core.memory.reconcile import Settlement, Shelf, confirm, find_agreed, settle
+from agent_core.state.database import Connection, Database
+from agent_core.state.ledger import Origin
+from agent_core.state.people import Person
+
+TURN = Origin(actor="turn:1", now=5)
+
+
+async def test_a_late_confirmation_does_not_speak_for_a_newer_file(
+    database: Database, ann: Person
+) -> None:
+    shelf = Shelf(person_id=ann.id, target="memory", limit=100)
+
+    def add(connection: Connection, text: str) -> Settlement:
+        edit = Edit(action="add", target="memory", text=text)
+        return settle(connection, shelf, ABSENT, edit, TURN)
+
+    def work(connection: Connection) -> tuple[object, object]:
+        first, second = add(connection, "one"), add(connection, "two")
+        assert second.text == "- one\n- two\n"
+        newer = FileText(text=second.text, hash=digest(second.text))
+        confirm(connection, shelf, first.projection)
+        before = find_agreed(connection, shelf, newer)
+        confirm(connection, shelf, second.projection)
+        return before, find_agreed(connection, shelf, newer)
+
+    assert await database.write("work", work) == (None, ("one", "two"))
