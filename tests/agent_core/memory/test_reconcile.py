@@ -19,13 +19,15 @@ async def test_a_late_confirmation_does_not_speak_for_a_newer_file(
         edit = Edit(action="add", target="memory", text=text)
         return settle(connection, shelf, ABSENT, edit, TURN)
 
-    def work(connection: Connection) -> tuple[object, object]:
+    def work(connection: Connection) -> tuple[object, ...]:
         first, second = add(connection, "one"), add(connection, "two")
         assert second.text == "- one\n- two\n"
         newer = FileText(text=second.text, hash=digest(second.text))
+        older = FileText(text="- one\n", hash=digest("- one\n"))
         confirm(connection, shelf, first.projection)
-        before = find_agreed(connection, shelf, newer)
+        before = [find_agreed(connection, shelf, seen) for seen in (older, newer)]
         confirm(connection, shelf, second.projection)
-        return before, find_agreed(connection, shelf, newer)
+        after = [find_agreed(connection, shelf, seen) for seen in (older, newer)]
+        return before, after
 
-    assert await database.write("work", work) == (None, ("one", "two"))
+    assert await database.write("work", work) == ([None, None], [None, ("one", "two")])

@@ -217,6 +217,18 @@ async def test_a_file_made_by_hand_where_a_crash_left_none_keeps_both(
     assert await agree(database, store, ann, desk) == ("by hand", "one")
 
 
+async def test_a_file_made_by_hand_where_one_was_lost_and_not_yet_mended_keeps_both(
+    database: Database, folder: Path, ann: Person, desk: Desk
+) -> None:
+    store = MemoryStore(database, folder)
+    await store.change(ann.id, ann.slug, add("one"), TURN)
+    desk.lose(ann)
+    with pytest.raises(Crash):
+        await look(MemoryStore(database, folder, write=crash_before_write), ann)
+    desk.save(ann, "- by hand\n")
+    assert await agree(database, store, ann, desk) == ("by hand", "one")
+
+
 async def test_an_edit_of_a_file_that_two_crashes_left_behind_keeps_all(
     database: Database, folder: Path, ann: Person, desk: Desk
 ) -> None:
