@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 
 import aiohttp
@@ -149,7 +149,7 @@ class AnthropicModel:
         """The folder's name."""
         return PROVIDER
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelAnswer]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         """Make the call; see the contract.
 
         What breaks off is `ModelBusy` until the first event has come, `ModelCut` after it; an

@@ -58,7 +58,7 @@ async def test_pieces_are_given_on_as_they_come(model: Model, api: AnthropicEmul
     first = await asyncio.wait_for(anext(stream), 5)
     assert isinstance(first, TextDelta)
     assert first.text == "one "
-    await stream.aclose()  # type: ignore[attr-defined]
+    await stream.aclose()
 
 
 async def test_facts_and_words_are_blocks_of_their_own(
@@ -385,7 +385,7 @@ async def test_leaving_a_stream_ends_the_call(model: Model, api: AnthropicEmulat
     api.plan(Fault(answer=text_answer("half an answer"), after_events=4, then="hang"))
     stream = model.stream(ask("hello"))
     await asyncio.wait_for(anext(stream), 5)
-    await stream.aclose()  # type: ignore[attr-defined]
+    await stream.aclose()
     async with asyncio.timeout(5):
         while not api.disconnects:
             await asyncio.sleep(0.01)

@@ -1,0 +1,83 @@
+"""What the stand-in can know: the memory in its prompt and what this session changed; pure."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+
+from agent_core.transcript import Message, ToolCallPart, ToolResultPart
+
+_HEADING = re.compile(r"^## (?P<name>MEMORY|USER)\.md\b")
+_TARGETS = {"MEMORY": "memory", "USER": "user"}
+
+
+def read_notes(system: str, messages: Sequence[Message]) -> dict[str, list[str]]:
+    """The entries by target, as of now: those of the prompt, then every change since that
+    the memory tool says it made.
+    """
+    notes = _read_prompt(system)
+    results = {
+        part.call_id: part
+        for message in messages
+        for part in message.parts
+        if isinstance(part, ToolResultPart)
+    }
+    for message in messages:
+        for call in message.calls:
+            result = results.get(call.call_id)
+            if call.name == "memory" and result is not None and not result.is_error:
+                _apply(notes, call)
+    return notes
+
+
+def find_entries(words: str, notes: dict[str, list[str]]) -> list[tuple[str, str]]:
+    """Target and entry of each entry that holds the words, in any case."""
+    wanted = words.casefold()
+    return [
+        (target, entry)
+        for target, entries in notes.items()
+        for entry in entries
+        if wanted in entry.casefold()
+    ]
+
+
+def read_arguments(call: ToolCallPart) -> Mapping[str, str]:
+    """The arguments that are text; none where the JSON is no object."""
+    try:
+        found = json.loads(call.arguments)
+    except ValueError:
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {key: value for key, value in found.items() if isinstance(value, str)}
+
+
+def _read_prompt(system: str) -> dict[str, list[str]]:
+    notes: dict[str, list[str]] = {"memory": [], "user": []}
+    entries: list[str] | None = None
+    for line in system.splitlines():
+        heading = _HEADING.match(line)
+        if heading:
+            entries = notes[_TARGETS[heading["name"]]]
+        elif line.startswith("#"):
+            entries = None
+        elif entries is not None and line.startswith("- "):
+            entries.append(line[2:])
+        elif entries and line.startswith("  "):
+            entries[-1] += "\n" + line[2:]
+    return notes
+
+
+def _apply(notes: dict[str, list[str]], call: ToolCallPart) -> None:
+    given = read_arguments(call)
+    entries = notes.get(given.get("target", ""))
+    if entries is None:
+        return
+    old, text = given.get("old", ""), given.get("text", "")
+    if given.get("action") == "add":
+        if text not in entries:
+            entries.append(text)
+        return
+    for place, entry in enumerate(entries):
+        if old and old in entry:
+            entries[place : place + 1] = [text] if given.get("action") == "replace" else []
+            return

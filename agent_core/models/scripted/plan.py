@@ -1,0 +1,133 @@
+"""What the stand-in does next in a turn: which tools it calls, or what it answers; pure."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent_core.models.contract import ModelRequest
+from agent_core.models.scripted.commands import (
+    Command,
+    Forget,
+    Remember,
+    Search,
+    read_command,
+)
+from agent_core.models.scripted.notebook import find_entries, read_notes
+from agent_core.models.scripted.telling import ABILITIES, WHO_SHORT, Piece, Teller
+from agent_core.transcript import Message, ToolResultPart
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A tool call that a command needs: name and arguments as JSON text."""
+
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Tool calls to make now; or, without any, the answer."""
+
+    wishes: tuple[Wish, ...] = ()
+    pieces: tuple[Piece, ...] = ()
+
+
+def make_plan(request: ModelRequest, delay: float) -> Plan:
+    """The next thing to do. Depends on the request alone, so a repeat does the same.
+
+    A turn is what came since the last answer without calls; all that a person wrote in it
+    is answered.
+    """
+    start = _find_turn(request.messages)
+    turn = request.messages[start:]
+    done = _find_results(turn)
+    notes = read_notes(request.system, request.messages[:start])
+    tools = {tool.name for tool in request.tools}
+    commands = [
+        read_command(message.text) for message in turn if message.role == "user" and message.text
+    ]
+    chains = [
+        [wish for wish in _wish(command, notes) if wish.name in tools] for command in commands
+    ]
+    wanted = dict.fromkeys(wish for chain in chains if (wish := _next(chain, done)) is not None)
+    if wanted:
+        return Plan(wishes=tuple(wanted))
+    teller = Teller(
+        before=notes,
+        now=read_notes(request.system, request.messages),
+        is_first=not _was_told(request.messages[:start]),
+        delay=delay,
+    )
+    pieces: list[Piece] = []
+    for number, (command, chain) in enumerate(zip(commands, chains, strict=True)):
+        told = teller.tell(command, [done[wish] for wish in chain if wish in done])
+        if number:
+            told = [Piece(text="\n\n"), *told]
+        pieces += told
+    return Plan(pieces=tuple(pieces) or (Piece(text=WHO_SHORT),))
+
+
+def _find_turn(messages: Sequence[Message]) -> int:
+    for place in range(len(messages) - 1, -1, -1):
+        if messages[place].role == "assistant" and not messages[place].calls:
+            return place + 1
+    return 0
+
+
+def _find_results(turn: Sequence[Message]) -> dict[Wish, ToolResultPart]:
+    results = {
+        part.call_id: part
+        for message in turn
+        for part in message.parts
+        if isinstance(part, ToolResultPart)
+    }
+    return {
+        Wish(call.name, call.arguments): results[call.call_id]
+        for message in turn
+        for call in message.calls
+        if call.call_id in results
+    }
+
+
+def _next(chain: Sequence[Wish], done: dict[Wish, ToolResultPart]) -> Wish | None:
+    """The first wish that was not tried, unless one before it was granted."""
+    for wish in chain:
+        if wish not in done:
+            return wish
+        if not done[wish].is_error:
+            return None
+    return None
+
+
+def _wish(command: Command, notes: dict[str, list[str]]) -> list[Wish]:
+    """The calls that a command needs: each one is tried when the one before it failed."""
+    match command:
+        case Remember():
+            return [_memory(action="add", target=command.target, text=command.text)]
+        case Search():
+            return [Wish("recall", _dump({"query": command.query}))]
+        case Forget():
+            fitting = find_entries(command.words, notes)
+            if len(fitting) > 1:
+                return []
+            if fitting:
+                target, entry = fitting[0]
+                return [_memory(action="remove", target=target, old=entry)]
+            return [
+                _memory(action="remove", target=target, old=command.words)
+                for target in ("memory", "user")
+            ]
+    return []
+
+
+def _memory(**arguments: str) -> Wish:
+    return Wish("memory", _dump(arguments))
+
+
+def _dump(arguments: dict[str, str]) -> str:
+    return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
+
+
+def _was_told(before: Sequence[Message]) -> bool:
+    return any(message.role == "assistant" and ABILITIES in message.text for message in before)
