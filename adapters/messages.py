@@ -61,6 +61,8 @@ class InboundMessage:
     attachments: tuple[Attachment, ...] = ()
     quote: Quote | None = None
     room_title: str | None = None
+    forwarded_from: str | None = None
+    """Who wrote the words, when the sender only passed them on: then they are not the sender's."""
     sent_at: int
     """Milliseconds since the epoch, UTC, by the platform's clock."""
 

@@ -89,11 +89,13 @@ class ToolSpec:
 
 
 def user_message(text: str, *, facts: str = "") -> Message:
-    """A user message of words, led by facts where there are any."""
-    words = TextPart(text=text)
-    return Message(
-        role="user", parts=(TextPart(text=facts, is_fact=True), words) if facts else (words,)
-    )
+    """A user message of words, led by facts where there are any.
+
+    Providers refuse empty text, so what is empty is left out.
+    """
+    lead = (TextPart(text=facts, is_fact=True),) if facts else ()
+    words = (TextPart(text=text),) if text.strip() else ()
+    return Message(role="user", parts=(*lead, *words))
 
 
 _KINDS: dict[str, type[TextPart | ToolCallPart | ToolResultPart | RawPart]] = {

@@ -57,7 +57,7 @@ def name_conversation(platform: str, address: Address, person: Person) -> str:
 
 def said(pending: Pending, *, zone: str, now: int) -> Message:
     """A waiting message as the model reads it: facts first, then the person's words."""
-    return user_message(escape(pending.message.text), facts=_facts(pending, zone=zone, now=now))
+    return user_message(_words(pending.message), facts=_facts(pending, zone=zone, now=now))
 
 
 def steer(pending: Pending, *, zone: str, now: int) -> Steer:
@@ -65,7 +65,7 @@ def steer(pending: Pending, *, zone: str, now: int) -> Steer:
     return Steer(
         inbox_ids=pending.inbox_ids,
         facts=_facts(pending, zone=zone, now=now),
-        text=escape(pending.message.text),
+        text=_words(pending.message),
     )
 
 
@@ -94,12 +94,6 @@ def outbound(row: OutboxRow, *, text: str, is_live: bool = False) -> OutboundMes
 
 def _facts(pending: Pending, *, zone: str, now: int) -> str:
     message = pending.message
-    answered = message.quote
-    quote = (
-        QuotedMessage(author=answered.author, text=answered.text, is_ours=answered.is_ours)
-        if answered
-        else None
-    )
     return compose_facts(
         FactInputs(
             now=now,
@@ -110,10 +104,24 @@ def _facts(pending: Pending, *, zone: str, now: int) -> str:
             is_thread=message.address.thread_id is not None,
             author=message.sender.display_name,
             language=message.sender.language,
-            quote=quote,
+            quote=_quote(message),
             attachments=tuple(
                 f"{attachment.kind} {attachment.name or ''}".strip()
                 for attachment in message.attachments
             ),
         )
     )
+
+
+def _words(message: InboundMessage) -> str:
+    """What the sender said. What they only passed on is somebody else's, and is quoted."""
+    return "" if message.forwarded_from else escape(message.text)
+
+
+def _quote(message: InboundMessage) -> QuotedMessage | None:
+    if message.forwarded_from:
+        return QuotedMessage(author=message.forwarded_from, text=message.text, is_ours=False)
+    answered = message.quote
+    if answered is None:
+        return None
+    return QuotedMessage(author=answered.author, text=answered.text, is_ours=answered.is_ours)
