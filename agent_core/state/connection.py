@@ -12,6 +12,9 @@ T = TypeVar("T")
 BUSY_TIMEOUT_SECONDS = 5.0
 """How long a statement waits for a foreign lock; only a foreign program can hold one."""
 _CACHED_STATEMENTS = 256
+_STEPS_BETWEEN_LOOKS = 100_000
+"""Instructions of SQLite's machine, some milliseconds of them, after which a statement looks
+whether the connection is closing."""
 
 
 class ThreadedConnection:
@@ -21,6 +24,7 @@ class ThreadedConnection:
         self._connection = connection
         self.load = 0
         """How many functions wait for the thread or run on it."""
+        self._is_closing = False
 
     @classmethod
     async def open(
@@ -39,7 +43,11 @@ class ThreadedConnection:
             timeout=BUSY_TIMEOUT_SECONDS,
             cached_statements=_CACHED_STATEMENTS,
         )
-        return cls(connection)
+        opened = cls(connection)
+        # Unlike an interrupt from outside, this can't come too early for a statement that is
+        # about to begin.
+        await connection.set_progress_handler(lambda: opened._is_closing, _STEPS_BETWEEN_LOOKS)
+        return opened
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run a whole function on the thread: one hop, however many statements it has.
@@ -57,7 +65,6 @@ class ThreadedConnection:
             self.load -= 1
 
     async def close(self) -> None:
-        """Interrupt what still runs and end the thread."""
-        if self.load:
-            await self._connection.interrupt()
+        """Break off what still runs, with an "interrupted", and end the thread."""
+        self._is_closing = True
         await self._connection.close()
