@@ -1,7 +1,9 @@
 """Tool calls as models really make them: each comes back as a result."""
 
 import asyncio
+import json
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -224,4 +226,14 @@ async def test_a_tool_with_a_broken_schema_is_told_as_broken_and_never_run(schem
     result = await run(Toolbox([look]), arguments='{"a": "x"}')
     assert result.is_error
     assert "the tool itself is broken" in result.text
+    assert look.asked == []
+
+
+async def test_a_schema_can_not_make_this_process_read_a_file(tmp_path: Path) -> None:
+    outside = tmp_path / "schema.json"
+    outside.write_text('{"type":"integer"}')
+    schema = {"type": "object", "properties": {"a": {"$ref": outside.as_uri()}}}
+    look = FakeTool("look", schema=json.dumps(schema))
+    result = await run(Toolbox([look]), arguments='{"a": 1}')
+    assert "lies outside of the schema" in result.text
     assert look.asked == []
