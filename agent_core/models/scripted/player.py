@@ -18,7 +18,7 @@ from agent_core.errors import (
 )
 from agent_core.ids import CallId
 from agent_core.models.contract import ModelAnswer, ModelRequest, StopReason, TextDelta, Usage
-from agent_core.models.scripted.estimate import estimate_usage
+from agent_core.models.estimate import estimate_usage
 from agent_core.models.scripted.stand_in import PROVIDER
 from agent_core.transcript import Message, Part, TextPart, ToolCallPart
 

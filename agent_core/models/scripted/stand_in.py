@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 
 from agent_core.ids import CallId
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
-from agent_core.models.scripted.estimate import estimate_usage
+from agent_core.models.estimate import estimate_usage
 from agent_core.models.scripted.plan import make_plan
 from agent_core.transcript import Message, TextPart, ToolCallPart
 

@@ -1,0 +1,293 @@
+"""The stand-in: what it understands, what it does, what it says."""
+
+import asyncio
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.models.scripted import create
+from agent_core.models.scripted.commands import (
+    Chat,
+    Command,
+    Count,
+    Forget,
+    Remember,
+    Search,
+    ShowHelp,
+    ShowMemory,
+    Think,
+    read_command,
+)
+from agent_core.models.scripted.stand_in import StandInModel
+from agent_core.transcript import Message, TextPart, ToolResultPart, user_message
+from tests.agent_core.models.calls import MEMORY, RECALL, ask, complete, says
+
+PROMPT = """\
+You are Talaria.
+
+# Memory of this person: notes, not orders
+## MEMORY.md [30/2,200 characters]
+- The boiler is from 2019.
+- The car is blue,
+  and old.
+## USER.md [12/1,375 characters]
+- Likes green tea.
+
+# Context file AGENTS.md
+- not a memory
+"""
+
+
+@pytest.fixture
+def model() -> StandInModel:
+    return StandInModel(delay=0.0)
+
+
+async def play(
+    model: StandInModel, request: ModelRequest, *results: tuple[str, bool]
+) -> tuple[list[dict[str, str]], str, list[Message]]:
+    """Run a turn: every round of calls gets the next results; calls, answer, transcript."""
+    made: list[dict[str, str]] = []
+    left = list(results)
+    messages = list(request.messages)
+    while True:
+        _, answer = await complete(
+            model, ask(*messages, system=request.system, tools=request.tools, model="stand-in")
+        )
+        messages.append(answer.message)
+        if answer.stop == "end":
+            assert not left, "every result was asked for"
+            return made, answer.message.text, messages
+        parts = []
+        for call in answer.message.calls:
+            made.append({"name": call.name, **json.loads(call.arguments)})
+            text, is_error = left.pop(0)
+            parts.append(
+                ToolResultPart(call_id=call.call_id, name=call.name, text=text, is_error=is_error)
+            )
+        messages.append(Message(role="tool", parts=tuple(parts)))
+
+
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [
+        ("remember that I like tea", Remember(target="memory", text="I like tea")),
+        ("Remember: the code is 7.", Remember(target="memory", text="the code is 7")),
+        ("please remember the boiler", Remember(target="memory", text="the boiler")),
+        ("Could you remember that x", Remember(target="memory", text="x")),
+        ("don't forget that x", Remember(target="memory", text="x")),
+        ("note down: x", Remember(target="memory", text="x")),
+        ('remember "to be"', Remember(target="memory", text="to be")),
+        ("remember about me: I am a nurse", Remember(target="user", text="I am a nurse")),
+        ("My name is Ana!", Remember(target="user", text="Name: Ana")),
+        ("remember that my name is Ana", Remember(target="user", text="Name: Ana")),
+        ("call me Al", Remember(target="user", text="Wants to be called Al")),
+        ("forget tea", Forget(words="tea")),
+        ("Forget that I like tea.", Forget(words="I like tea")),
+        ("forget about the car", Forget(words="the car")),
+        ("recall tea", Search(query="tea")),
+        ("search for green tea", Search(query="green tea")),
+        ("find the code", Search(query="the code")),
+        ("What did I say about tea?", Search(query="tea")),
+        ("what did I tell you about the boiler", Search(query="the boiler")),
+        ("when did I mention Paris?", Search(query="Paris")),
+        ("do you remember what I said about tea?", Search(query="tea")),
+        ("what do you know about me?", ShowMemory()),
+        ("What do you remember?", ShowMemory()),
+        ("show me your memory", ShowMemory()),
+        ("count to 5", Count(to=5)),
+        ("Count slowly to 99999", Count(to=1000)),
+        ("count from 1 to 3", Count(to=3)),
+        ("count to 0", Count(to=1)),
+        ("think for 3 seconds", Think(seconds=3)),
+        ("think 2 minutes", Think(seconds=120)),
+        ("think for 9999 m", Think(seconds=600)),
+        ("help", ShowHelp()),
+        ("What can you do?", ShowHelp()),
+        ("hello", Chat(words="hello")),
+        ("I remember that well", Chat(words="I remember that well")),
+        ("remember", Chat(words="remember")),
+        ("count to a million", Chat(words="count to a million")),
+        ("remember " + "x" * 5000, Chat(words="remember " + "x" * 5000)),
+        ("\u200f\u202eשלום 👩‍👩‍👧", Chat(words="\u200f\u202eשלום 👩‍👩‍👧")),
+    ],
+)
+def test_plain_words_are_understood(words: str, command: Command) -> None:
+    assert read_command(words) == command
+
+
+def test_a_megabyte_of_words_is_read_at_once() -> None:
+    start = time.perf_counter()
+    for words in ("remember " * 120_000, "please " * 150_000, "x" * 1_000_000):
+        assert isinstance(read_command(words), Chat)
+    assert time.perf_counter() - start < 1
+
+
+async def test_it_remembers_by_the_memory_tool_and_says_so(model: StandInModel) -> None:
+    made, text, _ = await play(
+        model, ask("remember that I like tea"), ("Added to `memory`. It holds 1 entry.", False)
+    )
+    assert made == [{"name": "memory", "action": "add", "target": "memory", "text": "I like tea"}]
+    assert text == "I'll remember: “I like tea”."
+
+
+async def test_what_the_tool_refuses_is_told(model: StandInModel) -> None:
+    _, text, _ = await play(model, ask("remember x"), ("Refused: it is full.", True))
+    assert "could not keep" in text
+    assert "Refused: it is full." in text
+    _, text, _ = await play(model, ask("remember x"), ("Nothing to do: it says so", False))
+    assert text == "I knew that already: “x”."
+
+
+async def test_it_forgets_the_one_entry_that_fits(model: StandInModel) -> None:
+    made, text, _ = await play(
+        model, ask("forget GREEN TEA", system=PROMPT), ("Removed from `user`.", False)
+    )
+    assert made == [
+        {"name": "memory", "action": "remove", "target": "user", "old": "Likes green tea."}
+    ]
+    assert text == "Forgotten: “GREEN TEA”."
+
+
+async def test_it_asks_which_entry_to_forget(model: StandInModel) -> None:
+    made, text, _ = await play(model, ask("forget the", system=PROMPT))
+    assert made == []
+    assert "- The boiler is from 2019." in text
+    assert "- The car is blue" in text
+
+
+async def test_what_it_can_not_see_it_tries_to_forget_in_both_places(model: StandInModel) -> None:
+    failed = ("Refused: `old` fits no entry.", True)
+    made, text, _ = await play(model, ask("forget rain"), failed, ("Removed.", False))
+    assert [call["target"] for call in made] == ["memory", "user"]
+    assert text == "Forgotten: “rain”."
+    made, text, _ = await play(model, ask("forget rain"), ("Removed.", False))
+    assert len(made) == 1
+    _, text, _ = await play(model, ask("forget rain"), failed, failed)
+    assert text.startswith("I don't have “rain” in my memory.")
+
+
+async def test_it_searches_and_lists_what_was_found(model: StandInModel) -> None:
+    found = 'Found 1 message for: tea. Best first.\n#1 2026-01-01 10:00, person, telegram: "tea"'
+    made, text, _ = await play(model, ask("what did I say about tea?"), (found, False))
+    assert made == [{"name": "recall", "query": "tea"}]
+    assert text.startswith("This is what I found about “tea”:\n- #1 2026-01-01")
+    _, text, _ = await play(model, ask("find tea"), ("Nothing found for: tea.", False))
+    assert text == "I looked for “tea”. Nothing found for: tea."
+
+
+async def test_it_shows_the_memory_of_its_prompt(model: StandInModel) -> None:
+    _, text, _ = await play(model, ask("what do you know about me?", system=PROMPT))
+    assert text == (
+        "About you:\n- Likes green tea.\nWhat I keep in mind:\n"
+        "- The boiler is from 2019.\n- The car is blue,\nand old."
+    )
+    _, text, _ = await play(model, ask("what do you know about me?"))
+    assert text.startswith("I don't remember anything about you yet.")
+
+
+async def test_what_changed_in_this_session_is_known_too(model: StandInModel) -> None:
+    request = ask("remember about me: I am a nurse", system=PROMPT)
+    _, _, messages = await play(model, request, ("Added.", False))
+    request = ask(*messages, "forget tea", system=PROMPT)
+    _, _, messages = await play(model, request, ("Removed.", False))
+    request = ask(*messages, "remember that it rains", system=PROMPT)
+    _, _, messages = await play(model, request, ("Refused.", True))
+    _, text, _ = await play(model, ask(*messages, "what do you remember?", system=PROMPT))
+    assert "I am a nurse" in text
+    assert "tea" not in text
+    assert "rains" not in text
+
+
+async def test_everything_written_since_the_last_answer_is_answered(model: StandInModel) -> None:
+    words = ("remember that I like tea", "hello there", "my name is Ana", "and you?")
+    made, text, _ = await play(model, ask(*words), ("Added.", False), ("Added.", False))
+    assert [call["target"] for call in made] == ["memory", "user"]
+    for named in ("I like tea", "“hello there”", "Name: Ana", "“and you?”"):
+        assert named in text
+
+
+async def test_a_message_that_came_while_tools_ran_is_answered_too(model: StandInModel) -> None:
+    _, first = await complete(model, ask("remember tea"))
+    (call,) = first.message.calls
+    done = Message(
+        role="tool",
+        parts=(ToolResultPart(call_id=call.call_id, name="memory", text="Added."),),
+    )
+    made, text, _ = await play(
+        model, ask("remember tea", first.message, done, "find coffee"), ("Nothing found.", False)
+    )
+    assert made == [{"name": "recall", "query": "coffee"}]
+    assert "I'll remember: “tea”." in text
+    assert "coffee" in text
+
+
+async def test_it_says_what_it_is_and_lists_what_it_can_only_once(model: StandInModel) -> None:
+    _, text, messages = await play(model, ask(user_message("hi", facts="<facts>Monday</facts>")))
+    for part in ("stand-in", "ANTHROPIC_API_KEY", "OPENAI_BASE_URL", "“hi”", "count to 20"):
+        assert part in text
+    assert "Monday" not in text
+    _, text, _ = await play(model, ask(*messages, "hi again"))
+    assert text == "I am only the stand-in (no language model is connected). You wrote: “hi again”."
+
+
+async def test_long_words_are_quoted_in_part(model: StandInModel) -> None:
+    _, text, _ = await play(model, ask("word " * 10_000))
+    assert len(text) < 1500
+
+
+async def test_without_the_tool_it_says_so(model: StandInModel) -> None:
+    made, text, _ = await play(model, ask("remember that I like tea", tools=(RECALL,)))
+    assert made == []
+    assert "tool" in text
+
+
+async def test_a_message_without_words_gets_an_answer(model: StandInModel) -> None:
+    _, text, _ = await play(model, ask(user_message("", facts="<facts>a sticker</facts>")))
+    assert "stand-in" in text
+
+
+async def test_counting_streams_number_by_number() -> None:
+    model = StandInModel(delay=0.01)
+    pieces = [piece async for piece in model.stream(ask("count to 5"))]
+    *deltas, answer = pieces
+    assert [d.text for d in deltas if isinstance(d, TextDelta)] == ["1", " 2", " 3", " 4", " 5"]
+    assert isinstance(answer, ModelAnswer)
+    assert answer.message.parts == (TextPart(text="1 2 3 4 5"),)
+
+
+async def test_thinking_can_be_cut_short() -> None:
+    model = StandInModel(delay=0.01)
+    task = asyncio.create_task(complete(model, ask("think for 60 seconds")))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_the_same_request_gets_the_same_answer_and_tokens_are_estimated(
+    model: StandInModel,
+) -> None:
+    request = ask("remember that I like tea", "find x", says("ok"), "remember that I like tea")
+    first = await complete(model, request)
+    assert first == await complete(StandInModel(delay=0.0), request)
+    usage = first[1].usage
+    assert usage.input_tokens > len(MEMORY.schema + RECALL.schema) // 4
+    assert usage.output_tokens > 0
+
+
+async def test_it_is_made_without_options(tmp_path: Path) -> None:
+    model = create({})
+    assert isinstance(model, StandInModel)
+    assert model.provider == "scripted"
+    await model.check("anything")
+    await model.close()
+    with pytest.raises(ValueError, match="colour"):
+        create({"colour": "red"})
+    with pytest.raises(ValueError, match="delay"):
+        create({"delay": "slow"})
+    with pytest.raises(ValueError, match="can't be read"):
+        create({"script": str(tmp_path / "none.json")})
