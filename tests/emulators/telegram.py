@@ -7,24 +7,26 @@ In a test: `async with TelegramEmulator() as api:`. As a process of its own:
 import argparse
 import asyncio
 import contextlib
-import json
+import signal
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable
 from typing import Any, Self, TypeVar
 
+import uvloop
 from aiohttp import web
 
 from tests.emulators.telegram_faults import Fault
-from tests.emulators.telegram_world import BotMessage, Json, Refusal, World
+from tests.emulators.telegram_parameters import read_parameters
+from tests.emulators.telegram_texts import Json, Refusal, whole
+from tests.emulators.telegram_world import BotMessage, World
 
 TOKEN = "123456789:AAemulated-token-of-35-characters-xx"
 USERNAME = "talaria_bot"
 Hook = Callable[[str, Json], Awaitable[None]]
 T = TypeVar("T")
 
-_STRUCTURED = (
-    "entities", "reply_parameters", "link_preview_options", "commands", "allowed_updates", "scope",
-)  # fmt: skip
+_BODY_LIMIT = 50_000_000
+"""Bytes of a request: a bot's largest upload."""
 _TAKEN_OVER = (
     "Conflict: terminated by other getUpdates request; make sure that only one bot instance is "
     "running"
@@ -65,10 +67,10 @@ class TelegramEmulator:
             "sendchataction": self._act,
             "setmycommands": self._set_commands,
             "getmycommands": lambda _: self.commands,
-            "getwebhookinfo": lambda _: {"url": self.webhook, "pending_update_count": 0},
+            "getwebhookinfo": self._tell_webhook,
             "deletewebhook": self._delete_webhook,
             "answercallbackquery": lambda _: True,
-            "getfile": lambda p: {"file_id": p["file_id"], "file_path": f"files/{p['file_id']}"},
+            "getfile": self.world.file,
         }
 
     async def __aenter__(self) -> Self:
@@ -80,7 +82,7 @@ class TelegramEmulator:
 
     async def start(self) -> None:
         """Listen on loopback; with port 0 on a port of the system's choice."""
-        application = web.Application()
+        application = web.Application(client_max_size=_BODY_LIMIT)
         application.router.add_route("*", "/bot{token}/{method}", self._serve)
         application.router.add_post("/_test/{call}", self._control)
         self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=1)
@@ -96,6 +98,11 @@ class TelegramEmulator:
         if self._runner is not None:
             await self._runner.cleanup()
         self._is_closing = False
+
+    @property
+    def port(self) -> int:
+        """Where it listens, once it does."""
+        return self._port
 
     @property
     def base_url(self) -> str:
@@ -194,10 +201,10 @@ class TelegramEmulator:
     async def _serve(self, request: web.Request) -> web.StreamResponse:
         method = request.match_info["method"]
         token = request.match_info["token"]
-        parameters = await _parameters(request)
         self.calls[method] += 1
-        self.requests.append((method, parameters))
         try:
+            parameters = await read_parameters(request)
+            self.requests.append((method, parameters))
             if not token.partition(":")[2] or not token.partition(":")[0].isdecimal():
                 raise Refusal(404, "Not Found")
             if token != self.token:
@@ -267,9 +274,9 @@ class TelegramEmulator:
         allowed = parameters.get("allowed_updates")
         if allowed is not None:
             self._allowed = allowed
-        self.world.confirm(int(parameters.get("offset") or 0))
-        limit = int(parameters.get("limit") or 100)
-        deadline = asyncio.get_running_loop().time() + int(parameters.get("timeout") or 0)
+        self.world.confirm(whole(parameters, "offset"))
+        limit = min(whole(parameters, "limit") or 100, 100)
+        deadline = asyncio.get_running_loop().time() + whole(parameters, "timeout")
         while not self.world.updates and not self._is_closing:
             changed = self._changed
             try:
@@ -285,13 +292,21 @@ class TelegramEmulator:
 
     def _act(self, parameters: Json) -> bool:
         chat = self.world.chat(parameters.get("chat_id"))
-        thread = parameters.get("message_thread_id")
-        self.actions.append((chat["id"], thread and int(thread), str(parameters.get("action"))))
+        thread = whole(parameters, "message_thread_id") or None
+        self.actions.append((chat["id"], thread, str(parameters.get("action"))))
         return True
 
     def _set_commands(self, parameters: Json) -> bool:
-        self.commands = parameters["commands"]
+        self.commands = parameters.get("commands") or []
         return True
+
+    def _tell_webhook(self, _: Json) -> Json:
+        pending = len(self.world.updates)
+        return {
+            "url": self.webhook,
+            "has_custom_certificate": False,
+            "pending_update_count": pending,
+        }
 
     def _delete_webhook(self, parameters: Json) -> bool:
         self.webhook = ""
@@ -303,8 +318,9 @@ class TelegramEmulator:
         """The test's side for other processes: POST JSON to /_test/<call>.
 
         `user {user_id, name}`, `group {chat_id, title}`, `says {user_id, text, ...}` -> id,
-        `push {update}` -> number, `messages {chat_id}` -> [{message_id, text, history}],
-        `calls {}` -> counts by method.
+        `edits {user_id, message_id, text}`, `push {update}` -> number, `messages {chat_id}` ->
+        [{message_id, text, history}], `calls {}` -> counts by method. What these would raise in
+        a test is answered as 500.
         """
         arguments = await request.json() if request.can_read_body else {}
         match request.match_info["call"]:
@@ -314,6 +330,9 @@ class TelegramEmulator:
                 answer = self.group(**arguments)
             case "says":
                 answer = await self.says(**arguments)
+            case "edits":
+                await self.edits(**arguments)
+                answer = True
             case "push":
                 answer = self.push(arguments["update"])
             case "messages":
@@ -328,30 +347,23 @@ class TelegramEmulator:
         return web.json_response(answer)
 
 
-async def _parameters(request: web.Request) -> Json:
-    """Parameters from the address, a form or JSON; structures are decoded where they are text."""
-    parameters: Json = dict(request.query)
-    if request.content_type == "application/json":
-        if request.can_read_body:
-            parameters |= await request.json()
-    elif request.can_read_body:
-        parameters |= dict(await request.post())
-    for key in _STRUCTURED:
-        if isinstance(parameters.get(key), str):
-            parameters[key] = json.loads(parameters[key])
-    return parameters
+async def _stand(token: str, port: int) -> None:
+    ended = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    async with TelegramEmulator(token=token, port=port) as api:
+        print(f"ready {api.port}", flush=True)
+        await ended.wait()
 
 
-async def _main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--port", type=int, default=0)
+def main() -> None:
+    """Stand alone until SIGTERM; the first line out is `ready PORT`."""
+    parser = argparse.ArgumentParser(prog="tests.emulators.telegram")
+    parser.add_argument("--port", type=int, default=0, help="0 takes a free one and prints it")
     parser.add_argument("--token", default=TOKEN)
-    arguments = parser.parse_args()
-    async with TelegramEmulator(token=arguments.token, port=arguments.port) as api:
-        print(json.dumps({"base_url": api.base_url, "token": api.token}), flush=True)
-        await asyncio.Event().wait()
+    given = parser.parse_args()
+    uvloop.run(_stand(given.token, given.port))
 
 
 if __name__ == "__main__":
-    with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_main())
+    main()

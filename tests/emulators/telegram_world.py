@@ -1,27 +1,13 @@
 """What Telegram knows: users, chats, messages and updates, shaped as the Bot API shows them."""
 
-import re
 import time
 from dataclasses import dataclass, field
-from typing import Any
 
-Json = dict[str, Any]
+from tests.emulators.telegram_texts import Json, Refusal, clean, whole, with_entities
 
-TEXT_LIMIT = 4096
-ENTITY_LIMIT = 100
-_COMMAND = re.compile(r"(?<!\S)/[A-Za-z0-9_]{1,32}(?:@\w+)?")
-_MENTION = re.compile(r"(?<!\w)@[A-Za-z]\w{3,31}")
+FILE_LIMIT = 20_000_000
+"""Bytes that a bot may fetch of one file."""
 _SUPERGROUP_BELOW = -1_000_000_000_000
-
-
-class Refusal(Exception):
-    """An answer of the Bot API that is not ok."""
-
-    def __init__(self, status: int, description: str, **parameters: int) -> None:
-        super().__init__(description)
-        self.status = status
-        self.description = description
-        self.parameters = parameters
 
 
 @dataclass(kw_only=True)
@@ -37,14 +23,6 @@ class BotMessage:
     is_silent: bool
     link_preview: Json
     history: list[str] = field(default_factory=list)
-
-
-def units(text: str) -> int:
-    """Length in UTF-16 units. Raises `Refusal` on text that is no Unicode."""
-    try:
-        return len(text.encode("utf-16-le")) // 2
-    except UnicodeEncodeError:
-        raise Refusal(400, "Bad Request: strings must be encoded in UTF-8") from None
 
 
 class World:
@@ -64,6 +42,7 @@ class World:
         self.topics: dict[int, set[int]] = {}
         self.messages: dict[tuple[int, int], Json] = {}
         self.bot_messages: dict[int, dict[int, BotMessage]] = {}
+        self.files: dict[str, Json] = {}
         self.updates: list[Json] = []
         self.next_update_id = 700_000_001
         self._ids: dict[int, int] = {0: 1000}
@@ -150,6 +129,7 @@ class World:
             message |= with_entities(fields["caption"], "caption", "caption_entities")
         message |= fields
         self.messages[chat_id, message["message_id"]] = message
+        self.files |= {file["file_id"]: file for file in files_in(fields)}
         return {"message": message}
 
     def rewrite(self, user_id: int, message_id: int, text: str, *, chat: int | None = None) -> Json:
@@ -180,6 +160,8 @@ class World:
 
     def chat(self, chat_id: object) -> Json:
         """The chat that the bot named. Raises `Refusal`."""
+        if chat_id in (None, ""):
+            raise Refusal(400, "Bad Request: chat_id is empty")
         try:
             number = int(str(chat_id))
         except ValueError:
@@ -193,8 +175,8 @@ class World:
     def send(self, parameters: Json) -> Json:
         """sendMessage. Raises `Refusal`."""
         chat = self.chat(parameters.get("chat_id"))
-        thread = parameters.get("message_thread_id")
-        if thread is not None and int(thread) not in self.topics.get(chat["id"], set()):
+        thread = whole(parameters, "message_thread_id")
+        if thread and thread not in self.topics.get(chat["id"], set()):
             raise Refusal(400, "Bad Request: message thread not found")
         text, entities = clean(parameters)
         message: Json = {
@@ -206,10 +188,10 @@ class World:
         }
         if entities:
             message["entities"] = entities
-        if thread is not None:
-            message |= {"message_thread_id": int(thread), "is_topic_message": True}
+        if thread:
+            message |= {"message_thread_id": thread, "is_topic_message": True}
         reply = parameters.get("reply_parameters") or {}
-        answered = self.messages.get((chat["id"], int(reply.get("message_id", 0))))
+        answered = self.messages.get((chat["id"], whole(reply, "message_id")))
         if answered is not None:
             message["reply_to_message"] = {
                 k: v for k, v in answered.items() if k != "reply_to_message"
@@ -235,7 +217,9 @@ class World:
         """editMessageText. Raises `Refusal`."""
         chat = self.chat(parameters.get("chat_id"))
         text, entities = clean(parameters)
-        message_id = int(parameters.get("message_id", 0))
+        message_id = whole(parameters, "message_id")
+        if not message_id:
+            raise Refusal(400, "Bad Request: message identifier is not specified")
         message = self.messages.get((chat["id"], message_id))
         if message is None:
             raise Refusal(400, "Bad Request: message to edit not found")
@@ -262,56 +246,31 @@ class World:
     def delete(self, parameters: Json) -> bool:
         """deleteMessage. Raises `Refusal`."""
         chat = self.chat(parameters.get("chat_id"))
-        message_id = int(parameters.get("message_id", 0))
+        message_id = whole(parameters, "message_id")
         if self.messages.pop((chat["id"], message_id), None) is None:
             raise Refusal(400, "Bad Request: message to delete not found")
         self.bot_messages.get(chat["id"], {}).pop(message_id, None)
         return True
 
-
-def with_entities(text: str, text_key: str, entities_key: str) -> Json:
-    """A person's text with the entities that their client and Telegram would find in it."""
-    entities = [
-        {"type": kind, "offset": units(text[: match.start()]), "length": units(match[0])}
-        for kind, pattern in (("bot_command", _COMMAND), ("mention", _MENTION))
-        for match in pattern.finditer(text)
-    ]
-    entities.sort(key=lambda entity: int(str(entity["offset"])))
-    return {text_key: text} | ({entities_key: entities} if entities else {})
-
-
-def clean(parameters: Json) -> tuple[str, list[Json]]:
-    """The text and entities of a request as Telegram keeps them. Raises `Refusal`."""
-    text = str(parameters.get("text") or "")
-    if parameters.get("parse_mode"):
-        raise Refusal(400, "Bad Request: this emulator takes entities, not parse modes")
-    length = units(text)
-    if not text.strip("\0 \t\n\r\u200b\u200c\u200d\ufeff"):
-        raise Refusal(400, "Bad Request: message text is empty")
-    if length > TEXT_LIMIT:
-        raise Refusal(400, "Bad Request: message is too long")
-    entities: list[Json] = parameters.get("entities") or []
-    if len(entities) > ENTITY_LIMIT:
-        raise Refusal(400, "Bad Request: ENTITIES_TOO_LONG")
-    for entity in entities:
-        _check(text, length, entity)
-    if text != text.strip():
-        raise Refusal(400, "Bad Request: this emulator takes no text with blanks at its ends")
-    return text, entities
+    def file(self, parameters: Json) -> Json:
+        """getFile. Knows the files that people sent. Raises `Refusal`."""
+        file_id = str(parameters.get("file_id") or "")
+        if not file_id:
+            raise Refusal(400, "Bad Request: file_id not specified")
+        file = self.files.get(file_id)
+        if file is None:
+            raise Refusal(400, "Bad Request: invalid file_id")
+        if file.get("file_size", 0) > FILE_LIMIT:
+            raise Refusal(400, "Bad Request: file is too big")
+        shown = ("file_id", "file_unique_id", "file_size")
+        about = {key: file[key] for key in shown if key in file}
+        return about | {"file_path": f"files/{file_id}"}
 
 
-def _check(text: str, length: int, entity: Json) -> None:
-    begin, end = entity["offset"], entity["offset"] + entity["length"]
-    if begin < 0 or entity["length"] <= 0 or end > length:
-        raise Refusal(
-            400,
-            f"Bad Request: entity beginning at UTF-16 offset {begin} ends after the end of the "
-            f"text at UTF-16 offset {end}",
-        )
-    encoded = text.encode("utf-16-le")
-    for place, what in ((begin, "begins"), (end, "ends")):
-        if 0xDC00 <= int.from_bytes(encoded[2 * place : 2 * place + 2], "little") <= 0xDFFF:
-            raise Refusal(
-                400,
-                f"Bad Request: entity {what} in a middle of a UTF-16 symbol at byte offset {place}",
-            )
+def files_in(fields: Json) -> list[Json]:
+    """The files of a message; each size of a photo is one."""
+    found = []
+    for value in fields.values():
+        pieces = value if isinstance(value, list) else [value]
+        found += [piece for piece in pieces if isinstance(piece, dict) and "file_id" in piece]
+    return found

@@ -1,0 +1,117 @@
+"""What Telegram makes of the parameters of a call: numbers, texts, entities, and refusals."""
+
+import re
+from typing import Any
+
+Json = dict[str, Any]
+
+TEXT_LIMIT = 4096
+ENTITY_LIMIT = 100
+_GIVEN = frozenset(
+    {"blockquote", "bold", "code", "custom_emoji", "date_time", "expandable_blockquote", "italic"}
+    | {"pre", "spoiler", "strikethrough", "text_link", "text_mention", "underline"}
+)
+"""Kinds of entity that a bot may set."""
+_FOUND = frozenset(
+    {"bank_card_number", "bot_command", "cashtag", "email"}
+    | {"hashtag", "mention", "phone_number", "url"}
+)
+"""Kinds that Telegram finds by itself, and overlooks where a bot sets them."""
+_COMMAND = re.compile(r"(?<!\S)/[A-Za-z0-9_]{1,32}(?:@\w+)?")
+_MENTION = re.compile(r"(?<!\w)@[A-Za-z]\w{3,31}")
+
+
+class Refusal(Exception):
+    """An answer of the Bot API that is not ok."""
+
+    def __init__(self, status: int, description: str, **parameters: int) -> None:
+        super().__init__(description)
+        self.status = status
+        self.description = description
+        self.parameters = parameters
+
+
+def whole(parameters: Json, key: str) -> int:
+    """A parameter that should be a whole number; 0 when it is none, as the Bot API reads it."""
+    try:
+        return int(parameters.get(key) or 0)
+    except (TypeError, ValueError):
+        return 0
+
+
+def units(text: str) -> int:
+    """Length in UTF-16 units. Raises `Refusal` on text that is no Unicode."""
+    try:
+        return len(text.encode("utf-16-le")) // 2
+    except UnicodeEncodeError:
+        raise Refusal(400, "Bad Request: strings must be encoded in UTF-8") from None
+
+
+def with_entities(text: str, text_key: str, entities_key: str) -> Json:
+    """A person's text with the entities that their client and Telegram would find in it."""
+    entities = [
+        {"type": kind, "offset": units(text[: match.start()]), "length": units(match[0])}
+        for kind, pattern in (("bot_command", _COMMAND), ("mention", _MENTION))
+        for match in pattern.finditer(text)
+    ]
+    entities.sort(key=lambda entity: int(str(entity["offset"])))
+    return {text_key: text} | ({entities_key: entities} if entities else {})
+
+
+def clean(parameters: Json) -> tuple[str, list[Json]]:
+    """The text and entities of a request as Telegram keeps them. Raises `Refusal`."""
+    text = str(parameters.get("text") or "")
+    if parameters.get("parse_mode"):
+        raise Refusal(400, "Bad Request: this emulator takes entities, not parse modes")
+    length = units(text)
+    if not text.strip("\0 \t\n\r\u200b\u200c\u200d\ufeff"):
+        raise Refusal(400, "Bad Request: message text is empty")
+    if length > TEXT_LIMIT:
+        raise Refusal(400, "Bad Request: message is too long")
+    given: list[Json] = parameters.get("entities") or []
+    if not isinstance(given, list):
+        raise Refusal(400, "Bad Request: can't parse entities: expected an Array")
+    entities = [entity for entity in given if _check(text, length, entity)]
+    entities.sort(key=lambda entity: (int(entity["offset"]), -int(entity["length"])))
+    del entities[ENTITY_LIMIT:]
+    if text != text.strip():
+        raise Refusal(400, "Bad Request: this emulator takes no text with blanks at its ends")
+    return text, entities
+
+
+def _check(text: str, length: int, entity: Any) -> bool:
+    """False for an entity that Telegram overlooks. Raises `Refusal`."""
+    if not isinstance(entity, dict):
+        raise _unparsable("expected an Object")
+    must = {"type": str, "offset": int, "length": int}
+    if entity.get("type") == "text_link":
+        must["url"] = str
+    for key, kind in must.items():
+        if key not in entity:
+            raise _unparsable(f'Can\'t find field "{key}"')
+        if not isinstance(entity[key], kind):
+            name = "Number" if kind is int else "String"
+            raise _unparsable(f'Field "{key}" must be of type {name}')
+    if entity["type"] in _FOUND:
+        return False
+    if entity["type"] not in _GIVEN:
+        raise _unparsable("Unsupported type specified")
+    begin, end = entity["offset"], entity["offset"] + entity["length"]
+    if begin < 0 or entity["length"] <= 0 or end > length:
+        raise Refusal(
+            400,
+            f"Bad Request: entity beginning at UTF-16 offset {begin} ends after the end of the "
+            f"text at UTF-16 offset {end}",
+        )
+    encoded = text.encode("utf-16-le")
+    for place, what in ((begin, "begins"), (end, "ends")):
+        if 0xDC00 <= int.from_bytes(encoded[2 * place : 2 * place + 2], "little") <= 0xDFFF:
+            raise Refusal(
+                400,
+                f"Bad Request: entity {what} in a middle of a UTF-16 symbol at byte offset {place}",
+            )
+    return True
+
+
+def _unparsable(reason: str) -> Refusal:
+    return Refusal(400, f"Bad Request: can't parse MessageEntity: {reason}")
