@@ -110,11 +110,12 @@ class CanFind(Protocol):
     """Platforms where an unsure message can be looked for."""
 
     async def find(
-        self, message: OutboundMessage, after: PlatformMessageId | None
+        self, message: OutboundMessage, known: Sequence[PlatformMessageId]
     ) -> PlatformMessageId | None:
         """The id of the message if the platform has it, None if it surely has not.
 
-        `after` is the newest message id known in that chat before the send. Raises
+        `known` are ids of messages that were in that chat before the send: the newest of
+        ours and the one that was answered, in no order, as far as they are known. Raises
         `Unsure` when neither can be said, and any other `AdapterError`.
         """
 

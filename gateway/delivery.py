@@ -111,12 +111,6 @@ class Delivery:
         if pause:
             pause.set()
 
-    def wake_all(self, platform: str) -> None:
-        """Try every chat of a platform again now."""
-        for chat, pause in self._paused.items():
-            if chat[0] == platform:
-                pause.set()
-
     def is_idle(self) -> bool:
         """True while nothing is being delivered; what waits for its next try is not."""
         return len(self._workers) == len(self._paused)
@@ -245,12 +239,11 @@ class Delivery:
         shown = row.shown if row.shown is not None else row.body
         found: str | None = None
         if isinstance(adapter, CanFind):
-            after = await self._database.read(
+            newest = await self._database.read(
                 lambda c: outbox.find_newest_message_id(c, platform=row.platform, chat=row.chat)
             )
-            found = await adapter.find(
-                translate.outbound(row, text=shown), PlatformMessageId(after) if after else None
-            )
+            known = [PlatformMessageId(name) for name in (newest, row.answers) if name]
+            found = await adapter.find(translate.outbound(row, text=shown), known)
 
         def work(connection: Connection) -> OutboxRow:
             if found is not None:

@@ -273,7 +273,7 @@ def _debt(arrival: Arrival, text: str) -> Debt:
         platform=arrival.row.platform,
         chat=translate.name_chat(address),
         body=text,
-        reply_to=None if address.is_direct else arrival.message.message_id,
+        answers=arrival.message.message_id,
     )
 
 

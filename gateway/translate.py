@@ -69,23 +69,23 @@ def steer(pending: Pending, *, zone: str, now: int) -> Steer:
     )
 
 
-def place_of(waiting: Sequence[Pending]) -> tuple[str, str, str | None]:
-    """Where a turn's answer goes: (platform, chat, message to answer), by its newest message.
-
-    In a direct talk an answer needs no reply mark; in a room it answers its message.
-    """
+def place_of(waiting: Sequence[Pending]) -> tuple[str, str, str]:
+    """Where a turn's answer goes: (platform, chat, message it answers), by its newest message."""
     newest = waiting[-1]
-    address = newest.message.address
-    reply_to = None if address.is_direct else newest.message.message_id
-    return newest.platform, name_chat(address), reply_to
+    return newest.platform, name_chat(newest.message.address), newest.message.message_id
 
 
 def outbound(row: OutboxRow, *, text: str, is_live: bool = False) -> OutboundMessage:
-    """A message owed, as its platform takes it; `text` is the body, or what is shown of it."""
+    """A message owed, as its platform takes it; `text` is the body, or what is shown of it.
+
+    In a room the first part shows which message it answers; a direct talk needs no such mark.
+    """
+    address = read_chat(row.chat)
+    shows_answered = row.answers and row.part == 0 and not address.is_direct
     return OutboundMessage(
-        address=read_chat(row.chat),
+        address=address,
         text=text,
-        reply_to=PlatformMessageId(row.reply_to) if row.reply_to else None,
+        reply_to=PlatformMessageId(row.answers) if row.answers and shows_answered else None,
         is_silent=row.is_silent,
         is_live=is_live,
         key=str(row.id),

@@ -136,7 +136,7 @@ class Turns:
         attempts = await self._database.write(
             "turns.attempt", lambda c: turns.count_attempt(c, turn_id=turn.id)
         )
-        place = (turn.platform, turn.chat, turn.reply_to)
+        place = (turn.platform, turn.chat, turn.answers)
         if attempts > _MOST_ATTEMPTS:
             active.journal.interrupt()
             ended = TurnEnded(ending="failed", text="", reason="crashed")
@@ -146,14 +146,14 @@ class Turns:
 
     async def refuse(self, batch: Sequence[Pending], error: Exception) -> None:
         """Set messages aside that no turn can be begun with, and say so. Raises `StoreError`."""
-        platform, chat, reply_to = translate.place_of(batch)
+        platform, chat, answers = translate.place_of(batch)
         now = self._now()
         debt = Debt(
             platform=platform,
             chat=chat,
             body=wording.describe_refused_begin(str(error)),
             person_id=batch[-1].person.id,
-            reply_to=reply_to,
+            answers=answers,
         )
 
         def work(connection: Connection) -> OutboxRow:
@@ -171,7 +171,7 @@ class Turns:
             return
         active.journal.interrupt()
         ended = TurnEnded(ending="failed", text="", reason="error")
-        await self._settle(active, (turn.platform, turn.chat, turn.reply_to), ended, Shown())
+        await self._settle(active, (turn.platform, turn.chat, turn.answers), ended, Shown())
 
     async def _read_turn(self, turn_id: TurnId) -> Turn | None:
         return await self._database.read(lambda c: turns.find(c, turn_id=turn_id))
@@ -210,14 +210,14 @@ class Turns:
         host: Host,
         reins: Reins,
     ) -> tuple[TurnEnded, "Shown"]:
-        platform, chat, reply_to = place
+        platform, chat, answers = place
         debt = Debt(
             platform=platform,
             chat=chat,
             body="",
             person_id=active.person.id,
             turn_id=active.id,
-            reply_to=reply_to,
+            answers=answers,
         )
         presenter = Presenter(self._delivery, self._adapters[platform], debt, opened)
         ended = TurnEnded(ending="failed", text="", reason="error")
@@ -248,7 +248,7 @@ class Turns:
         shown: "Shown",
     ) -> None:
         """End a turn: transcript, cost, state, inbox and what is owed, in one transaction."""
-        platform, chat, reply_to = place
+        platform, chat, answers = place
         now = self._now()
         told = _tell(ended, active.id, shown)
         parts = self._adapters[platform].split(told)
@@ -285,7 +285,7 @@ class Turns:
                     person_id=active.person.id,
                     turn_id=active.id,
                     part=number,
-                    reply_to=reply_to if number == 0 else None,
+                    answers=answers,
                     is_silent=number > 0,
                 )
                 rows.append(outbox.owe(connection, debt, now=now))
@@ -302,16 +302,18 @@ class Shown:
 
 
 def _tell(ended: TurnEnded, turn_id: int, shown: Shown) -> str:
-    """The words that a turn's ending comes to."""
+    """The words that a turn's ending comes to, with what was answered before it."""
     if ended.ending == "answered":
         return wording.note_cut(ended.text, ended.reason)
     if ended.ending == "stopped":
         return wording.describe_stop(ended.text, shown.tools)
-    if ended.ending == "refused":
-        return wording.describe_refusal(ended.reason)
     if ended.ending == "exhausted":
         return wording.describe_limit(ended.reason, ended.text, turn_id)
-    return wording.describe_failure(ended.reason, turn_id, detail=ended.detail)
+    if ended.ending == "refused":
+        note = wording.describe_refusal(ended.reason)
+    else:
+        note = wording.describe_failure(ended.reason, turn_id, detail=ended.detail)
+    return f"{ended.text}\n\n{note}" if ended.text else note
 
 
 def _count_said(active: ActiveTurn) -> int:

@@ -1,5 +1,15 @@
-"""The console: a Unix socket in the home, for `talaria chat` and the console page."""
+"""The terminal and the console page, through a Unix socket in the home."""
 
-from adapters.console.adapter import create
+from collections.abc import Mapping
 
-__all__ = ["create"]
+from adapters.console.adapter import ConsoleAdapter
+from adapters.console.settings import read_settings
+from adapters.contract import ChatAdapter
+
+
+def create(options: Mapping[str, str]) -> ChatAdapter:
+    """Make the adapter from its one setting, socket.
+
+    Raises `ValueError` with a sentence on a setting that can't be used.
+    """
+    return ConsoleAdapter(read_settings(options))

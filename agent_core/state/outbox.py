@@ -26,7 +26,7 @@ class OutboxRow:
     person_id: PersonId | None
     part: int
     body: str
-    reply_to: str | None
+    answers: str | None
     is_silent: bool
     is_live: bool
     state: OutboxState
@@ -48,12 +48,12 @@ class Debt:
     person_id: PersonId | None = None
     turn_id: TurnId | None = None
     part: int = 0
-    reply_to: str | None = None
+    answers: str | None = None
     is_silent: bool = False
 
 
 _ROW = (
-    "id, platform, chat, turn_id, person_id, part, body, reply_to, is_silent, is_live, state,"
+    "id, platform, chat, turn_id, person_id, part, body, answers, is_silent, is_live, state,"
     " message_id, shown, attempts, reason, checksum"
 )
 
@@ -83,9 +83,9 @@ def _insert(
     connection: Connection, debt: Debt, *, state: OutboxState, is_live: bool, now: int
 ) -> OutboxRow:
     row = connection.execute(
-        "INSERT INTO outbox (platform, chat, turn_id, person_id, part, body, reply_to, is_silent,"
+        "INSERT INTO outbox (platform, chat, turn_id, person_id, part, body, answers, is_silent,"
         " is_live, state, shown, created_at, checksum) VALUES (:platform, :chat, :turn_id,"
-        " :person_id, :part, :body, :reply_to, :is_silent, :is_live, :state, :shown, :now,"
+        " :person_id, :part, :body, :answers, :is_silent, :is_live, :state, :shown, :now,"
         f" :checksum) RETURNING {_ROW}",
         {
             "platform": debt.platform,
@@ -94,7 +94,7 @@ def _insert(
             "person_id": debt.person_id,
             "part": debt.part,
             "body": debt.body,
-            "reply_to": debt.reply_to,
+            "answers": debt.answers,
             "is_silent": int(debt.is_silent),
             "is_live": int(is_live),
             "state": state,

@@ -81,7 +81,7 @@ CREATE TABLE turns (
     model           TEXT NOT NULL DEFAULT '',
     platform        TEXT NOT NULL,
     chat            TEXT NOT NULL,
-    reply_to        TEXT,
+    answers         TEXT,
     state           TEXT NOT NULL
         CHECK (state IN ('running', 'answered', 'stopped', 'refused', 'exhausted', 'failed')),
     reason          TEXT NOT NULL DEFAULT '',
@@ -153,7 +153,7 @@ CREATE TABLE outbox (
     person_id    INTEGER REFERENCES people (id),
     part         INTEGER NOT NULL DEFAULT 0,
     body         TEXT NOT NULL,
-    reply_to     TEXT,
+    answers      TEXT,
     is_silent    INTEGER NOT NULL DEFAULT 0,
     is_live      INTEGER NOT NULL DEFAULT 0,
     state        TEXT NOT NULL CHECK (state IN ('owed', 'sending', 'sent', 'unsure', 'dead')),

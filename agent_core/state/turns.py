@@ -13,7 +13,7 @@ TurnState = Literal["running", "answered", "stopped", "refused", "exhausted", "f
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One turn. `chat` and `reply_to` are the hall's own names of the place to answer."""
+    """One turn. `chat` and `answers` are the hall's own names of the place to answer."""
 
     id: TurnId
     conversation_id: ConversationId
@@ -22,7 +22,7 @@ class Turn:
     prompt_hash: PromptHash | None
     platform: str
     chat: str
-    reply_to: str | None
+    answers: str | None
     state: TurnState
     reason: str
     attempts: int
@@ -41,7 +41,7 @@ class Step:
 
 
 _TURN = (
-    "id, conversation_id, session_id, person_id, prompt_hash, platform, chat, reply_to, state,"
+    "id, conversation_id, session_id, person_id, prompt_hash, platform, chat, answers, state,"
     " reason, attempts, started_at, ended_at"
 )
 
@@ -63,8 +63,8 @@ def insert(
     """Begin a turn. `place` is (platform, chat, message to answer)."""
     row = connection.execute(
         "INSERT INTO turns (conversation_id, session_id, person_id, prompt_hash, platform, chat,"
-        " reply_to, state, started_at) VALUES (:conversation_id, :session_id, :person_id,"
-        " :prompt_hash, :platform, :chat, :reply_to, 'running', :now) RETURNING id",
+        " answers, state, started_at) VALUES (:conversation_id, :session_id, :person_id,"
+        " :prompt_hash, :platform, :chat, :answers, 'running', :now) RETURNING id",
         {
             "conversation_id": conversation.id,
             "session_id": session_id,
@@ -72,7 +72,7 @@ def insert(
             "prompt_hash": prompt_hash,
             "platform": place[0],
             "chat": place[1],
-            "reply_to": place[2],
+            "answers": place[2],
             "now": now,
         },
     ).fetchone()

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
-LONGEST_LINE = 2 * 1024 * 1024
-"""Bytes of one line, as the console's socket takes them."""
+LONGEST_LINE = 8_000_000
+"""Bytes of one line, as the console's socket takes them: a message of a million characters."""
 _HEARTBEAT = 30.0
 _CONNECT = 5.0
 

@@ -136,11 +136,7 @@ async def _operate(request: web.Request) -> web.Response:
 
 
 async def _wait_for_quiet(request: web.Request) -> web.Response:
-    """Answer once a platform has nothing to do: all that came in is answered and delivered.
-
-    A client that has just come calls this too: what waited for somebody to be there is
-    tried again at once.
-    """
+    """Answer once a platform has nothing to do: all that came in is answered and delivered."""
     gateway = request.app[_GATEWAY]
     platform = request.query.get("platform", "")
 
@@ -149,7 +145,6 @@ async def _wait_for_quiet(request: web.Request) -> web.Response:
             connection, platform=platform
         )
 
-    gateway.delivery.wake_all(platform)
     while await gateway.database.read(is_at_work):
         if request.transport is None or request.transport.is_closing():
             break

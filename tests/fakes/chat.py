@@ -109,15 +109,14 @@ class FakeChat:
         self._note()
 
     async def find(
-        self, message: OutboundMessage, after: PlatformMessageId | None
+        self, message: OutboundMessage, known: Sequence[PlatformMessageId]
     ) -> PlatformMessageId | None:
         self.looked.append(message.text)
         mishap = await self._meet()
         if mishap:
             raise mishap[0]
         for shown in self.shown:
-            is_newer = after is None or int(shown.id) > int(after)
-            if is_newer and shown.text == message.text:
+            if shown.id not in known and shown.text == message.text:
                 return PlatformMessageId(shown.id)
         return None
 
