@@ -2,6 +2,7 @@
 
 import time
 import uuid
+from collections.abc import Sequence
 
 from adapters.console.api import Api
 from adapters.console.receive import HERE, pack, receive

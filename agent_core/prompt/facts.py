@@ -8,7 +8,7 @@ from agent_core.tools.quoting import flatten, quote
 
 _NAME_LIMIT = 80
 _TITLE_LIMIT = 120
-_QUOTE_LIMIT = 1000
+_QUOTE_LIMIT = 4000
 _MAX_ATTACHMENTS = 10
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
