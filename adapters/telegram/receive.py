@@ -1,0 +1,182 @@
+"""Reads one stored update of Telegram as a message from a person; pure."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from adapters.ids import Address, PlatformMessageId, PlatformUserId
+from adapters.messages import InboundMessage, Quote, Sender
+from adapters.telegram.media import read_attachments
+from adapters.telegram.words import (
+    Json,
+    cut,
+    name_of,
+    number_in,
+    part,
+    parts,
+    plain_name,
+    plain_text,
+    slice_of,
+    text_in,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Me:
+    """Who the bot is; `username` is without the @."""
+
+    user_id: int
+    username: str
+
+
+def pack(update: Any, me: Me) -> str:
+    """The JSON text to store: the update, and who read it, since that decides what is meant
+    for the bot, and an update may be read again before the bot knows its own name.
+    """
+    return json.dumps({"bot": {"id": me.user_id, "username": me.username}, "update": update})
+
+
+def receive(payload: str) -> InboundMessage | None:
+    """The message in a packed update, None if it is of no concern to a person's talk.
+
+    Raises `ValueError` on what can't be read.
+    """
+    envelope = json.loads(payload)
+    if not isinstance(envelope, dict):
+        raise ValueError("an update is no object")
+    bot = part(envelope, "bot") or {}
+    me = Me(user_id=number_in(bot, "id"), username=text_in(bot, "username"))
+    update = part(envelope, "update")
+    if update is None:
+        raise ValueError("there is no update")
+    for key in ("message", "edited_message"):
+        message = part(update, key)
+        if message is not None:
+            return _read(message, me, is_edit=key == "edited_message")
+    return None
+
+
+def _read(message: Json, me: Me, *, is_edit: bool) -> InboundMessage | None:
+    chat = part(message, "chat")
+    if chat is None:
+        raise ValueError("a message without a chat")
+    sender = part(message, "from")
+    if sender is None or sender.get("is_bot") or message.get("is_automatic_forward"):
+        return None
+    has_text = "text" in message or "caption" in message
+    attachments = read_attachments(message)
+    if chat.get("type") == "channel" or not (has_text or attachments):
+        return None  # channel posts; somebody joined, a message was pinned, and so on
+    is_direct = chat.get("type") == "private"
+    quote = _read_quote(message, me)
+    words = _read_words(message, me)
+    is_for_us = words.is_named or (quote is not None and quote.is_ours)
+    username = text_in(sender, "username", default="")
+    return InboundMessage(
+        address=Address(
+            chat_id=str(number_in(chat, "id")), thread_id=_thread_of(message), is_direct=is_direct
+        ),
+        message_id=PlatformMessageId(str(number_in(message, "message_id"))),
+        sender=Sender(
+            user_id=PlatformUserId(str(number_in(sender, "id"))),
+            display_name=name_of(sender),
+            username=plain_name(username) or None,
+            language=text_in(sender, "language_code", default="") or None,
+        ),
+        text=words.text,
+        is_addressed=is_direct or (is_for_us and not words.is_for_another_bot),
+        is_edit=is_edit,
+        attachments=attachments,
+        quote=quote,
+        room_title=None if is_direct else plain_name(text_in(chat, "title", default="")),
+        forwarded_from=_origin_of(part(message, "forward_origin")),
+        sent_at=number_in(message, "date") * 1000,
+    )
+
+
+def _thread_of(message: Json) -> str | None:
+    """The topic. In plain supergroups a chain of replies has a thread id too, which is no
+    place to write to; and the General topic of a forum has none at all.
+    """
+    if not message.get("is_topic_message") or "message_thread_id" not in message:
+        return None
+    return str(number_in(message, "message_thread_id"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Words:
+    """A text without the bot's own name, and whether it names this bot or another one."""
+
+    text: str
+    is_named: bool
+    is_for_another_bot: bool
+
+
+def _read_words(message: Json, me: Me) -> _Words:
+    key = "text" if "text" in message else "caption"
+    text = text_in(message, key, default="")
+    ours = f"@{me.username.lower()}"
+    is_named = is_for_another = False
+    cuts: list[tuple[int, int]] = []
+    for entity in parts(message, "entities" if key == "text" else "caption_entities"):
+        start, length = number_in(entity, "offset"), number_in(entity, "length")
+        words = slice_of(text, start, length).lower()
+        match entity.get("type"):
+            case "mention" if words == ours:
+                is_named = True
+                cuts.append((start, length))
+            case "text_mention" if (part(entity, "user") or {}).get("id") == me.user_id:
+                is_named = True
+                cuts.append((start, length))
+            case "bot_command" if "@" not in words:
+                is_named = True
+            case "bot_command" if words.endswith(ours):
+                is_named = True
+                cuts.append((start + length - len(ours), len(ours)))
+            case "bot_command" if start == 0:
+                is_for_another = True
+    return _Words(text=cut(text, cuts), is_named=is_named, is_for_another_bot=is_for_another)
+
+
+def _read_quote(message: Json, me: Me) -> Quote | None:
+    """What the message answers. In a topic every message that answers none "answers" the one
+    that opened the topic, which must not count.
+    """
+    chosen = part(message, "quote")
+    chosen_text = plain_text(text_in(chosen, "text", default="")) if chosen else ""
+    answered = part(message, "reply_to_message")
+    if answered is None:
+        elsewhere = part(message, "external_reply")
+        if elsewhere is None:
+            return None
+        author = _origin_of(part(elsewhere, "origin")) or ""
+        return Quote(author=author, text=chosen_text or _gist(elsewhere), is_ours=False)
+    if "forum_topic_created" in answered:
+        return None
+    author_of = part(answered, "from") or part(answered, "sender_chat") or {}
+    return Quote(
+        author=name_of(author_of),
+        text=chosen_text or _gist(answered),
+        is_ours=author_of.get("id") == me.user_id,
+    )
+
+
+def _gist(message: Json) -> str:
+    """A message's words, or what it is in brackets when it has none."""
+    words = text_in(message, "text", default="") or text_in(message, "caption", default="")
+    if words:
+        return plain_text(words)
+    return " ".join(
+        f"[{attachment.name or attachment.kind}]" for attachment in read_attachments(message)
+    )
+
+
+def _origin_of(origin: Json | None) -> str | None:
+    """Who wrote what was forwarded or quoted from elsewhere (Bot API: MessageOrigin)."""
+    if origin is None:
+        return None
+    for key in ("sender_user", "sender_chat", "chat"):
+        author = part(origin, key)
+        if author is not None:
+            return name_of(author)
+    return plain_name(text_in(origin, "sender_user_name", default=""))

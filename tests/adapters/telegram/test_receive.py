@@ -1,0 +1,317 @@
+"""An update of Telegram becomes a message of a person."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.ids import Address
+from adapters.messages import InboundMessage, Quote, Sender
+from adapters.telegram.receive import Me, pack, receive
+from tests.adapters.telegram.updates import (
+    ANNA,
+    BOT,
+    GROUP,
+    ME,
+    in_group,
+    message,
+    read,
+    read_message,
+)
+
+
+def test_a_direct_message_is_read_whole() -> None:
+    assert read({"update_id": 9, "message": message("Hi")}) == InboundMessage(
+        address=Address(chat_id="11", is_direct=True),
+        message_id="5",
+        sender=Sender(user_id="11", display_name="Anna Lee", username="anna", language="de"),
+        text="Hi",
+        is_addressed=True,
+        sent_at=1_763_000_000_000,
+    )
+
+
+def test_an_edited_message_is_an_edit_of_the_same_id() -> None:
+    told = message("Hi again", edit_date=1_763_000_060)
+    found = read({"update_id": 9, "edited_message": told})
+    assert found is not None
+    assert (found.is_edit, found.message_id, found.text) == (True, "5", "Hi again")
+    assert found.sent_at == 1_763_000_000_000
+
+
+def test_a_command_stays_text() -> None:
+    entity = {"type": "bot_command", "offset": 0, "length": 6}
+    assert read_message("/start abc", entities=[entity]).text == "/start abc"
+
+
+def test_in_a_group_only_what_is_meant_for_the_bot_is_addressed() -> None:
+    assert not in_group("hello all").is_addressed
+    assert not in_group("hello @other", ("mention", 6, 6)).is_addressed
+    assert in_group("hello @talaria_bot", ("mention", 6, 12)).is_addressed
+    assert in_group("/stop", ("bot_command", 0, 5)).is_addressed
+    answered = {"message_id": 4, "from": BOT, "chat": GROUP, "date": 1, "text": "Yes?"}
+    assert read_message("go on", chat=GROUP, reply_to_message=answered).is_addressed
+    other = answered | {"from": ANNA}
+    assert not read_message("go on", chat=GROUP, reply_to_message=other).is_addressed
+
+
+def test_a_mention_without_a_username_counts_by_its_id() -> None:
+    entity = {"type": "text_mention", "offset": 0, "length": 4, "user": BOT}
+    found = read_message("Tala what now", chat=GROUP, entities=[entity])
+    assert (found.is_addressed, found.text) == (True, "what now")
+    entity["user"] = ANNA
+    assert not read_message("Anna what now", chat=GROUP, entities=[entity]).is_addressed
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "words"),
+    [
+        ("@talaria_bot, what's up?", 0, "what's up?"),
+        ("@Talaria_Bot what's up?", 0, "what's up?"),
+        ("hey @talaria_bot what's up?", 4, "hey what's up?"),
+        ("what's up @talaria_bot?", 10, "what's up?"),
+        ("@talaria_bot", 0, ""),
+        ("👩‍👩‍👧 @talaria_bot ok", 9, "👩‍👩‍👧 ok"),
+        ("שלום @talaria_bot מה נשמע", 5, "שלום מה נשמע"),
+        ("line\n@talaria_bot\nline", 5, "line\n\nline"),
+    ],
+)
+def test_the_bots_own_name_is_cut_out(text: str, place: int, words: str) -> None:
+    found = in_group(text, ("mention", place, 12))
+    assert (found.is_addressed, found.text) == (True, words)
+
+
+def test_a_command_may_name_the_bot() -> None:
+    found = in_group("/stop@Talaria_Bot now", ("bot_command", 0, 17))
+    assert (found.is_addressed, found.text) == (True, "/stop now")
+
+
+def test_a_command_for_another_bot_is_not_for_us() -> None:
+    assert not in_group("/stop@other_bot", ("bot_command", 0, 15)).is_addressed
+    answered = {"message_id": 4, "from": BOT, "chat": GROUP, "date": 1, "text": "Yes?"}
+    found = in_group("/stop@other_bot", ("bot_command", 0, 15), reply_to_message=answered)
+    assert not found.is_addressed
+
+
+def test_a_caption_is_text_with_its_own_entities() -> None:
+    entity = {"type": "mention", "offset": 0, "length": 12}
+    photo = [{"file_id": "s", "width": 1}, {"file_id": "L", "width": 9, "file_size": 77}]
+    found = read_message(
+        chat=GROUP, photo=photo, caption="@talaria_bot look", caption_entities=[entity]
+    )
+    assert (found.text, found.is_addressed) == ("look", True)
+    assert (found.attachments[0].file_id, found.attachments[0].size) == ("L", 77)
+
+
+def test_a_topic_is_a_place_of_its_own() -> None:
+    found = read_message("x", chat=GROUP, message_thread_id=31, is_topic_message=True)
+    assert found.address == Address(chat_id="-100777", thread_id="31", is_direct=False)
+    assert found.room_title == "Friends"
+
+
+def test_a_chain_of_replies_is_no_topic() -> None:
+    assert read_message("x", chat=GROUP, message_thread_id=31).address.thread_id is None
+
+
+def test_opening_a_topic_is_not_answered_by_every_message_in_it() -> None:
+    root = {
+        "message_id": 31,
+        "from": BOT,
+        "chat": GROUP,
+        "date": 1,
+        "forum_topic_created": {"name": "T"},
+    }
+    found = read_message(
+        "x", chat=GROUP, message_thread_id=31, is_topic_message=True, reply_to_message=root
+    )
+    assert (found.quote, found.is_addressed) == (None, False)
+
+
+def test_an_answer_quotes_what_it_answers() -> None:
+    answered = {"message_id": 4, "from": BOT, "chat": GROUP, "date": 1, "text": "One. Two."}
+    assert read_message("why?", reply_to_message=answered).quote == Quote(
+        author="Talaria", text="One. Two.", is_ours=True
+    )
+    chosen = {"text": "Two.", "position": 5}
+    quote = read_message("why?", reply_to_message=answered, quote=chosen).quote
+    assert quote == Quote(author="Talaria", text="Two.", is_ours=True)
+    voice = {"message_id": 4, "from": ANNA, "chat": GROUP, "date": 1, "voice": {"file_id": "v"}}
+    quote = read_message("hm", reply_to_message=voice).quote
+    assert quote == Quote(author="Anna Lee", text="[voice]", is_ours=False)
+
+
+def test_an_answer_to_another_chat_quotes_it_too() -> None:
+    origin = {"type": "hidden_user", "sender_user_name": "Carl", "date": 1}
+    found = read_message("so?", external_reply={"origin": origin}, quote={"text": "Cited"})
+    assert found.quote == Quote(author="Carl", text="Cited", is_ours=False)
+
+
+@pytest.mark.parametrize(
+    ("origin", "author"),
+    [
+        ({"type": "user", "sender_user": {"id": 3, "first_name": "Bo"}, "date": 1}, "Bo"),
+        ({"type": "hidden_user", "sender_user_name": "Cy", "date": 1}, "Cy"),
+        ({"type": "channel", "chat": {"id": -1, "title": "News"}, "date": 1}, "News"),
+        ({"type": "chat", "sender_chat": {"id": -1, "title": "Club"}, "date": 1}, "Club"),
+    ],
+)
+def test_forwarded_words_are_not_the_senders_own(origin: dict[str, object], author: str) -> None:
+    assert read_message("Fwd", forward_origin=origin).forwarded_from == author
+    assert read_message("Own").forwarded_from is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind", "name", "media_type"),
+    [
+        ({"voice": {"file_id": "f", "duration": 3}}, "voice", None, "audio/ogg"),
+        ({"audio": {"file_id": "f", "title": "Song"}}, "audio", "Song", None),
+        ({"video": {"file_id": "f"}}, "video", None, "video/mp4"),
+        ({"video_note": {"file_id": "f"}}, "video", None, "video/mp4"),
+        ({"animation": {"file_id": "f"}, "document": {"file_id": "f"}}, "video", None, "video/mp4"),
+        ({"document": {"file_id": "f", "file_name": "a.pdf", "mime_type": "application/pdf"}},
+         "document", "a.pdf", "application/pdf"),
+        ({"document": {"file_id": "f", "file_name": "a.png", "mime_type": "image/png"}},
+         "image", "a.png", "image/png"),
+        ({"sticker": {"file_id": "f", "emoji": "👍"}}, "sticker", "👍", "image/webp"),
+        ({"sticker": {"file_id": "f", "is_video": True}}, "sticker", None, "video/webm"),
+        ({"sticker": {"file_id": "f", "is_animated": True}}, "sticker", None,
+         "application/x-tgsticker"),
+        ({"location": {"latitude": 52.1, "longitude": 13.4}}, "other", "location: 52.1, 13.4",
+         None),
+        ({"venue": {"title": "Bar"}, "location": {}}, "other", "venue: Bar", None),
+        ({"contact": {"first_name": "Bo", "phone_number": "+49"}}, "other", "contact: Bo, +49",
+         None),
+        ({"poll": {"question": "Why?"}}, "other", "poll: Why?", None),
+        ({"dice": {"emoji": "🎲", "value": 4}}, "other", "dice: 🎲 4", None),
+        ({"story": {}}, "other", "story", None),
+    ],
+)  # fmt: skip
+def test_what_is_not_text_is_an_attachment(
+    fields: dict[str, object], kind: str, name: str | None, media_type: str | None
+) -> None:
+    (attachment,) = read_message(**fields).attachments
+    assert (attachment.kind, attachment.name, attachment.media_type) == (kind, name, media_type)
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        {"channel_post": message("news", chat={"id": -1, "type": "channel"})},
+        {"message": message("news", chat={"id": -1, "type": "channel"})},
+        {"message": message("beep", **{"from": BOT})},
+        {"message": message("beep", **{"from": BOT | {"id": 7}}, chat=GROUP)},
+        {"message": message("auto", is_automatic_forward=True, chat=GROUP)},
+        {"message": message(new_chat_members=[ANNA], chat=GROUP)},
+        {"message": message(pinned_message=message("x"), chat=GROUP)},
+        {"message": message(migrate_to_chat_id=-100778, chat=GROUP)},
+        {"message": {"message_id": 5, "chat": GROUP, "date": 1, "text": "nobody"}},
+        {"my_chat_member": {"chat": GROUP}},
+        {"something_of_next_year": [1, 2]},
+        {},
+    ],
+)
+def test_what_is_no_talk_of_a_person_is_passed_over(update: dict[str, object]) -> None:
+    assert read({"update_id": 9} | update) is None
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        {"message": "garbage"},
+        {"message": ["garbage"]},
+        {"message": {}},
+        {"message": message("x", date="yesterday")},
+        {"message": message("x", message_id=None)},
+        {"message": message("x", **{"from": "Anna"})},
+        {"message": message(["x"])},  # type: ignore[arg-type]
+        {"message": message("x", chat={"type": "private"})},
+        {"message": message("x", entities=[{"type": "mention", "offset": -4, "length": 2}])},
+        {"message": message("x", entities=[{"type": "mention"}])},
+        {"message": message("x", entities={"type": "mention"})},
+        {"message": message(voice={"duration": 1})},
+        {"message": message("x", reply_to_message="y")},
+        "garbage",
+        None,
+        [],
+    ],
+)
+def test_poison_is_named_as_such(update: object) -> None:
+    with pytest.raises(ValueError):
+        read(update)
+
+
+@pytest.mark.parametrize("payload", ["", "{", "[]", "7", "null", "{}", '{"bot": {"id": 1}}'])
+def test_a_payload_that_was_never_packed_is_named_as_such(payload: str) -> None:
+    with pytest.raises(ValueError):
+        receive(payload)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(
+        ["message", "chat", "from", "id", "text", "entities", "type", "offset", "photo", "voice",
+         "reply_to_message", "quote", "date", "message_id", "forward_origin", "user", "location"]
+    ), inner, max_size=5),
+    max_leaves=20,
+)  # fmt: skip
+
+
+@given(JSON, st.dictionaries(st.sampled_from(["text", "entities", "chat", "quote", "photo",
+       "reply_to_message", "external_reply", "contact", "sticker", "forward_origin"]), JSON))  # fmt: skip
+def test_no_update_can_do_more_harm_than_a_value_error(update: object, fields: object) -> None:
+    for strange in (update, {"update_id": 1, "message": message("x", **fields)}):  # type: ignore[arg-type]
+        try:
+            read(strange)
+        except ValueError:
+            pass
+
+
+def test_text_comes_in_as_it_was_written() -> None:
+    for text in (
+        "مرحبا بالعالم",
+        "e\u0301",
+        "👨‍👩‍👧‍👦" * 900,
+        "a\u200bb",
+        "x" * 4096,
+        "  two  spaces ",
+    ):
+        assert read_message(text).text == text
+
+
+def test_what_no_store_takes_is_replaced() -> None:
+    payload = pack({"message": message("placeholder")}, ME).replace(
+        "placeholder", "a\\u0000\\ud83d"
+    )
+    found = receive(payload)
+    assert found is not None
+    assert found.text == "a\ufffd\ufffd"
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("Anna\u202egnp.exe", "Annagnp.exe"),
+        ("A\u2066n\u2069na", "Anna"),
+        ("Anna\U000e0041\U000e0042", "Anna"),
+        ("An\nna\t\x00", "An na"),
+        ("\u200b\u2060", "user 11"),
+        ("\u200d", "user 11"),
+        ("👩‍🚀", "👩‍🚀"),
+        ("نیم\u200cفاصله", "نیم\u200cفاصله"),
+        ("x" * 500, "x" * 80),
+    ],
+)
+def test_a_display_name_can_not_deceive(name: str, shown: str) -> None:
+    person = {"id": 11, "is_bot": False, "first_name": name}
+    assert read_message("x", **{"from": person}).sender.display_name == shown
+
+
+def test_reading_again_later_gives_the_same_even_under_a_new_name() -> None:
+    entity = {"type": "mention", "offset": 0, "length": 9}
+    update = {"message": message("@old_name hi", chat=GROUP, entities=[entity])}
+    stored = pack(update, Me(user_id=4242, username="old_name"))
+    assert json.loads(stored)["update"] == update
+    found = receive(stored)
+    assert found is not None
+    assert found.is_addressed

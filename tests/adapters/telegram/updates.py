@@ -1,0 +1,45 @@
+"""Updates of Telegram as its documentation and its servers show them."""
+
+from typing import Any
+
+from adapters.messages import InboundMessage
+from adapters.telegram.receive import Me, pack, receive
+
+ME = Me(user_id=4242, username="Talaria_Bot")
+ANNA = {
+    "id": 11,
+    "is_bot": False,
+    "first_name": "Anna",
+    "last_name": "Lee",
+    "username": "anna",
+    "language_code": "de",
+}
+PRIVATE = {"id": 11, "first_name": "Anna", "type": "private"}
+GROUP = {"id": -100777, "title": "Friends", "type": "supergroup"}
+BOT = {"id": 4242, "is_bot": True, "first_name": "Talaria", "username": "Talaria_Bot"}
+
+
+def message(text: str | None = None, /, **fields: Any) -> dict[str, Any]:
+    """A message of Anna to the bot alone, unless the fields say otherwise."""
+    told: dict[str, Any] = {"message_id": 5, "from": ANNA, "chat": PRIVATE, "date": 1_763_000_000}
+    if text is not None:
+        told["text"] = text
+    return told | fields
+
+
+def read(update: Any) -> InboundMessage | None:
+    """Pack an update as the adapter does, and read it again."""
+    return receive(pack(update, ME))
+
+
+def read_message(text: str | None = None, /, **fields: Any) -> InboundMessage:
+    """Read a message that is one of a person."""
+    found = read({"update_id": 1, "message": message(text, **fields)})
+    assert found is not None
+    return found
+
+
+def in_group(text: str, *entities: tuple[str, int, int], **fields: Any) -> InboundMessage:
+    """Read a message in a group with entities as (type, offset, length)."""
+    told = [{"type": kind, "offset": at, "length": length} for kind, at, length in entities]
+    return read_message(text, chat=GROUP, entities=told, **fields)
