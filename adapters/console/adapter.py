@@ -1,111 +1,105 @@
-"""Joins the console's rooms into one adapter."""
+"""The console as a chat platform: joins its wire with what it reads and writes."""
 
 import time
-import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from adapters.console.api import Api
-from adapters.console.receive import HERE, pack, receive
-from adapters.console.settings import ConsoleSettings
-from adapters.console.wire import Wrote, write_line
-from adapters.contract import Health, HealthState, Inlet, Pace
-from adapters.errors import AdapterStopped, Rejected
-from adapters.ids import Address, EventId, PlatformMessageId
+from adapters.console import receive as reading
+from adapters.console.api import Client, ConsoleServer
+from adapters.console.render import render_ack, render_error, render_message, render_typing
+from adapters.console.settings import ConsoleSettings, read_settings
+from adapters.contract import ChatAdapter, Health, Inlet, Pace
+from adapters.errors import Unreachable
+from adapters.ids import Address, PlatformMessageId
 from adapters.messages import InboundMessage, OutboundMessage, RawEvent
 from adapters.split import split_markdown
 
-_TEXT_LIMIT = 100_000
-"""Letters in one message: a terminal scrolls, so this only keeps lines far below 2 MB."""
+_LONGEST_MESSAGE = 100_000
 
 
 class ConsoleAdapter:
-    """The terminals of whoever owns the home. Can edit, show typing and find unsure messages."""
+    """One talk between the owner of the home and the house, over any number of clients."""
 
     name = "console"
+    pace = Pace(chat_interval=0, edit_interval=0.1, per_second=0)
     typing_lasts = 5.0
-    pace = Pace(chat_interval=0.0, edit_interval=0.1, per_second=0.0)
 
     def __init__(self, settings: ConsoleSettings) -> None:
-        self._path = settings.socket
-        self._api = Api(settings.socket, answer_timeout=settings.answer_timeout)
-        self._state: HealthState = "starting"
-        self._detail = ""
+        self._server = ConsoleServer(settings.socket, self._hear)
+        self._inlet: Inlet | None = None
+        self._is_open = False
+        self._edits = 0
 
     async def run(self, inlet: Inlet) -> None:
-        """Serve terminals until cancelled. Raises `AdapterStopped` if the socket can't be had."""
-
-        async def take(wrote: Wrote) -> None:
-            payload = pack(wrote.message_id, wrote.text, now=time.time_ns() // 1_000_000)
-            await inlet.take([RawEvent(event_id=EventId(wrote.message_id), payload=payload)])
-
-        self._state = "starting"
-        self._detail = "The console was shut down."
+        """Serve clients until cancelled. Raises `AdapterStopped` if the socket can't be made."""
+        self._inlet = inlet
         try:
-            await self._api.serve(take, self._open)
-        except AdapterStopped as stop:
-            self._detail = str(stop)
-            raise
+            await self._server.serve(self._note_open)
         finally:
-            self._state = "stopped"
+            self._is_open = False
 
-    def _open(self) -> None:
-        self._state = "connected"
-
-    def receive(self, event: RawEvent) -> InboundMessage:
-        """Read a line that `run` handed over; pure. Raises `ValueError`."""
-        return receive(event.payload)
+    def receive(self, event: RawEvent) -> InboundMessage | None:
+        """The message in an event. Raises `ValueError`."""
+        return reading.receive(event)
 
     def split(self, text: str) -> tuple[str, ...]:
-        """Cut Markdown into parts of at most 100,000 letters."""
-        return split_markdown(text, limit=_TEXT_LIMIT, measure=len)
+        """Cut only what no screen would show."""
+        return split_markdown(text, limit=_LONGEST_MESSAGE, measure=len)
 
     async def send(self, message: OutboundMessage) -> PlatformMessageId:
-        """Show a message; returns once a terminal confirmed it. Its key is also its id.
+        """Show a message; returns once a client has it. Raises `Unreachable` and `Unsure`.
 
-        Raises `Unreachable` without a terminal, `Unsure` if none confirms it in time.
+        Its id is the key of what is owed: clients show a repeat in place of the first.
         """
-        key = message.key or uuid.uuid4().hex
-        line = write_line(
-            type="message", id=key, text=_text(message), key=key, silent=message.is_silent
-        )
-        await self._api.deliver(key, line)
-        return PlatformMessageId(key)
+        line = render_message(message, message_id=message.key, key=message.key, is_edit=False)
+        await self._server.post(line, message.key)
+        return PlatformMessageId(message.key)
 
     async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
-        """Show a message's new text. Raises `Unreachable` without a terminal."""
-        await self._api.show(write_line(type="edit", id=message_id, text=_text(message)))
+        """Show new words in place of the old. Raises `Unreachable` and `Unsure`."""
+        self._edits += 1
+        key = f"{message_id}/{self._edits}"
+        line = render_message(message, message_id=message_id, key=key, is_edit=True)
+        if message.is_live:
+            self._server.broadcast(line)
+        else:
+            await self._server.post(line, key)
 
     async def type(self, address: Address) -> None:
-        """Show that the assistant is at work. Raises `Unreachable` without a terminal."""
-        await self._api.show(write_line(type="typing"))
+        """Show that the house is at work."""
+        self._server.broadcast(render_typing())
 
     async def find(
         self, message: OutboundMessage, known: Sequence[PlatformMessageId]
     ) -> PlatformMessageId | None:
-        """The message's id if a terminal confirmed it to this process, late perhaps; else None.
-
-        After a restart a confirmed message may be reported as None. Sending it again does no
-        harm: a terminal that has shown a key does not show it twice.
-        """
-        if message.key and self._api.is_delivered(message.key):
-            return PlatformMessageId(message.key)
+        """None: a repeat under the same key is shown once, so that it may always be sent."""
         return None
 
     def health(self) -> Health:
-        """Connected while the socket is open, with or without terminals."""
-        if self._state != "connected":
-            detail = self._detail if self._state == "stopped" else ""
-            return Health(state=self._state, detail=detail)
-        return Health(
-            state="connected",
-            detail=f"{self._api.viewer_count} terminals are open.",
-            alive_at=time.monotonic(),
-        )
+        """Connected while the socket is there; having no client is nothing to mend."""
+        if self._is_open:
+            return Health(state="connected", alive_at=time.monotonic())
+        return Health(state="starting", detail="the console's socket is not open yet")
+
+    def _note_open(self) -> None:
+        self._is_open = True
+
+    async def _hear(self, line: str, client: Client) -> None:
+        """Take one line of a client; what can't be used is said, and nothing breaks off."""
+        try:
+            heard = reading.read_line(line, now=time.time_ns() // 1_000_000)
+            if isinstance(heard, reading.Got):
+                self._server.confirm(heard.key)
+            elif self._inlet is None:
+                client.write(render_error("The house is not open yet; say it again."))
+            elif isinstance(heard, reading.Hello):
+                self._inlet.notice(Address(chat_id=reading.CHAT, is_direct=True))
+            else:
+                await self._inlet.take([heard.event])
+                client.write(render_ack(heard.event.event_id))
+        except (ValueError, Unreachable) as error:
+            client.write(render_error(str(error)))
 
 
-def _text(message: OutboundMessage) -> str:
-    if message.address != HERE:
-        raise Rejected(f'The console has no chat "{message.address.chat_id}".')
-    if not message.text.strip():
-        raise Rejected("The message is empty.")
-    return message.text
+def create(options: Mapping[str, str]) -> ChatAdapter:
+    """The console from plain options. Raises `ValueError` with a sentence."""
+    return ConsoleAdapter(read_settings(options))
