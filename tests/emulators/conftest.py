@@ -1,0 +1,26 @@
+"""The emulated Bot API with its cast, and the real SDK connected to it."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from telegram import Bot
+
+from tests.emulators.telegram import TelegramEmulator
+from tests.emulators.telegram_cast import ANNA, BEN, FORUM, GROUP, SUPERGROUP
+
+
+@pytest.fixture
+async def api() -> AsyncIterator[TelegramEmulator]:
+    async with TelegramEmulator() as emulator:
+        emulator.user(ANNA, "Anna", username="anna_k")
+        emulator.user(BEN, "Ben")
+        emulator.group(GROUP, "Few")
+        emulator.group(SUPERGROUP, "Many")
+        emulator.group(FORUM, "Topics", is_forum=True)
+        yield emulator
+
+
+@pytest.fixture
+async def bot(api: TelegramEmulator) -> AsyncIterator[Bot]:
+    async with Bot(api.token, base_url=f"{api.base_url}/bot") as real:
+        yield real

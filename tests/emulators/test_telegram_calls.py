@@ -1,0 +1,230 @@
+"""What a bot does on the emulated Telegram: sent, edited and refused."""
+
+import json
+from typing import Any
+
+import aiohttp
+import pytest
+from telegram import Bot, BotCommand, Message, MessageEntity, ReplyParameters
+from telegram.constants import ChatAction
+from telegram.error import (
+    BadRequest,
+    EndPointNotFound,
+    Forbidden,
+    InvalidToken,
+)
+
+from tests.emulators.telegram import TelegramEmulator
+from tests.emulators.telegram_cast import ANNA, BEN, FORUM
+from tests.emulators.telegram_texts import Refusal
+
+# Sending
+
+
+async def test_a_sent_message_is_answered_and_shown(api: TelegramEmulator, bot: Bot) -> None:
+    asked = await api.says(ANNA, "well?")
+    bold = MessageEntity("bold", 0, 2)
+    sent = await bot.send_message(
+        ANNA, "yes", entities=[bold], reply_parameters=ReplyParameters(asked)
+    )
+    assert sent.from_user is not None
+    assert sent.from_user.is_bot
+    assert sent.entities == (bold,)
+    assert sent.reply_to_message is not None
+    assert sent.reply_to_message.message_id == asked
+    (shown,) = api.messages(ANNA)
+    assert (shown.message_id, shown.text, shown.reply_to) == (sent.message_id, "yes", asked)
+    assert shown.entities == [{"type": "bold", "offset": 0, "length": 2}]
+
+
+async def test_a_message_goes_into_its_topic(api: TelegramEmulator, bot: Bot) -> None:
+    topic = api.topic(FORUM, ANNA, "Plans")
+    await bot.send_message(FORUM, "here", message_thread_id=topic)
+    await bot.send_message(FORUM, "elsewhere")
+    assert [m.text for m in api.messages(FORUM, thread=topic)] == ["here"]
+    with pytest.raises(BadRequest, match="Message thread not found"):
+        await bot.send_message(FORUM, "nowhere", message_thread_id=topic + 100)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "Message text is empty"),
+        (" \n\u200b ", "Message text is empty"),
+        ("a" * 4097, "Message is too long"),
+        ("😀" * 2048 + "a", "Message is too long"),
+    ],
+)
+async def test_a_text_that_telegram_would_not_take_is_refused(
+    api: TelegramEmulator, bot: Bot, text: str, complaint: str
+) -> None:
+    with pytest.raises(BadRequest, match=complaint):
+        await bot.send_message(ANNA, text)
+    assert api.messages(ANNA) == []
+
+
+async def test_the_longest_text_is_counted_in_utf16_units(api: TelegramEmulator, bot: Bot) -> None:
+    await bot.send_message(ANNA, "😀" * 2048)
+    assert api.texts(ANNA) == ["😀" * 2048]
+
+
+@pytest.mark.parametrize(
+    ("entity", "complaint"),
+    [
+        (MessageEntity("bold", 2, 2), "ends after the end of the text"),
+        (MessageEntity("bold", -1, 2), "ends after the end of the text"),
+        (MessageEntity("bold", 1, 0), "ends after the end of the text"),
+        (MessageEntity("bold", 1, 2), "begins in a middle of a utf-16 symbol"),
+        (MessageEntity("bold", 0, 1), "ends in a middle of a utf-16 symbol"),
+        (MessageEntity("sparkle", 0, 2), "unsupported type specified"),
+        (MessageEntity("text_link", 0, 2), 'can\'t find field "url"'),
+    ],
+)
+async def test_an_entity_that_does_not_fit_is_refused(
+    bot: Bot, entity: MessageEntity, complaint: str
+) -> None:
+    with pytest.raises(BadRequest, match=complaint):
+        await bot.send_message(ANNA, "😀a", entities=[entity])
+
+
+async def test_a_hundred_entities_are_kept_and_found_ones_are_overlooked(
+    api: TelegramEmulator, bot: Bot
+) -> None:
+    given = [MessageEntity("bold", place, 1) for place in range(120)]
+    sent = await bot.send_message(
+        ANNA, "x" * 120, entities=[MessageEntity("url", 0, 1), *reversed(given)]
+    )
+    assert sent.entities == tuple(given[:100])
+
+
+async def test_a_chat_that_does_not_exist_is_refused(bot: Bot) -> None:
+    for wrong in (999, "nobody"):
+        with pytest.raises(BadRequest, match="Chat not found"):
+            await bot.send_message(wrong, "hello")
+    with pytest.raises(BadRequest, match="Chat_id is empty"):
+        await bot.send_chat_action("", ChatAction.TYPING)
+
+
+async def test_a_closed_chat_says_why(api: TelegramEmulator, bot: Bot) -> None:
+    api.close_chat(ANNA, Refusal(403, "Forbidden: bot was blocked by the user"))
+    with pytest.raises(Forbidden, match="blocked"):
+        await bot.send_message(ANNA, "hello")
+    await bot.send_message(BEN, "hello")
+
+
+async def test_typing_and_the_menu_are_seen(api: TelegramEmulator, bot: Bot) -> None:
+    await bot.send_chat_action(ANNA, ChatAction.TYPING)
+    menu = (BotCommand("new", "Start afresh"),)
+    await bot.set_my_commands(menu)
+    assert list(api.actions) == [(ANNA, None, "typing")]
+    assert await bot.get_my_commands() == menu
+
+
+# Editing
+
+
+async def test_edits_are_kept_as_history(api: TelegramEmulator, bot: Bot) -> None:
+    sent = await bot.send_message(ANNA, "a")
+    edited = await bot.edit_message_text("a b", ANNA, sent.message_id)
+    assert isinstance(edited, Message)
+    assert edited.edit_date is not None
+    (shown,) = api.messages(ANNA)
+    assert (shown.text, shown.history) == ("a b", ["a", "a b"])
+
+
+async def test_an_edit_that_changes_nothing_is_refused(api: TelegramEmulator, bot: Bot) -> None:
+    bold = MessageEntity("bold", 0, 1)
+    sent = await bot.send_message(ANNA, "ab", entities=[bold])
+    with pytest.raises(BadRequest, match="Message is not modified: specified new message content"):
+        await bot.edit_message_text("ab", ANNA, sent.message_id, entities=[bold])
+    await bot.edit_message_text("ab", ANNA, sent.message_id)
+    assert api.messages(ANNA)[0].entities == []
+
+
+async def test_only_messages_of_the_bot_can_be_edited(api: TelegramEmulator, bot: Bot) -> None:
+    theirs = await api.says(ANNA, "mine")
+    with pytest.raises(BadRequest, match="Message can't be edited"):
+        await bot.edit_message_text("yours", ANNA, theirs)
+    with pytest.raises(BadRequest, match="Message to edit not found"):
+        await bot.edit_message_text("nobody's", ANNA, theirs + 1)
+
+
+async def test_a_deleted_message_is_gone(api: TelegramEmulator, bot: Bot) -> None:
+    sent = await bot.send_message(ANNA, "a")
+    await bot.delete_message(ANNA, sent.message_id)
+    assert api.messages(ANNA) == []
+    with pytest.raises(BadRequest, match="Message to edit not found"):
+        await bot.edit_message_text("b", ANNA, sent.message_id)
+    with pytest.raises(BadRequest, match="Message to delete not found"):
+        await bot.delete_message(ANNA, sent.message_id)
+
+
+# Tokens, methods, bodies
+
+
+@pytest.mark.parametrize(
+    ("token", "answer"), [("no-token", "Not Found"), ("123:wrong", "Unauthorized")]
+)
+async def test_a_wrong_token_is_refused(api: TelegramEmulator, token: str, answer: str) -> None:
+    stranger = Bot(token, base_url=f"{api.base_url}/bot")
+    try:
+        with pytest.raises(InvalidToken, match=answer):
+            await stranger.get_me()
+    finally:
+        await stranger.request.shutdown()
+
+
+async def test_a_method_that_does_not_exist_is_not_found(bot: Bot) -> None:
+    with pytest.raises(EndPointNotFound):
+        await bot.do_api_request("sendRichMessage", api_kwargs={"chat_id": ANNA})
+
+
+def _in_parts(fields: dict[str, Any]) -> aiohttp.FormData:
+    form = aiohttp.FormData(default_to_multipart=True)
+    for name, value in fields.items():
+        form.add_field(name, value)
+    return form
+
+
+_BOLD = {"type": "bold", "offset": 0, "length": 1}
+_ENTITIES = json.dumps([_BOLD])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"json": {"chat_id": ANNA, "text": "hi", "entities": [_BOLD]}},
+        {"json": {"chat_id": str(ANNA), "text": "hi", "entities": _ENTITIES}},
+        {"data": {"chat_id": str(ANNA), "text": "hi", "entities": _ENTITIES}},
+        {"data": _in_parts({"chat_id": str(ANNA), "text": "hi", "entities": _ENTITIES})},
+        {"params": {"chat_id": str(ANNA), "text": "hi", "entities": _ENTITIES}},
+    ],
+    ids=["json", "json with text", "form", "multipart", "address"],
+)  # fmt: skip
+async def test_every_kind_of_body_is_understood(
+    api: TelegramEmulator, body: dict[str, Any]
+) -> None:
+    async with aiohttp.ClientSession() as session:
+        answer = await session.post(f"{api.base_url}/bot{api.token}/sendMessage", **body)
+        assert (await answer.json())["ok"]
+    assert api.messages(ANNA)[0].entities == [_BOLD]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"data": b"{nope", "headers": {"Content-Type": "application/json"}},
+        {"json": ["no", "object"]},
+        {"data": {"chat_id": ANNA, "text": "hi", "entities": "{["}},
+        {"json": {"chat_id": ANNA, "text": "hi", "entities": {"type": "bold"}}},
+        {"json": {"chat_id": ANNA, "text": "hi", "entities": ["bold"]}},
+        {"json": {"chat_id": ANNA, "text": "hi", "entities": [{"type": "bold", "offset": "0"}]}},
+    ],
+)
+async def test_a_malformed_call_is_a_bad_request(
+    api: TelegramEmulator, body: dict[str, Any]
+) -> None:
+    async with aiohttp.ClientSession() as session:
+        answer = await session.post(f"{api.base_url}/bot{api.token}/sendMessage", **body)
+        said = await answer.json()
+    assert (answer.status, said["ok"], said["error_code"]) == (400, False, 400)

@@ -1,0 +1,148 @@
+"""Faults, hooks and outages of the emulated Telegram, and it as a process of its own."""
+
+import asyncio
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from telegram import Bot
+from telegram.error import (
+    Forbidden,
+    NetworkError,
+    RetryAfter,
+    TelegramError,
+    TimedOut,
+)
+
+from tests.emulators import telegram_faults as faults
+from tests.emulators.telegram import TelegramEmulator
+from tests.emulators.telegram_cast import ANNA, BEN, only_message, read
+
+ROOT = Path(__file__).parents[2]
+
+
+async def test_a_fault_happens_as_often_as_was_asked(
+    api: TelegramEmulator, bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PTB_TIMEDELTA", "1")  # the SDK's old type warns, and warnings are errors
+    api.fail("sendMessage", 2, kind=faults.retry_after(7))
+    for _ in range(2):
+        with pytest.raises(RetryAfter) as caught:
+            await bot.send_message(ANNA, "hello")
+        assert caught.value.retry_after == timedelta(seconds=7)
+    await bot.send_message(ANNA, "hello")
+    assert api.texts(ANNA) == ["hello"]
+    assert api.calls["sendMessage"] == 3
+
+
+async def test_a_fault_can_strike_one_chat_only_and_be_called_off(
+    api: TelegramEmulator, bot: Bot
+) -> None:
+    api.fail("sendMessage", 2, kind=faults.blocked(), chat_id=ANNA)
+    await bot.send_message(BEN, "hello")
+    with pytest.raises(Forbidden, match="bot was blocked by the user"):
+        await bot.send_message(ANNA, "hello")
+    api.mend()
+    await bot.send_message(ANNA, "hello")
+
+
+@pytest.mark.parametrize(
+    "fault", [faults.http(502), faults.internal(), faults.garbage(), faults.refused("Bad Request")]
+)
+async def test_an_answered_fault_applies_nothing(
+    api: TelegramEmulator, bot: Bot, fault: faults.Fault
+) -> None:
+    api.fail("sendMessage", kind=fault)
+    with pytest.raises(TelegramError):
+        await bot.send_message(ANNA, "hello")
+    assert api.texts(ANNA) == []
+
+
+@pytest.mark.parametrize(("fault", "shown"), [(faults.DROP, []), (faults.LOSE, ["hello"])])
+async def test_a_broken_connection_is_told_apart_by_what_was_applied(
+    api: TelegramEmulator, bot: Bot, fault: faults.Fault, shown: list[str]
+) -> None:
+    api.fail("sendMessage", kind=fault)
+    with pytest.raises(NetworkError):
+        await bot.send_message(ANNA, "hello")
+    assert api.texts(ANNA) == shown
+
+
+async def test_a_call_that_hangs_gets_no_answer(api: TelegramEmulator, bot: Bot) -> None:
+    api.fail("sendMessage", kind=faults.HANG)
+    with pytest.raises(TimedOut):
+        await bot.send_message(ANNA, "hello", read_timeout=0.1)
+    assert api.texts(ANNA) == []
+
+
+async def test_hooks_see_a_call_before_it_is_applied_and_before_it_is_answered(
+    api: TelegramEmulator, bot: Bot
+) -> None:
+    seen: list[tuple[str, str, list[str]]] = []
+    released = asyncio.Event()
+
+    async def before(method: str, parameters: dict[str, Any]) -> None:
+        seen.append(("before", method, api.texts(ANNA)))
+
+    async def after(method: str, parameters: dict[str, Any]) -> None:
+        seen.append(("after", method, api.texts(ANNA)))
+        await released.wait()
+
+    api.before, api.after = before, after
+    sending = asyncio.create_task(bot.send_message(ANNA, "hello"))
+    await api.wait_for(lambda: api.texts(ANNA))
+    await api.wait_for(lambda: len(seen) == 2)
+    assert not sending.done()
+    released.set()
+    await sending
+    assert seen == [("before", "sendMessage", []), ("after", "sendMessage", ["hello"])]
+
+
+async def test_waiting_for_what_never_comes_ends(api: TelegramEmulator) -> None:
+    with pytest.raises(TimeoutError):
+        await api.wait_for(lambda: api.texts(ANNA), timeout=0.01)
+
+
+async def test_updates_and_messages_outlive_an_outage(api: TelegramEmulator, bot: Bot) -> None:
+    await bot.send_message(ANNA, "before")
+    await api.says(ANNA, "hello?")
+    await api.stop()
+    with pytest.raises(NetworkError):
+        await bot.send_message(ANNA, "lost")
+    await api.start()
+    assert (await only_message(bot)).text == "hello?"
+    assert api.texts(ANNA) == ["before"]
+
+
+async def test_it_stands_alone_and_is_moved_over_http() -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.emulators.telegram", "--token", "5:abc",
+        cwd=ROOT, stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout is not None
+    try:
+        line = await asyncio.wait_for(process.stdout.readline(), 20)
+        address = f"http://127.0.0.1:{int(line.decode().removeprefix('ready '))}"
+        async with aiohttp.ClientSession() as session, Bot("5:abc", f"{address}/bot") as bot:
+
+            async def control(call: str, **arguments: object) -> Any:
+                answer = await session.post(f"{address}/_test/{call}", json=arguments)
+                return await answer.json()
+
+            message_id = await control("says", user_id=ANNA, text="helo")
+            await control("edits", user_id=ANNA, message_id=message_id, text="hello")
+            assert len(await read(bot)) == 2
+            sent = await bot.send_message(ANNA, "hi")
+            assert await control("messages", chat_id=ANNA) == [
+                {"message_id": sent.message_id, "text": "hi", "history": ["hi"]}
+            ]
+            assert (await control("calls"))["sendMessage"] == 1
+        process.terminate()
+        assert await asyncio.wait_for(process.wait(), 20) == 0
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()

@@ -1,0 +1,165 @@
+"""What people do on the emulated Telegram, as python-telegram-bot gets to know it."""
+
+import asyncio
+from typing import Any
+
+import aiohttp
+import pytest
+from telegram import Bot
+from telegram.error import (
+    BadRequest,
+    Conflict,
+)
+
+from tests.emulators.telegram import TelegramEmulator
+from tests.emulators.telegram_cast import ANNA, BEN, FORUM, GROUP, SUPERGROUP, only_message, read
+from tests.emulators.telegram_media import document, photo, sticker, voice
+
+
+async def test_the_bot_knows_who_it_is(api: TelegramEmulator, bot: Bot) -> None:
+    assert bot.id == int(api.token.partition(":")[0])
+    assert bot.username == "talaria_bot"
+
+
+async def test_what_a_person_says_arrives_true_to_life(api: TelegramEmulator, bot: Bot) -> None:
+    message_id = await api.says(ANNA, "hello")
+    message = await only_message(bot)
+    assert message.message_id == message_id
+    assert message.text == "hello"
+    assert message.chat.type == "private"
+    assert message.from_user is not None
+    assert (message.from_user.id, message.from_user.username) == (ANNA, "anna_k")
+    assert not message.api_kwargs
+
+
+async def test_commands_and_mentions_are_found_by_utf16_units(
+    api: TelegramEmulator, bot: Bot
+) -> None:
+    await api.says(ANNA, "😀 /start@talaria_bot 👨‍👩‍👧 @talaria_bot mail@example.org")
+    found = (await only_message(bot)).parse_entities()
+    assert sorted(found.values()) == ["/start@talaria_bot", "@talaria_bot"]
+
+
+async def test_an_update_comes_again_until_it_is_confirmed(api: TelegramEmulator, bot: Bot) -> None:
+    await api.says(ANNA, "one")
+    await api.says(ANNA, "two")
+    first = await read(bot)
+    assert await read(bot) == first
+    assert len(await bot.get_updates(limit=1, timeout=0)) == 1
+    (rest,) = await read(bot, first[0].update_id + 1)
+    assert rest.message is not None
+    assert rest.message.text == "two"
+    assert await read(bot, rest.update_id + 1) == ()
+    assert api.pending == []
+
+
+async def test_a_long_poll_is_woken_by_a_message(api: TelegramEmulator, bot: Bot) -> None:
+    poll = asyncio.create_task(bot.get_updates(timeout=30))
+    await api.wait_for(lambda: api.calls["getUpdates"])
+    await api.says(ANNA, "wake up")
+    assert len(await asyncio.wait_for(poll, 5)) == 1
+
+
+async def test_a_second_poller_ends_the_first(api: TelegramEmulator, bot: Bot) -> None:
+    first = asyncio.create_task(bot.get_updates(timeout=30))
+    await api.wait_for(lambda: api.calls["getUpdates"])
+    async with Bot(api.token, base_url=f"{api.base_url}/bot") as rival:
+        assert await read(rival) == ()
+    with pytest.raises(Conflict, match="terminated by other getUpdates"):
+        await first
+
+
+async def test_a_webhook_stands_in_the_way_of_polling(api: TelegramEmulator, bot: Bot) -> None:
+    api.webhook = "https://elsewhere.example"
+    await api.says(ANNA, "hello")
+    about = await bot.get_webhook_info()
+    assert (about.url, about.pending_update_count) == (api.webhook, 1)
+    with pytest.raises(Conflict, match="webhook is active"):
+        await read(bot)
+    await bot.delete_webhook()
+    assert len(await read(bot)) == 1
+
+
+async def test_updates_that_nobody_asked_for_are_not_kept(api: TelegramEmulator, bot: Bot) -> None:
+    await bot.get_updates(timeout=0, allowed_updates=["message"])
+    message_id = await api.says(ANNA, "helo")
+    await api.edits(ANNA, message_id, "hello")
+    assert [next(k for k in u if k != "update_id") for u in api.pending] == ["message"]
+
+
+async def test_an_edit_of_a_person_arrives_as_one(api: TelegramEmulator, bot: Bot) -> None:
+    message_id = await api.says(ANNA, "/helo")
+    await api.edits(ANNA, message_id, "hello")
+    edited = (await read(bot))[1].edited_message
+    assert edited is not None
+    assert (edited.message_id, edited.text, edited.entities) == (message_id, "hello", ())
+    assert edited.edit_date is not None
+
+
+async def test_a_poison_update_is_given_as_it_is(api: TelegramEmulator, bot: Bot) -> None:
+    number = api.push({"message": {"message_id": "no number", "chat": 5}})
+    async with aiohttp.ClientSession() as session:
+        raw = await session.post(f"{api.base_url}/bot{api.token}/getUpdates")
+        result = (await raw.json())["result"]
+    poison = {"update_id": number, "message": {"message_id": "no number", "chat": 5}}
+    assert result == [poison]
+
+
+async def test_a_reply_and_a_topic_carry_what_they_belong_to(
+    api: TelegramEmulator, bot: Bot
+) -> None:
+    sent = await bot.send_message(SUPERGROUP, "a question")
+    await api.says(ANNA, "yes", chat=SUPERGROUP, reply_to=sent.message_id, quote="question")
+    topic = api.topic(FORUM, ANNA, "Plans")
+    await api.says(ANNA, "hi", chat=FORUM, thread=topic)
+    reply, in_topic = (update.message for update in await read(bot))
+    assert reply is not None
+    assert reply.reply_to_message is not None
+    assert reply.reply_to_message.text == "a question"
+    assert reply.quote is not None
+    assert in_topic is not None
+    assert in_topic.is_topic_message
+    assert in_topic.message_thread_id == topic
+    assert in_topic.chat.is_forum
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind"),
+    [(sticker(), "sticker"), (voice(), "voice"), (photo(), "photo"), (document(), "document")],
+)
+async def test_what_is_no_text_is_whole_for_the_sdk(
+    api: TelegramEmulator, bot: Bot, fields: dict[str, Any], kind: str
+) -> None:
+    await api.says(ANNA, None, caption="/look here", **fields)
+    message = await only_message(bot)
+    assert message.effective_attachment
+    assert getattr(message, kind) == message.effective_attachment
+    assert list(message.parse_caption_entities().values()) == ["/look"]
+    assert not message.api_kwargs
+
+
+async def test_only_files_that_were_sent_can_be_fetched(api: TelegramEmulator, bot: Bot) -> None:
+    await api.says(ANNA, None, **photo())
+    await api.says(ANNA, None, **document(file_id="big", size=20_000_001))
+    file = await bot.get_file("photo-1-1280")
+    assert file.file_size == 140_000
+    with pytest.raises(BadRequest, match="Invalid file_id"):
+        await bot.get_file("photo-2")
+    with pytest.raises(BadRequest, match="File is too big"):
+        await bot.get_file("big")
+
+
+async def test_private_chats_and_basic_groups_share_one_counter(
+    api: TelegramEmulator, bot: Bot
+) -> None:
+    first = await api.says(ANNA, "one")
+    assert await api.says(BEN, "two") == first + 1
+    assert (await bot.send_message(GROUP, "three")).message_id == first + 2
+    assert (await bot.send_message(ANNA, "four")).message_id == first + 3
+
+
+async def test_each_supergroup_counts_for_itself(api: TelegramEmulator, bot: Bot) -> None:
+    await api.says(ANNA, "one")
+    assert await api.says(ANNA, "one", chat=SUPERGROUP) == 1
+    assert (await bot.send_message(SUPERGROUP, "two")).message_id == 2
+    assert (await bot.send_message(FORUM, "one")).message_id == 1
