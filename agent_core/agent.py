@@ -317,6 +317,10 @@ class Agent:
             raise ValueError("a suspended turn is not settled; it goes on at the next start")
         ended: TurnState = state
         turn.journal.settle(connection, told=told, now=now)
+        # The provider's cache is warm from the last call on, not from the turn's beginning.
+        sessions.touch(
+            connection, session_id=turn.session_id, prompt_hash=turn.prompt.hash, now=now
+        )
         turns.end(
             connection,
             turn_id=turn.id,

@@ -240,10 +240,15 @@ async def _recover(gateway: Gateway) -> None:
 
 
 async def _wait_for_end(gateway: Gateway, stop: asyncio.Event) -> None:
-    """Return when asked to stop, or when no chat platform is left that could work."""
+    """Return when asked to stop, or when no chat platform is left that could work.
+
+    Raises `StoreError` when the disk failed: only a restart can tell what was written.
+    """
     while not stop.is_set():
         if _all_stopped(gateway.platforms):
             return
+        if gateway.database.has_stopped():
+            raise StoreError(gateway.database.failure())
         with suppress(TimeoutError):
             async with asyncio.timeout(1.0):
                 await stop.wait()

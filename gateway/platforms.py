@@ -46,6 +46,8 @@ class Platforms:
                 return
             except AdapterError as error:
                 _log.warning("%s is started anew: %s", name, error)
+            except Exception:  # the bulkhead: a fault in one platform takes no other with it
+                _log.exception("%s broke unexpectedly and is started anew", name)
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
 

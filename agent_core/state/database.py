@@ -130,6 +130,10 @@ class Database:
         """Why nothing can be written at the moment; "" while writes succeed."""
         return self._last_word or self._failure
 
+    def has_stopped(self) -> bool:
+        """True once nothing will be written any more until a restart: the disk failed."""
+        return bool(self._last_word)
+
     async def close(self) -> None:
         """Write what was asked for before, checkpoint, and leave the mark of a clean stop.
 

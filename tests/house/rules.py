@@ -18,6 +18,7 @@ BANNED_WORDS = {
 BULKHEADS = {
     "gateway/workers.py": "one key's failure harms no other key",
     "gateway/background.py": "one task's failure harms no other task",
+    "gateway/platforms.py": "one platform's fault takes no other with it",
     "agent_core/state/commit.py": "what one job raises is raised in its own caller, not here",
 }
 """The only modules that may catch whatever comes, and why; each is told in the decisions."""
