@@ -9,6 +9,9 @@ from agent_core.state.database import Connection
 
 OutboxState = Literal["owed", "sending", "sent", "unsure", "dead"]
 
+_IS_OPEN = "state IN ('owed', 'sending', 'unsure')"
+"""The condition of a partial index; SQLite takes it only for a query that has it word for word."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboxRow:
@@ -138,9 +141,7 @@ def settle_live(connection: Connection, *, outbox_id: OutboxId, body: str) -> Ou
 
 def list_open(connection: Connection) -> list[OutboxRow]:
     """All that is owed, on its way or unsure, oldest first."""
-    rows = connection.execute(
-        f"SELECT {_ROW} FROM outbox WHERE state IN ('owed', 'sending', 'unsure') ORDER BY id"
-    ).fetchall()
+    rows = connection.execute(f"SELECT {_ROW} FROM outbox WHERE {_IS_OPEN} ORDER BY id").fetchall()
     return [_row(row) for row in rows]
 
 
@@ -198,7 +199,7 @@ def mark_unsure(connection: Connection, *, outbox_id: OutboxId, reason: str) -> 
 
 def doubt_sending(connection: Connection) -> None:
     """Attempts that an earlier process was making have no known outcome."""
-    connection.execute("UPDATE outbox SET state = 'unsure' WHERE state = 'sending'")
+    connection.execute(f"UPDATE outbox SET state = 'unsure' WHERE {_IS_OPEN} AND state = 'sending'")
 
 
 def mark_dead(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
@@ -256,10 +257,11 @@ def find_newest_message_id(connection: Connection, *, platform: str, chat: str) 
     return row[0] if row else None
 
 
-def count(connection: Connection, *, state: OutboxState) -> int:
-    """How many messages are in this state."""
+def count(connection: Connection, *, state: Literal["owed", "dead"]) -> int:
+    """How many messages wait to be sent, or were set aside."""
+    condition = "state = 'dead'" if state == "dead" else f"{_IS_OPEN} AND state = 'owed'"
     row = connection.execute(
-        "SELECT COUNT(*) FROM outbox WHERE state = :state AND is_live = 0", {"state": state}
+        f"SELECT COUNT(*) FROM outbox WHERE {condition} AND is_live = 0"
     ).fetchone()
     return int(row[0])
 
@@ -276,8 +278,8 @@ def list_dead(connection: Connection, *, limit: int) -> list[OutboxRow]:
 def has_open(connection: Connection, *, platform: str) -> bool:
     """True while something is owed to a platform or shown there that is not final."""
     row = connection.execute(
-        "SELECT 1 FROM outbox WHERE platform = :platform"
-        " AND (state IN ('owed', 'sending', 'unsure') OR is_live = 1) LIMIT 1",
+        f"SELECT 1 FROM outbox WHERE platform = :platform AND {_IS_OPEN}"
+        " UNION ALL SELECT 1 FROM outbox WHERE platform = :platform AND is_live = 1 LIMIT 1",
         {"platform": platform},
     ).fetchone()
     return row is not None

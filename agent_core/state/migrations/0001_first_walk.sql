@@ -127,6 +127,7 @@ CREATE TABLE inbox (
     UNIQUE (platform, event_id)
 );
 CREATE INDEX inbox_open ON inbox (id) WHERE state IN ('received', 'claimed');
+CREATE INDEX inbox_dead ON inbox (id) WHERE state = 'dead';
 CREATE INDEX inbox_by_turn ON inbox (turn_id);
 
 -- One tool call of a turn: its row stands before it runs, its outcome after.
@@ -164,9 +165,11 @@ CREATE TABLE outbox (
     sent_at      INTEGER,
     checksum     INTEGER NOT NULL
 );
-CREATE INDEX outbox_open ON outbox (platform, chat, id) WHERE state IN ('owed', 'sending', 'unsure');
+CREATE INDEX outbox_open ON outbox (id) WHERE state IN ('owed', 'sending', 'unsure');
+CREATE INDEX outbox_live ON outbox (id) WHERE is_live = 1;
 CREATE INDEX outbox_by_turn ON outbox (turn_id, part);
-CREATE INDEX outbox_dead ON outbox (person_id, id) WHERE state = 'dead';
+CREATE INDEX outbox_dead ON outbox (id) WHERE state = 'dead';
+CREATE INDEX outbox_told ON outbox (platform, chat, id) WHERE message_id IS NOT NULL;
 
 CREATE TABLE usage (
     id                 INTEGER PRIMARY KEY,

@@ -1,14 +1,17 @@
 """A database in a folder of its own, and Python processes beside the test."""
 
 import os
+import sqlite3
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from agent_core.state.database import Database
+from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
 
 ROOT = Path(__file__).parents[3]
 
@@ -19,6 +22,15 @@ StartScript = Callable[..., subprocess.Popen[str]]
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "home" / "state.db"
+
+
+@pytest.fixture
+def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    """A bare connection to a migrated database, for queries one at a time."""
+    connection = sqlite3.connect(tmp_path / "bare.db", isolation_level=None)
+    upgrade(connection, load_migrations(FOLDER), tmp_path, datetime.now(UTC))
+    yield connection
+    connection.close()
 
 
 @pytest.fixture

@@ -1,0 +1,59 @@
+"""Rows that others hang on: a person, their conversation, a session, a turn."""
+
+from dataclasses import dataclass
+
+from agent_core.ids import PromptHash, SessionId, TurnId
+from agent_core.state import people, sessions, turns
+from agent_core.state.database import Connection
+from agent_core.state.messages import Shelf
+from agent_core.state.people import Person
+from agent_core.state.sessions import Conversation
+
+PROMPT = PromptHash("f" * 64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Talk:
+    """One person's conversation with its open session."""
+
+    person: Person
+    conversation: Conversation
+    session_id: SessionId
+
+    def shelf(self, turn_id: TurnId) -> Shelf:
+        """Where a turn's messages go."""
+        return Shelf(
+            session_id=self.session_id,
+            turn_id=turn_id,
+            person_id=self.person.id,
+            conversation_id=self.conversation.id,
+            platform="telegram",
+        )
+
+
+def add_person(connection: Connection, slug: str = "ann") -> Person:
+    return people.insert(connection, slug=slug, name=slug.title(), role="member", now=0)
+
+
+def add_talk(connection: Connection, person: Person, *, key: str = "", room: bool = False) -> Talk:
+    conversation = sessions.ensure_conversation(
+        connection,
+        key=key or f"telegram:{person.slug}",
+        person_id=person.id,
+        is_direct=not room,
+        now=0,
+    )
+    session_id = sessions.insert(connection, conversation_id=conversation.id, now=0)
+    return Talk(person=person, conversation=conversation, session_id=session_id)
+
+
+def add_turn(connection: Connection, talk: Talk, *, now: int = 0) -> TurnId:
+    sessions.insert_prompt(connection, prompt_hash=PROMPT, system="", tools="[]", now=0)
+    return turns.insert(
+        connection,
+        conversation=talk.conversation,
+        session_id=talk.session_id,
+        place=("telegram", "chat", None),
+        prompt_hash=PROMPT,
+        now=now,
+    )

@@ -1,0 +1,242 @@
+"""No query walks through a table that grows with every message."""
+
+import inspect
+import sqlite3
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_core.ids import (
+    CallId,
+    ConversationId,
+    InboxId,
+    MessageId,
+    OutboxId,
+    PersonId,
+    PromptHash,
+    SessionId,
+    TaskId,
+    TurnId,
+)
+from agent_core.state import (
+    inbox,
+    ledger,
+    messages,
+    meta,
+    outbox,
+    people,
+    search,
+    sessions,
+    tasks,
+    turns,
+    usage,
+)
+from agent_core.state.ledger import Change, Origin, Projection
+from agent_core.state.messages import Shelf
+from agent_core.state.outbox import Debt
+from agent_core.state.people import NewAccount
+from agent_core.state.search import Field
+from agent_core.state.sessions import Conversation
+from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.state.usage import Spent
+from agent_core.transcript import Message, TextPart
+
+GROWING = ("inbox", "ledger", "messages", "outbox", "sessions", "steps", "tasks", "turns", "usage")
+ROOMS = (
+    inbox,
+    ledger,
+    messages,
+    meta,
+    outbox,
+    people,
+    search,
+    sessions,
+    tasks,
+    turns,
+    usage,
+)
+WALKS = {"turns.list_recent": "backwards, and it stops at its limit"}
+
+VALUES: dict[str, Any] = {
+    "account": NewAccount(platform="p", user_id="u", display_name="d", admitted_by="code"),
+    "after": "m",
+    "answers": None,
+    "asker": None,
+    "body": "b",
+    "call_id": CallId("c"),
+    "call_key": "k",
+    "calls": [(CallId("c"), "n", "read")],
+    "change": Change(operation="add", position=0, before=None, after="a"),
+    "chat": "c",
+    "code_hash": "h",
+    "code_id": 1,
+    "conversation": Conversation(id=ConversationId(1), key="k", person_id=PersonId(1), scope="p1"),
+    "conversation_id": ConversationId(1),
+    "debt": Debt(platform="p", chat="c", body="b"),
+    "due_at": 1,
+    "event_id": "e",
+    "events": [("e", "{}")],
+    "expires_at": 1,
+    "field": Field(person_id=PersonId(1), scope="p1", except_turn=TurnId(0)),
+    "fragments": ["a"],
+    "inbox_id": InboxId(1),
+    "inbox_ids": [InboxId(1)],
+    "is_direct": True,
+    "is_error": False,
+    "key": "k",
+    "kind": "k",
+    "limit": 1,
+    "local_platform": "console",
+    "message_id": "m",
+    "model": "m",
+    "name": "n",
+    "now": 1,
+    "origin": Origin(actor="hand", now=1),
+    "outbox_id": OutboxId(1),
+    "outcome": "o",
+    "payload": "{}",
+    "person_id": PersonId(1),
+    "place": ("p", "c", None),
+    "platform": "p",
+    "projection": Projection(current="a", previous=None, base=0),
+    "prompt_hash": PromptHash("h"),
+    "purpose": "pairing",
+    "reason": "r",
+    "role": "member",
+    "scope": "p1",
+    "session_id": SessionId(1),
+    "shelf": Shelf(
+        session_id=SessionId(1),
+        turn_id=TurnId(1),
+        person_id=PersonId(1),
+        conversation_id=ConversationId(1),
+        platform="p",
+    ),
+    "since": 0,
+    "slug": "s",
+    "spent": Spent(
+        purpose="p",
+        model="m",
+        input_tokens=1,
+        cache_read_tokens=1,
+        cache_write_tokens=1,
+        output_tokens=1,
+        micro_dollars=1,
+    ),
+    "state": "running",
+    "system": "s",
+    "target": "user",
+    "task_id": TaskId(1),
+    "text": "t",
+    "title": "t",
+    "tools": "[]",
+    "turn_id": TurnId(1),
+    "user_id": "u",
+    "value": "v",
+    "words": ["a"],
+}
+ODD_VALUES: dict[str, dict[str, Any]] = {
+    "messages.append": {"messages": [Message(role="user", parts=(TextPart(text="a"),))]},
+    "search.index_message": {"message_id": MessageId(1)},
+    "outbox.count": {"state": "owed"},
+}
+
+
+class Recording(sqlite3.Connection):
+    """A connection that remembers what it was asked, with the values."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.asked: list[tuple[str, Any]] = []
+
+    def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
+        self.asked.append((sql, parameters))
+        return super().execute(sql, parameters)
+
+    def executemany(self, sql: str, parameters: Any) -> sqlite3.Cursor:
+        rows = list(parameters)
+        self.asked.append((sql, rows[0]))
+        return super().executemany(sql, rows)
+
+
+def _queries() -> dict[str, Callable[..., object]]:
+    """Every public function that asks the database, by room and name."""
+    return {
+        f"{room.__name__.rpartition('.')[2]}.{name}": function
+        for room in ROOMS
+        for name, function in inspect.getmembers(room, inspect.isfunction)
+        if function.__module__ == room.__name__
+        and not name.startswith("_")
+        and "connection" in inspect.signature(function).parameters
+    }
+
+
+QUERIES = _queries()
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Iterator[Recording]:
+    connection = sqlite3.connect(tmp_path / "plans.db", isolation_level=None, factory=Recording)
+    upgrade(connection, load_migrations(FOLDER), tmp_path, datetime.now(UTC))
+    # A plan shows walks that the keys would need only if a row were missing its parent.
+    connection.execute("PRAGMA foreign_keys = OFF")
+    connection.asked.clear()
+    yield connection
+    connection.close()
+
+
+def _ask(name: str, connection: Recording) -> None:
+    """Call a query with any values; that it finds nothing or breaks a key does not matter."""
+    function = QUERIES[name]
+    values = {**VALUES, **ODD_VALUES.get(name, {})}
+    wanted = [key for key in inspect.signature(function).parameters if key != "connection"]
+    try:
+        function(connection, **{key: values[key] for key in wanted})
+    except (sqlite3.IntegrityError, TypeError):
+        assert connection.asked
+
+
+def _walks(connection: Recording) -> list[str]:
+    """Steps in the plans of what was asked that read a growing table from end to end."""
+    found = []
+    for sql, parameters in list(connection.asked):
+        plan = sqlite3.Connection.execute(connection, f"EXPLAIN QUERY PLAN {sql}", parameters)
+        for *_, detail in plan.fetchall():
+            if any(detail == f"SCAN {table}" for table in GROWING):
+                found.append(f"{detail}: {sql}")
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(QUERIES))
+def test_no_query_walks_through_a_growing_table(name: str, recording: Recording) -> None:
+    _ask(name, recording)
+    assert recording.asked
+    assert bool(_walks(recording)) == (name in WALKS)
+
+
+def test_a_walk_would_be_seen(recording: Recording) -> None:
+    recording.execute("SELECT COUNT(*) FROM inbox WHERE payload = :payload", {"payload": "x"})
+    assert _walks(recording) == ["SCAN inbox: SELECT COUNT(*) FROM inbox WHERE payload = :payload"]
+
+
+def test_the_rooms_are_all_of_the_state(recording: Recording) -> None:
+    folder = Path(inspect.getfile(inbox)).parent
+    machinery = {
+        "__init__",
+        "backup",
+        "checksum",
+        "commit",
+        "connection",
+        "damage",
+        "database",
+        "lock",
+        "mishaps",
+        "opening",
+        "peek",
+        "upgrade",
+    }
+    rooms = {room.__name__.rpartition(".")[2] for room in ROOMS}
+    assert {file.stem for file in folder.glob("*.py")} == machinery | rooms
