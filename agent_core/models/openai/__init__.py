@@ -1,0 +1,5 @@
+"""Servers that speak OpenAI's chat completions as a model provider."""
+
+from agent_core.models.openai.client import create as create
+
+__all__ = ["create"]

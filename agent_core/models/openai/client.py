@@ -1,0 +1,305 @@
+"""The wire to chat-completions servers: the only import of OpenAI's SDK, all its errors mapped."""
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from urllib.parse import quote, urlsplit
+
+import aiohttp
+import httpx2
+import openai
+from openai import AsyncOpenAI, AsyncStream
+
+from agent_core.errors import (
+    ModelBusy,
+    ModelCut,
+    ModelDenied,
+    ModelError,
+    ModelOverflow,
+    ModelRejected,
+    ModelUnknown,
+)
+from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.models.openai.answer import AnswerReader
+from agent_core.models.openai.translate import PROVIDER, Dialect, Limit, render_request
+from agent_core.models.options import read_address, read_choice, read_seconds, refuse_unknown
+from agent_core.models.retry_after import parse_retry_after
+
+ADDRESS = "https://api.openai.com/v1"
+_OPTIONS = ("api_key", "base_url", "timeout", "effort")
+_EFFORTS = ("", "none", "minimal", "low", "medium", "high", "xhigh")
+_NO_KEY = "no-key"
+"""Sent to servers that want none; the SDK doesn't send a request without."""
+_CONNECT_SECONDS = 10.0
+_CHECK_SECONDS = 15.0
+_CONNECTIONS = 10_000
+"""As many as turns may run at once; the SDK's own 1,000 would make people wait in line."""
+_KEPT_SECONDS = 30.0
+"""How long an idle connection is kept: the SDK's 5 s would mean a handshake a message."""
+
+WIRE_ERRORS = (
+    openai.OpenAIError,
+    httpx2.HTTPError,
+    httpx2.StreamError,
+    httpx2.InvalidURL,
+    aiohttp.ClientError,
+    OSError,
+    # Where a chunk should be: not JSON, not UTF-8, or without the fields it must have.
+    ValueError,
+)
+"""What a call can raise."""
+
+_BY_STATUS: Mapping[int, type[ModelError]] = {
+    401: ModelDenied,
+    402: ModelDenied,
+    403: ModelDenied,
+    404: ModelUnknown,
+    408: ModelBusy,
+    409: ModelBusy,
+    425: ModelBusy,
+    429: ModelBusy,
+    498: ModelBusy,
+    499: ModelBusy,
+    501: ModelRejected,
+}
+"""Others: 500 and above are busy, the rest is rejected."""
+
+_BY_CODE: Mapping[str, type[ModelError]] = {
+    "context_length_exceeded": ModelOverflow,
+    "string_above_max_length": ModelOverflow,
+    "insufficient_quota": ModelDenied,
+    "billing_hard_limit_reached": ModelDenied,
+    "invalid_api_key": ModelDenied,
+    "model_not_found": ModelUnknown,
+}
+"""What a body's code or type says counts more than its status."""
+
+_OTHER_LIMIT: Mapping[Limit, Limit] = {
+    "max_tokens": "max_completion_tokens",
+    "max_completion_tokens": "max_tokens",
+}
+
+_UNKNOWN_FIELD = re.compile(
+    "not supported|unsupported|unknown|unrecognized|unexpected|extra inputs|not permitted|"
+    "not allowed|extra fields|additional propert",
+    re.IGNORECASE,
+)
+"""How servers say that they don't know a field, in difference to not liking its value."""
+
+_OVERFLOWS = (
+    "maximum context length",
+    "context length exceeded",
+    "context_length_exceeded",
+    "context window",
+    "prompt is too long",
+    "exceeds the available context size",
+)
+"""How servers without codes say it (vLLM, OpenRouter, llama.cpp, LM Studio)."""
+
+_UNREACHED = (
+    openai.APIConnectionError,
+    openai.APIResponseValidationError,
+    httpx2.TransportError,
+    httpx2.DecodingError,
+    httpx2.StreamError,
+    aiohttp.ClientError,
+    OSError,
+    ValueError,
+)
+
+
+def create(options: Mapping[str, str]) -> "OpenAIModel":
+    """Make the provider.
+
+    Options: `api_key` (local servers need none); `base_url`, up to and with `/v1`; `timeout`,
+    seconds of silence after which a call is given up (120); `effort`, sent as
+    `reasoning_effort`. Raises `ValueError` with a sentence.
+    """
+    refuse_unknown(options, _OPTIONS, PROVIDER)
+    address = read_address(options, "base_url", ADDRESS)
+    is_openai = urlsplit(address).hostname == urlsplit(ADDRESS).hostname
+    if is_openai and not options.get("api_key"):
+        raise ValueError("The model provider openai needs an api_key at api.openai.com.")
+    timeout = read_seconds(options, "timeout", 120.0)
+    client = AsyncOpenAI(
+        api_key=options.get("api_key") or _NO_KEY,
+        base_url=address,
+        timeout=httpx2.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS)),
+        max_retries=0,
+        # aiohttp's pool stays cheap with hundreds of calls at once; httpx2's does not.
+        http_client=openai.DefaultAioHttpClient(
+            limits=httpx2.Limits(max_connections=_CONNECTIONS, keepalive_expiry=_KEPT_SECONDS)
+        ),
+    )
+    dialect = Dialect(limit="max_completion_tokens" if is_openai else "max_tokens")
+    return OpenAIModel(client, dialect=dialect, effort=read_choice(options, "effort", _EFFORTS))
+
+
+class OpenAIModel:
+    """The provider: `agent_core.models.contract.Model`."""
+
+    def __init__(self, client: AsyncOpenAI, *, dialect: Dialect, effort: str) -> None:
+        self._client = client
+        self._dialect = dialect
+        self._effort = effort
+
+    @property
+    def provider(self) -> str:
+        """The folder's name."""
+        return PROVIDER
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
+        """Make the call; see the contract.
+
+        What breaks off is `ModelBusy` until the first chunk has come, `ModelCut` after it. An
+        answer that has its reason to stop is taken, also where the counts after it are lost.
+        """
+        reader = AnswerReader(request)
+        chunks: AsyncStream[object] | None = None
+        try:
+            chunks = await self._open(request)
+            # `async for` would leave a suspended generator behind for the collector.
+            while (chunk := await anext(chunks, None)) is not None:
+                text = reader.read(chunk)
+                if text:
+                    yield TextDelta(text=text)
+        except WIRE_ERRORS as error:
+            # The answer is whole and paid for; what broke was only its good-bye.
+            if not reader.is_whole:
+                raise translate_error(error, reader.has_begun, time.time()) from error
+        finally:
+            if chunks is not None:
+                # A connection that is broken already is gone as well.
+                with suppress(*WIRE_ERRORS):
+                    await chunks.close()
+        if not reader.is_whole:
+            kind = ModelCut if reader.has_begun else ModelBusy
+            raise kind("The model server's stream ended before the answer did.")
+        yield reader.finish()
+
+    async def check(self, model: str) -> None:
+        """Ask for the model, else for the list; see the contract.
+
+        A server that has neither route passes: the first real call will tell.
+        """
+        try:
+            async with asyncio.timeout(_CHECK_SECONDS):
+                if await self._get(f"/models/{quote(model, safe='')}") is None:
+                    _look_for(model, await self._get("/models"))
+        except TimeoutError as error:
+            raise ModelBusy(
+                f"The model server gave no answer within {_CHECK_SECONDS:g} s."
+            ) from error
+        except WIRE_ERRORS as error:
+            raise translate_error(error, False, time.time()) from error
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._client.close()
+
+    async def _open(self, request: ModelRequest) -> AsyncStream[object]:
+        """Begin the call, in a plainer dialect where the server refuses a word of it.
+
+        That is no retry: nothing was run, and the request is another one. What was learned
+        holds for the life of this client.
+        """
+        while True:
+            dialect = self._dialect
+            try:
+                return await self._client.post(
+                    "/chat/completions",
+                    cast_to=object,
+                    content=render_request(request, dialect=dialect, effort=self._effort),
+                    stream=True,
+                    stream_cls=AsyncStream[object],
+                    options={"security": {"bearer_auth": True}},
+                )
+            except openai.APIStatusError as error:
+                plainer = _simplify(dialect, find_refused(error))
+                if plainer == dialect:
+                    raise
+                self._dialect = plainer
+
+    async def _get(self, path: str) -> object | None:
+        """What stands at a path; None where the server has nothing there."""
+        try:
+            return await self._client.get(
+                path, cast_to=object, options={"security": {"bearer_auth": True}}
+            )
+        except openai.APIStatusError as error:
+            if error.status_code in (404, 405, 501):
+                return None
+            raise
+
+
+def _simplify(dialect: Dialect, refused: str) -> Dialect:
+    """The dialect without the word that the server refused; the same one if that can't be.
+
+    Each change is made once, so that two words which a server refuses in turn don't go on
+    for ever: the limit's name changes only from what it was made with.
+    """
+    if refused == "stream_options" and dialect.counts_streams:
+        return replace(dialect, counts_streams=False)
+    if refused == dialect.limit and not dialect.is_changed:
+        return replace(dialect, limit=_OTHER_LIMIT[dialect.limit], is_changed=True)
+    return dialect
+
+
+def _look_for(model: str, listed: object) -> None:
+    """Raises `ModelUnknown` where a list of models is there and lacks this one."""
+    data = listed.get("data") if isinstance(listed, dict) else None
+    if not isinstance(data, list):
+        return
+    names = {entry.get("id") for entry in data if isinstance(entry, dict)}
+    # Ollama lists `llama3:latest` and takes `llama3`.
+    if names and not {model, f"{model}:latest"} & names:
+        raise ModelUnknown(f'The model server has no model "{model}".')
+
+
+def translate_error(error: Exception, has_begun: bool, now: float) -> ModelError:
+    """Any of `WIRE_ERRORS` as the core's error. `now` is seconds since the epoch."""
+    if isinstance(error, openai.APIStatusError):
+        text = f"The model server answered {error.status_code}: {error.message}"
+        kind = _judge(error, error.status_code)
+        wait = parse_retry_after(error.response.headers.get("retry-after"), now)
+        return ModelBusy(text, retry_after=wait) if kind is ModelBusy else kind(text)
+    if isinstance(error, _UNREACHED):
+        what = f"{type(error).__name__}: {error}"
+        if has_begun:
+            return ModelCut(f"The model server's stream broke off ({what}).")
+        return ModelBusy(f"The model server can't be reached ({what}).")
+    if isinstance(error, openai.APIError):
+        # An error object within the stream; its code may be a status (OpenRouter).
+        code = error.code or ""
+        kind = _judge(error, int(code) if code.isdecimal() else 500)
+        if kind is ModelBusy and has_begun:
+            kind = ModelCut
+        return kind(f"The model server's stream holds an error {code}: {error.message}")
+    return ModelRejected(f"OpenAI's SDK refuses the request: {type(error).__name__}: {error}")
+
+
+def find_refused(error: openai.APIStatusError) -> str:
+    """The name of the request's field that a server doesn't know, or ""."""
+    if error.status_code not in (400, 422) or not _UNKNOWN_FIELD.search(error.message):
+        return ""
+    said = f"{error.param or ''} {error.message}"
+    # The other name of the limit may stand in the advice, after the refused one.
+    found = [
+        (place, word)
+        for word in ("stream_options", "max_completion_tokens", "max_tokens")
+        if (place := said.find(word)) >= 0
+    ]
+    return min(found)[1] if found else ""
+
+
+def _judge(error: openai.APIError, status: int) -> type[ModelError]:
+    by_code = _BY_CODE.get(error.code or "") or _BY_CODE.get(error.type or "")
+    if by_code is not None:
+        return by_code
+    lowered = error.message.lower()
+    if status in (400, 413, 422, 500) and any(sign in lowered for sign in _OVERFLOWS):
+        return ModelOverflow
+    return _BY_STATUS.get(status, ModelBusy if status >= 500 else ModelRejected)

@@ -1,0 +1,118 @@
+"""Turns the neutral form of a request into chat-completions JSON; pure."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+from agent_core.models.contract import ModelRequest
+from agent_core.transcript import Message, TextPart, ToolResultPart, ToolSpec
+
+PROVIDER = "openai"
+
+Body = dict[str, Any]
+Limit = Literal["max_tokens", "max_completion_tokens"]
+
+_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_NO_WORDS = "(a message without words)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """What a server understands of what differs among servers."""
+
+    limit: Limit = "max_tokens"
+    """OpenAI's own models want the newer name, many other servers know only the older."""
+    is_changed: bool = False
+    """The limit's name was changed once, and stays."""
+    counts_streams: bool = True
+    """Takes `stream_options`, by which usage comes with a stream."""
+
+
+def render_request(request: ModelRequest, *, dialect: Dialect, effort: str = "") -> bytes:
+    """The request's body; the same request gives the same bytes."""
+    body: Body = {"model": request.model, dialect.limit: request.max_output_tokens}
+    if effort:
+        body["reasoning_effort"] = effort
+    if request.tools:
+        body["tools"] = [_render_tool(tool) for tool in request.tools]
+    body["messages"] = _render_messages(request.system, request.messages)
+    body["stream"] = True
+    if dialect.counts_streams:
+        body["stream_options"] = {"include_usage": True}
+    # A lone surrogate can't be sent; the server reads a question mark instead.
+    return _ENCODE(body).encode(errors="replace")
+
+
+def _render_tool(tool: ToolSpec) -> Body:
+    return {
+        "type": "function",
+        "function": {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": _parse_schema(tool.schema),
+        },
+    }
+
+
+@lru_cache(maxsize=512)
+def _parse_schema(schema: str) -> Body:
+    """Tools come again in every call; their schemas are parsed once."""
+    parsed: Body = json.loads(schema)
+    return parsed
+
+
+def _render_messages(system: str, messages: Sequence[Message]) -> list[Body]:
+    rendered: list[Body] = [{"role": "system", "content": system}] if system.strip() else []
+    for message in messages:
+        if message.role == "tool":
+            rendered += [
+                _render_result(part) for part in message.parts if isinstance(part, ToolResultPart)
+            ]
+        elif message.role == "assistant":
+            rendered += _render_assistant(message)
+        else:
+            words = _join_words(message) or _NO_WORDS
+            if rendered and rendered[-1]["role"] == "user":
+                # The chat templates of some open models want roles to alternate.
+                rendered[-1]["content"] += f"\n\n{words}"
+            else:
+                rendered.append({"role": "user", "content": words})
+    return rendered
+
+
+def _join_words(message: Message) -> str:
+    """Facts and words of a person as one text: many servers take no list of parts."""
+    texts = [part.text for part in message.parts if isinstance(part, TextPart)]
+    return "\n\n".join(text for text in texts if text.strip())
+
+
+def _render_assistant(message: Message) -> list[Body]:
+    """The model's own message; nothing when nothing of it can be told to this provider."""
+    text = message.text
+    if not message.calls:
+        return [{"role": "assistant", "content": text}] if text.strip() else []
+    calls = [
+        {
+            "id": call.call_id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": _check_arguments(call.arguments)},
+        }
+        for call in message.calls
+    ]
+    return [{"role": "assistant", "content": text or None, "tool_calls": calls}]
+
+
+def _check_arguments(arguments: str) -> str:
+    """Arguments as JSON text of an object: some servers parse and refuse anything else."""
+    try:
+        is_object = isinstance(json.loads(arguments), dict)
+    except ValueError:
+        is_object = False
+    return arguments if is_object else _ENCODE({"unreadable_arguments": arguments})
+
+
+def _render_result(part: ToolResultPart) -> Body:
+    text = f"Error: {part.text}" if part.is_error else part.text
+    return {"role": "tool", "tool_call_id": part.call_id, "content": text}
