@@ -11,6 +11,13 @@ OutboxState = Literal["owed", "sending", "sent", "unsure", "dead"]
 
 _IS_OPEN = "state IN ('owed', 'sending', 'unsure')"
 """The condition of a partial index; SQLite takes it only for a query that has it word for word."""
+_CONDITIONS: dict[OutboxState, str] = {
+    "owed": f"{_IS_OPEN} AND state = 'owed'",
+    "sending": f"{_IS_OPEN} AND state = 'sending'",
+    "unsure": f"{_IS_OPEN} AND state = 'unsure'",
+    "dead": "state = 'dead'",
+    "sent": "state = 'sent'",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,11 +264,10 @@ def find_newest_message_id(connection: Connection, *, platform: str, chat: str) 
     return row[0] if row else None
 
 
-def count(connection: Connection, *, state: Literal["owed", "dead"]) -> int:
-    """How many messages wait to be sent, or were set aside."""
-    condition = "state = 'dead'" if state == "dead" else f"{_IS_OPEN} AND state = 'owed'"
+def count(connection: Connection, *, state: OutboxState) -> int:
+    """How many messages are in this state; to count `sent` takes long in an old house."""
     row = connection.execute(
-        f"SELECT COUNT(*) FROM outbox WHERE {condition} AND is_live = 0"
+        f"SELECT COUNT(*) FROM outbox WHERE {_CONDITIONS[state]} AND is_live = 0"
     ).fetchone()
     return int(row[0])
 
