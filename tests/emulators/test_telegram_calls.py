@@ -163,9 +163,17 @@ async def test_a_deleted_message_is_gone(api: TelegramEmulator, bot: Bot) -> Non
 
 
 @pytest.mark.parametrize(
-    ("token", "answer"), [("no-token", "Not Found"), ("123:wrong", "Unauthorized")]
+    ("token", "status", "answer"),
+    [("no-token", 404, "Not Found"), ("123:wrong", 401, "Unauthorized")],
 )
-async def test_a_wrong_token_is_refused(api: TelegramEmulator, token: str, answer: str) -> None:
+async def test_a_wrong_token_is_refused(
+    api: TelegramEmulator, token: str, status: int, answer: str
+) -> None:
+    async with aiohttp.ClientSession() as session:
+        raw = await session.post(f"{api.base_url}/bot{token}/getMe")
+        said = await raw.json()
+    assert raw.status == status
+    assert said == {"ok": False, "error_code": status, "description": answer}
     stranger = Bot(token, base_url=f"{api.base_url}/bot")
     try:
         with pytest.raises(InvalidToken, match=answer):
