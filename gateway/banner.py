@@ -24,6 +24,8 @@ class Opening:
     local: str
     claim_code: str | None
     page: str | None
+    command: str
+    """How `talaria` is called here."""
 
 
 def compose_banner(opening: Opening) -> str:
@@ -33,7 +35,7 @@ def compose_banner(opening: Opening) -> str:
         if name != opening.local:
             detail = f" ({health.detail})" if health.detail else ""
             rows.append((name, f"{health.state}{detail}"))
-    rows.append(("terminal", "talaria chat"))
+    rows.append(("terminal", f"{opening.command} chat"))
     if opening.page:
         rows.append(("page", opening.page))
     lines = [f"Talaria {opening.version}", *(f"  {name:<9} {value}" for name, value in rows)]

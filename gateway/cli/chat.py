@@ -53,7 +53,5 @@ def _greet(found: Settings, *, is_own_house: bool) -> str:
     if found.model.provider == "scripted":
         lines.append("No model key is set: a stand-in answers, which is no language model.")
     if is_own_house:
-        lines.append(
-            "No gateway runs on this home; this talk opened one and closes it at its end."
-        )
+        lines.append("No gateway runs on this home; this talk opened one and closes it at its end.")
     return "\n".join([*lines, ""])

@@ -4,9 +4,12 @@ import argparse
 import asyncio
 import os
 import signal
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from importlib.metadata import version
+from pathlib import Path
+from shutil import which
 
 from gateway import app, settings
 from gateway.app import Gateway
@@ -97,4 +100,11 @@ def _describe(gateway: Gateway, page: str | None) -> Opening:
         local=LOCAL_PLATFORM,
         claim_code=gateway.claim_code,
         page=page,
+        command=_name_command(),
     )
+
+
+def _name_command() -> str:
+    """How this program was called, so that what is printed can be typed."""
+    called = Path(sys.argv[0])
+    return str(called) if called.name == "talaria" and not which("talaria") else "talaria"
