@@ -52,7 +52,7 @@ class _Source:
 
 
 def split_markdown(text: str, *, limit: int, measure: Callable[[str], int]) -> tuple[str, ...]:
-    """Cut a text into parts of which `measure(part) <= limit`; blank text gives no parts.
+    """Cut a text into parts of which `measure(part) <= limit`; blank text is one empty part.
 
     A cut goes between paragraphs, or else lines, words, graphemes; a block of code that is cut
     is closed and opened again with its language. Nothing but blanks at a cut is lost. Takes
@@ -61,7 +61,7 @@ def split_markdown(text: str, *, limit: int, measure: Callable[[str], int]) -> t
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
-        return ()
+        return ("",)
     if len(text) <= 2 * limit and measure(text) <= limit:
         return (text,)
     source = _survey(text)

@@ -1,5 +1,6 @@
 """An update of Telegram becomes a message of a person."""
 
+import contextlib
 import json
 
 import pytest
@@ -257,14 +258,19 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
-@given(JSON, st.dictionaries(st.sampled_from(["text", "entities", "chat", "quote", "photo",
-       "reply_to_message", "external_reply", "contact", "sticker", "forward_origin"]), JSON))  # fmt: skip
-def test_no_update_can_do_more_harm_than_a_value_error(update: object, fields: object) -> None:
-    for strange in (update, {"update_id": 1, "message": message("x", **fields)}):  # type: ignore[arg-type]
-        try:
+FIELDS = st.sampled_from(
+    ["text", "entities", "chat", "quote", "photo", "reply_to_message", "external_reply", "contact",
+     "sticker", "forward_origin"]
+)  # fmt: skip
+
+
+@given(JSON, st.dictionaries(FIELDS, JSON))
+def test_no_update_can_do_more_harm_than_a_value_error(
+    update: object, fields: dict[str, object]
+) -> None:
+    for strange in (update, {"update_id": 1, "message": message("x", **fields)}):
+        with contextlib.suppress(ValueError):
             read(strange)
-        except ValueError:
-            pass
 
 
 def test_text_comes_in_as_it_was_written() -> None:

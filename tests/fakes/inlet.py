@@ -1,0 +1,49 @@
+"""An inlet in memory: keeps what adapters hand over, and can refuse to."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from adapters.errors import Unreachable
+from adapters.ids import Address
+from adapters.messages import RawEvent
+
+
+@dataclass
+class FakeInlet:
+    """What was taken, by event id, each event once; and what was handed over in all."""
+
+    taken: dict[str, RawEvent] = field(default_factory=dict)
+    handed_over: list[str] = field(default_factory=list)
+    noticed: list[Address] = field(default_factory=list)
+    refusals: int = 0
+    """So many of the next calls fail as a full disk would."""
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def take(self, events: Sequence[RawEvent]) -> None:
+        self.handed_over += [event.event_id for event in events]
+        self._changed.set()
+        if self.refusals:
+            self.refusals -= 1
+            raise Unreachable("The disk is full.")
+        for event in events:
+            self.taken.setdefault(event.event_id, event)
+
+    def notice(self, address: Address) -> None:
+        self.noticed.append(address)
+        self._changed.set()
+
+    async def receives(self, count: int) -> list[RawEvent]:
+        """The events taken, once there are so many."""
+        async with asyncio.timeout(10):
+            while len(self.taken) < count:
+                self._changed.clear()
+                await self._changed.wait()
+        return [*self.taken.values()]
+
+    async def is_offered(self, count: int) -> None:
+        """Return once so many events were handed over, taken or not."""
+        async with asyncio.timeout(10):
+            while len(self.handed_over) < count:
+                self._changed.clear()
+                await self._changed.wait()
