@@ -221,12 +221,12 @@ def _until(events: Sequence[bytes], fault: Fault) -> list[bytes]:
 
 
 async def _stand(emulator: Emulator, port: int) -> None:
-    await emulator.start(port)
-    print(f"listening on {emulator.url}", flush=True)
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
+    await emulator.start(port)
+    print(f"listening on {emulator.url}", flush=True)
     await ended.wait()
     await emulator.stop()
 
