@@ -1,0 +1,111 @@
+"""The transcript: what was put in comes out, for its person, or a damage is told."""
+
+import pytest
+
+from agent_core.errors import StoreDamaged
+from agent_core.ids import CallId
+from agent_core.state import messages
+from agent_core.state.database import Connection
+from agent_core.transcript import Message, RawPart, TextPart, ToolCallPart, ToolResultPart
+from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
+
+ODD = "\u202eRTL \u200f family \U0001f469\u200d\U0001f467 zero\u200bwidth \\ \"'\n\t end\x00nul"
+CALL = CallId("c1")
+TRANSCRIPT = [
+    Message(
+        role="user",
+        parts=(TextPart(text="It is noon.", is_fact=True), TextPart(text="What do I like?")),
+    ),
+    Message(
+        role="assistant",
+        parts=(
+            RawPart(provider="anthropic", model="m", payload='{"thinking": "…"}'),
+            TextPart(text="Let me look."),
+            ToolCallPart(call_id=CALL, name="recall", arguments='{"query": "like"}'),
+        ),
+    ),
+    Message(
+        role="tool",
+        parts=(ToolResultPart(call_id=CALL, name="recall", text="tea", is_error=False),),
+    ),
+    Message(role="assistant", parts=(TextPart(text=ODD),)),
+]
+
+
+@pytest.fixture
+def talk(connection: Connection) -> Talk:
+    return add_talk(connection, add_person(connection))
+
+
+def keep(connection: Connection, talk: Talk, kept: list[Message]) -> list[int]:
+    turn_id = add_turn(connection, talk)
+    return list(messages.append(connection, talk.shelf(turn_id), kept, now=5))
+
+
+def read(connection: Connection, talk: Talk) -> list[Message]:
+    stored = messages.list_session(connection, session_id=talk.session_id, person_id=talk.person.id)
+    return [row.message for row in stored]
+
+
+def test_a_transcript_comes_back_as_it_was_put_in(connection: Connection, talk: Talk) -> None:
+    ids = keep(connection, talk, TRANSCRIPT)
+    assert ids == sorted(ids)
+    assert read(connection, talk) == TRANSCRIPT
+
+
+def test_what_is_added_later_stands_behind_with_its_turn(
+    connection: Connection, talk: Talk
+) -> None:
+    for message in TRANSCRIPT:
+        keep(connection, talk, [message])
+    assert read(connection, talk) == TRANSCRIPT
+    stored = messages.list_session(connection, session_id=talk.session_id, person_id=talk.person.id)
+    assert len({row.turn_id for row in stored}) == len(TRANSCRIPT)
+
+
+def test_a_transcript_is_read_by_its_person_only(connection: Connection, talk: Talk) -> None:
+    keep(connection, talk, TRANSCRIPT)
+    bob = add_person(connection, "bob")
+    where = {"session_id": talk.session_id, "person_id": bob.id}
+    assert messages.list_session(connection, **where) == []
+    assert messages.count_words(connection, **where) == 0
+    assert messages.list_words(connection, limit=9, **where) == []
+
+
+def test_words_are_what_people_and_the_assistant_said(connection: Connection, talk: Talk) -> None:
+    keep(connection, talk, TRANSCRIPT)
+    where = {"session_id": talk.session_id, "person_id": talk.person.id}
+    assert messages.count_words(connection, **where) == 3
+    assert messages.list_words(connection, limit=2, **where) == [
+        ("user", "What do I like?"),
+        ("assistant", "Let me look."),
+    ]
+
+
+def test_the_words_of_a_turn_are_its_persons(connection: Connection, talk: Talk) -> None:
+    turn_id = add_turn(connection, talk)
+    steer = Message(role="user", parts=(TextPart(text="And hot?"),))
+    messages.append(connection, talk.shelf(turn_id), [*TRANSCRIPT, steer], now=5)
+    keep(connection, talk, TRANSCRIPT)
+    said = messages.words_of_turn(connection, turn_id=turn_id, person_id=talk.person.id)
+    assert said == "What do I like?\n\nAnd hot?"
+    bob = add_person(connection, "bob")
+    assert messages.words_of_turn(connection, turn_id=turn_id, person_id=bob.id) == ""
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "role = 'assistant'",
+        "parts = replace(parts, 'noon', 'moon')",
+        "text = 'What do I hate?'",
+        "checksum = checksum + 1",
+    ],
+)
+def test_a_row_that_changed_on_the_disk_is_never_served(
+    connection: Connection, talk: Talk, damage: str
+) -> None:
+    first, *_ = keep(connection, talk, TRANSCRIPT)
+    connection.execute(f"UPDATE messages SET {damage} WHERE id = ?", (first,))
+    with pytest.raises(StoreDamaged, match=f"message {first} of the transcript is damaged"):
+        read(connection, talk)

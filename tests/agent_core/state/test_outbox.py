@@ -1,0 +1,235 @@
+"""Platform messages owed, one step at a time; the walks through all steps are beside."""
+
+from dataclasses import replace
+
+import pytest
+
+from agent_core.ids import OutboxId, TurnId
+from agent_core.state import outbox
+from agent_core.state.database import Connection
+from agent_core.state.outbox import Debt, OutboxRow
+from agent_core.state.people import Person
+from tests.agent_core.state.rows import add_person, add_talk, add_turn
+
+DEBT = Debt(platform="telegram", chat="chat", body="Hello")
+
+
+@pytest.fixture
+def person(connection: Connection) -> Person:
+    return add_person(connection)
+
+
+@pytest.fixture
+def turn_id(connection: Connection, person: Person) -> TurnId:
+    return add_turn(connection, add_talk(connection, person))
+
+
+def look(connection: Connection, row: OutboxRow) -> OutboxRow:
+    found = outbox.find(connection, outbox_id=row.id)
+    assert found is not None
+    return found
+
+
+def sent(connection: Connection, debt: Debt, message_id: str) -> OutboxRow:
+    row = outbox.owe(connection, debt, now=1)
+    outbox.mark_sending(connection, outbox_id=row.id)
+    outbox.mark_sent(connection, outbox_id=row.id, message_id=message_id, now=2)
+    return look(connection, row)
+
+
+def test_what_is_owed_is_kept_whole(
+    connection: Connection, person: Person, turn_id: TurnId
+) -> None:
+    debt = Debt(
+        platform="slack",
+        chat="c",
+        body="grüße 👋",
+        person_id=person.id,
+        turn_id=turn_id,
+        part=3,
+        answers="m7",
+        is_silent=True,
+    )
+    row = outbox.owe(connection, debt, now=1)
+    assert look(connection, row) == row
+    assert row == OutboxRow(
+        id=row.id,
+        platform="slack",
+        chat="c",
+        turn_id=turn_id,
+        person_id=person.id,
+        part=3,
+        body="grüße 👋",
+        answers="m7",
+        is_silent=True,
+        is_live=False,
+        state="owed",
+        message_id=None,
+        shown=None,
+        attempts=0,
+        reason="",
+        is_whole=True,
+    )
+    assert outbox.find(connection, outbox_id=OutboxId(99)) is None
+
+
+def test_a_message_is_sent_by_way_of_sending(connection: Connection) -> None:
+    row = outbox.owe(connection, DEBT, now=1)
+    outbox.mark_sending(connection, outbox_id=row.id)
+    assert (look(connection, row).state, look(connection, row).shown) == ("sending", "Hello")
+    outbox.mark_sent(connection, outbox_id=row.id, message_id="m1", now=2)
+    after = look(connection, row)
+    assert (after.state, after.message_id, after.shown) == ("sent", "m1", None)
+    assert outbox.list_open(connection) == []
+
+
+def test_a_body_that_changed_on_the_disk_is_not_whole(connection: Connection) -> None:
+    row = outbox.owe(connection, DEBT, now=1)
+    connection.execute("UPDATE outbox SET body = 'Hallo'")
+    assert not look(connection, row).is_whole
+    assert [row.is_whole for row in outbox.list_open(connection)] == [False]
+
+
+def test_what_is_open_comes_oldest_first(connection: Connection) -> None:
+    rows = [outbox.owe(connection, replace(DEBT, body=str(n)), now=9 - n) for n in range(6)]
+    outbox.mark_sending(connection, outbox_id=rows[1].id)
+    outbox.mark_unsure(connection, outbox_id=rows[2].id, reason="cut")
+    outbox.mark_sent(connection, outbox_id=rows[3].id, message_id="m", now=2)
+    outbox.mark_dead(connection, outbox_id=rows[4].id, reason="gone")
+    assert [(row.body, row.state) for row in outbox.list_open(connection)] == [
+        ("0", "owed"),
+        ("1", "sending"),
+        ("2", "unsure"),
+        ("5", "owed"),
+    ]
+    counts = {
+        state: outbox.count(connection, state=state)
+        for state in ("owed", "sending", "unsure", "sent", "dead")
+    }
+    assert counts == {"owed": 2, "sending": 1, "unsure": 1, "sent": 1, "dead": 1}
+
+
+def test_an_attempt_that_changed_nothing_is_counted_and_owed_again(connection: Connection) -> None:
+    row = outbox.owe(connection, DEBT, now=1)
+    for attempts in (1, 2):
+        outbox.mark_sending(connection, outbox_id=row.id)
+        outbox.mark_waiting(connection, outbox_id=row.id, reason="offline")
+        after = look(connection, row)
+        assert (after.state, after.shown, after.attempts) == ("owed", None, attempts)
+        assert after.reason == "offline"
+
+
+def test_an_unsure_message_that_is_not_there_is_owed_again(connection: Connection) -> None:
+    row = outbox.owe(connection, DEBT, now=1)
+    outbox.mark_sending(connection, outbox_id=row.id)
+    outbox.mark_unsure(connection, outbox_id=row.id, reason="cut")
+    unsure = look(connection, row)
+    assert (unsure.state, unsure.shown, unsure.attempts) == ("unsure", "Hello", 1)
+    outbox.mark_missing(connection, outbox_id=row.id)
+    after = look(connection, row)
+    assert (after.state, after.shown, after.message_id) == ("owed", None, None)
+
+
+def test_an_unsure_message_that_is_found_is_owed_as_a_change_of_itself(
+    connection: Connection,
+) -> None:
+    row = outbox.owe(connection, DEBT, now=1)
+    outbox.mark_sending(connection, outbox_id=row.id)
+    outbox.mark_unsure(connection, outbox_id=row.id, reason="cut")
+    outbox.mark_found(connection, outbox_id=row.id, message_id="m1")
+    after = look(connection, row)
+    assert (after.state, after.message_id, after.shown) == ("owed", "m1", None)
+
+
+def test_what_an_earlier_process_was_sending_is_doubted(connection: Connection) -> None:
+    rows = [outbox.owe(connection, DEBT, now=1) for _ in range(3)]
+    outbox.mark_sending(connection, outbox_id=rows[0].id)
+    outbox.mark_sent(connection, outbox_id=rows[1].id, message_id="m", now=2)
+    outbox.doubt_sending(connection)
+    states = [look(connection, row).state for row in rows]
+    assert states == ["unsure", "sent", "owed"]
+    assert look(connection, rows[0]).shown == "Hello"
+
+
+def test_a_live_message_is_shown_and_then_owed_with_its_last_words(
+    connection: Connection, turn_id: TurnId
+) -> None:
+    live = outbox.open_live(connection, replace(DEBT, turn_id=turn_id, body="Hel"), now=1)
+    assert (live.state, live.shown, live.is_live) == ("sending", "Hel", True)
+    assert outbox.find_live(connection, turn_id=turn_id) == live
+    outbox.mark_found(connection, outbox_id=live.id, message_id="m1")
+    assert look(connection, live).state == "sent"
+    assert outbox.list_open(connection) == []
+    assert outbox.has_open(connection, platform="telegram"), "its words are not final"
+    settled = outbox.settle_live(connection, outbox_id=live.id, body="Hello you")
+    assert (settled.state, settled.body, settled.message_id) == ("owed", "Hello you", "m1")
+    assert (settled.is_live, settled.is_whole) == (False, True)
+    assert outbox.find_live(connection, turn_id=turn_id) is None
+
+
+@pytest.mark.parametrize("is_doubted", [False, True])
+def test_a_live_message_of_unknown_fate_is_looked_for_by_what_it_showed(
+    connection: Connection, turn_id: TurnId, is_doubted: bool
+) -> None:
+    live = outbox.open_live(connection, replace(DEBT, turn_id=turn_id, body="Hel"), now=1)
+    if is_doubted:
+        outbox.doubt_sending(connection)
+    settled = outbox.settle_live(connection, outbox_id=live.id, body="Hello you")
+    assert (settled.state, settled.shown, settled.body) == ("unsure", "Hel", "Hello you")
+
+
+def test_only_a_live_message_can_be_dropped(connection: Connection, turn_id: TurnId) -> None:
+    live = outbox.open_live(connection, replace(DEBT, turn_id=turn_id), now=1)
+    final = outbox.owe(connection, replace(DEBT, turn_id=turn_id), now=1)
+    for row in (live, final):
+        outbox.drop_live(connection, outbox_id=row.id)
+    assert outbox.find(connection, outbox_id=live.id) is None
+    assert look(connection, final) == final
+
+
+def test_the_dead_are_kept_for_their_person_and_chat(connection: Connection) -> None:
+    ann, bob = add_person(connection, "ann"), add_person(connection, "bob")
+    debts = [
+        replace(DEBT, person_id=ann.id, body="1"),
+        replace(DEBT, person_id=ann.id, body="2"),
+        replace(DEBT, person_id=ann.id, chat="elsewhere"),
+        replace(DEBT, person_id=ann.id, platform="slack"),
+        replace(DEBT, person_id=bob.id),
+    ]
+    rows = [outbox.owe(connection, debt, now=1) for debt in debts]
+    for row in rows:
+        outbox.mark_sending(connection, outbox_id=row.id)
+        outbox.mark_unsure(connection, outbox_id=row.id, reason="cut")
+        outbox.mark_dead(connection, outbox_id=row.id, reason="gone")
+    here = {"person_id": ann.id, "platform": "telegram", "chat": "chat"}
+    assert outbox.has_dead(connection, **here)
+    assert outbox.count_dead_of(connection, person_id=ann.id) == 4
+    assert [row.id for row in outbox.list_dead(connection, limit=2)] == [rows[4].id, rows[3].id]
+    revived = outbox.revive_dead(connection, **here)
+    assert [(row.body, row.state, row.attempts, row.shown) for row in revived] == [
+        ("1", "owed", 0, None),
+        ("2", "owed", 0, None),
+    ]
+    assert not outbox.has_dead(connection, **here)
+    assert outbox.count_dead_of(connection, person_id=ann.id) == 2
+    assert outbox.count_dead_of(connection, person_id=bob.id) == 1
+
+
+def test_the_newest_id_is_of_this_chat_only(connection: Connection) -> None:
+    where = {"platform": "telegram", "chat": "chat"}
+    assert outbox.find_newest_message_id(connection, **where) is None
+    sent(connection, DEBT, "m1")
+    sent(connection, DEBT, "m2")
+    sent(connection, replace(DEBT, chat="elsewhere"), "m3")
+    sent(connection, replace(DEBT, platform="slack"), "m4")
+    outbox.owe(connection, DEBT, now=9)
+    assert outbox.find_newest_message_id(connection, **where) == "m2"
+
+
+def test_a_platform_is_at_work_while_something_is_owed_to_it(connection: Connection) -> None:
+    assert not outbox.has_open(connection, platform="telegram")
+    row = outbox.owe(connection, DEBT, now=1)
+    assert outbox.has_open(connection, platform="telegram")
+    assert not outbox.has_open(connection, platform="slack")
+    outbox.mark_dead(connection, outbox_id=row.id, reason="gone")
+    assert not outbox.has_open(connection, platform="telegram")

@@ -1,0 +1,94 @@
+"""Conversations, sessions and frozen prompts."""
+
+import sqlite3
+
+import pytest
+
+from agent_core.ids import PromptHash
+from agent_core.state import sessions
+from agent_core.state.database import Connection
+from agent_core.state.sessions import Conversation
+from tests.agent_core.state.rows import PROMPT, add_person, add_talk
+
+
+def ensure(connection: Connection, key: str, person_id: int, *, is_direct: bool) -> Conversation:
+    return sessions.ensure_conversation(
+        connection, key=key, person_id=person_id, is_direct=is_direct, now=0
+    )
+
+
+def test_a_direct_talk_may_find_all_of_its_person_and_a_room_only_itself(
+    connection: Connection,
+) -> None:
+    ann = add_person(connection)
+    direct = ensure(connection, "direct", ann.id, is_direct=True)
+    room = ensure(connection, "room", ann.id, is_direct=False)
+    assert (direct.scope, direct.is_private) == (f"p{ann.id}", True)
+    assert (room.scope, room.is_private) == (f"c{room.id}", False)
+    assert room.id != ann.id, "the two scopes must not look alike by chance"
+
+
+def test_a_conversation_is_made_once_and_found_again(connection: Connection) -> None:
+    ann = add_person(connection)
+    made = ensure(connection, "key", ann.id, is_direct=False)
+    assert ensure(connection, "key", ann.id, is_direct=True) == made
+    assert sessions.find_conversation(connection, key="key", person_id=ann.id) == made
+    assert sessions.get_conversation(connection, conversation_id=made.id, person_id=ann.id) == made
+    assert sessions.find_conversation(connection, key="other", person_id=ann.id) is None
+
+
+def test_nobody_is_given_the_conversation_of_another(connection: Connection) -> None:
+    ann, bob = add_person(connection, "ann"), add_person(connection, "bob")
+    made = ensure(connection, "key", ann.id, is_direct=True)
+    assert sessions.find_conversation(connection, key="key", person_id=bob.id) is None
+    with pytest.raises(sqlite3.IntegrityError):
+        ensure(connection, "key", bob.id, is_direct=True)
+    with pytest.raises(TypeError):
+        sessions.get_conversation(connection, conversation_id=made.id, person_id=bob.id)
+
+
+def test_a_conversation_has_one_open_session_until_it_is_ended(connection: Connection) -> None:
+    talk = add_talk(connection, add_person(connection))
+    conversation_id = talk.conversation.id
+    opened = sessions.find_open(connection, conversation_id=conversation_id)
+    assert opened is not None
+    assert (opened.id, opened.prompt_hash, opened.title) == (talk.session_id, None, "")
+    sessions.end(connection, conversation_id=conversation_id, now=5)
+    assert sessions.find_open(connection, conversation_id=conversation_id) is None
+    later = sessions.insert(connection, conversation_id=conversation_id, now=6)
+    reopened = sessions.find_open(connection, conversation_id=conversation_id)
+    assert reopened is not None
+    assert (reopened.id, reopened.started_at, reopened.last_at) == (later, 6, 6)
+
+
+def test_ending_one_conversation_leaves_the_others(connection: Connection) -> None:
+    person = add_person(connection)
+    one, other = add_talk(connection, person, key="one"), add_talk(connection, person, key="other")
+    sessions.end(connection, conversation_id=one.conversation.id, now=5)
+    still = sessions.find_open(connection, conversation_id=other.conversation.id)
+    assert still is not None
+    assert still.id == other.session_id
+
+
+def test_a_session_remembers_its_prompt_its_last_use_and_its_title(connection: Connection) -> None:
+    talk = add_talk(connection, add_person(connection))
+    sessions.insert_prompt(connection, prompt_hash=PROMPT, system="be kind", tools="[]", now=1)
+    sessions.touch(connection, session_id=talk.session_id, prompt_hash=PROMPT, now=9)
+    sessions.set_title(connection, session_id=talk.session_id, title="Plans")
+    opened = sessions.find_open(connection, conversation_id=talk.conversation.id)
+    assert opened is not None
+    assert (opened.prompt_hash, opened.last_at, opened.title) == (PROMPT, 9, "Plans")
+
+
+def test_a_frozen_prompt_never_changes(connection: Connection) -> None:
+    sessions.insert_prompt(connection, prompt_hash=PROMPT, system="first", tools="[1]", now=1)
+    sessions.insert_prompt(connection, prompt_hash=PROMPT, system="second", tools="[2]", now=2)
+    assert sessions.get_prompt(connection, prompt_hash=PROMPT) == ("first", "[1]")
+
+
+def test_a_session_can_not_name_a_prompt_that_is_not_kept(connection: Connection) -> None:
+    talk = add_talk(connection, add_person(connection))
+    with pytest.raises(sqlite3.IntegrityError):
+        sessions.touch(
+            connection, session_id=talk.session_id, prompt_hash=PromptHash("none"), now=1
+        )

@@ -1,0 +1,98 @@
+"""Turns and the tool calls in them."""
+
+import sqlite3
+
+import pytest
+
+from agent_core.ids import CallId, TurnId
+from agent_core.state import turns
+from agent_core.state.database import Connection
+from tests.agent_core.state.rows import PROMPT, add_person, add_talk, add_turn
+
+ONE, TWO = CallId("one"), CallId("two")
+
+
+def end(connection: Connection, turn_id: TurnId, state: str = "answered") -> None:
+    turns.end(connection, turn_id=turn_id, state=state, reason="why", model="m", now=9)
+
+
+def test_a_turn_is_running_until_it_ends(connection: Connection) -> None:
+    talk = add_talk(connection, add_person(connection))
+    first, second = (add_turn(connection, talk, now=number) for number in (1, 2))
+    assert [turn.id for turn in turns.list_running(connection)] == [first, second]
+    end(connection, first)
+    assert [turn.id for turn in turns.list_running(connection)] == [second]
+    turn = turns.find(connection, turn_id=first)
+    assert turn is not None
+    assert (turn.state, turn.reason, turn.started_at, turn.ended_at) == ("answered", "why", 1, 9)
+    assert (turn.platform, turn.chat, turn.answers) == ("telegram", "chat", None)
+    assert (turn.prompt_hash, turn.session_id) == (PROMPT, talk.session_id)
+    assert turns.find(connection, turn_id=TurnId(99)) is None
+
+
+def test_a_turn_ends_in_a_state_that_is_known(connection: Connection) -> None:
+    turn_id = add_turn(connection, add_talk(connection, add_person(connection)))
+    for state in ("answered", "stopped", "refused", "exhausted", "failed"):
+        end(connection, turn_id, state)
+    with pytest.raises(sqlite3.IntegrityError):
+        end(connection, turn_id, "forgotten")
+
+
+def test_the_latest_turn_is_the_one_of_this_conversation_and_person(
+    connection: Connection,
+) -> None:
+    ann, bob = add_person(connection, "ann"), add_person(connection, "bob")
+    talk, room = add_talk(connection, ann), add_talk(connection, ann, key="room", room=True)
+    add_turn(connection, talk)
+    newest = add_turn(connection, talk)
+    add_turn(connection, room)
+    latest = turns.find_latest(connection, conversation_id=talk.conversation.id, person_id=ann.id)
+    assert latest is not None
+    assert latest.id == newest
+    assert (
+        turns.find_latest(connection, conversation_id=talk.conversation.id, person_id=bob.id)
+        is None
+    )
+
+
+def test_recent_turns_come_newest_first_up_to_the_limit(connection: Connection) -> None:
+    talk = add_talk(connection, add_person(connection))
+    ids = [add_turn(connection, talk) for _ in range(4)]
+    assert [turn.id for turn in turns.list_recent(connection, limit=3)] == ids[:0:-1]
+
+
+def test_each_attempt_is_counted(connection: Connection) -> None:
+    turn_id = add_turn(connection, add_talk(connection, add_person(connection)))
+    assert [turns.count_attempt(connection, turn_id=turn_id) for _ in range(2)] == [2, 3]
+
+
+def test_a_call_stands_before_it_runs_and_its_outcome_after(connection: Connection) -> None:
+    talk = add_talk(connection, add_person(connection))
+    turn_id, other = add_turn(connection, talk), add_turn(connection, talk)
+    calls = [(ONE, "memory", "idempotent"), (TWO, "recall", "read")]
+    turns.begin_steps(connection, turn_id=turn_id, calls=calls, now=1)
+    turns.begin_steps(connection, turn_id=other, calls=[(ONE, "memory", "read")], now=1)
+    turns.end_step(connection, turn_id=turn_id, call_id=TWO, outcome="found", is_error=True, now=2)
+    steps = turns.list_steps(connection, turn_id=turn_id)
+    assert [(step.call_id, step.name, step.outcome, step.is_error) for step in steps] == [
+        (ONE, "memory", None, False),
+        (TWO, "recall", "found", True),
+    ]
+    assert [step.outcome for step in turns.list_steps(connection, turn_id=other)] == [None]
+
+
+def test_a_call_that_is_noted_twice_keeps_its_outcome(connection: Connection) -> None:
+    turn_id = add_turn(connection, add_talk(connection, add_person(connection)))
+    for _ in range(2):
+        turns.begin_steps(connection, turn_id=turn_id, calls=[(ONE, "memory", "read")], now=1)
+        turns.end_step(
+            connection, turn_id=turn_id, call_id=ONE, outcome="done", is_error=False, now=2
+        )
+    turns.begin_steps(connection, turn_id=turn_id, calls=[(ONE, "memory", "read")], now=3)
+    assert [step.outcome for step in turns.list_steps(connection, turn_id=turn_id)] == ["done"]
+
+
+def test_an_effect_is_one_of_three(connection: Connection) -> None:
+    turn_id = add_turn(connection, add_talk(connection, add_person(connection)))
+    with pytest.raises(sqlite3.IntegrityError):
+        turns.begin_steps(connection, turn_id=turn_id, calls=[(ONE, "shell", "harmless")], now=1)

@@ -1,0 +1,42 @@
+"""What model calls cost, by person and by turn."""
+
+from dataclasses import replace
+
+from agent_core.ids import PersonId, TurnId
+from agent_core.state import usage
+from agent_core.state.database import Connection
+from agent_core.state.usage import Spent, Total
+from tests.agent_core.state.rows import add_person, add_talk, add_turn
+
+CALL = Spent(
+    purpose="turn",
+    model="m",
+    input_tokens=1,
+    cache_read_tokens=20,
+    cache_write_tokens=300,
+    output_tokens=4000,
+    micro_dollars=50_000,
+)
+NOTHING = Total(calls=0, input_tokens=0, cache_read_tokens=0, output_tokens=0, micro_dollars=0)
+
+
+def test_sums_count_every_token_of_the_input(connection: Connection) -> None:
+    person = add_person(connection)
+    turn_id = add_turn(connection, add_talk(connection, person))
+    for spent in (CALL, replace(CALL, micro_dollars=None)):
+        usage.insert(connection, spent, person_id=person.id, turn_id=turn_id, now=10)
+    total = Total(
+        calls=2, input_tokens=642, cache_read_tokens=40, output_tokens=8000, micro_dollars=50_000
+    )
+    assert usage.total_of_turn(connection, turn_id=turn_id) == total
+    assert usage.total_since(connection, person_id=person.id, since=10) == total
+
+
+def test_sums_are_of_one_person_since_a_moment(connection: Connection) -> None:
+    ann, bob = add_person(connection, "ann"), add_person(connection, "bob")
+    for person, now in ((ann, 9), (ann, 10), (ann, 11), (bob, 10)):
+        usage.insert(connection, CALL, person_id=person.id, turn_id=None, now=now)
+    assert usage.total_since(connection, person_id=ann.id, since=10).calls == 2
+    assert usage.total_since(connection, person_id=bob.id, since=0).calls == 1
+    assert usage.total_since(connection, person_id=PersonId(9), since=0) == NOTHING
+    assert usage.total_of_turn(connection, turn_id=TurnId(9)) == NOTHING
