@@ -164,10 +164,13 @@ class TelegramAdapter:
 
     async def _listen(self, inlet: Inlet, me: Me) -> None:
         """Fetch updates, hand them over, and only then ask for the next, which confirms them."""
-        offset, wait = 0, 0  # the first answer shall come at once: it tells that the line works
+        offset = 0
         pauses = _Pauses(self._settings.longest_pause)
         conflict = _Conflict(self._settings.conflict_patience)
         while True:
+            # The first answer, and the first after a failure, shall come at once: it tells that
+            # the line works.
+            wait = self._settings.poll_timeout if self._state == "connected" else 0
             try:
                 updates = await self._api.fetch(offset, wait)
                 self._alive_at = time.monotonic()
@@ -178,8 +181,8 @@ class TelegramAdapter:
                     self._tracks.note_updates(numbered)
                     await inlet.take([_event(update, me) for update in numbered])
             except AnotherPoller as error:
-                conflict.weigh(error, time.monotonic())
                 self._note("disconnected", str(error))
+                conflict.weigh(error, time.monotonic())
                 if "webhook" in str(error):
                     await self._greet()
                 await pauses.wait(error)
@@ -190,7 +193,6 @@ class TelegramAdapter:
                 await pauses.wait(error)
             else:
                 offset = max((update["update_id"] + 1 for update in numbered), default=offset)
-                wait = self._settings.poll_timeout
                 self._note("connected")
                 pauses.reset()
 

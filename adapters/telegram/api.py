@@ -239,9 +239,9 @@ def translate(
     """
     match error:
         case _TooFast():
-            return RateLimited(str(error), retry_after=error.seconds)
+            return RateLimited(f"{error}.", retry_after=error.seconds)
         case RetryAfter():
-            return RateLimited(str(error), retry_after=_seconds(error))
+            return RateLimited(f"{error}.", retry_after=_seconds(error))
         case ChatMigrated():
             return ChatGone(
                 f"The group became a supergroup; its chat id is now {error.new_chat_id}."

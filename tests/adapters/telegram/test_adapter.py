@@ -1,0 +1,461 @@
+"""The adapter against the Bot API: what comes in, what goes out, what breaks."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import aiohttp
+import pytest
+
+from adapters.contract import CanShowMenu, MenuEntry
+from adapters.errors import (
+    AdapterError,
+    AdapterStopped,
+    ChatGone,
+    MessageGone,
+    RateLimited,
+    Rejected,
+    Unreachable,
+    Unsure,
+)
+from adapters.ids import PlatformMessageId
+from adapters.telegram import create
+from adapters.telegram.adapter import TelegramAdapter
+from tests.adapters.telegram.rig import ANNA, ROOM, running, settings_for, to, until
+from tests.emulators import telegram_faults as faults
+from tests.emulators.telegram import TelegramEmulator
+from tests.emulators.telegram_faults import Fault
+from tests.emulators.telegram_texts import Refusal
+from tests.fakes.inlet import FakeInlet
+
+
+@pytest.fixture
+async def api() -> AsyncIterator[TelegramEmulator]:
+    async with TelegramEmulator() as emulator:
+        emulator.user(ANNA)
+        emulator.group(ROOM, is_forum=True)
+        yield emulator
+
+
+@pytest.fixture
+def inlet() -> FakeInlet:
+    return FakeInlet()
+
+
+# What comes in
+
+
+async def test_an_update_is_confirmed_only_once_it_is_stored(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet):
+        inlet.refusals = 3
+        await api.says(ANNA, "hello")
+        await inlet.is_offered(3)
+        assert len(api.pending) == 1
+        await inlet.receives(1)
+        await api.wait_for(lambda: not api.pending)
+    assert len(inlet.handed_over) == 4
+
+
+async def test_what_a_dead_process_had_not_stored_comes_again(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    deaf = FakeInlet(refusals=10**6)
+    async with running(api, deaf):
+        await api.says(ANNA, "before")
+        await deaf.is_offered(2)
+    async with running(api, inlet):
+        assert len(await inlet.receives(1)) == 1
+
+
+async def test_poison_is_stored_like_anything_and_stops_nothing(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        api.push({"message": "garbage"})
+        api.push({"message": {"message_id": [], "chat": 3}})
+        await api.says(ANNA, "still here?")
+        events = await inlet.receives(3)
+        for poison in events[:2]:
+            with pytest.raises(ValueError):
+                adapter.receive(poison)
+        found = adapter.receive(events[2])
+        assert found is not None
+        assert found.text == "still here?"
+        await api.wait_for(lambda: not api.pending)
+
+
+async def test_updates_without_numbers_do_not_make_it_spin(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet, longest_pause=0.3, poll_timeout=1) as adapter:
+        api.world.updates.append({"message": "no number"})
+        await api.says(ANNA, "wakes the poller")
+        await inlet.receives(1)
+        await until(lambda: adapter.health().state == "disconnected")
+        polls = api.calls["getUpdates"]
+        api.world.updates.clear()
+        await until(lambda: adapter.health().state == "connected")
+        assert api.calls["getUpdates"] - polls < 10
+
+
+async def test_a_group_in_a_topic_is_answered_there(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        thread = api.topic(ROOM, ANNA)
+        asked = await api.says(ANNA, "@talaria_bot hi", chat=ROOM, thread=thread)
+        (event,) = await inlet.receives(1)
+        found = adapter.receive(event)
+        assert found is not None
+        assert (found.text, found.is_addressed, found.quote) == ("hi", True, None)
+        reply = replace(to(0, "hello"), address=found.address, reply_to=found.message_id)
+        await adapter.send(reply)
+        (shown,) = api.messages(ROOM, thread=thread)
+        assert (shown.text, shown.reply_to) == ("hello", asked)
+        await adapter.type(found.address)
+        assert api.actions[-1] == (ROOM, thread, "typing")
+
+
+async def test_an_edit_of_a_message_comes_in_under_its_own_number(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        message_id = await api.says(ANNA, "frist")
+        await api.edits(ANNA, message_id, "first")
+        found = [adapter.receive(event) for event in await inlet.receives(2)]
+        assert [(m.text, m.is_edit, m.message_id) for m in found if m] == [
+            ("frist", False, str(message_id)),
+            ("first", True, str(message_id)),
+        ]
+
+
+# What goes out
+
+
+async def test_a_message_is_text_with_entities_and_never_a_preview(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        owed = to(ANNA, "**Look**: [here](https://example.com/) 👩‍👩‍👧 `x`")
+        sent = await adapter.send(replace(owed, is_silent=True))
+        (shown,) = api.messages(ANNA)
+        assert (shown.text, shown.is_silent) == ("Look: here 👩‍👩‍👧 x", True)
+        assert [entity["type"] for entity in shown.entities] == ["bold", "text_link", "code"]
+        assert shown.link_preview == {"is_disabled": True}
+        await adapter.edit(to(ANNA, "*Gone*: https://example.com/"), sent)
+        (shown,) = api.messages(ANNA)
+        assert shown.history == ["Look: here 👩‍👩‍👧 x", "Gone: https://example.com/"]
+        assert shown.link_preview == {"is_disabled": True}
+
+
+async def test_an_edit_that_changes_nothing_is_done(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        sent = await adapter.send(to(ANNA, "same"))
+        await adapter.edit(to(ANNA, "same"), sent)
+        await adapter.edit(to(ANNA, "same"), sent)
+        assert api.messages(ANNA)[0].history == ["same"]
+
+
+async def test_a_reply_to_a_deleted_message_is_sent_all_the_same(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        owed = replace(to(ANNA, "answer"), reply_to=PlatformMessageId("999"))
+        await adapter.send(owed)
+        assert api.texts(ANNA) == ["answer"]
+
+
+async def test_an_empty_message_is_never_sent(api: TelegramEmulator, inlet: FakeInlet) -> None:
+    async with running(api, inlet) as adapter:
+        for text in ("", " \n", "\x1b"):
+            with pytest.raises(Rejected):
+                await adapter.send(to(ANNA, text))
+        assert api.calls["sendMessage"] == 0
+
+
+async def test_the_strangest_texts_get_through(api: TelegramEmulator, inlet: FakeInlet) -> None:
+    texts = ["😀" * 4000, "שלום\u202e עולם", "a\u200bb", "x\x00y\ud800", "> " * 500 + "deep"]
+    texts += ["*_`~[" * 700, "| a |\n|---|\n" + "| b |\n" * 900, "&lt;b&gt; <b>x</b>"]
+    async with running(api, inlet) as adapter:
+        for text in texts:
+            for part in adapter.split(text):
+                await adapter.send(to(ANNA, part))
+
+
+async def test_the_menu_is_published(api: TelegramEmulator, inlet: FakeInlet) -> None:
+    async with running(api, inlet) as adapter:
+        assert isinstance(adapter, CanShowMenu)
+        await adapter.show_menu(
+            [
+                MenuEntry(name="new", description="Begin afresh"),
+                MenuEntry(name="long", description="x" * 300),
+            ]
+        )
+    assert api.commands[0] == {"command": "new", "description": "Begin afresh"}
+    assert api.commands[1]["description"] == "x" * 256
+
+
+async def test_the_pace_is_telegrams_unless_it_is_lifted(api: TelegramEmulator) -> None:
+    options = {"token": api.token, "base_url": api.base_url}
+    assert create(options).pace.per_second == 30
+    assert create(options).pace.chat_interval == 1
+    lifted = create(options | {"messages_per_second": "0", "edit_interval": "0.2"}).pace
+    assert (lifted.per_second, lifted.chat_interval, lifted.edit_interval) == (0, 0, 0.2)
+
+
+# What breaks
+
+
+@pytest.mark.parametrize(
+    ("fault", "on_send", "on_edit", "on_type"),
+    [
+        (faults.retry_after(3), RateLimited, RateLimited, RateLimited),
+        (faults.http(502), Unsure, Unreachable, Unreachable),
+        (faults.internal(500), Unsure, Unreachable, Unreachable),
+        (faults.DROP, Unsure, Unsure, Unreachable),
+        (faults.LOSE, Unsure, Unsure, Unreachable),
+        (faults.garbage(), Unsure, Unsure, Unreachable),
+        (faults.blocked(), ChatGone, ChatGone, ChatGone),
+        (faults.refused("Bad Request: chat not found"), ChatGone, ChatGone, ChatGone),
+        (faults.refused("Bad Request: message thread not found"), ChatGone, ChatGone, ChatGone),
+        (faults.refused("Forbidden: user is deactivated", 403), ChatGone, ChatGone, ChatGone),
+        (faults.refused("Bad Request: message is too long"), Rejected, Rejected, Rejected),
+        (faults.refused("Unauthorized", 401), AdapterStopped, AdapterStopped, AdapterStopped),
+    ],
+)
+async def test_every_failure_has_this_wings_name(
+    api: TelegramEmulator,
+    inlet: FakeInlet,
+    fault: Fault,
+    on_send: type[AdapterError],
+    on_edit: type[AdapterError],
+    on_type: type[AdapterError],
+) -> None:
+    async with running(api, inlet) as adapter:
+        sent = await adapter.send(to(ANNA, "first"))
+        for method in ("sendMessage", "editMessageText", "sendChatAction"):
+            api.fail(method, kind=fault)
+        for expected, call in (
+            (on_send, adapter.send(to(ANNA, "x"))),
+            (on_edit, adapter.edit(to(ANNA, "y"), sent)),
+            (on_type, adapter.type(to(ANNA, "").address)),
+        ):
+            with pytest.raises(AdapterError) as caught:
+                await call
+            assert type(caught.value) is expected
+            assert api.token.partition(":")[2] not in str(caught.value)
+
+
+async def test_a_pause_is_as_long_as_telegram_asks_and_in_one_chat_only(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        api.user(8)
+        api.fail("sendMessage", kind=faults.retry_after(17), chat_id=ANNA)
+        with pytest.raises(RateLimited) as caught:
+            await adapter.send(to(ANNA, "slow"))
+        assert caught.value.retry_after == 17
+        await adapter.send(to(8, "fast"))
+        assert api.texts(8) == ["fast"]
+
+
+async def test_a_group_that_moved_says_where(api: TelegramEmulator, inlet: FakeInlet) -> None:
+    async with running(api, inlet) as adapter:
+        moved = Refusal(
+            400,
+            "Bad Request: group chat was upgraded to a supergroup chat",
+            migrate_to_chat_id=-100555,
+        )
+        api.close_chat(ANNA, moved)
+        with pytest.raises(ChatGone, match="-100555"):
+            await adapter.send(to(ANNA, "anyone?"))
+
+
+async def test_a_message_that_can_not_be_edited_is_gone(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        theirs = await api.says(ANNA, "mine")
+        for message_id in (theirs, 99999):
+            with pytest.raises(MessageGone):
+                await adapter.edit(to(ANNA, "x"), PlatformMessageId(str(message_id)))
+
+
+async def test_a_chat_that_is_none_is_rejected(api: TelegramEmulator, inlet: FakeInlet) -> None:
+    async with running(api, inlet) as adapter:
+        owed = to(ANNA, "x")
+        with pytest.raises(Rejected):
+            await adapter.send(replace(owed, address=replace(owed.address, chat_id="@nobody")))
+
+
+async def test_a_call_before_or_after_the_run_has_surely_no_effect(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    with pytest.raises(Unreachable):
+        await TelegramAdapter(settings_for(api)).send(to(ANNA, "early"))
+    async with running(api, inlet) as adapter:
+        pass
+    with pytest.raises(Unreachable):
+        await adapter.send(to(ANNA, "late"))
+    assert adapter.health().state == "stopped"
+
+
+async def test_no_server_at_all_is_told_from_a_silent_one(
+    api: TelegramEmulator, inlet: FakeInlet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.telegram.api._ANSWER_TIMEOUT", 0.2)
+    async with running(api, inlet) as adapter:
+        api.fail("sendMessage", kind=faults.HANG)
+        with pytest.raises(Unsure, match="in time"):
+            await adapter.send(to(ANNA, "hello?"))
+        await api.stop()
+        await until(lambda: adapter.health().state == "disconnected")
+        with pytest.raises(Unreachable, match="can't be reached"):
+            await adapter.send(to(ANNA, "hello?"))
+
+
+# How it fares
+
+
+async def test_a_wrong_token_is_named_plainly(api: TelegramEmulator, inlet: FakeInlet) -> None:
+    for token in ("1:wrong", "no-token"):
+        adapter = TelegramAdapter(settings_for(api, token=token))
+        with pytest.raises(AdapterStopped, match=r"TELEGRAM_BOT_TOKEN.*@BotFather"):
+            await adapter.run(inlet)
+        assert adapter.health().state == "stopped"
+        assert "@BotFather" in adapter.health().detail
+
+
+async def test_a_token_that_is_revoked_meanwhile_stops_it(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    adapter = TelegramAdapter(settings_for(api))
+    run = asyncio.create_task(adapter.run(inlet))
+    await until(lambda: adapter.health().state == "connected")
+    api.token = "123456789:another"
+    await api.says(ANNA, "wakes the poller")
+    with pytest.raises(AdapterStopped, match="@BotFather"):
+        await asyncio.wait_for(run, 10)
+
+
+async def test_a_start_without_telegram_waits_for_it(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    await api.stop()
+    adapter = TelegramAdapter(settings_for(api))
+    run = asyncio.create_task(adapter.run(inlet))
+    await until(lambda: adapter.health().state == "disconnected")
+    assert "can't be reached" in adapter.health().detail
+    await api.start()
+    await until(lambda: adapter.health().state == "connected")
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [faults.http(502), faults.internal(), faults.DROP, faults.LOSE, faults.garbage(),
+     faults.retry_after(0), faults.refused("Bad Request: odd"), faults.blocked()],
+)  # fmt: skip
+async def test_polling_outlives_every_failure(
+    api: TelegramEmulator, inlet: FakeInlet, fault: Fault
+) -> None:
+    async with running(api, inlet) as adapter:
+        api.fail("getUpdates", times=3, kind=fault)
+        await api.says(ANNA, "first")
+        await api.says(ANNA, "second")
+        await inlet.receives(2)
+        await until(lambda: adapter.health().state == "connected")
+    assert len(inlet.taken) == 2
+
+
+async def test_a_dead_line_shows_in_the_health(
+    api: TelegramEmulator, inlet: FakeInlet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.telegram.adapter._LATE", -5.0)
+    async with running(api, inlet, poll_timeout=6) as adapter:
+        alive_at = adapter.health().alive_at
+        assert alive_at is not None
+        await until(lambda: adapter.health().state == "disconnected")
+        assert "has not answered" in adapter.health().detail
+        await api.says(ANNA, "a sign of life")
+        await until(lambda: adapter.health().state == "connected")
+        later = adapter.health().alive_at
+        assert later is not None
+        assert later > alive_at
+
+
+async def test_a_silent_poll_is_given_up(
+    api: TelegramEmulator, inlet: FakeInlet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.telegram.api._POLL_MARGIN", -0.7)
+    async with running(api, inlet, poll_timeout=1) as adapter:
+        api.fail("getUpdates", kind=faults.HANG)
+        await api.says(ANNA, "wakes the poller")
+        await until(lambda: adapter.health().state == "disconnected")
+        assert "in time" in adapter.health().detail
+        await inlet.receives(1)
+
+
+async def poll_as_another(api: TelegramEmulator) -> None:
+    """Read updates with the same token, again and again."""
+    async with aiohttp.ClientSession() as session:
+        while True:
+            url = f"{api.base_url}/bot{api.token}/getUpdates?timeout=1"
+            async with session.get(url) as response:
+                await response.read()
+
+
+async def test_another_program_on_the_same_token_is_named(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    rival = asyncio.create_task(poll_as_another(api))
+    adapter = TelegramAdapter(settings_for(api, conflict_patience=0.3))
+    with pytest.raises(AdapterStopped, match=r"Another program.*/revoke"):
+        await asyncio.wait_for(adapter.run(inlet), 10)
+    rival.cancel()
+
+
+async def test_the_last_poll_of_a_killed_process_is_outlived(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    api.fail(
+        "getUpdates",
+        times=3,
+        kind=faults.refused("Conflict: terminated by other getUpdates request", 409),
+    )
+    async with running(api, inlet, conflict_patience=5.0) as adapter:
+        await api.says(ANNA, "hello")
+        await inlet.receives(1)
+        await until(lambda: adapter.health().state == "connected")
+
+
+async def test_a_webhook_is_taken_down_and_no_update_is_lost(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    api.webhook = "https://example.org/hook"
+    await api.says(ANNA, "waiting")
+    async with running(api, inlet) as adapter:
+        await inlet.receives(1)
+        api.webhook = "https://example.org/hook"
+        await api.says(ANNA, "again")
+        await inlet.receives(2)
+        await api.wait_for(lambda: api.webhook == "")
+        await until(lambda: adapter.health().state == "connected")
+        await api.says(ANNA, "and again")
+        await inlet.receives(3)
+
+
+async def test_two_hundred_sends_at_once_all_arrive(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        for person in range(200):
+            api.user(1000 + person)
+        await asyncio.gather(*(adapter.send(to(1000 + n, f"to {n}")) for n in range(200)))
+        assert [api.texts(1000 + n) for n in range(200)] == [[f"to {n}"] for n in range(200)]
