@@ -3,12 +3,14 @@
 import hashlib
 import json
 import time
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from agent_core.budget import Budget, Limits
 from agent_core.events import Ending, Event
+from agent_core.history import History
 from agent_core.host import Host
 from agent_core.ids import CallId, PromptHash, SessionId, TurnId
 from agent_core.journal import TurnJournal
@@ -29,6 +31,9 @@ from agent_core.state.turns import Turn, TurnState
 from agent_core.tools.contract import ToolResult
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, ToolCallPart, ToolSpec
+
+_MOST_PROMPTS = 1024
+"""Frozen prompts kept in memory, of some 4 KB each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +56,6 @@ class FrozenPrompt:
     hash: PromptHash
     system: str
     tools: tuple[ToolSpec, ...]
-
-    @property
-    def tools_json(self) -> str:
-        """The tools as they are stored."""
-        return dump_tools(self.tools)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +130,8 @@ class Agent:
         self._toolboxes = toolboxes
         self._memory = memory
         self._now = now
+        self._history = History()
+        self._prompts: OrderedDict[PromptHash, FrozenPrompt] = OrderedDict()
 
     async def prepare(
         self, conversation: Conversation, person: Person, *, platform: str
@@ -139,21 +141,20 @@ class Agent:
         Raises `StoreError`.
         """
 
-        def look(
-            connection: Connection,
-        ) -> tuple[Session | None, tuple[str, str] | None, list[StoredMessage]]:
+        def look(connection: Connection) -> tuple[Session | None, list[StoredMessage]]:
             session = sessions.find_open(connection, conversation_id=conversation.id)
             if session is None:
-                return None, None, []
-            history = messages.list_session(connection, session_id=session.id, person_id=person.id)
-            kept = session.prompt_hash and sessions.get_prompt(
-                connection, prompt_hash=session.prompt_hash
+                return None, []
+            fresh = messages.list_session(
+                connection,
+                session_id=session.id,
+                person_id=person.id,
+                after=self._history.newest(session.id),
             )
-            return session, kept or None, history
+            return session, fresh
 
-        session, kept, history = await self._database.read(look)
-        tools = self._toolboxes.of(conversation).specs
-        prompt = self._warm_prompt(session, kept, tools)
+        session, fresh = await self._database.read(look)
+        prompt = await self._find_warm(session, self._toolboxes.of(conversation))
         if prompt is None:
             prompt = await self._compose(conversation, person, platform)
         return Prepared(
@@ -161,7 +162,7 @@ class Agent:
             person=person,
             session=session,
             prompt=prompt,
-            history=tuple(history),
+            history=self._history.extend(session.id, fresh) if session else (),
         )
 
     def begin(
@@ -183,13 +184,14 @@ class Agent:
             if prepared.session
             else sessions.insert(connection, conversation_id=conversation.id, now=now)
         )
-        sessions.insert_prompt(
-            connection,
-            prompt_hash=prompt.hash,
-            system=prompt.system,
-            tools=prompt.tools_json,
-            now=now,
-        )
+        if prepared.session is None or prepared.session.prompt_hash != prompt.hash:
+            sessions.insert_prompt(
+                connection,
+                prompt_hash=prompt.hash,
+                system=prompt.system,
+                tools=dump_tools(prompt.tools),
+                now=now,
+            )
         sessions.touch(connection, session_id=session_id, prompt_hash=prompt.hash, now=now)
         turn_id = turns.insert(
             connection,
@@ -227,17 +229,17 @@ class Agent:
 
         def look(
             connection: Connection,
-        ) -> tuple[list[StoredMessage], list[turns.Step], tuple[str, str]]:
-            assert turn.prompt_hash is not None  # noqa: S101 - a begun turn has one
+        ) -> tuple[list[StoredMessage], list[turns.Step]]:
             return (
                 messages.list_session(
                     connection, session_id=turn.session_id, person_id=turn.person_id
                 ),
                 turns.list_steps(connection, turn_id=turn.id),
-                sessions.get_prompt(connection, prompt_hash=turn.prompt_hash),
             )
 
-        history, steps, (system, tools_json) = await self._database.read(look)
+        history, steps = await self._database.read(look)
+        assert turn.prompt_hash is not None  # noqa: S101 - a begun turn has one
+        prompt = await self._read_prompt(turn.prompt_hash)
         outcomes = {
             step.call_id: ToolResult(text=step.outcome, is_error=step.is_error)
             for step in steps
@@ -261,7 +263,7 @@ class Agent:
             conversation=conversation,
             person=person,
             journal=journal,
-            prompt=freeze(system, _load_tools(tools_json)),
+            prompt=prompt,
             messages=tuple(stored.message for stored in history),
             own=len(own),
             outcomes=outcomes,
@@ -330,19 +332,29 @@ class Agent:
             now=now,
         )
 
-    def _warm_prompt(
-        self,
-        session: Session | None,
-        kept: tuple[str, str] | None,
-        tools: tuple[ToolSpec, ...],
-    ) -> FrozenPrompt | None:
-        if session is None or session.prompt_hash is None or kept is None:
+    async def _find_warm(self, session: Session | None, toolbox: Toolbox) -> FrozenPrompt | None:
+        """The session's prompt if the provider may still have it, and the tools are the same."""
+        if session is None or session.prompt_hash is None:
             return None
-        is_cold = self._now() - session.last_at > self._setup.cache_seconds * 1000
-        system, tools_json = kept
-        if is_cold or tools_json != dump_tools(tools):
+        if self._now() - session.last_at > self._setup.cache_seconds * 1000:
             return None
-        return FrozenPrompt(hash=session.prompt_hash, system=system, tools=tools)
+        prompt = await self._read_prompt(session.prompt_hash)
+        return prompt if prompt.tools == toolbox.specs else None
+
+    async def _read_prompt(self, prompt_hash: PromptHash) -> FrozenPrompt:
+        known = self._prompts.get(prompt_hash)
+        if known is None:
+            system, tools_json = await self._database.read(
+                lambda c: sessions.get_prompt(c, prompt_hash=prompt_hash)
+            )
+            known = FrozenPrompt(hash=prompt_hash, system=system, tools=_load_tools(tools_json))
+            self._remember(known)
+        return known
+
+    def _remember(self, prompt: FrozenPrompt) -> None:
+        self._prompts[prompt.hash] = prompt
+        if len(self._prompts) > _MOST_PROMPTS:
+            self._prompts.popitem(last=False)
 
     async def _compose(
         self, conversation: Conversation, person: Person, platform: str
@@ -368,7 +380,9 @@ class Agent:
             platform=platform,
             tools=tuple(spec.name for spec in tools),
         )
-        return freeze(compose(inputs), tools)
+        prompt = freeze(compose(inputs), tools)
+        self._remember(prompt)
+        return prompt
 
     def _journal(self, shelf: Shelf, conversation: Conversation) -> TurnJournal:
         return TurnJournal(

@@ -10,6 +10,9 @@ from agent_core.state.database import Connection
 from agent_core.state.search import index_message
 from agent_core.transcript import Message, dump_parts, load_parts
 
+START = MessageId(0)
+"""Lies before every message."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shelf:
@@ -68,16 +71,20 @@ def append(
 
 
 def list_session(
-    connection: Connection, *, session_id: SessionId, person_id: PersonId
+    connection: Connection,
+    *,
+    session_id: SessionId,
+    person_id: PersonId,
+    after: MessageId = START,
 ) -> list[StoredMessage]:
-    """The transcript of one session, oldest first.
+    """The transcript of one session behind a message, oldest first.
 
     Raises `StoreDamaged` on a row that does not hold what was written.
     """
     rows = connection.execute(
         "SELECT id, turn_id, role, parts, text, checksum FROM messages"
-        " WHERE session_id = :session_id AND person_id = :person_id ORDER BY id",
-        {"session_id": session_id, "person_id": person_id},
+        " WHERE session_id = :session_id AND person_id = :person_id AND id > :after ORDER BY id",
+        {"session_id": session_id, "person_id": person_id, "after": after},
     ).fetchall()
     stored = []
     for message_id, turn_id, role, parts, text, expected in rows:
