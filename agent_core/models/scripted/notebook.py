@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from agent_core.transcript import Message, ToolCallPart, ToolResultPart
 
+_SECTION = "# Memory of this person"
 _HEADING = re.compile(r"^## (?P<name>MEMORY|USER)\.md\b")
 _TARGETS = {"MEMORY": "memory", "USER": "user"}
 
@@ -52,14 +53,16 @@ def read_arguments(call: ToolCallPart) -> Mapping[str, str]:
 
 
 def _read_prompt(system: str) -> dict[str, list[str]]:
+    """The lists in the section of memory, which ends at the next heading of its rank."""
     notes: dict[str, list[str]] = {"memory": [], "user": []}
     entries: list[str] | None = None
-    for line in system.splitlines():
+    section = system.partition(f"\n{_SECTION}")[2]
+    for line in section.splitlines():
         heading = _HEADING.match(line)
         if heading:
             entries = notes[_TARGETS[heading["name"]]]
-        elif line.startswith("#"):
-            entries = None
+        elif line.startswith("# "):
+            break
         elif entries is not None and line.startswith("- "):
             entries.append(line[2:])
         elif entries and line.startswith("  "):
