@@ -46,7 +46,7 @@ def read_line(line: str, *, now: int) -> Said | Got | Hello:
     """
     try:
         fields = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError("That line is not JSON.") from error
     kind = fields.get("type") if isinstance(fields, dict) else None
     if kind == "hello":

@@ -1,0 +1,238 @@
+"""The console's socket: terminals come, talk, misbehave and go."""
+
+import asyncio
+import contextlib
+import json
+import socket
+import stat
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adapters.console import create
+from adapters.console.adapter import ConsoleAdapter
+from adapters.console.settings import ConsoleSettings
+from adapters.errors import AdapterStopped, Unreachable, Unsure
+from adapters.ids import Address
+from adapters.messages import OutboundMessage
+from tests.fakes.inlet import FakeInlet
+
+HERE = Address(chat_id="local", is_direct=True)
+OWED = OutboundMessage(address=HERE, text="**Hi**", key="k1")
+
+
+class Terminal:
+    """The other end of the socket, line by line."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self.writer = writer
+
+    def write(self, **said: Any) -> None:
+        self.writer.write(json.dumps(said).encode() + b"\n")
+
+    async def read(self) -> dict[str, Any]:
+        async with asyncio.timeout(5):
+            return dict(json.loads(await self._reader.readline()))
+
+    async def count_lines(self) -> int:
+        """How many whole lines come until the server hangs up."""
+        lines = 0
+        async with asyncio.timeout(5):
+            with contextlib.suppress(ConnectionError):
+                while (await self._reader.readline()).endswith(b"\n"):
+                    lines += 1
+        return lines
+
+    async def is_answered(self) -> bool:
+        """True if the server still listens to this terminal."""
+        self.write(type="shout")
+        return (await self.read())["type"] == "error"
+
+
+class Desk:
+    """A running adapter and its terminals."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.inlet = FakeInlet()
+        self.adapter = ConsoleAdapter(ConsoleSettings(socket=path))
+        self.terminals = contextlib.ExitStack()
+
+    async def open(self) -> Terminal:
+        reader, writer = await asyncio.open_unix_connection(self.path, limit=2**24)
+        self.terminals.callback(writer.close)
+        terminal = Terminal(reader, writer)
+        assert await terminal.is_answered()
+        return terminal
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    desk = Desk(tmp_path / "console.sock")
+    run = asyncio.create_task(desk.adapter.run(desk.inlet))
+    async with asyncio.timeout(5):
+        while desk.adapter.health().state != "connected":
+            await asyncio.sleep(0)
+    with desk.terminals:
+        yield desk
+    run.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await run
+    assert not desk.path.exists()
+
+
+async def test_only_the_owner_may_open_the_socket(desk: Desk) -> None:
+    assert stat.S_IMODE(desk.path.stat().st_mode) == 0o600
+
+
+async def test_a_message_is_acknowledged_once_it_is_stored(desk: Desk) -> None:
+    terminal = await desk.open()
+    desk.inlet.refusals = 1
+    terminal.write(type="message", id="m1", text="Hi")
+    assert await terminal.read() == {"type": "error", "text": "The disk is full."}
+    assert not desk.inlet.taken
+    for _ in range(2):
+        terminal.write(type="message", id="m1", text="Hi")
+        assert await terminal.read() == {"type": "ack", "id": "m1"}
+    assert [*desk.inlet.taken] == ["m1"]
+
+
+async def test_a_hello_tells_that_somebody_can_be_reached(desk: Desk) -> None:
+    terminal = await desk.open()
+    terminal.write(type="hello")
+    assert await terminal.is_answered()
+    assert desk.inlet.noticed == [HERE]
+
+
+async def test_a_message_counts_once_a_terminal_has_shown_it(desk: Desk) -> None:
+    first, second = await desk.open(), await desk.open()
+    sending = asyncio.create_task(desk.adapter.send(OWED))
+    line = {"type": "message", "id": "k1", "text": "**Hi**", "key": "k1"}
+    assert await first.read() == line | {"live": False, "silent": False}
+    assert await second.read() == line | {"live": False, "silent": False}
+    assert not sending.done()
+    second.write(type="got", key="something else")
+    assert await second.is_answered()
+    assert not sending.done()
+    second.write(type="got", key="k1")
+    assert await sending == "k1"
+
+
+async def test_a_final_edit_is_confirmed_and_a_growing_one_is_not(desk: Desk) -> None:
+    terminal = await desk.open()
+    await desk.adapter.edit(replace(OWED, is_live=True), (await _show(desk, terminal)))
+    growing = await terminal.read()
+    assert (growing["type"], growing["id"], growing["live"]) == ("edit", "k1", True)
+    editing = asyncio.create_task(desk.adapter.edit(OWED, growing["id"]))
+    final = await terminal.read()
+    assert (final["live"], final["key"] != growing["key"]) == (False, True)
+    assert not editing.done()
+    terminal.write(type="got", key=final["key"])
+    await editing
+
+
+async def _show(desk: Desk, terminal: Terminal) -> Any:
+    sending = asyncio.create_task(desk.adapter.send(OWED))
+    terminal.write(type="got", key=(await terminal.read())["key"])
+    return await sending
+
+
+async def test_a_terminal_that_confirms_nothing_leaves_it_unsure(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.console.api._CONFIRM", 0.05)
+    await desk.open()
+    with pytest.raises(Unsure):
+        await desk.adapter.send(OWED)
+
+
+async def test_without_a_terminal_nothing_is_sent(desk: Desk) -> None:
+    with pytest.raises(Unreachable):
+        await desk.adapter.send(OWED)
+    await desk.adapter.type(HERE)
+    assert desk.adapter.health().state == "connected"
+
+
+async def test_typing_reaches_every_terminal(desk: Desk) -> None:
+    terminals = [await desk.open() for _ in range(3)]
+    await desk.adapter.type(HERE)
+    assert [await terminal.read() for terminal in terminals] == [{"type": "typing"}] * 3
+
+
+@pytest.mark.parametrize(
+    "line", [b"\n", b"{\n", b"\xff\xfe\n", b'{"type": "message"}\n', b"[" * 5000 + b"\n"]
+)
+async def test_the_talk_goes_on_after_a_bad_line(desk: Desk, line: bytes) -> None:
+    terminal = await desk.open()
+    terminal.writer.write(line)
+    assert (await terminal.read())["type"] == "error"
+    terminal.write(type="message", id="m1", text="Hi")
+    assert (await terminal.read())["type"] == "ack"
+
+
+async def test_the_talk_goes_on_after_a_line_that_is_too_long(desk: Desk) -> None:
+    terminal = await desk.open()
+    for size in (8_000_001, 20_000_000):
+        terminal.writer.write(b"x" * size + b"\n")
+        assert (await terminal.read())["type"] == "error"
+    terminal.write(type="message", id="m1", text="y" * 2_000_000)
+    assert (await terminal.read())["type"] == "ack"
+
+
+async def test_a_terminal_that_is_cut_off_hurts_nobody_else(desk: Desk) -> None:
+    dying, living = await desk.open(), await desk.open()
+    dying.writer.write(b'{"type": "mess')
+    dying.writer.transport.abort()
+    sending = asyncio.create_task(desk.adapter.send(OWED))
+    living.write(type="got", key=(await living.read())["key"])
+    assert await sending == "k1"
+
+
+async def test_a_terminal_that_never_reads_is_let_go(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.console.api._LONGEST_BACKLOG", 1_000_000)
+    lazy, living = await desk.open(), await desk.open()
+    lazy.writer.transport.pause_reading()  # type: ignore[attr-defined]
+    long = replace(OWED, text="x" * 400_000, is_live=True)
+    for _ in range(10):
+        await desk.adapter.edit(long, "k1")  # type: ignore[arg-type]
+        await living.read()
+    lazy.writer.transport.resume_reading()  # type: ignore[attr-defined]
+    assert await lazy.count_lines() < 10
+    assert await living.is_answered()
+
+
+async def test_a_socket_left_by_a_dead_process_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "console.sock"
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(path))
+    adapter = ConsoleAdapter(ConsoleSettings(socket=path))
+    run = asyncio.create_task(adapter.run(FakeInlet()))
+    async with asyncio.timeout(5):
+        while adapter.health().state != "connected":
+            await asyncio.sleep(0)
+    _, writer = await asyncio.open_unix_connection(path)
+    writer.close()
+    run.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+
+
+@pytest.mark.parametrize("name", ["x" * 200, "missing/console.sock"])
+async def test_a_socket_that_can_not_be_made_is_told(tmp_path: Path, name: str) -> None:
+    adapter = ConsoleAdapter(ConsoleSettings(socket=tmp_path / name))
+    with pytest.raises(AdapterStopped, match="socket"):
+        await adapter.run(FakeInlet())
+
+
+@pytest.mark.parametrize(
+    ("options", "word"), [({}, "socket"), ({"socket": ""}, "socket"), ({"sockt": "x"}, "sockt")]
+)
+def test_settings_that_can_not_be_used_are_told(options: dict[str, str], word: str) -> None:
+    with pytest.raises(ValueError, match=word):
+        create(options)

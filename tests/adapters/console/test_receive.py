@@ -1,0 +1,64 @@
+"""What a terminal writes is read strictly."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.console.receive import Got, Hello, Said, read_line, receive
+from adapters.ids import EventId
+from adapters.messages import RawEvent
+
+
+def read_message(text: str) -> str:
+    """What the hall gets of a text that was typed."""
+    said = read_line(json.dumps({"type": "message", "id": "m-1", "text": text}), now=5)
+    assert isinstance(said, Said)
+    return receive(said.event).text
+
+
+def test_the_three_lines_of_a_terminal_are_told_apart() -> None:
+    assert read_line('{"type": "hello"}', now=1) == Hello()
+    assert read_line('{"type": "got", "key": "k"}', now=1) == Got(key="k")
+    said = read_line('{"type": "message", "id": "m-1", "text": "Hi"}', now=1_763_000_000_000)
+    assert isinstance(said, Said)
+    found = receive(said.event)
+    assert said.event.event_id == found.message_id == "m-1"
+    assert (found.text, found.sent_at, found.is_addressed) == ("Hi", 1_763_000_000_000, True)
+    assert (found.address.chat_id, found.address.is_direct, found.sender.user_id) == (
+        "local",
+        True,
+        "local",
+    )
+
+
+def test_text_comes_in_as_it_was_typed() -> None:
+    for text in ("", "  two  ", "👩‍👩‍👧 שלום", "a\nb", "x" * 1_000_000):
+        assert read_message(text) == text
+    assert read_message("a\0b\ud83d") == "a\ufffdb?"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["", "too long", "{", "[]", "7", "null", "{}", '{"type": "shout"}', '{"type": "got"}',
+     '{"type": "message"}', '{"type": "message", "id": "", "text": "x"}',
+     '{"type": "message", "id": 7, "text": "x"}', '{"type": "message", "id": "a b", "text": "x"}',
+     '{"type": "message", "id": "a", "text": ["x"]}',
+     '{"type": "message", "id": "%s", "text": "x"}' % ("x" * 101)],
+)  # fmt: skip
+def test_a_bad_line_is_told_in_a_sentence(line: str) -> None:
+    with pytest.raises(ValueError, match=r"\S+ \S+"):
+        read_line(line, now=1)
+
+
+@given(st.text(max_size=30))
+def test_no_line_can_do_more_harm_than_a_value_error(line: str) -> None:
+    with pytest.raises(ValueError):
+        read_line(line, now=1)
+
+
+@pytest.mark.parametrize("payload", ["", "{", "[]", "null", "{}", '{"id": "1", "text": "x"}'])
+def test_a_payload_that_was_never_stored_is_a_value_error(payload: str) -> None:
+    with pytest.raises(ValueError):
+        receive(RawEvent(event_id=EventId("1"), payload=payload))
