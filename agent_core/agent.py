@@ -6,6 +6,7 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from agent_core.budget import Budget, Limits
@@ -32,18 +33,20 @@ from agent_core.tools.contract import ToolResult
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, ToolCallPart, ToolSpec
 
+_CACHE_LASTS = {"5m": 300_000, "1h": 3_600_000}
+"""Milliseconds that a provider keeps a prompt after its last use."""
 _MOST_PROMPTS = 1024
 """Frozen prompts kept in memory, of some 4 KB each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """How this house wants its agent. `cache_seconds` is how long a prompt stays warm."""
+    """How this house wants its agent. `cache_ttl` is how long a provider keeps a prompt."""
 
     home: Path
     course: Course
     limits: Limits
-    cache_seconds: float
+    cache_ttl: str
     context_folder: Path | None
     context_files: tuple[str, ...]
     context_limit: int
@@ -130,6 +133,7 @@ class Agent:
         self._toolboxes = toolboxes
         self._memory = memory
         self._now = now
+        self._price = partial(cost, cache_ttl=setup.cache_ttl)
         self._history = History()
         self._prompts: OrderedDict[PromptHash, FrozenPrompt] = OrderedDict()
 
@@ -277,7 +281,7 @@ class Agent:
             model=self._model,
             course=self._setup.course,
             toolbox=self._toolboxes.of(turn.conversation),
-            price=cost,
+            price=self._price,
             now=self._now,
         )
         started = time.monotonic()
@@ -336,7 +340,7 @@ class Agent:
         """The session's prompt if the provider may still have it, and the tools are the same."""
         if session is None or session.prompt_hash is None:
             return None
-        if self._now() - session.last_at > self._setup.cache_seconds * 1000:
+        if self._now() - session.last_at > _CACHE_LASTS[self._setup.cache_ttl]:
             return None
         prompt = await self._read_prompt(session.prompt_hash)
         return prompt if prompt.tools == toolbox.specs else None
@@ -389,7 +393,7 @@ class Agent:
             database=self._database,
             shelf=shelf,
             effect=self._toolboxes.of(conversation).effect,
-            price=cost,
+            price=self._price,
             now=self._now,
         )
 

@@ -47,7 +47,6 @@ _log = logging.getLogger(__name__)
 
 _MODEL_CHECK = 5.0
 """Seconds that the model's provider has to confirm key and model before start-up goes on."""
-_CACHE_SECONDS = {"5m": 300.0, "1h": 3600.0}
 _POLL = 0.02
 
 
@@ -294,7 +293,7 @@ def _set_up_agent(settings: Settings) -> Setup:
             micro_dollars=round(limits.max_cost_usd * 1_000_000),
             seconds=limits.max_seconds,
         ),
-        cache_seconds=_CACHE_SECONDS[model.cache_ttl],
+        cache_ttl=model.cache_ttl,
         context_folder=Path(settings.prompt.folder) if settings.prompt.folder else None,
         context_files=settings.prompt.context_files,
         context_limit=settings.prompt.context_limit,
