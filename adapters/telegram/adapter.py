@@ -3,10 +3,10 @@
 import asyncio
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from adapters.contract import Health, HealthState, Inlet, MenuEntry, Pace
+from adapters.contract import ChatAdapter, Health, HealthState, Inlet, MenuEntry, Pace
 from adapters.errors import (
     AdapterError,
     AdapterStopped,
@@ -24,7 +24,7 @@ from adapters.telegram.find import Tracks
 from adapters.telegram.places import chat_of, thread_of
 from adapters.telegram.receive import Me, pack, receive
 from adapters.telegram.render import TEXT_LIMIT, Page, measure, render
-from adapters.telegram.settings import TelegramSettings
+from adapters.telegram.settings import TelegramSettings, read_settings
 
 _FIRST_PAUSE = 0.5
 _LATE = 15.0
@@ -198,6 +198,15 @@ class TelegramAdapter:
 
     def _note(self, state: HealthState, detail: str = "") -> None:
         self._state, self._detail = state, detail
+
+
+def create(options: Mapping[str, str]) -> ChatAdapter:
+    """Make the adapter from its settings as strings.
+
+    They are token, base_url, messages_per_second, edit_interval and poll_timeout. Raises
+    `ValueError` with a sentence on one that can't be used.
+    """
+    return TelegramAdapter(read_settings(options))
 
 
 def _page(message: OutboundMessage) -> Page:
