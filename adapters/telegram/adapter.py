@@ -1,6 +1,7 @@
 """Joins Telegram's rooms into one adapter: fetches, hands over, sends, edits, finds."""
 
 import asyncio
+import logging
 import random
 import time
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,8 @@ from adapters.telegram.places import chat_of, thread_of
 from adapters.telegram.receive import Me, pack, receive
 from adapters.telegram.render import TEXT_LIMIT, Page, measure, render
 from adapters.telegram.settings import TelegramSettings, read_settings
+
+_log = logging.getLogger(__name__)
 
 _FIRST_PAUSE = 0.5
 _LATE = 15.0
@@ -197,6 +200,10 @@ class TelegramAdapter:
                 pauses.reset()
 
     def _note(self, state: HealthState, detail: str = "") -> None:
+        """Keep how it fares; a change is logged, its repetitions are not."""
+        if (state, detail) != (self._state, self._detail):
+            level = logging.WARNING if state == "disconnected" else logging.INFO
+            _log.log(level, "telegram is %s. %s", state, detail)
         self._state, self._detail = state, detail
 
 

@@ -374,6 +374,20 @@ async def test_polling_outlives_every_failure(
     assert len(inlet.taken) == 2
 
 
+async def test_a_failure_is_logged_once_and_without_the_token(
+    api: TelegramEmulator, inlet: FakeInlet, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running(api, inlet) as adapter:
+        api.fail("getUpdates", times=5, kind=faults.http(502))
+        await api.says(ANNA, "wakes the poller")
+        await inlet.receives(1)
+        await until(lambda: adapter.health().state == "connected")
+    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert len(warnings) == 1
+    assert "502" in warnings[0]
+    assert api.token.partition(":")[2] not in caplog.text
+
+
 async def test_a_dead_line_shows_in_the_health(
     api: TelegramEmulator, inlet: FakeInlet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
