@@ -26,8 +26,10 @@ from gateway.translate import Pending
 
 _log = logging.getLogger(__name__)
 
-_MOST_ATTEMPTS = 3
-"""Processes that may die over one turn before it is set aside."""
+_MOST_ATTEMPTS = 10
+"""Processes that may die over one turn before it is set aside. A turn that ends every process
+is found out soon enough so; with three, one that was only there when others were killed would
+often be blamed (of turns of a second, each ninth under a kill every second and a half)."""
 _STORE_PAUSE = 5.0
 _TITLE_AFTER = 3
 """Messages of the person after which a session is worth a title."""

@@ -49,7 +49,7 @@ _FAILED = {
     " everything said stays findable.",
     "empty": "The model gave no answer.",
     "length": "The answer grew longer than the model may write, before it said anything.",
-    "crashed": "I was interrupted three times while working on this, so I let it rest.",
+    "crashed": "I was interrupted ten times while working on this, so I let it rest.",
     "store": "I could not write to my database.",
 }
 _EXHAUSTED = {
