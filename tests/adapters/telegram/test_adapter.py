@@ -365,9 +365,10 @@ async def test_a_start_without_telegram_waits_for_it(
 async def test_polling_outlives_every_failure(
     api: TelegramEmulator, inlet: FakeInlet, fault: Fault
 ) -> None:
-    async with running(api, inlet) as adapter:
+    async with running(api, inlet, poll_timeout=1) as adapter:
         api.fail("getUpdates", times=3, kind=fault)
         await api.says(ANNA, "first")
+        await until(lambda: adapter.health().state == "disconnected")
         await api.says(ANNA, "second")
         await inlet.receives(2)
         await until(lambda: adapter.health().state == "connected")
@@ -380,7 +381,7 @@ async def test_a_failure_is_logged_once_and_without_the_token(
     async with running(api, inlet) as adapter:
         api.fail("getUpdates", times=5, kind=faults.http(502))
         await api.says(ANNA, "wakes the poller")
-        await inlet.receives(1)
+        await until(lambda: adapter.health().state == "disconnected")
         await until(lambda: adapter.health().state == "connected")
     warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert len(warnings) == 1
