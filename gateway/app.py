@@ -1,6 +1,7 @@
 """The composition root: builds the house, runs it in one TaskGroup, ends it in order."""
 
 import asyncio
+import gc
 import logging
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -199,6 +200,10 @@ async def _serve(parts: _Parts, stop: asyncio.Event, companions: Sequence[Compan
                 started=time.monotonic(),
             )
             await _recover(gateway)
+            # What stands after start-up stays: the collector would walk all of it again and
+            # again, and hold every chat up for a fifth of a second each time.
+            gc.collect()
+            gc.freeze()
             _start(group, gateway, _background(parts), companions)
             await _wait_for_end(gateway, stop)
             await _drain(gateway)

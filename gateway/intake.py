@@ -28,6 +28,9 @@ _log = logging.getLogger(__name__)
 _LONGEST_TEXT = 100_000
 """Characters of one message that are read; more than any platform but the console sends."""
 _MOST_CONVERSATIONS = 4096
+_STROKE = 16
+"""Events of one batch whose work begins in one round of the event loop; a hundred at once
+would hold up everybody else for a tenth of a second."""
 _STORE_PAUSE = 5.0
 
 
@@ -102,8 +105,10 @@ class Intake:
             )
         except StoreError as error:
             raise Unreachable(f"events can't be stored: {error}") from error
-        for row in rows:
+        for count, row in enumerate(rows, start=1):
             self._read(row, is_repeat=False)
+            if count % _STROKE == 0:
+                await asyncio.sleep(0)
 
     async def recover(self) -> None:
         """Look at what an earlier process stored and did not get to. Raises `StoreError`."""

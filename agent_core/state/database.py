@@ -23,8 +23,9 @@ __all__ = ["Connection", "Database", "Observer"]
 Connection = sqlite3.Connection
 T = TypeVar("T")
 
-LARGEST_GROUP = 256
-"""Jobs in one commit, so that the first of a crowd does not wait for all of it."""
+LARGEST_GROUP = 16
+"""Jobs in one commit: the first of a crowd does not wait for all of it, and the callers that go
+on in one round of the event loop are few enough not to hold it up."""
 
 _log = logging.getLogger(__name__)
 
