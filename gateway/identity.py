@@ -100,7 +100,13 @@ class Identity:
             latest = people.find_latest_pairing(
                 connection, platform=platform, user_id=sender.user_id
             )
-            told_lately = latest is not None and now - latest.created_at < _STRANGER_PAUSE
+            has_owner = people.find_owner(connection) is not None
+            told_lately = (
+                latest is not None
+                and now - latest.created_at < _STRANGER_PAUSE
+                # Who was told that there is no owner has no code: once there is one, they get it.
+                and not (has_owner and latest.expires_at == latest.created_at)
+            )
             if told_lately or not message.address.is_direct:
                 return None
             code = make_code()
@@ -111,9 +117,9 @@ class Identity:
                 code_hash=hash_code(code),
                 asker=(platform, sender.user_id, sender.display_name, chat),
                 now=now,
-                expires_at=now + _PAIRING_LASTS,
+                # A code that nobody is shown was never good: only its hour counts.
+                expires_at=now + _PAIRING_LASTS if has_owner else now,
             )
-            has_owner = people.find_owner(connection) is not None
             words = wording.greet_stranger(code if has_owner else None)
             return outbox.owe(connection, Debt(platform=platform, chat=chat, body=words), now=now)
 

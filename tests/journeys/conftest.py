@@ -1,0 +1,14 @@
+"""The stage that every journey plays on."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.stage import Stage
+
+
+@pytest.fixture
+async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
+    async with Stage(tmp_path / "home") as made:
+        yield made

@@ -1,0 +1,276 @@
+"""A home between emulated Telegram and an emulated model, and people who talk to the house."""
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from adapters.contract import ChatAdapter
+from agent_core.state.database import Connection
+from agent_core.tools.contract import Tool
+from gateway import app
+from gateway.app import Extensions, Gateway
+from gateway.home import CONSOLE_SOCKET
+from gateway.settings import load
+from gateway.terminal.link import ConsoleLink, News, Shown
+from tests.emulators import anthropic
+from tests.emulators.anthropic import AnthropicEmulator
+from tests.emulators.streaming import Answer, Json, Reply, text_answer
+from tests.emulators.telegram import TelegramEmulator
+from tests.emulators.telegram_cast import ANNA, BEN, FORUM, SUPERGROUP
+from tests.emulators.telegram_world import BotMessage
+
+PATIENCE = 15.0
+"""Seconds that a condition may take; much more than it takes on a machine that is not busy."""
+_POLL = 0.002
+
+EVERYBODY = "*"
+
+
+def call(name: str, **arguments: object) -> Json:
+    """A block in which the model calls a tool."""
+    return {"type": "tool_use", "name": name, "input": arguments}
+
+
+def calls(*blocks: Json) -> Answer:
+    """An answer that asks for tools."""
+    return Answer(blocks=blocks, stop="tool_use")
+
+
+def system_of(body: Json) -> str:
+    """The frozen text of a request."""
+    return "\n".join(block["text"] for block in body["system"])
+
+
+def heard(body: Json) -> list[str]:
+    """The words of people in a request, without facts and results of tools."""
+    return [
+        block["text"]
+        for message in body["messages"]
+        if message["role"] == "user"
+        for block in message["content"]
+        if block["type"] == "text" and not block["text"].startswith("<facts>")
+    ]
+
+
+def facts(body: Json) -> str:
+    """The facts in the last message of a request."""
+    return "\n".join(
+        block["text"]
+        for block in body["messages"][-1]["content"]
+        if block.get("text", "").startswith("<facts>")
+    )
+
+
+class Stage:
+    """The two servers and the home. Houses are opened on it, one after the other.
+
+    `plan` is for turns; what the house asks the model for besides (a title) is answered aside.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.telegram = TelegramEmulator()
+        self.model = AnthropicEmulator()
+        self.model.answer = self._answer
+        self._plan: deque[Reply] = deque()
+
+    async def __aenter__(self) -> Self:
+        await self.telegram.start()
+        await self.model.start()
+        self.telegram.user(ANNA, "Anna", username="anna_k")
+        self.telegram.user(BEN, "Ben")
+        self.telegram.group(SUPERGROUP, "Kitchen")
+        self.telegram.group(FORUM, "Plans", is_forum=True)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.model.stop()
+        await self.telegram.stop()
+
+    def plan(self, *replies: Reply | str) -> None:
+        """What the model says in the next calls of turns; afterwards it echoes again."""
+        self._plan.extend(text_answer(one) if isinstance(one, str) else one for one in replies)
+
+    @property
+    def turns(self) -> list[Json]:
+        """The requests that turns made, oldest first."""
+        return [body for body in self.model.requests if is_turn(body)]
+
+    def _answer(self, body: Json) -> Reply:
+        if not is_turn(body):
+            return text_answer("A talk")
+        return self._plan.popleft() if self._plan else anthropic.echo(body)
+
+    def environ(self, allow: str = EVERYBODY, **settings: str) -> dict[str, str]:
+        """The settings of a house on this stage. `allow` is the list of who may talk unasked."""
+        given = {
+            "TALARIA_HOME": str(self.home),
+            "TELEGRAM_BOT_TOKEN": self.telegram.token,
+            "TELEGRAM_API_BASE_URL": self.telegram.base_url,
+            "ANTHROPIC_API_KEY": "key",
+            "ANTHROPIC_BASE_URL": self.model.url,
+            "TALARIA_TELEGRAM__MESSAGES_PER_SECOND": "0",
+            "TALARIA_PEOPLE__TIME_ZONE": "UTC",
+            "TALARIA_TURNS__DRAIN_SECONDS": "5",
+        }
+        if allow:
+            given["TALARIA_ACCESS__ALLOW"] = allow
+        return given | settings
+
+    @asynccontextmanager
+    async def open(
+        self,
+        allow: str = EVERYBODY,
+        *,
+        tools: tuple[Tool, ...] = (),
+        adapters: dict[str, ChatAdapter] | None = None,
+        awaited: tuple[str, ...] = ("console", "telegram"),
+        **settings: str,
+    ) -> AsyncIterator["House"]:
+        """Open the house, wait until the awaited platforms are connected, end it in order."""
+        stop = asyncio.Event()
+        opened: asyncio.Future[Gateway] = asyncio.get_running_loop().create_future()
+
+        async def watch(gateway: Gateway) -> None:
+            opened.set_result(gateway)
+
+        serving = asyncio.create_task(
+            app.run(
+                load(self.environ(allow, **settings)),
+                stop=stop,
+                companions=(watch,),
+                extensions=Extensions(tools=tools, adapters=adapters or {}),
+            )
+        )
+        await asyncio.wait((serving, opened), return_when=asyncio.FIRST_COMPLETED, timeout=PATIENCE)
+        if serving.done():
+            await serving
+        house = House(self, opened.result())
+        try:
+            await house.until(lambda: all(house.state_of(name) == "connected" for name in awaited))
+            yield house
+        finally:
+            stop.set()
+            await serving
+
+
+def is_turn(body: Json) -> bool:
+    """True for a call of a turn: a title is asked for without tools."""
+    return "tools" in body
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """A house that is open."""
+
+    stage: Stage
+    gateway: Gateway
+
+    def state_of(self, platform: str) -> str:
+        """How a platform fares, in one word."""
+        return self.gateway.platforms.health()[platform].state
+
+    async def until(self, is_so: Callable[[], object], timeout: float = PATIENCE) -> None:
+        """Return when it is so. Raises `TimeoutError`."""
+        async with asyncio.timeout(timeout):
+            while not is_so():
+                await asyncio.sleep(_POLL)
+
+    async def at_rest(self) -> None:
+        """Return when all that was said is answered and delivered, or waits for its next try."""
+        gateway = self.gateway
+        await self.until(
+            lambda: (
+                not self.stage.telegram.pending
+                and gateway.intake.is_idle()
+                and gateway.lanes.is_idle()
+                and gateway.delivery.is_idle()
+            )
+        )
+
+    async def ask(
+        self, user: int, text: str | None, *, chat: int | None = None, **fields: Any
+    ) -> str:
+        """A person writes; what the bot says to it in that chat, its messages line by line."""
+        return "\n".join(m.text for m in await self.messages_to(user, text, chat=chat, **fields))
+
+    async def messages_to(
+        self, user: int, text: str | None, *, chat: int | None = None, **fields: Any
+    ) -> list[BotMessage]:
+        """A person writes; the messages that the bot sends in that chat until it is at rest."""
+        place = user if chat is None else chat
+        before = len(self.stage.telegram.messages(place))
+        await self.stage.telegram.says(user, text, chat=chat, **fields)
+        await self.at_rest()
+        return self.stage.telegram.messages(place)[before:]
+
+    async def sees(self, chat: int, words: str) -> BotMessage:
+        """The first message of the bot in a chat that holds these words, once there is one."""
+
+        def find() -> BotMessage | None:
+            messages = self.stage.telegram.messages(chat)
+            return next((message for message in messages if words in message.text), None)
+
+        await self.until(find)
+        found = find()
+        assert found
+        return found
+
+    async def count(self, table: str, condition: str) -> int:
+        """How many rows of a table are so."""
+
+        def look(connection: Connection) -> int:
+            row = connection.execute(f"SELECT COUNT(*) FROM {table} WHERE {condition}").fetchone()
+            return int(row[0])
+
+        return await self.gateway.database.read(look)
+
+    @asynccontextmanager
+    async def terminal(self) -> AsyncIterator["Terminal"]:
+        """Somebody opens `talaria chat`."""
+        terminal = Terminal(self)
+        link = ConsoleLink(self.stage.home / CONSOLE_SOCKET, terminal.hear)
+        terminal.link = link
+        line = asyncio.create_task(link.run())
+        try:
+            yield terminal
+        finally:
+            line.cancel()
+            await asyncio.gather(line, return_exceptions=True)
+
+
+@dataclass
+class Terminal:
+    """One client of the console. `shown` is what stands on the screen, by message."""
+
+    house: House
+    shown: dict[str, str] = field(default_factory=dict)
+    link: ConsoleLink | None = None
+
+    async def hear(self, news: News) -> None:
+        """Show it."""
+        if isinstance(news, Shown):
+            self.shown[news.id] = news.text
+
+    async def ask(self, text: str) -> str:
+        """Say something; what is shown in answer to it."""
+        assert self.link
+        before = len(self.shown)
+        await self.link.say(text)
+        await self.house.at_rest()
+        await self.house.until(lambda: len(self.shown) > before)
+        return "\n".join([*self.shown.values()][before:])
+
+
+def results(body: Json) -> list[str]:
+    """The results of tools in the last message of a request, in order."""
+    return [
+        block["content"] if isinstance(block["content"], str) else json.dumps(block["content"])
+        for block in body["messages"][-1]["content"]
+        if block["type"] == "tool_result"
+    ]

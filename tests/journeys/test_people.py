@@ -1,0 +1,113 @@
+"""Who may talk: the owner claims the house, strangers ask, the owner lets them in."""
+
+import re
+
+from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
+from tests.journeys.stage import House, Stage, call, calls, heard, system_of
+
+CARL = 13
+
+
+async def claim(house: House, user: int = ANNA) -> None:
+    assert house.gateway.claim_code
+    assert "You are the owner" in await house.ask(user, f"/claim {house.gateway.claim_code}")
+
+
+def code_in(text: str) -> str:
+    found = re.search(r"[A-Z2-9]{4}-[A-Z2-9]{4}", text)
+    assert found, text
+    return found[0]
+
+
+async def test_a_stranger_is_let_in_by_the_owner_and_each_has_a_memory_of_their_own(
+    stage: Stage,
+) -> None:
+    async with stage.open(allow="") as house:
+        assert "Nobody has claimed me yet" in await house.ask(ANNA, "/start")
+        await claim(house)
+        told = await house.ask(BEN, "hello")
+        assert "I don't know you yet" in told
+        assert "I may come in now" not in told
+
+        assert "Ben may talk to me now" in await house.ask(ANNA, f"/approve {code_in(told)}")
+        assert "You may talk to me now" in stage.telegram.texts(BEN)[-1]
+
+        stage.plan(calls(call("memory", action="add", target="user", text="Drinks green tea")))
+        stage.plan("Noted, Anna.")
+        assert await house.ask(ANNA, "I drink green tea") == "Noted, Anna."
+        stage.plan(calls(call("memory", action="add", target="user", text="Drinks coffee")))
+        stage.plan("Noted, Ben.")
+        assert await house.ask(BEN, "I drink coffee") == "Noted, Ben."
+
+        for user in (ANNA, BEN):
+            await house.ask(user, "/new")
+            await house.ask(user, "what do I drink?")
+        for_anna, for_ben = (system_of(body) for body in stage.turns[-2:])
+        assert "green tea" in for_anna
+        assert "coffee" not in for_anna
+        assert "coffee" in for_ben
+        assert "green tea" not in for_ben
+        assert [heard(body) for body in stage.turns[-2:]] == [["what do I drink?"]] * 2
+
+
+async def test_a_stranger_is_told_once_and_never_reaches_the_model(stage: Stage) -> None:
+    async with stage.open(allow="") as house:
+        await claim(house)
+        assert "I don't know you yet" in await house.ask(BEN, "hello")
+        assert await house.ask(BEN, "hello?") == ""
+        assert await house.ask(BEN, "/status") == ""
+        assert stage.turns == []
+
+
+async def test_who_asked_before_there_was_an_owner_gets_a_code_afterwards(stage: Stage) -> None:
+    async with stage.open(allow="") as house:
+        assert "Nobody has claimed me yet" in await house.ask(BEN, "hello")
+        await claim(house)
+        code = code_in(await house.ask(BEN, "and now?"))
+        assert "Ben may talk" in await house.ask(ANNA, f"/approve {code}")
+        assert "echo: hi" in await house.ask(BEN, "hi")
+
+
+async def test_codes_work_once_and_for_their_purpose_only(stage: Stage) -> None:
+    stage.telegram.user(CARL, "Carl")
+    async with stage.open(allow="") as house:
+        claim_code = house.gateway.claim_code
+        assert "in a direct message" in await house.ask(
+            ANNA, f"/claim@talaria_bot {claim_code}", chat=SUPERGROUP
+        )
+        assert "Add the code" in await house.ask(ANNA, "/claim")
+        assert "not good" in await house.ask(ANNA, "/claim ABCD-EFGH")
+        await claim(house)
+        assert "not good" in await house.ask(CARL, f"/claim {claim_code}")
+        pairing = code_in(await house.ask(BEN, "hello"))
+        assert "not good" in await house.ask(CARL, f"/claim {pairing}")
+        assert "not good" in await house.ask(ANNA, "/approve ABCD-EFGH")
+        assert "Ben may talk" in await house.ask(ANNA, f"/approve {pairing.lower()}")
+        assert "not good" in await house.ask(ANNA, f"/approve {pairing}")
+        other = code_in(await house.ask(CARL, "hello"))
+        assert "Only the owner" in await house.ask(BEN, f"/approve {other}")
+    async with stage.open(allow="") as house:
+        assert house.gateway.claim_code is None
+        assert "(owner)" in await house.ask(ANNA, "/whoami")
+        assert "(member)" in await house.ask(BEN, "/whoami")
+
+
+async def test_the_allow_list_lets_in_by_number_and_its_end_lets_out(stage: Stage) -> None:
+    async with stage.open(allow=f"telegram:{BEN}") as house:
+        await claim(house)
+        assert "echo: hello" in await house.ask(BEN, "hello")
+    async with stage.open(allow="") as house:
+        assert "I don't know you yet" in await house.ask(BEN, "hello again")
+
+
+async def test_the_owner_is_one_person_in_the_terminal_and_in_telegram(stage: Stage) -> None:
+    async with stage.open(allow="") as house:
+        await claim(house)
+        async with house.terminal() as terminal:
+            assert "echo: my cat is Mitzi" in await terminal.ask("my cat is Mitzi")
+            assert "echo: who is Mitzi?" in await house.ask(ANNA, "who is Mitzi?")
+            assert heard(stage.turns[-1]) == ["my cat is Mitzi", "who is Mitzi?"]
+            shown = await terminal.ask("/whoami")
+            assert f"telegram:{ANNA}" in shown
+            assert "console:local" in shown
+            assert stage.telegram.texts(ANNA)[1:] == ["echo: who is Mitzi?"]
