@@ -86,10 +86,10 @@ def _describe_words() -> str:
 
 
 def _sentence(text: str) -> str:
-    """With a capital in front and an end, as the rest of what the program says."""
+    """With a capital in front, unless a name or a path stands there, and with an end."""
     text = text.strip()
-    starts_with_path = text.startswith(("/", "~", "."))
-    text = text if starts_with_path else text[:1].upper() + text[1:]
+    first = text.partition(" ")[0].rstrip(",:;")
+    text = text[:1].upper() + text[1:] if first.isalpha() else text
     return text if text.endswith((".", "?", "!")) else f"{text}."
 
 

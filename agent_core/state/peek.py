@@ -36,10 +36,8 @@ def peek(path: Path) -> Glimpse | None:
     migrations = load_migrations(FOLDER)
     note = read_note(path.with_suffix(".lock"))
     try:
-        with closing(
-            sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=BUSY_TIMEOUT_SECONDS)
-        ) as connection:
-            schema = read_version(connection)
+        with closing(sqlite3.connect(_address(path), uri=True, timeout=BUSY_TIMEOUT_SECONDS)) as c:
+            schema = read_version(c)
     except sqlite3.Error as error:
         raise explain_error(error, path) from error
     refuse_newer(schema, migrations, path)
@@ -49,3 +47,12 @@ def peek(path: Path) -> Glimpse | None:
         holder=note[0] if note else None,
         was_closed=note is None or note[1],
     )
+
+
+def _address(path: Path) -> str:
+    """A read-only connection would make the two files beside the database if they are missing.
+
+    Without the WAL nobody has the database open, and all of it is in the one file.
+    """
+    has_wal = path.with_name(f"{path.name}-wal").exists()
+    return f"{path.as_uri()}?{'mode=ro' if has_wal else 'immutable=1'}"

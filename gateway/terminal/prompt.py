@@ -145,7 +145,9 @@ class PromptTalk:
     def _bind_keys(self) -> KeyBindings:
         keys = KeyBindings()
 
+        # While an answer is printed the terminal itself reads Ctrl-C, and makes a signal of it.
         @keys.add("c-c")
+        @keys.add("<sigint>")
         def _(event: KeyPressEvent) -> None:
             if event.current_buffer.text:
                 event.current_buffer.reset()

@@ -1,0 +1,107 @@
+"""The log: what gets into it, what never does, and that a full disk is told once."""
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from gateway.home import LOG
+from gateway.logs import list_hidden, logging_to
+from gateway.settings import LogSettings, Secrets
+
+TOKEN = "123456789:AAEabcdefghijklmnopqrstuvwxyz0123456"
+KEY = "not-shaped-like-any-known-key"
+
+
+def read_log(home: Path) -> str:
+    return home.joinpath(LOG).read_text()
+
+
+def write(home: Path, level: str, *lines: tuple[str, int, str]) -> str:
+    """What stands in the file after these lines of (logger, level, text)."""
+    secrets = Secrets(anthropic_api_key=KEY, anthropic_base_url="http://10.0.0.1/anthropic")
+    hidden = list_hidden(secrets)
+    with logging_to(LogSettings(level=level), home, hidden=hidden, to_stderr=False):
+        for name, number, text in lines:
+            logging.getLogger(name).log(number, text)
+    return read_log(home)
+
+
+def test_secrets_are_masked_wherever_they_stand(tmp_path: Path) -> None:
+    log = write(
+        tmp_path,
+        "info",
+        ("gateway.a", logging.INFO, f"key {KEY} and token {TOKEN} of somebody"),
+        ("gateway.a", logging.INFO, "at http://ada:lovelace@10.0.0.1/anthropic"),
+    )
+    for secret in (KEY, TOKEN, "lovelace"):
+        assert secret not in log
+    assert "key [hidden] and token [hidden] of somebody" in log
+    assert "http://[hidden]@10.0.0.1/anthropic" in log
+
+
+def test_secrets_are_masked_in_tracebacks_too(tmp_path: Path) -> None:
+    with logging_to(LogSettings(), tmp_path, hidden=[KEY], to_stderr=False):
+        try:
+            raise ValueError(f"refused: {KEY}")
+        except ValueError:
+            logging.getLogger("gateway").exception("it failed with %s", KEY)
+    log = read_log(tmp_path)
+    assert "ValueError: refused: [hidden]" in log
+    assert KEY not in log
+
+
+@pytest.mark.parametrize("level", ["debug", "info", "warning", "error"])
+def test_the_level_opens_our_own_loggers_and_never_those_of_the_sdks(
+    tmp_path: Path, level: str
+) -> None:
+    numbers = (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR)
+    sdks = ("telegram", "httpx", "httpx2", "anthropic", "openai", "aiosqlite", "aiohttp.access")
+    lines = [
+        (name, number, f"{name}-{logging.getLevelName(number)}.")
+        for name in ("gateway.turns", "adapters.telegram.api", "agent_core.loop", *sdks)
+        for number in numbers
+    ]
+    log = write(tmp_path, level, *lines)
+    least = logging.getLevelNamesMapping()[level.upper()]
+    for name, number, text in lines:
+        wanted = max(least, logging.WARNING) if name in sdks else least
+        assert (text in log) is (number >= wanted), text
+
+
+def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
+    write(tmp_path, "info", ("gateway", logging.INFO, "hello"))
+    assert tmp_path.joinpath(LOG).parent.stat().st_mode & 0o077 == 0
+
+
+def test_no_file_is_made_when_it_is_off(tmp_path: Path) -> None:
+    with logging_to(LogSettings(file=False), tmp_path, hidden=[], to_stderr=True):
+        logging.getLogger("gateway").warning("only told")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_standard_error_gets_the_same_lines(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with logging_to(LogSettings(), tmp_path, hidden=[KEY], to_stderr=True):
+        logging.getLogger("gateway").warning("it is %s", KEY)
+    assert capfd.readouterr().err == read_log(tmp_path)
+    assert "gateway: it is [hidden]" in read_log(tmp_path)
+
+
+def test_a_log_that_can_not_be_written_is_told_once(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    tmp_path.joinpath(LOG).mkdir(parents=True)
+    with logging_to(LogSettings(), tmp_path, hidden=[], to_stderr=False):
+        logging.getLogger("gateway").warning("first")
+        logging.getLogger("gateway").warning("second")
+    told = capfd.readouterr().err
+    assert told.count("can't be written") == 1
+    assert "Traceback" not in told
+
+
+def test_logging_is_as_it_was_afterwards(tmp_path: Path) -> None:
+    before = list(logging.getLogger().handlers)
+    write(tmp_path, "info", ("gateway", logging.INFO, "hello"))
+    assert logging.getLogger().handlers == before

@@ -1,0 +1,236 @@
+"""A talk in the terminal: through a pipe, at the prompt, over a restart, beside a gateway."""
+
+import asyncio
+import fcntl
+import os
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from gateway.terminal.link import ConsoleLink, News, Shown
+from gateway.terminal.pipe import read_lines
+from tests.gateway.processes import PATIENCE, environ, running, talaria, talaria_beside
+from tests.gateway.served import served
+from tests.house.source import ROOT
+
+FACT = "the spare key is with Ada"
+
+
+@pytest.fixture
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("h") / "home"
+
+
+def test_what_was_remembered_is_there_after_a_restart(home: Path) -> None:
+    first = talaria(home, "chat", given=f"remember that {FACT}\n")
+    assert (first.code, first.err) == (0, "")
+    assert FACT in first.out
+    second = talaria(home, "chat", given="what do you know about me?\n")
+    assert second.code == 0
+    assert FACT in second.out
+    memory = home / "memories" / "people" / "owner"
+    assert FACT in "".join(path.read_text() for path in memory.iterdir())
+
+
+def test_each_line_is_answered_in_its_turn_with_an_empty_line_between(home: Path) -> None:
+    done = talaria(home, "chat", given="/whoami\n\n   \n/nonsense\n/stop")
+    assert (done.code, done.err) == (0, "")
+    whoami, nonsense, stop = done.out.split("\n\n")
+    assert whoami.startswith("You are Owner (owner).\nAccounts: console:local")
+    assert nonsense == "I don't know /nonsense. /help lists what I know."
+    assert stop == "Nothing is running here.\n"
+
+
+def test_a_line_is_said_only_after_the_answer_before_it(home: Path) -> None:
+    """A second line that was said at once would steer the first turn instead."""
+    done = talaria(home, "chat", given="count to 3\ncount to 2\n")
+    assert done.out == "1 2 3\n\n1 2\n"
+    shown = talaria(home, "turns", "list").out
+    assert len(shown.splitlines()) == 2
+
+
+def test_an_answer_that_grows_is_printed_once(home: Path) -> None:
+    """It is shown live from its first second on; only its final form is printed."""
+    done = talaria(home, "chat", given="think for 1 second\n")
+    assert done.code == 0
+    assert len(done.out.strip().split("\n\n")) == 1
+
+
+def test_strange_words_are_answered_and_break_nothing(home: Path) -> None:
+    words = ("🦋" * 4000, "مرحبا \u202e\u200b\u200d", "\x1b[2J\x07\x00", "a" * 200_000)
+    done = talaria(home, "chat", given="\n".join(words) + "\n")
+    assert (done.code, done.err) == (0, "")
+    assert "\x1b" not in done.out
+    assert "200,000 characters long" in done.out
+    assert len(talaria(home, "turns", "list").out.splitlines()) == 3
+
+
+async def test_a_chat_joins_the_gateway_that_runs(home: Path) -> None:
+    async with running(home) as gateway:
+        done = await talaria_beside(home, "chat", given=f"remember that {FACT}\n")
+        assert (done.code, done.err) == (0, "")
+        assert FACT in done.out
+        again = await talaria_beside(home, "chat", given="what do you know about me?\n")
+        assert FACT in again.out
+        assert gateway.process.returncode is None
+        assert await gateway.stop() == 0
+
+
+def test_a_chat_that_can_not_open_the_house_says_why(home: Path) -> None:
+    home.mkdir()
+    home.joinpath("state.db").write_bytes(b"no database" * 100)
+    done = talaria(home, "chat", given="hello\n")
+    assert (done.code, done.out) == (2, "")
+    assert "is damaged" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_the_demo_of_the_makefile_is_a_talk(home: Path) -> None:
+    """The same lines as `make demo`; every one has an answer."""
+    makefile = ROOT.joinpath("Makefile").read_text()
+    lines = re.findall(r"'([^']+)'", makefile.partition("demo:")[2].partition("bench:")[0])
+    lines = [line for line in lines if not line.startswith("%")]
+    assert len(lines) >= 3
+    done = talaria(home, "chat", given="\n".join(lines))
+    assert (done.code, done.err) == (0, "")
+    assert "stand-in" in done.out
+
+
+async def test_what_was_said_while_the_gateway_was_gone_is_said_when_it_is_back(
+    home: Path,
+) -> None:
+    heard: list[str] = []
+    is_answered = asyncio.Event()
+
+    async def hear(news: News) -> None:
+        if isinstance(news, Shown) and not news.is_live:
+            heard.append(news.text)
+            is_answered.set()
+
+    link = ConsoleLink(home / "console.sock", hear)
+    line = asyncio.create_task(link.run())
+    saying = asyncio.create_task(link.say("/whoami"))
+    try:
+        async with asyncio.timeout(PATIENCE):
+            async with served(home):
+                await saying
+                await is_answered.wait()
+            is_answered.clear()
+            saying = asyncio.create_task(link.say("/whoami"))
+            async with served(home):
+                await saying
+                await is_answered.wait()
+    finally:
+        line.cancel()
+        await asyncio.gather(line, return_exceptions=True)
+    assert [text.partition("\n")[0] for text in heard] == ["You are Owner (owner)."] * 2
+
+
+async def test_lines_of_a_pipe_come_whole_whatever_their_pieces() -> None:
+    reading, writing = os.pipe()
+    try:
+        lines = read_lines(reading)
+        os.write(writing, "gr\xfc".encode()[:3])
+        os.write(writing, "gr\xfc".encode()[3:] + b"n\nsecond\nthi")
+        assert [await anext(lines), await anext(lines)] == ["gr\xfcn", "second"]
+        os.write(writing, b"rd")
+        os.close(writing)
+        assert [line async for line in lines] == ["third"]
+    finally:
+        os.close(reading)
+
+
+@dataclass
+class Terminal:
+    """The person's side of a terminal in which `talaria chat` runs."""
+
+    descriptor: int
+    process: "subprocess.Popen[bytes]"
+    seen: str = ""
+
+    def type(self, keys: str) -> None:
+        os.write(self.descriptor, keys.encode())
+
+    def wait_for(self, pattern: str) -> None:
+        """Until it was seen; what stands before it is forgotten."""
+        latest = time.monotonic() + PATIENCE
+        while not (found := re.search(pattern, self.seen)):
+            assert time.monotonic() < latest, self.seen
+            ready, _, _ = select.select([self.descriptor], [], [], 0.1)
+            if ready:
+                self.seen += strip_codes(os.read(self.descriptor, 65_536).decode(errors="replace"))
+        self.seen = self.seen[found.end() :]
+
+    def leave(self) -> int:
+        """Type Ctrl-D and wait for the end, reading on so that nothing blocks."""
+        self.type("\x04")
+        latest = time.monotonic() + PATIENCE
+        while self.process.poll() is None:
+            assert time.monotonic() < latest
+            ready, _, _ = select.select([self.descriptor], [], [], 0.1)
+            if ready:
+                try:
+                    os.read(self.descriptor, 65_536)
+                except OSError:  # Linux says so when the other side has left
+                    break
+        return self.process.wait(timeout=PATIENCE)
+
+
+def strip_codes(text: str) -> str:
+    return re.sub(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)", "", text)
+
+
+@contextmanager
+def chatting(home: Path) -> Iterator[Terminal]:
+    """`talaria chat` in a terminal of 100 by 30."""
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    with subprocess.Popen(
+        [sys.executable, "-m", "gateway", "chat"],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=ROOT,
+        env=environ(home, TERM="xterm-256color", PROMPT_TOOLKIT_NO_CPR="1"),
+        start_new_session=True,
+    ) as process:
+        os.close(theirs)
+        try:
+            yield Terminal(ours, process)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            os.close(ours)
+
+
+def test_a_talk_at_the_prompt(home: Path) -> None:
+    with chatting(home) as terminal:
+        terminal.wait_for("a stand-in answers")
+        terminal.wait_for("this talk opened one")
+        terminal.wait_for("›")
+        terminal.type("/sta")
+        terminal.wait_for(r"/status\s+What I am doing")
+        terminal.type("tus\r")
+        terminal.wait_for("Model: scripted: stand-in")
+        terminal.type(f"remember that {FACT}\r")
+        terminal.wait_for(f"remember: “{FACT}”")
+        terminal.type("think for 60 seconds\r")
+        terminal.wait_for("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]")
+        terminal.type("\x03")
+        terminal.wait_for(r"\(Stopped\.")
+        terminal.wait_for("›")  # before it is drawn anew, the terminal itself takes Ctrl-D
+        assert terminal.leave() == 0
+    assert home.joinpath("chat_history").stat().st_mode & 0o777 == 0o600
+    assert FACT in home.joinpath("chat_history").read_text()
+    assert home.joinpath("state.lock").read_text().split()[1:] == ["clean"]
