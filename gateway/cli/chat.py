@@ -45,7 +45,10 @@ async def _talk(found: Settings, is_own_house: bool) -> int:
         commands={command.name: command.summary for command in COMMANDS},
         greeting=_greet(found, is_own_house=is_own_house),
     )
-    return await prompt.hold()
+    code = await prompt.hold()
+    if is_own_house:
+        print("Closing the gateway of this talk.")
+    return code
 
 
 def _greet(found: Settings, *, is_own_house: bool) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
@@ -76,7 +77,7 @@ async def serving_page(gateway: Gateway) -> AsyncIterator[str]:
         except OSError as error:
             raise StartError(
                 f"The console page can't listen on {http.bind} port {http.port}:"
-                f" {error.strerror or error}. Set TALARIA_HTTP__PORT to a free one."
+                f" {_name_fault(error)}. Set TALARIA_HTTP__PORT to a free one."
             ) from error
         yield f"http://{_name_host(http.bind)}:{http.port}/?token={token}"
 
@@ -98,6 +99,11 @@ async def _running(application: web.Application) -> AsyncIterator[web.AppRunner]
         yield runner
     finally:
         await runner.cleanup()
+
+
+def _name_fault(error: OSError) -> str:
+    """The system's own words; event loops put theirs around them."""
+    return os.strerror(error.errno) if error.errno else str(error)
 
 
 def _name_host(bind: str) -> str:

@@ -253,7 +253,7 @@ async def test_a_port_that_is_taken_is_named(home: Path) -> None:
         port = server.getsockname()[1]
         done = await talaria_beside(home, "run", TALARIA_HTTP__PORT=str(port))
     assert done.code == 2
-    assert f"can't listen on 127.0.0.1 port {port}" in told(done)
+    assert f"can't listen on 127.0.0.1 port {port}: Address already in use." in told(done)
 
 
 async def test_a_wrong_token_of_the_only_platform_stops_the_start(home: Path) -> None:
