@@ -1,11 +1,8 @@
 """The agent: takes a person's words, runs one turn over their history, and settles it."""
 
-import hashlib
-import json
 import time
-from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +10,7 @@ from agent_core.budget import Budget, Limits
 from agent_core.events import Ending, Event
 from agent_core.history import History
 from agent_core.host import Host
-from agent_core.ids import CallId, PromptHash, SessionId, TurnId
+from agent_core.ids import CallId, SessionId, TurnId
 from agent_core.journal import TurnJournal
 from agent_core.loop.contract import Assignment, Course, Equipment
 from agent_core.loop.turn import Loop
@@ -22,21 +19,20 @@ from agent_core.models.contract import Model
 from agent_core.models.prices import cost
 from agent_core.prompt.compose import PromptInputs, compose
 from agent_core.prompt.context import read_context
+from agent_core.prompt.frozen import FrozenPrompt, FrozenPrompts, dump_tools, freeze
 from agent_core.prompt.soul import ensure_soul
 from agent_core.state import messages, sessions, turns
 from agent_core.state.database import Connection, Database
-from agent_core.state.messages import Shelf, StoredMessage
+from agent_core.state.messages import START, Shelf, StoredMessage
 from agent_core.state.people import Person
 from agent_core.state.sessions import Conversation, Session
 from agent_core.state.turns import Turn, TurnState
 from agent_core.tools.contract import ToolResult
 from agent_core.tools.toolbox import Toolbox
-from agent_core.transcript import Message, ToolCallPart, ToolSpec
+from agent_core.transcript import Message, ToolCallPart
 
 _CACHE_LASTS = {"5m": 300_000, "1h": 3_600_000}
 """Milliseconds that a provider keeps a prompt after its last use."""
-_MOST_PROMPTS = 1024
-"""Frozen prompts kept in memory, of some 4 KB each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,15 +46,6 @@ class Setup:
     context_folder: Path | None
     context_files: tuple[str, ...]
     context_limit: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrozenPrompt:
-    """The part of a request that stays byte for byte the same while the cache is warm."""
-
-    hash: PromptHash
-    system: str
-    tools: tuple[ToolSpec, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,17 +76,6 @@ class ActiveTurn:
     outcomes: Mapping[CallId, ToolResult]
     begun: frozenset[CallId]
     evidence: str
-
-
-def dump_tools(tools: tuple[ToolSpec, ...]) -> str:
-    """Tools as JSON text; the same tools, the same bytes."""
-    return json.dumps([asdict(spec) for spec in tools], ensure_ascii=False, separators=(",", ":"))
-
-
-def freeze(system: str, tools: tuple[ToolSpec, ...]) -> FrozenPrompt:
-    """A frozen prompt under the hash of its bytes."""
-    digest = hashlib.sha256(f"{system}\0{dump_tools(tools)}".encode()).hexdigest()
-    return FrozenPrompt(hash=PromptHash(digest), system=system, tools=tools)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +111,7 @@ class Agent:
         self._now = now
         self._price = partial(cost, cache_ttl=setup.cache_ttl)
         self._history = History()
-        self._prompts: OrderedDict[PromptHash, FrozenPrompt] = OrderedDict()
+        self._prompts = FrozenPrompts(database)
 
     async def prepare(
         self, conversation: Conversation, person: Person, *, platform: str
@@ -145,19 +121,22 @@ class Agent:
         Raises `StoreError`.
         """
 
-        def look(connection: Connection) -> tuple[Session | None, list[StoredMessage]]:
+        def look(connection: Connection) -> tuple[Session | None, tuple[StoredMessage, ...]]:
             session = sessions.find_open(connection, conversation_id=conversation.id)
             if session is None:
-                return None, []
+                return None, ()
+            known = self._history.recall(session.id)
             fresh = messages.list_session(
                 connection,
                 session_id=session.id,
                 person_id=person.id,
-                after=self._history.newest(session.id),
+                after=known[-1].id if known else START,
             )
-            return session, fresh
+            return session, (*known, *fresh)
 
-        session, fresh = await self._database.read(look)
+        session, history = await self._database.read(look)
+        if session:
+            self._history.keep(session.id, history)
         prompt = await self._find_warm(session, self._toolboxes.of(conversation))
         if prompt is None:
             prompt = await self._compose(conversation, person, platform)
@@ -166,7 +145,7 @@ class Agent:
             person=person,
             session=session,
             prompt=prompt,
-            history=self._history.extend(session.id, fresh) if session else (),
+            history=history,
         )
 
     def begin(
@@ -243,7 +222,7 @@ class Agent:
 
         history, steps = await self._database.read(look)
         assert turn.prompt_hash is not None  # noqa: S101 - a begun turn has one
-        prompt = await self._read_prompt(turn.prompt_hash)
+        prompt = await self._prompts.read(turn.prompt_hash)
         outcomes = {
             step.call_id: ToolResult(text=step.outcome, is_error=step.is_error)
             for step in steps
@@ -342,23 +321,8 @@ class Agent:
             return None
         if self._now() - session.last_at > _CACHE_LASTS[self._setup.cache_ttl]:
             return None
-        prompt = await self._read_prompt(session.prompt_hash)
+        prompt = await self._prompts.read(session.prompt_hash)
         return prompt if prompt.tools == toolbox.specs else None
-
-    async def _read_prompt(self, prompt_hash: PromptHash) -> FrozenPrompt:
-        known = self._prompts.get(prompt_hash)
-        if known is None:
-            system, tools_json = await self._database.read(
-                lambda c: sessions.get_prompt(c, prompt_hash=prompt_hash)
-            )
-            known = FrozenPrompt(hash=prompt_hash, system=system, tools=_load_tools(tools_json))
-            self._remember(known)
-        return known
-
-    def _remember(self, prompt: FrozenPrompt) -> None:
-        self._prompts[prompt.hash] = prompt
-        if len(self._prompts) > _MOST_PROMPTS:
-            self._prompts.popitem(last=False)
 
     async def _compose(
         self, conversation: Conversation, person: Person, platform: str
@@ -385,7 +349,7 @@ class Agent:
             tools=tuple(spec.name for spec in tools),
         )
         prompt = freeze(compose(inputs), tools)
-        self._remember(prompt)
+        self._prompts.remember(prompt)
         return prompt
 
     def _journal(self, shelf: Shelf, conversation: Conversation) -> TurnJournal:
@@ -396,10 +360,6 @@ class Agent:
             price=self._price,
             now=self._now,
         )
-
-
-def _load_tools(text: str) -> tuple[ToolSpec, ...]:
-    return tuple(ToolSpec(**fields) for fields in json.loads(text))
 
 
 def _words(said: tuple[Message, ...]) -> str:

@@ -1,38 +1,58 @@
 """Remembers what talking sessions have said, so that a turn reads only what is new to it."""
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from dataclasses import dataclass
 
-from agent_core.ids import MessageId, SessionId
-from agent_core.state.messages import START, StoredMessage
+from agent_core.ids import SessionId
+from agent_core.state.messages import StoredMessage
+from agent_core.transcript import Message, Part, RawPart, ToolCallPart
 
-_MOST_MESSAGES = 20_000
-"""Messages kept over all sessions, some 10 MB; what is let go of is read again when needed."""
+_MOST_WEIGHT = 16_000_000
+"""Bytes, about, kept over all sessions; what is let go of is read again when needed."""
+_OBJECTS = 500
+"""Bytes that a message takes besides its words."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    transcript: tuple[StoredMessage, ...]
+    weight: int
 
 
 class History:
-    """The transcripts of the sessions that were used last. The database is the truth."""
+    """The transcripts of the sessions that were used last. The database is the truth.
 
-    def __init__(self, most_messages: int = _MOST_MESSAGES) -> None:
-        self._most = most_messages
-        self._sessions: OrderedDict[SessionId, list[StoredMessage]] = OrderedDict()
-        self._count = 0
+    A transcript is handed out and taken back whole: what is let go of in between takes
+    nothing from whoever is about to add to it.
+    """
 
-    def newest(self, session_id: SessionId) -> MessageId:
-        """The id of the last message that is remembered of a session, or `START`."""
-        known = self._sessions.get(session_id)
-        return known[-1].id if known else START
+    def __init__(self, most_weight: int = _MOST_WEIGHT) -> None:
+        self._most = most_weight
+        self._sessions: OrderedDict[SessionId, _Kept] = OrderedDict()
+        self._weight = 0
 
-    def extend(
-        self, session_id: SessionId, fresh: Sequence[StoredMessage]
-    ) -> tuple[StoredMessage, ...]:
-        """Add what was read behind `newest`; the whole transcript."""
-        known = self._sessions.setdefault(session_id, [])
-        known.extend(fresh)
-        self._sessions.move_to_end(session_id)
-        self._count += len(fresh)
-        whole = tuple(known)
-        while self._count > self._most:
+    def recall(self, session_id: SessionId) -> tuple[StoredMessage, ...]:
+        """What is remembered of a session: its beginning up to some message, or nothing."""
+        kept = self._sessions.get(session_id)
+        return kept.transcript if kept else ()
+
+    def keep(self, session_id: SessionId, transcript: tuple[StoredMessage, ...]) -> None:
+        """Remember a session's transcript, which goes on from what was recalled of it."""
+        old = self._sessions.pop(session_id, _Kept((), 0))
+        fresh = transcript[len(old.transcript) :]
+        kept = _Kept(transcript, old.weight + sum(_weigh(stored.message) for stored in fresh))
+        self._sessions[session_id] = kept
+        self._weight += kept.weight - old.weight
+        while self._weight > self._most:
             _, dropped = self._sessions.popitem(last=False)
-            self._count -= len(dropped)
-        return whole
+            self._weight -= dropped.weight
+
+
+def _weigh(message: Message) -> int:
+    return _OBJECTS + sum(len(_content(part)) for part in message.parts)
+
+
+def _content(part: Part) -> str:
+    if isinstance(part, ToolCallPart):
+        return part.arguments
+    return part.payload if isinstance(part, RawPart) else part.text

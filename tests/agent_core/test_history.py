@@ -1,45 +1,71 @@
 """History: what is remembered is what was read, and it does not grow without end."""
 
 from agent_core.history import History
-from agent_core.ids import MessageId, SessionId, TurnId
-from agent_core.state.messages import START, StoredMessage
-from agent_core.transcript import user_message
+from agent_core.ids import CallId, MessageId, SessionId, TurnId
+from agent_core.state.messages import StoredMessage
+from agent_core.transcript import Message, RawPart, ToolCallPart, user_message
 
-ONE, TWO = SessionId(1), SessionId(2)
+ONE, TWO, THREE = SessionId(1), SessionId(2), SessionId(3)
 
 
-def stored(*numbers: int) -> list[StoredMessage]:
-    return [
-        StoredMessage(id=MessageId(n), turn_id=TurnId(1), message=user_message(f"message {n}"))
+def stored(*numbers: int, size: int = 1) -> tuple[StoredMessage, ...]:
+    return tuple(
+        StoredMessage(id=MessageId(n), turn_id=TurnId(1), message=user_message("x" * size))
         for n in numbers
-    ]
+    )
 
 
-def test_only_what_is_new_has_to_be_read() -> None:
+def test_what_was_kept_is_recalled_by_session() -> None:
     history = History()
-    assert history.newest(ONE) == START
-    assert history.extend(ONE, stored(1, 2)) == tuple(stored(1, 2))
-    assert history.newest(ONE) == 2
-    assert history.extend(ONE, stored(3)) == tuple(stored(1, 2, 3))
-
-
-def test_sessions_are_kept_apart() -> None:
-    history = History()
-    history.extend(ONE, stored(1))
-    assert history.extend(TWO, stored(2)) == tuple(stored(2))
+    history.keep(ONE, stored(1, 2))
+    history.keep(TWO, stored(3))
+    history.keep(ONE, stored(1, 2, 4))
+    assert history.recall(ONE) == stored(1, 2, 4)
+    assert history.recall(TWO) == stored(3)
+    assert history.recall(THREE) == ()
 
 
 def test_the_session_unused_for_longest_is_let_go_of() -> None:
-    history = History(most_messages=4)
-    history.extend(ONE, stored(1, 2))
-    history.extend(TWO, stored(3, 4))
-    history.extend(ONE, ())
-    history.extend(SessionId(3), stored(5))
-    assert history.newest(TWO) == START
-    assert history.newest(ONE) == 2
+    history = History(most_weight=5000)
+    history.keep(ONE, stored(1, 2, size=1000))
+    history.keep(TWO, stored(3, 4, size=1000))
+    history.keep(ONE, stored(1, 2, size=1000))
+    history.keep(THREE, stored(5, size=1000))
+    assert history.recall(TWO) == ()
+    assert history.recall(ONE) == stored(1, 2, size=1000)
 
 
-def test_even_a_session_that_is_too_long_to_keep_is_given_whole() -> None:
-    history = History(most_messages=2)
-    assert history.extend(ONE, stored(1, 2, 3)) == tuple(stored(1, 2, 3))
-    assert history.newest(ONE) == START
+def test_what_is_let_go_of_frees_its_place() -> None:
+    history = History(most_weight=4000)
+    for number in range(1, 50):
+        session_id = SessionId(number)
+        history.keep(session_id, stored(1, size=1000))
+        history.keep(session_id, stored(1, 2, size=1000))
+        assert history.recall(session_id) == stored(1, 2, size=1000)
+
+
+def test_a_session_that_is_too_long_to_keep_is_not_kept() -> None:
+    history = History(most_weight=1000)
+    history.keep(ONE, stored(1, 2, 3))
+    assert history.recall(ONE) == ()
+
+
+def test_calls_and_a_providers_own_blocks_weigh_too() -> None:
+    history = History(most_weight=2000)
+    parts = (
+        ToolCallPart(call_id=CallId("c"), name="t", arguments="x" * 1000),
+        RawPart(provider="p", model="m", payload="x" * 1000),
+    )
+    message = Message(role="assistant", parts=parts)
+    history.keep(ONE, (StoredMessage(id=MessageId(1), turn_id=TurnId(1), message=message),))
+    assert history.recall(ONE) == ()
+
+
+def test_what_is_let_go_of_while_a_turn_reads_is_missing_nowhere() -> None:
+    history = History(most_weight=1400)
+    history.keep(ONE, stored(1, 2))
+    known = history.recall(ONE)
+    history.keep(TWO, stored(3))
+    assert history.recall(ONE) == ()
+    history.keep(ONE, (*known, *stored(4)))
+    assert history.recall(ONE) in ((), stored(1, 2, 4))
