@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.errors import RateLimited, Unsure
+from adapters.errors import RateLimited, Unreachable, Unsure
 from adapters.ids import PlatformMessageId
 from adapters.telegram.find import Tracks
 from tests.adapters.telegram.rig import ANNA, ROOM, running, to
@@ -100,7 +100,7 @@ async def test_a_search_that_breaks_claims_nothing(
     async with running(api, inlet) as adapter:
         before = await adapter.send(to(ANNA, "before"))
         api.fail("editMessageText", kind=fault)
-        with pytest.raises(Unsure):
+        with pytest.raises(Unreachable):
             await adapter.find(to(ANNA, "in doubt"), [before])
         api.fail("editMessageText", kind=faults.retry_after(9))
         with pytest.raises(RateLimited):
@@ -112,12 +112,12 @@ async def test_more_messages_than_can_be_looked_through_leave_it_unsure(
 ) -> None:
     async with running(api, inlet) as adapter:
         before = await adapter.send(to(ANNA, "before"))
-        for number in range(60):
+        for number in range(120):
             await api.says(8, f"{number}")
-        await inlet.receives(60)
+        await inlet.receives(120)
         with pytest.raises(Unsure):
             await adapter.find(to(ANNA, "in doubt"), [before])
-        assert api.calls["editMessageText"] == 40
+        assert api.calls["editMessageText"] == 100
 
 
 def test_private_chats_share_a_count_and_supergroups_have_their_own() -> None:
@@ -132,7 +132,7 @@ def test_private_chats_share_a_count_and_supergroups_have_their_own() -> None:
     )
     assert tracks.candidates(ANNA, 890).within_reach == [*range(891, 921)]
     assert tracks.candidates(ROOM, 10).within_reach == [*range(11, 41)]
-    assert tracks.candidates(ROOM - 1, 10).within_reach == [*range(11, 51)]
+    assert tracks.candidates(ROOM - 1, 10).within_reach == [*range(11, 111)]
     assert not tracks.candidates(ROOM - 1, 10).are_more
     assert tracks.candidates(ANNA, 10).are_more
 
