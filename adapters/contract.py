@@ -109,14 +109,20 @@ class CanType(Protocol):
 class CanFind(Protocol):
     """Platforms where an unsure message can be looked for."""
 
+    def newest(self, address: Address) -> PlatformMessageId | None:
+        """The newest id known where messages of this address are counted, or None.
+
+        Asked for just before a send and kept with it: the message comes after it. Pure.
+        """
+
     async def find(
         self, message: OutboundMessage, known: Sequence[PlatformMessageId]
     ) -> PlatformMessageId | None:
         """The id of the message if the platform has it, None if it surely has not.
 
-        `known` are ids of messages that were in that chat before the send: the newest of
-        ours and the one that was answered, in no order, as far as they are known. Raises
-        `Unsure` when neither can be said, and any other `AdapterError`.
+        `known` are ids from before the send, in no order, as far as there are any: what
+        `newest` said, the newest message of ours, the one that was answered. Raises `Unsure`
+        when neither can be said, and any other `AdapterError` when looking itself failed.
         """
 
 

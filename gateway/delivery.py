@@ -32,6 +32,7 @@ _FIRST_PAUSE = 1.0
 _LONGEST_PAUSE = 60.0
 _SETTLE_TIME = 2.0
 """Seconds before an unsure message is looked for: it may still be on its way."""
+_MOST_LOOKS = 4
 _STORE_PAUSE = 5.0
 
 
@@ -216,8 +217,9 @@ class Delivery:
                 await self._mark_sent(row, row.message_id)
                 return
         await door.pacer.wait(row.chat)
+        anchor = _anchor(adapter, row.chat)
         await self._database.write(
-            "outbox.sending", lambda c: outbox.mark_sending(c, outbox_id=row.id)
+            "outbox.sending", lambda c: outbox.mark_sending(c, outbox_id=row.id, anchor=anchor)
         )
         message_id = await adapter.send(message)
         await self._mark_sent(row, message_id)
@@ -232,8 +234,8 @@ class Delivery:
     async def _look_for(self, door: Door, row: OutboxRow) -> OutboxRow:
         """Learn whether the platform has an unsure message, and note it.
 
-        Raises `Unsure` when that can't be learned now. A platform that can't look is given
-        the message again.
+        Raises `Unsure` when that can't be learned now. A platform that can't look, or has
+        looked in vain too often, is given the message again: twice is better than never.
         """
         adapter = door.adapter
         shown = row.shown if row.shown is not None else row.body
@@ -242,8 +244,13 @@ class Delivery:
             newest = await self._database.read(
                 lambda c: outbox.find_newest_message_id(c, platform=row.platform, chat=row.chat)
             )
-            known = [PlatformMessageId(name) for name in (newest, row.answers) if name]
-            found = await adapter.find(translate.outbound(row, text=shown), known)
+            known = [PlatformMessageId(name) for name in (newest, row.answers, row.anchor) if name]
+            try:
+                found = await adapter.find(translate.outbound(row, text=shown), known)
+            except Unsure as error:
+                if row.attempts < _MOST_LOOKS:
+                    raise
+                _log.warning("outbox %d is sent once more, it may be there: %s", row.id, error)
 
         def work(connection: Connection) -> OutboxRow:
             if found is not None:
@@ -280,8 +287,9 @@ class Delivery:
         await door.pacer.wait(live.debt.chat)
         now = self._now()
         debt = replace(live.debt, body=body)
+        anchor = _anchor(door.adapter, debt.chat)
         row = await self._database.write(
-            "outbox.opening", lambda c: outbox.open_live(c, debt, now=now)
+            "outbox.opening", lambda c: outbox.open_live(c, debt, anchor=anchor, now=now)
         )
         live.row = row
         try:
@@ -319,6 +327,10 @@ class Delivery:
         notice = await self._database.write("outbox.dead", work)
         if notice:
             self.owe([notice])
+
+
+def _anchor(adapter: ChatAdapter, chat: str) -> str | None:
+    return adapter.newest(translate.read_chat(chat)) if isinstance(adapter, CanFind) else None
 
 
 def _backoff(attempts: int) -> float:

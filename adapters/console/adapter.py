@@ -68,6 +68,10 @@ class ConsoleAdapter:
         """Show that the house is at work."""
         self._server.broadcast(render_typing())
 
+    def newest(self, address: Address) -> PlatformMessageId | None:
+        """None: nothing has to be looked for here."""
+        return None
+
     async def find(
         self, message: OutboundMessage, known: Sequence[PlatformMessageId]
     ) -> PlatformMessageId | None:

@@ -109,6 +109,11 @@ class TelegramAdapter:
             ]
         )
 
+    def newest(self, address: Address) -> PlatformMessageId | None:
+        """The newest id seen in the chat's count, which private chats share; pure."""
+        message_id = self._tracks.newest(chat_of(address))
+        return PlatformMessageId(str(message_id)) if message_id else None
+
     async def find(
         self, message: OutboundMessage, known: Sequence[PlatformMessageId]
     ) -> PlatformMessageId | None:
@@ -116,9 +121,9 @@ class TelegramAdapter:
 
         Telegram has neither history nor idempotency keys for bots. But an edit says of each
         id whether it is a message of ours, and "not modified" says that it is this one. Limits:
-        at most 40 ids behind the newest known one are tried, each one a call. Where that is not
+        at most 100 ids behind the newest known one are tried, each one a call. Where that is not
         enough, `Unsure` is raised; but what a newly started process has not seen it can't know, so
-        after more than 40 foreign messages meanwhile the answer None may be wrong. A message
+        after more than 100 foreign messages meanwhile the answer None may be wrong. A message
         of ours that was sent behind it with other text by an earlier process would be
         overwritten; those of this process are known and passed over.
         """
@@ -132,8 +137,8 @@ class TelegramAdapter:
                 await self._api.edit(page, chat_id, message_id)
             except MessageGone:
                 continue
-            except Unreachable as error:
-                raise Unsure(str(error)) from error
+            except Unsure as error:  # of an edit that changes nothing
+                raise Unreachable(str(error)) from error
             self._tracks.note_sent(chat_id, message_id)
             return PlatformMessageId(str(message_id))
         if ids.are_more:

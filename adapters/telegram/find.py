@@ -6,7 +6,7 @@ from typing import Any
 
 from adapters.telegram.places import has_own_count
 
-_MOST_PROBES = 40
+_MOST_PROBES = 100
 _MARGIN = 20
 """Messages that may have been counted already and are still on their way to or from us: the 16
 calls that may be under way, and a few of people."""
@@ -45,6 +45,10 @@ class Tracks:
                 chat_id, message_id = message["chat"].get("id"), message.get("message_id")
                 if isinstance(chat_id, int) and isinstance(message_id, int):
                     self._note(chat_id, message_id)
+
+    def newest(self, chat_id: int) -> int | None:
+        """The newest id that was seen where this chat's messages are counted."""
+        return self._newest.get(_counter(chat_id))
 
     def candidates(self, chat_id: int, after: int) -> Candidates:
         """The ids behind `after` that a message in doubt may have."""

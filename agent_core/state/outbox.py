@@ -26,7 +26,8 @@ class OutboxRow:
 
     A row with `is_live` shows a turn that is still running: its body is not final, and
     nobody owes it. `message_id` is the platform's, once it is known. `shown` is what the
-    platform may have been given by an attempt whose outcome is not known.
+    platform may have been given by an attempt whose outcome is not known, and `anchor` the
+    newest id that was known of the platform before that attempt.
     """
 
     id: OutboxId
@@ -42,6 +43,7 @@ class OutboxRow:
     state: OutboxState
     message_id: str | None
     shown: str | None
+    anchor: str | None
     attempts: int
     reason: str
     is_whole: bool
@@ -64,7 +66,7 @@ class Debt:
 
 _ROW = (
     "id, platform, chat, turn_id, person_id, part, body, answers, is_silent, is_live, state,"
-    " message_id, shown, attempts, reason, checksum"
+    " message_id, shown, anchor, attempts, reason, checksum"
 )
 
 
@@ -84,18 +86,26 @@ def owe(connection: Connection, debt: Debt, *, now: int) -> OutboxRow:
     return _insert(connection, debt, state="owed", is_live=False, now=now)
 
 
-def open_live(connection: Connection, debt: Debt, *, now: int) -> OutboxRow:
+def open_live(
+    connection: Connection, debt: Debt, *, anchor: str | None = None, now: int
+) -> OutboxRow:
     """Note that the live message of a running turn is about to be sent for the first time."""
-    return _insert(connection, debt, state="sending", is_live=True, now=now)
+    return _insert(connection, debt, state="sending", is_live=True, anchor=anchor, now=now)
 
 
 def _insert(
-    connection: Connection, debt: Debt, *, state: OutboxState, is_live: bool, now: int
+    connection: Connection,
+    debt: Debt,
+    *,
+    state: OutboxState,
+    is_live: bool,
+    anchor: str | None = None,
+    now: int,
 ) -> OutboxRow:
     row = connection.execute(
         "INSERT INTO outbox (platform, chat, turn_id, person_id, part, body, answers, is_silent,"
-        " is_live, state, shown, created_at, checksum) VALUES (:platform, :chat, :turn_id,"
-        " :person_id, :part, :body, :answers, :is_silent, :is_live, :state, :shown, :now,"
+        " is_live, state, shown, anchor, created_at, checksum) VALUES (:platform, :chat, :turn_id,"
+        " :person_id, :part, :body, :answers, :is_silent, :is_live, :state, :shown, :anchor, :now,"
         f" :checksum) RETURNING {_ROW}",
         {
             "platform": debt.platform,
@@ -109,6 +119,7 @@ def _insert(
             "is_live": int(is_live),
             "state": state,
             "shown": debt.body if is_live else None,
+            "anchor": anchor,
             "now": now,
             "checksum": checksum(debt.body),
         },
@@ -152,11 +163,12 @@ def list_open(connection: Connection) -> list[OutboxRow]:
     return [_row(row) for row in rows]
 
 
-def mark_sending(connection: Connection, *, outbox_id: OutboxId) -> None:
-    """An attempt to send the body is about to be made."""
+def mark_sending(connection: Connection, *, outbox_id: OutboxId, anchor: str | None = None) -> None:
+    """An attempt to send the body is about to be made; its id will be behind the anchor."""
     connection.execute(
-        "UPDATE outbox SET state = 'sending', shown = body WHERE id = :id",
-        {"id": outbox_id},
+        "UPDATE outbox SET state = 'sending', shown = body, anchor = COALESCE(:anchor, anchor)"
+        " WHERE id = :id",
+        {"id": outbox_id, "anchor": anchor},
     )
 
 

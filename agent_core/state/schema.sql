@@ -145,7 +145,8 @@ CREATE TABLE steps (
     UNIQUE (turn_id, call_id)
 );
 
--- One platform message owed. `shown` is what an unconfirmed attempt carried.
+-- One platform message owed. `shown` is what an unconfirmed attempt carried, `anchor` the newest
+-- message id of the platform that was known before it.
 CREATE TABLE outbox (
     id           INTEGER PRIMARY KEY,
     platform     TEXT NOT NULL,
@@ -160,6 +161,7 @@ CREATE TABLE outbox (
     state        TEXT NOT NULL CHECK (state IN ('owed', 'sending', 'sent', 'unsure', 'dead')),
     message_id   TEXT,
     shown        TEXT,
+    anchor       TEXT,
     attempts     INTEGER NOT NULL DEFAULT 0,
     reason       TEXT NOT NULL DEFAULT '',
     created_at   INTEGER NOT NULL,

@@ -41,6 +41,7 @@ class FakeChat:
     shown: list[Shown] = field(default_factory=list)
     typed: list[str] = field(default_factory=list)
     looked: list[str] = field(default_factory=list)
+    known: list[list[str]] = field(default_factory=list)
     menu: list[MenuEntry] = field(default_factory=list)
     mishaps: deque[tuple[AdapterError, bool] | None] = field(default_factory=deque)
     gate: asyncio.Event | None = None
@@ -108,10 +109,14 @@ class FakeChat:
         self.typed.append(address.chat_id)
         self._note()
 
+    def newest(self, address: Address) -> PlatformMessageId | None:
+        return PlatformMessageId(self.shown[-1].id) if self.shown else None
+
     async def find(
         self, message: OutboundMessage, known: Sequence[PlatformMessageId]
     ) -> PlatformMessageId | None:
         self.looked.append(message.text)
+        self.known.append([str(message_id) for message_id in known])
         mishap = await self._meet()
         if mishap:
             raise mishap[0]

@@ -142,6 +142,31 @@ async def test_while_nobody_can_look_an_unsure_message_waits(database: Database)
     assert len(chat.looked) == 4
 
 
+async def test_what_can_never_be_found_out_is_sent_once_more_at_last(database: Database) -> None:
+    chat = FakeChat()
+    chat.plan(Unsure("no answer"), lost=True)
+    for _ in range(4):
+        chat.plan(Unsure("too many to look through"))
+    async with delivering(database, chat) as delivery:
+        row = await owe(database, "hello")
+        delivery.owe([row])
+        await until_sent(database, row)
+    assert [shown.text for shown in chat.shown] == ["hello", "hello"]
+    assert len(chat.looked) == 4
+
+
+async def test_a_message_is_looked_for_behind_the_newest_before_it(database: Database) -> None:
+    chat = FakeChat()
+    await chat.send_quietly("somebody else's")
+    chat.plan(Unsure("no answer"), lost=True)
+    async with delivering(database, chat) as delivery:
+        row = await owe(database, "hello")
+        delivery.owe([row])
+        await until_sent(database, row)
+    assert (await state(database, row)).anchor == "1"
+    assert chat.known == [["1"]]
+
+
 async def test_a_refused_message_is_set_aside_and_its_person_is_told(database: Database) -> None:
     chat = FakeChat()
     chat.plan(Rejected("It is too strange."))

@@ -37,6 +37,17 @@ def sent(connection: Connection, debt: Debt, message_id: str) -> OutboxRow:
     return look(connection, row)
 
 
+def test_an_attempt_keeps_the_last_anchor_there_was(connection: Connection) -> None:
+    row = outbox.owe(connection, DEBT, now=1)
+    outbox.mark_sending(connection, outbox_id=row.id, anchor="m7")
+    assert look(connection, row).anchor == "m7"
+    outbox.mark_missing(connection, outbox_id=row.id)
+    outbox.mark_sending(connection, outbox_id=row.id, anchor=None)
+    assert look(connection, row).anchor == "m7"
+    live = outbox.open_live(connection, DEBT, anchor="m8", now=1)
+    assert look(connection, live).anchor == "m8"
+
+
 def test_what_is_owed_is_kept_whole(
     connection: Connection, person: Person, turn_id: TurnId
 ) -> None:
@@ -66,6 +77,7 @@ def test_what_is_owed_is_kept_whole(
         state="owed",
         message_id=None,
         shown=None,
+        anchor=None,
         attempts=0,
         reason="",
         is_whole=True,

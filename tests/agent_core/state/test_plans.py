@@ -63,6 +63,7 @@ WALKS = {"turns.list_recent": "backwards, and it stops at its limit"}
 VALUES: dict[str, Any] = {
     "account": NewAccount(platform="p", user_id="u", display_name="d", admitted_by="code"),
     "after": "m",
+    "anchor": None,
     "answers": None,
     "asker": None,
     "body": "b",
