@@ -1,0 +1,1 @@
+"""Measurements of the gateway against emulators on this machine, beside a bare SDK bot."""

@@ -1,0 +1,65 @@
+"""`python -m bench`: measure everything, print one table, keep it as JSON."""
+
+import argparse
+import asyncio
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from bench import memory, overhead, startup, throughput, tokens
+from bench.figures import Figure, render, save
+
+Part = Callable[[], Awaitable[list[Figure]]]
+
+_NOTE = (
+    "Both bots talk to the same emulators, each to a Telegram of its own. Our own pacer is off\n"
+    "(TALARIA_TELEGRAM__MESSAGES_PER_SECOND=0), because the bare bot has none."
+)
+
+
+def _list_parts(*, is_quick: bool) -> dict[str, Part]:
+    crowds = [(200, 0.0)] if is_quick else [(200, 0.0), (1000, 0.0), (200, 2.0), (1000, 2.0)]
+    parts: dict[str, Part] = {
+        "startup": partial(startup.measure, rounds=1 if is_quick else 3),
+        "words": startup.measure_words,
+        "tokens": tokens.measure,
+        "overhead": partial(overhead.measure, block=50, rounds=2 if is_quick else 8),
+        "memory": partial(memory.measure, conversations=200 if is_quick else 1000),
+    }
+    for people, latency in crowds:
+        parts[f"throughput-{people}-{latency:g}"] = partial(
+            throughput.measure, people=people, latency=latency, rounds=2
+        )
+    return parts
+
+
+async def _measure(parts: dict[str, Part], *, is_quick: bool) -> bool:
+    figures: list[Figure] = []
+    for name, part in parts.items():
+        started = time.monotonic()
+        figures += await part()
+        print(f"{name}: {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+    print(render(figures))
+    print(f"\n{_NOTE}\nKept in {save(figures, is_quick=is_quick)}")
+    return all(figure.is_reached is not False for figure in figures)
+
+
+def main() -> int:
+    """Exit code 0 if every goal is reached, else 1."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="two minutes instead of eight")
+    parser.add_argument("--only", metavar="PART", help="parts whose name begins with this")
+    given = parser.parse_args()
+    parts = {
+        name: part
+        for name, part in _list_parts(is_quick=given.quick).items()
+        if not given.only or name.startswith(given.only)
+    }
+    if not parts:
+        parser.error(f"no part is called {given.only}")
+    return 0 if asyncio.run(_measure(parts, is_quick=given.quick)) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,48 @@
+"""The floor: the echo bot that the two SDKs' own documents teach, nothing kept, nothing safe.
+
+python-telegram-bot's `Application` with concurrent updates and anthropic's plain
+(non-streaming) `messages.create`, on asyncio's own loop.
+"""
+
+import os
+
+from anthropic import AsyncAnthropic
+from telegram import Update
+from telegram.ext import Application, ContextTypes, MessageHandler, filters
+
+
+class Bot:
+    """Sends each text to the model, and the model's text back."""
+
+    def __init__(self, base_url: str) -> None:
+        self._client = AsyncAnthropic(api_key="key", base_url=base_url)
+
+    async def answer(self, update: Update, _: ContextTypes.DEFAULT_TYPE) -> None:
+        """One turn."""
+        message = update.message
+        if message is None or message.text is None:
+            return
+        said = await self._client.messages.create(
+            model="claude-sonnet-5-5",
+            max_tokens=1024,
+            messages=[{"role": "user", "content": message.text}],
+        )
+        await message.reply_text("".join(part.text for part in said.content if part.type == "text"))
+
+
+def main() -> None:
+    """Poll until a signal comes."""
+    bot = Bot(os.environ["ANTHROPIC_BASE_URL"])
+    application = (
+        Application.builder()
+        .token(os.environ["TELEGRAM_BOT_TOKEN"])
+        .base_url(f"{os.environ['TELEGRAM_API_BASE_URL']}/bot")
+        .concurrent_updates(True)
+        .build()
+    )
+    application.add_handler(MessageHandler(filters.TEXT, bot.answer))
+    application.run_polling()
+
+
+if __name__ == "__main__":
+    main()

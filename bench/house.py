@@ -1,0 +1,53 @@
+"""The gateway as `talaria run` starts it, with a clock beside it that notices every block.
+
+`python -m bench.house`. A task that wants to run every 10 ms writes down how late it was;
+SIGUSR1 prints `lag MAX P99` in milliseconds to standard output and begins anew.
+"""
+
+import asyncio
+import signal
+import sys
+
+import uvloop
+
+from gateway.app import Gateway, run
+from gateway.settings import environment, load
+
+TICK = 0.010
+
+
+class Ticker:
+    """Measures how late the event loop comes to what is due."""
+
+    def __init__(self) -> None:
+        self._late: list[float] = []
+
+    async def tick(self, _: Gateway) -> None:
+        """Tick until cancelled."""
+        loop = asyncio.get_running_loop()
+        while True:
+            due = loop.time() + TICK
+            await asyncio.sleep(TICK)
+            self._late.append(max(0.0, loop.time() - due))
+
+    def report(self) -> None:
+        """Say how late it was, and forget it."""
+        late = sorted(self._late) or [0.0]
+        self._late = []
+        print(f"lag {late[-1] * 1000:.1f} {late[len(late) * 99 // 100] * 1000:.1f}", flush=True)
+
+
+async def main() -> None:
+    """Serve until SIGTERM."""
+    stop = asyncio.Event()
+    ticker = Ticker()
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, stop.set)
+    loop.add_signal_handler(signal.SIGUSR1, ticker.report)
+    await run(load(environment()), stop=stop, companions=(ticker.tick,))
+
+
+if __name__ == "__main__":
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(main())
+    sys.exit()

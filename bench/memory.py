@@ -1,0 +1,40 @@
+"""Memory after the start, and what each conversation leaves behind."""
+
+from bench.bots import Bot, run_bot
+from bench.figures import Figure
+from bench.processes import run_server
+
+_WARM_UP = 50
+_AT_ONCE = 20
+_MEGA = 1_000_000
+_KILO = 1_000
+
+
+async def measure(*, conversations: int) -> list[Figure]:
+    """One short talk each, a few at a time, so that no crowd's peak is taken for a residue."""
+    async with (
+        run_server("tests.emulators.anthropic") as model,
+        run_bot("gateway", model) as gateway,
+        run_bot("bare", model) as bare,
+    ):
+        at_start = [bot.program.resident_bytes() for bot in (gateway, bare)]
+        await _talk(gateway, range(_WARM_UP))
+        before = gateway.program.resident_bytes()
+        await _talk(gateway, range(_WARM_UP, _WARM_UP + conversations))
+        grown = gateway.program.resident_bytes() - before
+    return [
+        Figure(name="resident after start", unit="MB", value=at_start[0] / _MEGA, at_most=120.0),
+        Figure(name="resident after start, bare bot", unit="MB", value=at_start[1] / _MEGA),
+        Figure(
+            name=f"growth per idle conversation, of {conversations:,}",
+            unit="KB",
+            value=grown / conversations / _KILO,
+            at_most=64.0,
+        ),
+    ]
+
+
+async def _talk(bot: Bot, people: range) -> None:
+    for first in range(people.start, people.stop, _AT_ONCE):
+        group = range(first, min(first + _AT_ONCE, people.stop))
+        await bot.crowd.ask({person: f"word {person}." for person in group})

@@ -1,0 +1,30 @@
+"""What a bare hello costs in tokens, and how much of the second turn the cache serves."""
+
+from collections.abc import Mapping
+
+from bench.bots import run_bot
+from bench.figures import Figure
+from tests.emulators.anthropic import AnthropicEmulator
+
+
+async def measure() -> list[Figure]:
+    """By the emulator's accounting: four characters a token, prefixes as the API caches them."""
+    async with AnthropicEmulator() as model:
+        async with run_bot("gateway", model.url) as bot:
+            for text in ("hello", "how are you?", "fine"):
+                await bot.crowd.ask({0: text})
+        first, second, third = (_Input(usage) for usage in list(model.usages)[:3])
+    return [
+        Figure(name="input of a bare hello", unit="tokens", value=first.total, at_most=2500),
+        Figure(name="cache reads, second turn", unit="%", value=second.read_share, at_least=90),
+        Figure(name="cache reads, third turn", unit="%", value=third.read_share, at_least=90),
+    ]
+
+
+class _Input:
+    """The input side of one call's usage."""
+
+    def __init__(self, usage: Mapping[str, int]) -> None:
+        read = usage["cache_read_input_tokens"]
+        self.total = usage["input_tokens"] + usage["cache_creation_input_tokens"] + read
+        self.read_share = 100 * read / self.total

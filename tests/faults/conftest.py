@@ -1,0 +1,35 @@
+"""One nursery for all tests here, and a town for each."""
+
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.faults.town import Town
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def nursery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The socket at which houses are ordered."""
+    door = tmp_path_factory.mktemp("nursery") / "door"
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.faults.nursery", str(door)],
+        cwd=_ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"listening\n"
+        yield door
+        process.kill()
+
+
+@pytest.fixture
+async def town(tmp_path: Path, nursery: Path) -> AsyncIterator[Town]:
+    """A town with a fresh home, and no house yet."""
+    async with Town(tmp_path / "home", nursery) as town:
+        yield town

@@ -1,0 +1,101 @@
+"""The real gateway, as `talaria run` starts it, with a tool that does harm and points to die at."""
+
+import asyncio
+import logging
+import os
+import signal
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import uvloop
+
+from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.transcript import ToolSpec
+from gateway import app
+from gateway.settings import load
+from tests.faults.orders import Order
+
+EFFECTS = "effects.txt"
+"""One line for each time that the tool took effect: turn, call, what."""
+_POLL = 0.005
+
+_RING = ToolSpec(
+    name="ring",
+    description="Ring a bell. It can't be unrung.",
+    schema='{"type":"object","properties":{"what":{"type":"string"}},"required":["what"]}',
+)
+
+
+class Killer:
+    """Ends its own process, at once and without a word, when a named point is passed."""
+
+    def __init__(self, kills: Sequence[str]) -> None:
+        self._left: Counter[str] = Counter()
+        for kill in kills:
+            point, _, count = kill.rpartition(":")
+            self._left[point] = int(count)
+
+    def pass_by(self, point: str) -> None:
+        """Die if this is the passing that was asked for."""
+        if point in self._left:
+            self._left[point] -= 1
+            if self._left[point] == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    def observe(self, phase: Literal["begin", "committed"], names: tuple[str, ...]) -> None:
+        """Watch commits; see `agent_core.state.commit.Observer`."""
+        for name in names:
+            self.pass_by(f"{phase}:{name}")
+
+
+@dataclass(frozen=True, slots=True)
+class RingTool:
+    """A tool with an effect that must not happen twice: it adds a line to a file."""
+
+    killer: Killer
+    effects: Path
+
+    spec: ToolSpec = _RING
+    effect: Effect = "unsafe"
+    is_cheap: bool = False
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        """Ring."""
+        self.killer.pass_by("tool:before")
+        self._ring(f"{context.turn_id} {context.call_id} {arguments['what']}\n")
+        self.killer.pass_by("tool:after")
+        return ToolResult(text=f"rang {arguments['what']}")
+
+    def _ring(self, line: str) -> None:
+        with self.effects.open("a", encoding="utf-8") as file:
+            file.write(line)
+
+
+def live(order: Order, tell: Callable[[str], None]) -> None:
+    """Run the gateway until SIGTERM. Tells `ready` once Telegram is connected."""
+    logging.basicConfig(level=logging.INFO, format="%(relativeCreated)d %(name)s %(message)s")
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(order, tell))
+
+
+async def _serve(order: Order, tell: Callable[[str], None]) -> None:
+    killer = Killer(order.kills)
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+
+    async def announce(gateway: app.Gateway) -> None:
+        while gateway.platforms.health()["telegram"].state != "connected":
+            await asyncio.sleep(_POLL)
+        tell("ready")
+
+    ring = RingTool(killer, Path(order.home) / EFFECTS)
+    await app.run(
+        load(order.environ, home=Path(order.home)),
+        stop=stop,
+        companions=(announce,),
+        extensions=app.Extensions(tools=(ring,), observe=killer.observe),
+    )

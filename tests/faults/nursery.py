@@ -1,0 +1,66 @@
+"""Starts houses quickly: imports everything once, then forks a process for each order.
+
+`python -m tests.faults.nursery SOCKET`. A connection to the socket is one house: the order
+goes in as one line of JSON; out come `born PID`, `ready`, and `ended` or `failed`. The end of
+the stream is the end of the process, whatever killed it: nobody else holds the connection.
+"""
+
+import os
+import signal
+import socket
+import sys
+import traceback
+
+import adapters.telegram
+import agent_core.models.anthropic
+from tests.faults import house
+from tests.faults.orders import Order
+
+PRELOADED = (adapters.telegram, agent_core.models.anthropic)
+"""Plugs whose SDKs take seconds to import; a house finds them in `sys.modules`."""
+
+
+def main(path: str) -> None:
+    """Take orders, one a connection, until killed."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel buries the dead
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind(path)
+        door.listen(64)
+        print("listening", flush=True)
+        while True:
+            line, _ = door.accept()
+            with line:
+                if os.fork() == 0:
+                    door.close()
+                    _live(line)
+
+
+def _live(line: socket.socket) -> None:
+    """The life of one child; never returns."""
+    status = 1
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        with line.makefile("r", encoding="utf-8") as incoming:
+            order = Order.parse(incoming.readline())
+        log = os.open(order.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+
+        def tell(words: str) -> None:
+            line.sendall(f"{words}\n".encode())
+
+        tell(f"born {os.getpid()}")
+        house.live(order, tell)
+        tell("ended")
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+        line.sendall(b"failed\n")
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,34 @@
+"""What a house is told when it is started: its home, its environment, where to die."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """One start of the gateway.
+
+    `kills` are points at which it kills itself, each `PHASE:NAME:COUNT` with the count-th
+    passing: `begin:turns.settle:1`, `committed:inbox.store:2`, `tool:before:1`.
+    """
+
+    home: str
+    environ: dict[str, str]
+    kills: tuple[str, ...] = ()
+
+    @property
+    def log(self) -> str:
+        """Where the process's output goes."""
+        return str(Path(self.home) / "house.log")
+
+    def dump(self) -> str:
+        """As one line of JSON."""
+        return json.dumps(asdict(self)) + "\n"
+
+    @classmethod
+    def parse(cls, line: str) -> Self:
+        """The reverse of `dump`."""
+        fields = json.loads(line)
+        return cls(**{**fields, "kills": tuple(fields["kills"])})

@@ -1,0 +1,161 @@
+"""How people and the emulated model talk in these tests, so that every answer can be counted.
+
+A person's message is a verb and a mark: `say m3-7` is the seventh message of chat 3. An
+answer holds the mark of every message since the last answer, in tokens that must be seen
+once: the mark itself, or for `long` the mark with each line's number (`m3-7.1`...).
+"""
+
+import hashlib
+import itertools
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tests.emulators.streaming import Answer, Reply, text_answer
+
+Verb = Literal["say", "ring", "long", "slow"]
+"""A plain answer; a call of the unsafe tool first; an answer in several parts; a slow one."""
+
+LINES = 170
+"""Of a long answer: some 10,000 characters, which Telegram takes in three messages."""
+PIECES = 300
+"""In which a slow answer arrives. Its mark comes last, so that only the whole shows it."""
+FILLER = "let me think"
+_FILLERS = 40
+
+_SAID = re.compile(r"\b(say|ring|long|slow) (m\d+-\d+)\b")
+_TOKEN = re.compile(r"\bm(\d+)-(\d+)(?:\.(\d+))?\b")
+_ANSWER_ID = re.compile(r"\bid(\d+)\b")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Token:
+    """Something that has to be seen once, in its chat, in order."""
+
+    chat: int
+    number: int
+    line: int = 0
+
+
+def tokens_of(text: str) -> list[Token]:
+    """The tokens in a text that people see."""
+    return [Token(int(c), int(n), int(line or 0)) for c, n, line in _TOKEN.findall(text)]
+
+
+def answer_ids(text: str) -> list[int]:
+    """The answers of the model that stand in a text."""
+    return [int(number) for number in _ANSWER_ID.findall(text)]
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """One message of a person."""
+
+    chat: int
+    number: int
+    verb: Verb = "say"
+
+    @property
+    def text(self) -> str:
+        """As it is typed."""
+        return f"{self.verb} m{self.chat}-{self.number}"
+
+    @property
+    def tokens(self) -> list[Token]:
+        """What has to be seen."""
+        if self.verb == "long":
+            return [Token(self.chat, self.number, line) for line in range(1, LINES + 1)]
+        return [Token(self.chat, self.number)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One call of the model: what it was given, as a hash, and which answer it gave."""
+
+    key: str
+    answer_id: int
+    text: str
+
+
+def is_turn(body: dict[str, Any]) -> bool:
+    """True for a call that a turn makes, False for one that looks for a title."""
+    return any(tool["name"] == "ring" for tool in body.get("tools", ()))
+
+
+class Speech:
+    """The emulated model's mind; `answer` is an emulator's hook."""
+
+    def __init__(self) -> None:
+        self.asked: list[Asked] = []
+        self._ids = itertools.count(1)
+
+    def answer(self, body: dict[str, Any]) -> Reply:
+        """The reply to one request; titles are not counted."""
+        if not is_turn(body):
+            return text_answer("A talk")
+        answer_id = next(self._ids)
+        said = list(_said_since_answer(body["messages"]))
+        rung = set(_rung_since_answer(body["messages"]))
+        key = hashlib.sha256(_canonical(body["messages"])).hexdigest()
+        to_ring = [mark for verb, mark in said if verb == "ring" and mark not in rung]
+        self.asked.append(Asked(key=key, answer_id=answer_id, text=" ".join(m for _, m in said)))
+        if to_ring:
+            calls = [{"type": "tool_use", "name": "ring", "input": {"what": m}} for m in to_ring]
+            thought = {"type": "text", "text": f"ringing id{answer_id}"}
+            return Answer(blocks=[thought, *calls], stop="tool_use")
+        text = "\n\n".join(_respond(verb, mark) for verb, mark in said)
+        is_slow = any(verb == "slow" for verb, _ in said)
+        blocks = [{"type": "text", "text": f"{text}\n\nid{answer_id}"}]
+        return Answer(blocks=blocks, deltas=PIECES if is_slow else None)
+
+
+def _respond(verb: str, mark: str) -> str:
+    if verb == "long":
+        words = "of a long answer to a short question about nothing"
+        return "\n".join(f"{mark}.{line} {words}" for line in range(1, LINES + 1))
+    if verb == "slow":
+        return f"{FILLER}, " * _FILLERS + f"it is {mark}"
+    return f"heard {mark}"
+
+
+def _said_since_answer(messages: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    for message in _since_answer(messages):
+        if message["role"] == "user":
+            yield from _SAID.findall(_words(message))
+
+
+def _rung_since_answer(messages: Sequence[dict[str, Any]]) -> Iterator[str]:
+    for message in _since_answer(messages):
+        for block in _blocks(message):
+            if block["type"] == "tool_use":
+                yield block["input"]["what"]
+
+
+def _since_answer(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The messages after the last answer that called no tool."""
+    start = 0
+    for place, message in enumerate(messages):
+        kinds = {block["type"] for block in _blocks(message)}
+        if message["role"] == "assistant" and "tool_use" not in kinds:
+            start = place + 1
+    return list(messages[start:])
+
+
+def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
+    content = message["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def _words(message: dict[str, Any]) -> str:
+    return "\n".join(b["text"] for b in _blocks(message) if b["type"] == "text")
+
+
+def _canonical(messages: Sequence[dict[str, Any]]) -> bytes:
+    """The messages without the marks of the cache, which move."""
+    bare = [
+        [m["role"], [{k: v for k, v in b.items() if k != "cache_control"} for b in _blocks(m)]]
+        for m in messages
+    ]
+    return json.dumps(bare, sort_keys=True).encode()

@@ -1,0 +1,125 @@
+"""Killed once at each named point of the database: everything is answered once all the same."""
+
+import pytest
+
+from tests.faults.speech import Verb
+from tests.faults.town import Town
+
+PLAIN = (
+    "inbox.store",
+    "people.enter",
+    "conversations.ensure",
+    "turns.begin",
+    "turns.settle",
+    "outbox.sending",
+    "outbox.sent",
+)
+WITH_TOOL = ("turns.answer", "turns.result", "turns.input")
+LIVE = ("outbox.opening", "outbox.opened", "turns.settle")
+IN_PARTS = ("outbox.sending:2", "outbox.sent:2", "outbox.sent:3")
+STEERED = ("turns.answer", "turns.input", "turns.settle")
+PHASES = ("begin", "committed")
+
+
+async def _die_and_recover(town: Town, point: str, verb: Verb) -> None:
+    house = await town.open_house(point)
+    await town.says(1, verb)
+    await house.died()
+    await town.says(1)  # while nobody is at home
+    await town.says(2)
+    town.hurry()
+    await town.open_house()
+
+
+@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("phase", PHASES)
+async def test_a_plain_turn_survives_a_kill_at_a_commit(town: Town, phase: str, name: str) -> None:
+    await _die_and_recover(town, f"{phase}:{name}:1", "say")
+    (await town.come_to_rest()).must_be_flawless()
+
+
+@pytest.mark.parametrize("name", WITH_TOOL)
+@pytest.mark.parametrize("phase", PHASES)
+async def test_a_turn_with_an_unsafe_tool_survives_a_kill_at_a_commit(
+    town: Town, phase: str, name: str
+) -> None:
+    await _die_and_recover(town, f"{phase}:{name}:1", "ring")
+    (await town.come_to_rest()).must_be_flawless()
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+async def test_an_unsafe_tool_that_was_killed_is_not_run_again(town: Town, moment: str) -> None:
+    await _die_and_recover(town, f"tool:{moment}:1", "ring")
+    findings = await town.come_to_rest()
+    findings.must_be_flawless()
+    assert findings.rung == (0 if moment == "before" else 1)
+
+
+@pytest.mark.parametrize("name", LIVE)
+@pytest.mark.parametrize("phase", PHASES)
+async def test_a_live_message_survives_a_kill_at_a_commit(
+    town: Town, phase: str, name: str
+) -> None:
+    town.stream_slowly()
+    await _die_and_recover(town, f"{phase}:{name}:1", "slow")
+    (await town.come_to_rest()).must_be_flawless()
+
+
+@pytest.mark.parametrize("name", IN_PARTS)
+@pytest.mark.parametrize("phase", PHASES)
+async def test_an_answer_in_parts_survives_a_kill_between_them(
+    town: Town, phase: str, name: str
+) -> None:
+    await _die_and_recover(town, f"{phase}:{name}", "long")
+    (await town.come_to_rest()).must_be_flawless()
+
+
+@pytest.mark.parametrize("name", STEERED)
+@pytest.mark.parametrize("phase", PHASES)
+async def test_a_steer_that_was_taken_survives_a_kill(town: Town, phase: str, name: str) -> None:
+    released = town.hold_model()
+    house = await town.open_house(f"{phase}:{name}:1")
+    await town.says(1)
+    await town.model_called()
+    await town.says(1)
+    await town.all_taken()
+    released.set()
+    await house.died()
+    town.hurry()
+    await town.open_house()
+    (await town.come_to_rest()).must_be_flawless()
+
+
+@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize("name", ["outbox.doubt", "turns.attempt", "turns.settle"])
+async def test_a_kill_while_recovering_from_a_kill_loses_nothing(
+    town: Town, phase: str, name: str
+) -> None:
+    town.kill_at_model("during")
+    house = await town.open_house()
+    await town.says(1)
+    await house.died()
+    house = await town.open_house(f"{phase}:{name}:1")
+    await house.died()
+    await town.open_house()
+    (await town.come_to_rest()).must_be_flawless()
+
+
+async def test_a_turn_that_ends_every_process_is_set_aside_and_says_so(town: Town) -> None:
+    town.kill_at_model("during")
+    house = await town.open_house()
+    guilty = await town.says(1)
+    await house.died()
+    town.age_turns(attempts=9)
+    town.kill_at_model("during")
+    house = await town.open_house()
+    await house.died()
+    town.hurry()
+    await town.open_house()
+    innocent = await town.says(2)
+    await town.all_seen([innocent])
+    findings = await town.come_to_rest(within=0)
+    assert findings.lost == guilty.tokens
+    assert len(findings.strange) == 1
+    assert "interrupted" in findings.strange[0]
+    assert not findings.twice

@@ -1,0 +1,252 @@
+"""One bot's small world: emulated Telegram and Anthropic, people in chats, a house that dies."""
+
+import asyncio
+import itertools
+import os
+import signal
+import sqlite3
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from tests.emulators.anthropic import AnthropicEmulator
+from tests.emulators.telegram import TelegramEmulator
+from tests.emulators.telegram_faults import DROP
+from tests.faults.orders import Order
+from tests.faults.speech import Saying, Speech, Verb, is_turn, tokens_of
+from tests.faults.witness import Findings, look
+
+PATIENCE = 15.0
+"""Seconds that a condition may take; much more than it takes on a machine that is not busy."""
+_FIRST_USER = 1000
+_PACE = 0.004
+"""Seconds between the events of an answer that streams; a plain one has but eight."""
+_POLL = 0.005
+
+Moment = Literal["before", "after"]
+
+
+class House:
+    """One process of the gateway."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writer = writer
+        self._heard: list[str] = []
+        self._ready = asyncio.Event()
+        self._listening = asyncio.create_task(self._listen(reader))
+        self.pid = 0
+
+    @classmethod
+    async def open(cls, nursery: Path, order: Order) -> Self:
+        """Start one. Returns when the process is there."""
+        reader, writer = await asyncio.open_unix_connection(str(nursery))
+        writer.write(order.dump().encode())
+        line = (await asyncio.wait_for(reader.readline(), PATIENCE)).decode()
+        house = cls(reader, writer)
+        house.pid = int(line.removeprefix("born "))
+        return house
+
+    async def _listen(self, reader: asyncio.StreamReader) -> None:
+        try:
+            while line := await reader.readline():
+                self._heard.append(line.decode().strip())
+                if self._heard[-1] == "ready":
+                    self._ready.set()
+        except ConnectionResetError:
+            pass  # the process died with our order's last bytes unread
+        finally:
+            self._writer.close()
+
+    async def ready(self) -> None:
+        """Return when Telegram is connected."""
+        await asyncio.wait_for(self._ready.wait(), PATIENCE)
+
+    @property
+    def is_alive(self) -> bool:
+        """False once the process is gone."""
+        return not self._listening.done()
+
+    async def died(self, *, within: float = PATIENCE) -> None:
+        """Return when the process is gone. Raises `TimeoutError`."""
+        await asyncio.wait_for(asyncio.shield(self._listening), within)
+
+    def kill(self) -> None:
+        """End the process as a power cut would."""
+        if self.is_alive:
+            os.kill(self.pid, signal.SIGKILL)
+
+    def terminate(self) -> None:
+        """Ask the process to end."""
+        if self.is_alive:
+            os.kill(self.pid, signal.SIGTERM)
+
+    @property
+    def last_word(self) -> str:
+        """`ended` or `failed` of a process that came to its own end."""
+        return self._heard[-1] if self._heard else ""
+
+
+class Town:
+    """A home, the two servers, and everybody who talks to the bot."""
+
+    def __init__(self, home: Path, nursery: Path, **settings: str) -> None:
+        self.home = home
+        self.telegram = TelegramEmulator()
+        self.anthropic = AnthropicEmulator()
+        self.speech = Speech()
+        self.anthropic.answer = self.speech.answer
+        self.said: list[Saying] = []
+        self.house: House | None = None
+        self._nursery = nursery
+        self._settings = settings
+        self._numbers: defaultdict[int, int] = defaultdict(int)
+
+    async def __aenter__(self) -> Self:
+        self.home.mkdir(parents=True, exist_ok=True)
+        await self.telegram.__aenter__()
+        await self.anthropic.__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self.house is not None:
+            self.house.kill()
+            await self.house.died()
+        await self.anthropic.__aexit__(None, None, None)
+        await self.telegram.__aexit__(None, None, None)
+
+    def _environ(self) -> Mapping[str, str]:
+        return {
+            "HOME": str(self.home),
+            "TELEGRAM_BOT_TOKEN": self.telegram.token,
+            "TELEGRAM_API_BASE_URL": self.telegram.base_url,
+            "ANTHROPIC_API_KEY": "key",
+            "ANTHROPIC_BASE_URL": self.anthropic.url,
+            "TALARIA_ACCESS__ALLOW": "*",
+            "TALARIA_TELEGRAM__MESSAGES_PER_SECOND": "0",
+            "TALARIA_TELEGRAM__EDIT_INTERVAL": "0.2",
+            "TALARIA_PEOPLE__TIME_ZONE": "UTC",
+            "TALARIA_LOG__FILE": "false",
+            **self._settings,
+        }
+
+    async def open_house(self, *kills: str) -> House:
+        """Start the gateway; it kills itself at the given points."""
+        order = Order(home=str(self.home), environ=dict(self._environ()), kills=kills)
+        self.house = await House.open(self._nursery, order)
+        return self.house
+
+    def age_turns(self, *, attempts: int) -> None:
+        """Let the running turns have ended so many processes; no house may be alive."""
+        with closing(sqlite3.connect(self.home / "state.db")) as connection, connection:
+            connection.execute("UPDATE turns SET attempts = ? WHERE state = 'running'", (attempts,))
+
+    def stream_slowly(self) -> None:
+        """Let a slow answer take long enough for a live message to open and to be edited."""
+        self.anthropic.pace = _PACE
+
+    def hurry(self) -> None:
+        """Let nothing be slow, held or deadly any more."""
+        self.anthropic.pace = 0.0
+        self.anthropic.before = self.anthropic.during = self.anthropic.after = None
+        self.telegram.before = self.telegram.after = None
+
+    def kill_at_call(
+        self, method: str, *, moment: Moment, number: int = 1, is_lost: bool = False
+    ) -> None:
+        """Kill the house at the number-th call of a method, before or after it is applied.
+
+        A call that is lost is never applied: the connection breaks with the process.
+        """
+        left = itertools.count(number - 1, -1)
+
+        async def kill(called: str, _: dict[str, Any]) -> None:
+            if called == method and next(left) == 0:
+                if is_lost:
+                    self.telegram.fail(method, kind=DROP)
+                await self._kill()
+
+        setattr(self.telegram, moment, kill)
+
+    def kill_at_model(self, moment: Moment | Literal["during"], *, number: int = 1) -> None:
+        """Kill the house at the number-th call of the model: before, during or after it streams."""
+        left = itertools.count(number - 1, -1)
+
+        async def kill(body: dict[str, Any]) -> None:
+            if is_turn(body) and next(left) == 0:
+                await self._kill()
+
+        setattr(self.anthropic, moment, kill)
+
+    async def _kill(self) -> None:
+        """Return when the house is dead: what its server does next, it does for nobody."""
+        assert self.house is not None
+        self.house.kill()
+        await self.house.died()
+
+    def hold_model(self) -> asyncio.Event:
+        """Let no call of the model be answered until the event is set."""
+        released = asyncio.Event()
+
+        async def hold(_: dict[str, Any]) -> None:
+            await asyncio.wait_for(released.wait(), PATIENCE)
+
+        self.anthropic.before = hold
+        return released
+
+    async def model_called(self, number: int = 1) -> None:
+        """Return when the model was called so often."""
+        async with asyncio.timeout(PATIENCE):
+            while self.anthropic.calls["POST /v1/messages"] < number:
+                await asyncio.sleep(_POLL)
+
+    async def all_taken(self) -> None:
+        """Return when the house has confirmed all that people wrote."""
+        await self.telegram.wait_for(lambda: not self.telegram.pending, PATIENCE)
+
+    async def says(self, chat: int, verb: Verb = "say") -> Saying:
+        """Somebody writes their next message."""
+        self._numbers[chat] += 1
+        saying = Saying(chat, self._numbers[chat], verb)
+        self.said.append(saying)
+        user = _FIRST_USER + chat
+        self.telegram.user(user, f"Person {chat}")
+        await self.telegram.says(user, saying.text)
+        return saying
+
+    def shown(self) -> dict[int, list[str]]:
+        """The bot's messages of each chat, as they stand."""
+        return {
+            chat: [message.text for message in self.telegram.messages(_FIRST_USER + chat)]
+            for chat in self._numbers
+        }
+
+    async def all_seen(self, sayings: Sequence[Saying], *, within: float = PATIENCE) -> None:
+        """Return when every token of these can be seen. Raises `TimeoutError`."""
+        expected = {token for saying in sayings for token in saying.tokens}
+
+        def is_so(*_: Any) -> bool:
+            return expected <= {
+                t for texts in self.shown().values() for x in texts for t in tokens_of(x)
+            }
+
+        await self.telegram.wait_for(is_so, within)
+
+    async def come_to_rest(self, *, within: float = PATIENCE) -> Findings:
+        """Wait for the answers, end the house in order, and look."""
+        house = self.house
+        assert house is not None
+        with suppress(TimeoutError):  # what is missing stands in the findings
+            await self.all_seen(self.said, within=within)
+        house.terminate()
+        await house.died()
+        return self.look()
+
+    def look(self) -> Findings:
+        """What is there to be found once no house is alive, the last of which ended in order."""
+        assert self.house is not None
+        findings = look(self.home, self.said, self.shown(), self.speech.asked)
+        if self.house.last_word != "ended":
+            findings.faults.append(f"the last house did not end in order: {self.home}/house.log")
+        return findings

@@ -1,0 +1,123 @@
+"""Counts what people saw and reads what the database says, once a house is at rest."""
+
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.faults.house import EFFECTS
+from tests.faults.speech import FILLER, Asked, Saying, Token, answer_ids, tokens_of
+
+_OPEN = {
+    "inbox": "SELECT id, state, reason FROM inbox WHERE state <> 'done'",
+    "turns": "SELECT id, state, reason FROM turns WHERE state <> 'answered'",
+    "outbox": "SELECT id, state, reason FROM outbox WHERE state <> 'sent' OR is_live = 1",
+    "steps": "SELECT id, name, effect FROM steps WHERE outcome IS NULL",
+}
+
+
+_FAULTS = (
+    "lost",
+    "twice",
+    "foreign",
+    "disordered",
+    "strange",
+    "rung_twice",
+    "asked_again",
+    "open_rows",
+    "damage",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What was found. All but `strays` and `repeats` has to be empty."""
+
+    lost: list[Token]
+    twice: list[Token]
+    foreign: list[Token]
+    disordered: list[int]
+    """Chats in which answers stand in another order than what was said."""
+    strange: list[str]
+    """Messages that answer nothing: notices of failure, for instance."""
+    rung_twice: list[str]
+    asked_again: list[str]
+    """Model calls that were made although their answer was recorded."""
+    open_rows: list[str]
+    damage: list[str]
+    strays: int
+    """Openings of live messages that stand unfinished."""
+    repeats: int
+    """Model calls made again because a crash came before their answer was recorded."""
+    rung: int
+    """How often the unsafe tool took effect."""
+    faults: list[str] = field(init=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        for name in _FAULTS:
+            found = getattr(self, name)
+            if found:
+                self.faults.append(f"{name}: {len(found)} ({', '.join(map(str, found[:5]))})")
+
+    def must_be_flawless(self) -> None:
+        """Fail the test with all that was found amiss."""
+        assert not self.faults, "\n".join(self.faults)
+
+
+def look(
+    home: Path,
+    said: Sequence[Saying],
+    shown: Mapping[int, Sequence[str]],
+    asked: Sequence[Asked],
+) -> Findings:
+    """`shown` are the bot's messages of each chat, in the order in which they stand there."""
+    seen = {
+        chat: [token for text in texts for token in tokens_of(text)]
+        for chat, texts in shown.items()
+    }
+    at_home = Counter(t for chat, tokens in seen.items() for t in tokens if t.chat == chat)
+    expected = {token for saying in said for token in saying.tokens}
+    blank = [text for texts in shown.values() for text in texts if not tokens_of(text)]
+    strays = [text for text in blank if FILLER in text]
+    with closing(sqlite3.connect(home / "state.db")) as connection:
+        damage = [row[0] for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+        open_rows = [
+            f"{table} {row}" for table, query in _OPEN.items() for row in connection.execute(query)
+        ]
+        parts = [row[0] for row in connection.execute("SELECT parts FROM messages")]
+    rung = _count_rings(home / EFFECTS)
+    recorded = {number for text in parts for number in answer_ids(text)}
+    return Findings(
+        lost=sorted(expected - at_home.keys()),
+        twice=sorted(token for token, count in at_home.items() if count > 1),
+        foreign=sorted(t for chat, tokens in seen.items() for t in tokens if t.chat != chat),
+        disordered=[chat for chat, tokens in seen.items() if tokens != sorted(tokens)],
+        strange=[text for text in blank if FILLER not in text],
+        rung_twice=[what for what, count in rung.items() if count > 1],
+        rung=rung.total(),
+        asked_again=_find_asked_again(asked, recorded),
+        open_rows=open_rows,
+        damage=damage,
+        strays=len(strays),
+        repeats=len(asked) - len({a.key for a in asked}),
+    )
+
+
+def _count_rings(effects: Path) -> Counter[str]:
+    lines = effects.read_text(encoding="utf-8").splitlines() if effects.exists() else []
+    return Counter(line.split()[-1] for line in lines)
+
+
+def _find_asked_again(asked: Sequence[Asked], recorded: set[int]) -> list[str]:
+    """Of calls with the same input only the last may have had its answer recorded."""
+    by_key: defaultdict[str, list[Asked]] = defaultdict(list)
+    for call in asked:
+        by_key[call.key].append(call)
+    return [
+        f"{call.text} (answer {call.answer_id})"
+        for calls in by_key.values()
+        for call in calls[:-1]
+        if call.answer_id in recorded
+    ]
