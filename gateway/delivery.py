@@ -55,6 +55,14 @@ class Door:
     pacer: Pacer
 
 
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Seconds until the next try. A firm one was asked for by the platform: nothing shortens it."""
+
+    seconds: float
+    is_firm: bool = False
+
+
 Chat = tuple[str, str]
 Job = OutboxRow | LiveText
 
@@ -78,7 +86,8 @@ class Delivery:
         }
         self._now = now
         self._workers: Workers[Chat, Job] = Workers(group, self._serve, self._fail)
-        self._paused: dict[Chat, asyncio.Event] = {}
+        self._paused: dict[Chat, asyncio.Event | None] = {}
+        """Chats that wait for their next try, and what ends that early, if anything may."""
 
     async def start(self) -> None:
         """Take up what an earlier process left owed, oldest first. Raises `StoreError`."""
@@ -107,10 +116,10 @@ class Delivery:
             self._group.create_task(self._type(door.adapter, chat))
 
     def wake(self, platform: str, chat: str) -> None:
-        """Somebody is there: stop waiting and try this chat again now."""
-        pause = self._paused.get((platform, chat))
-        if pause:
-            pause.set()
+        """Somebody is there: try this chat again now, unless the platform asked for a pause."""
+        end = self._paused.get((platform, chat))
+        if end:
+            end.set()
 
     def is_idle(self) -> bool:
         """True while nothing is being delivered; what waits for its next try is not."""
@@ -136,7 +145,7 @@ class Delivery:
                 queue[0] = await self._refresh(job)
         except StoreError as error:
             _log.error("the store can't be written, delivery waits: %s", error)
-            pause = _STORE_PAUSE
+            pause = Pause(_STORE_PAUSE)
         if pause is None:
             queue.popleft()
         else:
@@ -152,18 +161,18 @@ class Delivery:
         fresh = await self._database.read(lambda c: outbox.find(c, outbox_id=row.id))
         return fresh or replace(row, state="dead")
 
-    async def _wait(self, chat: Chat, seconds: float) -> None:
-        self._paused[chat] = event = asyncio.Event()
+    async def _wait(self, chat: Chat, pause: Pause) -> None:
+        self._paused[chat] = end = None if pause.is_firm else asyncio.Event()
         try:
-            async with asyncio.timeout(seconds):
-                await event.wait()
+            async with asyncio.timeout(pause.seconds):
+                await (end or asyncio.Event()).wait()
         except TimeoutError:
             pass
         finally:
             del self._paused[chat]
 
-    async def _pay(self, door: Door, row: OutboxRow) -> float | None:
-        """Try to deliver one message; None when it is settled, else seconds until the next try."""
+    async def _pay(self, door: Door, row: OutboxRow) -> Pause | None:
+        """Try to deliver one message; None when it is settled, else how long to wait."""
         try:
             if row.state == "unsure":
                 # What was unsure when it was queued may have become known since.
@@ -178,19 +187,21 @@ class Delivery:
             await self._hand_over(door, row)
         except RateLimited as error:
             await self._postpone(row, error)
-            return error.retry_after
+            return Pause(error.retry_after, is_firm=True)
         except Unreachable as error:
             await self._postpone(row, error)
-            return _backoff(row.attempts)
+            return Pause(_backoff(row.attempts))
         except AdapterStopped as error:
             await self._postpone(row, error)
-            return _LONGEST_PAUSE
+            return Pause(_LONGEST_PAUSE)
         except Unsure as error:
             reason = str(error)
             await self._database.write(
                 "outbox.unsure", lambda c: outbox.mark_unsure(c, outbox_id=row.id, reason=reason)
             )
-            return max(_SETTLE_TIME, _backoff(row.attempts))
+            seconds = _backoff(row.attempts)
+            # Looked for too early it might not be there yet, and would be sent twice.
+            return Pause(max(_SETTLE_TIME, seconds), is_firm=seconds <= _SETTLE_TIME)
         except (Rejected, ChatGone) as error:
             await self._bury(row, str(error), is_chat_gone=isinstance(error, ChatGone))
         return None
@@ -277,7 +288,7 @@ class Delivery:
             live.painted = text
         except RateLimited as error:
             live.is_over = live.row is None
-            await self._wait(chat, error.retry_after)
+            await self._wait(chat, Pause(error.retry_after, is_firm=True))
         except AdapterError as error:
             _log.info("a live message was not shown: %s", error)
             live.is_over = True

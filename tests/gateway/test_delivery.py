@@ -76,6 +76,12 @@ async def until_sent(database: Database, row: OutboxRow) -> OutboxRow:
     return await until_state(database, row, "sent")
 
 
+async def until_idle(delivery: Delivery) -> None:
+    async with asyncio.timeout(10):
+        while not delivery.is_idle():
+            await asyncio.sleep(0.002)
+
+
 async def until_state(database: Database, row: OutboxRow, wanted: str) -> OutboxRow:
     async with asyncio.timeout(10):
         while (found := await state(database, row)).state != wanted:
@@ -198,12 +204,49 @@ async def test_a_pause_that_one_chat_was_asked_for_holds_no_other_up(database: D
         held = await owe(database, "held")
         delivery.owe([held])
         await until_state(database, held, "owed")
+        await until_idle(delivery)
+        delivery.wake("fake", CHAT)  # a person who writes does not shorten it
         free = await owe(database, "free", OTHER)
         delivery.owe([free])
         await until_sent(database, free)
+        await until_idle(delivery)
         assert (await state(database, held)).state == "owed"
+        assert [shown.text for shown in chat.shown] == ["free"]
+
+
+async def test_who_shows_up_is_sent_at_once_what_could_not_reach_them(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delivery_module, "_FIRST_PAUSE", 600)
+    monkeypatch.setattr(delivery_module, "_LONGEST_PAUSE", 600)
+    chat = FakeChat()
+    chat.plan(Unreachable("nobody is there"))
+    async with delivering(database, chat) as delivery:
+        held = await owe(database, "held")
+        delivery.owe([held])
+        await until_state(database, held, "owed")
+        await until_idle(delivery)
         delivery.wake("fake", CHAT)
         await until_sent(database, held)
+
+
+async def test_a_message_in_doubt_is_not_looked_for_before_it_can_have_arrived(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delivery_module, "_SETTLE_TIME", 600)
+    chat = FakeChat()
+    chat.plan(Unsure("no answer"))
+    async with delivering(database, chat) as delivery:
+        doubtful = await owe(database, "doubtful")
+        delivery.owe([doubtful])
+        await until_state(database, doubtful, "unsure")
+        await until_idle(delivery)
+        delivery.wake("fake", CHAT)
+        free = await owe(database, "free", OTHER)
+        delivery.owe([free])
+        await until_sent(database, free)
+        await until_idle(delivery)
+        assert (await state(database, doubtful)).state == "unsure"
 
 
 async def test_what_an_earlier_process_was_sending_is_looked_for_first(database: Database) -> None:
