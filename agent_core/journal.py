@@ -1,6 +1,7 @@
 """Keeps what a running turn must not lose: answers, intents, results, and its last words."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
 
 from agent_core.host import Steer
 from agent_core.ids import CallId, InboxId
@@ -18,7 +19,11 @@ _STOPPED = "The turn was cut short before this call gave a result."
 
 
 class TurnJournal:
-    """The journal of one turn over the database; what `loop.Journal` asks for."""
+    """The journal of one turn over the database; what `loop.Journal` asks for.
+
+    A turn that is stopped in the middle of a record waits for the commit: what is on disk
+    and what the journal knows of it never differ.
+    """
 
     def __init__(
         self,
@@ -50,6 +55,9 @@ class TurnJournal:
 
     async def record_answer(self, answer: ModelAnswer) -> None:
         """Keep an answer and the intent of its calls before any of them is run."""
+        await _see_through(self._record_answer(answer))
+
+    async def _record_answer(self, answer: ModelAnswer) -> None:
         self.model = answer.model
         now = self._now()
         calls = [
@@ -80,10 +88,13 @@ class TurnJournal:
                 now=now,
             )
 
-        await self._database.write("turns.result", work)
+        await _see_through(self._database.write("turns.result", work))
 
     async def record_input(self, added: Sequence[Message], steers: Sequence[Steer]) -> None:
         """Keep what goes in front of the next model call, and claim the steers in it."""
+        await _see_through(self._record_input(added, steers))
+
+    async def _record_input(self, added: Sequence[Message], steers: Sequence[Steer]) -> None:
         now = self._now()
 
         def work(connection: Connection) -> None:
@@ -147,3 +158,15 @@ class TurnJournal:
             turn_id=self._shelf.turn_id,
             now=now,
         )
+
+
+async def _see_through(work: Coroutine[object, object, None]) -> None:
+    """Await `work` to its end even if the caller is cancelled meanwhile."""
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        if not task.cancelled():
+            task.exception()  # taken note of; the cancellation goes on all the same
+        raise

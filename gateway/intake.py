@@ -169,7 +169,7 @@ class Intake:
             return
         conversation = await self._find_conversation(row.platform, message, person)
         if message.is_edit:
-            if not self._house.lanes.amend(conversation.id, message, row.id):
+            if not self._house.lanes.amend(conversation.id, row.platform, message, row.id):
                 await self._finish(arrival, "")
             return
         if command:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
 from adapters.messages import InboundMessage
@@ -11,9 +12,11 @@ from agent_core.errors import StoreDamaged, StoreError
 from agent_core.host import Steer
 from agent_core.ids import ConversationId, InboxId, PersonId
 from agent_core.state.turns import Turn
+from gateway import translate
 from gateway.fairness import FairGate
+from gateway.reins import Reins
 from gateway.translate import Pending
-from gateway.turns import Reins, Turns
+from gateway.turns import Turns
 from gateway.workers import Workers
 
 _log = logging.getLogger(__name__)
@@ -21,6 +24,8 @@ _log = logging.getLogger(__name__)
 _STORE_PAUSE = 5.0
 
 Job = Pending | Turn
+Place = tuple[str, str]
+"""A platform and a chat on it."""
 
 
 @dataclass(slots=True)
@@ -34,15 +39,20 @@ class _Host:
     """What a running turn sees of its lane."""
 
     def __init__(
-        self, queue: deque[Job], draining: Draining, word: Callable[[Pending], Steer]
+        self,
+        queue: deque[Job],
+        place: Place,
+        draining: Draining,
+        word: Callable[[Pending], Steer],
     ) -> None:
         self._queue = queue
+        self._place = place
         self._draining = draining
         self._word = word
         self._handed_out: list[Pending] = []
 
     def take_steers(self) -> Sequence[Steer]:
-        taken = _take_leading(self._queue)
+        taken = _take_leading(self._queue, self._place)
         self._handed_out += taken
         return [self._word(pending) for pending in taken]
 
@@ -74,13 +84,15 @@ class Lanes:
         self._workers.put(turn.conversation_id, turn)
 
     def amend(
-        self, conversation_id: ConversationId, message: InboundMessage, inbox_id: InboxId
+        self, conversation_id: ConversationId, platform: str, edit: InboundMessage, id_: InboxId
     ) -> bool:
         """Put the new text of an edited message in its place; False if it waits no longer."""
-        for job in self._workers.waiting(conversation_id):
-            if isinstance(job, Pending) and job.message.message_id == message.message_id:
-                job.message = replace(job.message, text=message.text)
-                job.inbox_ids = (*job.inbox_ids, inbox_id)
+        reins = self._reins.get(conversation_id)
+        begun = reins.batch if reins and not reins.is_worded else ()
+        for job in (*begun, *self._workers.waiting(conversation_id)):
+            if isinstance(job, Pending) and _is_same(job, platform, edit):
+                job.message = replace(job.message, text=edit.text)
+                job.inbox_ids = (*job.inbox_ids, id_)
                 return True
         return False
 
@@ -110,54 +122,94 @@ class Lanes:
         return len(self._workers)
 
     async def _serve(self, conversation_id: ConversationId, queue: deque[Job]) -> None:
-        if self._draining.is_on:
-            queue.clear()  # all of it stands in the inbox, and is taken up at the next start
-            return
-        async with self._gate.place(_person_of(queue[0])):
-            reins = self._reins[conversation_id] = Reins()
-            await self._run_next(queue, reins)
-            del self._reins[conversation_id]
+        reins = self._reins[conversation_id] = Reins()
+        async with AsyncExitStack() as stack:
+            try:
+                async with reins.stoppable():
+                    await stack.enter_async_context(self._gate.place(_person_of(queue[0])))
+            except TimeoutError:
+                _log.info("stopped before its turn came: %s", conversation_id)
+            if self._draining.is_on:
+                queue.clear()  # all of it stands in the database, and is taken up at the next start
+            else:
+                await self._run_next(queue, reins)
+        del self._reins[conversation_id]
 
     async def _run_next(self, queue: deque[Job], reins: Reins) -> None:
+        """Run the turn that is first in the queue; while the store refuses to begin it, wait."""
         job = queue[0]
-        host = _Host(queue, self._draining, self._turns.word_steer)
-        if isinstance(job, Turn):
+        place = _place_of(job)
+        host = _Host(queue, place, self._draining, self._turns.word_steer)
+        if isinstance(job, Pending):
+            reins.batch = _take_leading(queue, place) or [job]
+        if isinstance(job, Turn) or job.is_held:
             queue.popleft()
-            await self._turns.resume(job, host, reins)
-            return
-        batch = reins.batch = _take_leading(queue) or [job]
-        if job.is_held:
-            queue.popleft()
-        try:
-            await self._turns.start(batch, host, reins)
-        except StoreDamaged:
-            raise  # waiting would not mend it
-        except StoreError as error:
-            _log.error("a turn waits for the store: %s", error)
-            queue.extendleft(reversed(batch))
-            await asyncio.sleep(_STORE_PAUSE)
+        while not self._draining.is_on:
+            try:
+                if isinstance(job, Turn):
+                    await self._turns.resume(job, host, reins)
+                else:
+                    await self._turns.start(reins.batch, host, reins)
+            except StoreDamaged:
+                raise  # waiting would not mend it
+            except StoreError as error:
+                _log.error("a turn waits for the store: %s", error)
+                await asyncio.sleep(_STORE_PAUSE)
+            else:
+                return
 
     async def _fail(self, conversation_id: ConversationId, job: Job, error: Exception) -> None:
-        """An unexpected error: the turn is settled as failed, and the person is told."""
+        """An unexpected error: the turn is settled as failed, and the person is told.
+
+        Until that is written the lane waits: a turn that is neither running nor settled
+        would leave a transcript that the next turn can't go on from.
+        """
         reins = self._reins.pop(conversation_id)
-        try:
-            if reins.active:
-                await self._turns.give_up(reins.active)
-            elif reins.batch:
-                await self._turns.refuse(reins.batch, error)
-        except StoreError as store_error:
-            _log.error("what failed could not be settled, it is taken up later: %s", store_error)
+        while True:
+            try:
+                if reins.active:
+                    await self._turns.give_up(reins.active)
+                elif isinstance(job, Turn):
+                    await self._turns.abandon(job)
+                else:
+                    await self._turns.refuse(reins.batch or [job], error)
+            except StoreError as store_error:
+                _log.error("what failed can't be settled yet: %s", store_error)
+                await asyncio.sleep(_STORE_PAUSE)
+            else:
+                return
 
 
 def _person_of(job: Job) -> PersonId:
     return job.person_id if isinstance(job, Turn) else job.person.id
 
 
-def _take_leading(queue: deque[Job]) -> list[Pending]:
-    """Take the messages from the front that may go into one turn together."""
-    taken = []
-    while queue and isinstance(queue[0], Pending) and not queue[0].is_held:
-        job = queue.popleft()
-        assert isinstance(job, Pending)  # noqa: S101 - just looked
+def _is_same(pending: Pending, platform: str, edit: InboundMessage) -> bool:
+    """True if an edit is one of this message; ids are unique within a chat only."""
+    message = pending.message
+    return (pending.platform, message.address, message.message_id) == (
+        platform,
+        edit.address,
+        edit.message_id,
+    )
+
+
+def _place_of(job: Job) -> Place:
+    if isinstance(job, Turn):
+        return job.platform, job.chat
+    return job.platform, translate.name_chat(job.message.address)
+
+
+def _take_leading(queue: deque[Job], place: Place) -> list[Pending]:
+    """Take the messages from the front that may go into one turn together.
+
+    What was written elsewhere is answered elsewhere, and so by another turn.
+    """
+    taken: list[Pending] = []
+    while queue and isinstance(queue[0], Pending):
+        job = queue[0]
+        if job.is_held or _place_of(job) != place:
+            break
+        queue.popleft()
         taken.append(job)
     return taken

@@ -4,15 +4,15 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from adapters.contract import ChatAdapter
 from agent_core.agent import ActiveTurn, Agent
-from agent_core.errors import StoreError
+from agent_core.errors import StoreDamaged, StoreError
 from agent_core.events import TurnEnded
 from agent_core.host import Host, Steer
-from agent_core.ids import InboxId, TurnId
+from agent_core.ids import InboxId
 from agent_core.state import inbox, outbox, people, sessions, tasks, turns
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
@@ -22,6 +22,7 @@ from agent_core.state.turns import Turn
 from gateway import translate, wording
 from gateway.delivery import Delivery
 from gateway.presenter import Presenter
+from gateway.reins import Reins
 from gateway.translate import Pending
 
 _log = logging.getLogger(__name__)
@@ -33,32 +34,6 @@ often be blamed (of turns of a second, each ninth under a kill every second and 
 _STORE_PAUSE = 5.0
 _TITLE_AFTER = 3
 """Messages of the person after which a session is worth a title."""
-
-
-@dataclass(slots=True)
-class Reins:
-    """What a lane holds of the turn that it runs: whom it serves, and a way to stop it."""
-
-    batch: Sequence[Pending] = ()
-    """The messages that a turn was to be begun with."""
-    active: ActiveTurn | None = None
-    """The turn, once it is begun."""
-    _scope: asyncio.Timeout | None = None
-
-    def hold(self, scope: asyncio.Timeout) -> None:
-        """From now on `pull` ends this scope."""
-        self._scope = scope
-
-    def pull(self) -> bool:
-        """End the turn at its next await; False if none is under way."""
-        if self._scope is None:
-            return False
-        self._scope.reschedule(asyncio.get_running_loop().time())
-        return True
-
-    def release(self) -> None:
-        """Nothing can be stopped any more."""
-        self._scope = None
 
 
 class LaneHost(Host, Protocol):
@@ -102,47 +77,41 @@ class Turns:
         Raises `StoreError` if the turn could not be begun; nothing is claimed then.
         """
         newest = batch[-1]
+        reins.is_worded = False
         prepared = await self._agent.prepare(
             newest.conversation, newest.person, platform=newest.platform
         )
         now = self._now()
         zone = self.zone_of(newest.person)
+        reins.is_worded = True  # an edit that comes later comes too late
         said = tuple(translate.said(pending, zone=zone, now=now) for pending in batch)
+        inbox_ids = [inbox_id for pending in batch for inbox_id in pending.inbox_ids]
         place = translate.place_of(batch)
 
         def work(connection: Connection) -> ActiveTurn:
             active = self._agent.begin(connection, prepared, place=place, said=said, now=now)
-            ids = [inbox_id for pending in batch for inbox_id in pending.inbox_ids]
-            inbox.claim(connection, inbox_ids=ids, turn_id=active.id)
+            inbox.claim(connection, inbox_ids=inbox_ids, turn_id=active.id)
             return active
 
         active = await self._database.write("turns.begin", work)
         await self._run(active, place, None, host, reins)
 
     async def resume(self, turn: Turn, host: LaneHost, reins: Reins) -> None:
-        """Take up a turn that an earlier process left; one that ends processes is set aside."""
+        """Take up a turn that an earlier process left.
 
-        def look(connection: Connection) -> tuple[Conversation, Person | None, OutboxRow | None]:
-            return (
-                sessions.get_conversation(
-                    connection, conversation_id=turn.conversation_id, person_id=turn.person_id
-                ),
-                people.find(connection, person_id=turn.person_id),
-                outbox.find_live(connection, turn_id=turn.id),
-            )
-
-        conversation, person, opened = await self._database.read(look)
-        if person is None:
-            raise StoreError(f"turn {turn.id} belongs to nobody")
-        active = await self._agent.resume(turn, conversation, person)
+        One that ends processes, or whose platform is no longer on, is settled as failed: the
+        conversation has to go on, there or elsewhere. Raises `StoreError` if it could not be taken up; it stands as it stood then.
+        """
+        place = (turn.platform, turn.chat, turn.answers)
+        active, opened = await self._take_up(turn)
+        if turn.platform not in self._adapters:
+            await self._interrupt(active, place, "off")
+            return
         attempts = await self._database.write(
             "turns.attempt", lambda c: turns.count_attempt(c, turn_id=turn.id)
         )
-        place = (turn.platform, turn.chat, turn.answers)
         if attempts > _MOST_ATTEMPTS:
-            active.journal.interrupt()
-            ended = TurnEnded(ending="failed", text="", reason="crashed")
-            await self._settle(active, place, ended, Shown())
+            await self._interrupt(active, place, "crashed")
             return
         await self._run(active, place, opened, host, reins)
 
@@ -150,10 +119,11 @@ class Turns:
         """Set messages aside that no turn can be begun with, and say so. Raises `StoreError`."""
         platform, chat, answers = translate.place_of(batch)
         now = self._now()
+        why = str(error) if isinstance(error, StoreError) else ""
         debt = Debt(
             platform=platform,
             chat=chat,
-            body=wording.describe_refused_begin(str(error)),
+            body=wording.describe_refused_begin(why),
             person_id=batch[-1].person.id,
             answers=answers,
         )
@@ -168,15 +138,54 @@ class Turns:
 
     async def give_up(self, active: ActiveTurn) -> None:
         """Settle a turn that an unexpected error ended. Raises `StoreError`."""
-        turn = await self._read_turn(active.id)
+        turn = await self._database.read(lambda c: turns.find(c, turn_id=active.id))
         if turn is None or turn.state != "running":
             return
-        active.journal.interrupt()
-        ended = TurnEnded(ending="failed", text="", reason="error")
-        await self._settle(active, (turn.platform, turn.chat, turn.answers), ended, Shown())
+        try:
+            await self._interrupt(active, (turn.platform, turn.chat, turn.answers), "error")
+        except StoreDamaged:
+            await self.abandon(turn)
 
-    async def _read_turn(self, turn_id: TurnId) -> Turn | None:
-        return await self._database.read(lambda c: turns.find(c, turn_id=turn_id))
+    async def abandon(self, turn: Turn) -> None:
+        """End a turn whose transcript can't be read or added to. Raises `StoreError`."""
+        now = self._now()
+        debt = Debt(
+            platform=turn.platform,
+            chat=turn.chat,
+            body=wording.describe_damage(turn.id),
+            person_id=turn.person_id,
+            turn_id=turn.id,
+            answers=turn.answers,
+        )
+
+        def work(connection: Connection) -> OutboxRow:
+            turns.end(
+                connection, turn_id=turn.id, state="failed", reason="damaged", model="", now=now
+            )
+            inbox.finish_turn(connection, turn_id=turn.id)
+            live = outbox.find_live(connection, turn_id=turn.id)
+            if live:
+                return outbox.settle_live(connection, outbox_id=live.id, body=debt.body)
+            return outbox.owe(connection, debt, now=now)
+
+        self._delivery.owe([await self._database.write("turns.abandon", work)])
+
+    async def _take_up(self, turn: Turn) -> tuple[ActiveTurn, OutboxRow | None]:
+        """A begun turn as the database has it, with its live message. Raises `StoreError`."""
+
+        def look(connection: Connection) -> tuple[Conversation, Person | None, OutboxRow | None]:
+            return (
+                sessions.get_conversation(
+                    connection, conversation_id=turn.conversation_id, person_id=turn.person_id
+                ),
+                people.find(connection, person_id=turn.person_id),
+                outbox.find_live(connection, turn_id=turn.id),
+            )
+
+        conversation, person, opened = await self._database.read(look)
+        if person is None:
+            raise StoreDamaged(f"turn {turn.id} belongs to nobody")
+        return await self._agent.resume(turn, conversation, person), opened
 
     async def _run(
         self,
@@ -186,23 +195,42 @@ class Turns:
         host: LaneHost,
         reins: Reins,
     ) -> None:
-        """Play a turn and settle it; while the store can't be written, wait and go on."""
+        """Play a turn and settle it; while the store can't be written, wait and go on.
+
+        Whatever the store refuses, the turn is begun: no caller may begin it again.
+        """
         while True:
             reins.active = active
             try:
                 ended, shown = await self._play(active, place, opened, host, reins)
-                if ended.ending != "suspended":
-                    await self._settle(active, place, ended, shown)
-                return
+                break
+            except StoreDamaged:
+                raise
             except StoreError as error:
                 _log.error("turn %d waits for the store: %s", active.id, error)
-                await asyncio.sleep(_STORE_PAUSE)
-                turn = await self._read_turn(active.id)
-                if turn is None or turn.state != "running":
-                    return
-                active = await self._agent.resume(turn, active.conversation, active.person)
             finally:
                 host.settle_steers(frozenset(active.journal.claimed))
+            active, opened = await self._wait_for_store(active)
+        if ended.ending == "suspended":
+            await self._database.write(
+                "turns.suspend", lambda c: turns.forgive_attempt(c, turn_id=active.id)
+            )
+        else:
+            reins.is_over = True
+            await self._settle(active, place, ended, shown)
+
+    async def _wait_for_store(self, active: ActiveTurn) -> tuple[ActiveTurn, OutboxRow | None]:
+        """The turn as it stands on disk, once the disk can be read. Raises `StoreDamaged`."""
+        while True:
+            await asyncio.sleep(_STORE_PAUSE)
+            try:
+                turn = await self._database.read(lambda c: turns.find(c, turn_id=active.id))
+                assert turn is not None  # noqa: S101 - no turn is ever deleted
+                return await self._take_up(turn)
+            except StoreDamaged:
+                raise
+            except StoreError as error:
+                _log.error("turn %d still waits for the store: %s", active.id, error)
 
     async def _play(
         self,
@@ -221,26 +249,33 @@ class Turns:
             turn_id=active.id,
             answers=answers,
         )
+        ended = TurnEnded(ending="stopped", text="")
+        if reins.is_pulled():
+            active.journal.interrupt()
+            return ended, Shown()
         presenter = Presenter(self._delivery, self._adapters[platform], debt, opened)
-        ended = TurnEnded(ending="failed", text="", reason="error")
-        scope = asyncio.timeout(None)
         try:
-            async with scope:
-                reins.hold(scope)
-                async with aclosing(self._agent.run(active, host)) as events:
-                    async for event in events:
-                        presenter.show(event)
-                        if isinstance(event, TurnEnded):
-                            ended = event
+            async with reins.stoppable(), aclosing(self._agent.run(active, host)) as events:
+                async for event in events:
+                    presenter.show(event)
+                    if isinstance(event, TurnEnded):
+                        ended = event
         except TimeoutError:
-            if not scope.expired():
+            if not reins.is_pulled():
                 raise
             active.journal.interrupt()
             ended = TurnEnded(ending="stopped", text=presenter.text)
         finally:
-            reins.release()
             presenter.close()
         return ended, Shown(tools=tuple(presenter.tools))
+
+    async def _interrupt(
+        self, active: ActiveTurn, place: tuple[str, str, str | None], reason: str
+    ) -> None:
+        """Settle a turn that will not be gone on with. Raises `StoreDamaged`."""
+        active.journal.interrupt()
+        ended = TurnEnded(ending="failed", text="", reason=reason)
+        await self._settle(active, place, ended, Shown())
 
     async def _settle(
         self,
@@ -249,14 +284,29 @@ class Turns:
         ended: TurnEnded,
         shown: "Shown",
     ) -> None:
-        """End a turn: transcript, cost, state, inbox and what is owed, in one transaction."""
+        """End a turn: transcript, cost, state, inbox and what is owed, in one transaction.
+
+        Tries until the store takes it: what the model said is paid for, and is in memory
+        only. Raises `StoreDamaged`.
+        """
         platform, chat, answers = place
         now = self._now()
         told = _tell(ended, active.id, shown)
-        parts = self._adapters[platform].split(told)
+        adapter = self._adapters.get(platform)
+        parts = adapter.split(told) if adapter else (told,)
         is_answer = ended.ending == "answered"
+        debt = Debt(
+            platform=platform,
+            chat=chat,
+            body="",
+            person_id=active.person.id,
+            turn_id=active.id,
+            answers=answers,
+        )
 
         def work(connection: Connection) -> list[OutboxRow]:
+            if not turns.is_running(connection, turn_id=active.id):
+                return []  # an earlier try was written although it seemed to have failed
             self._agent.settle(
                 connection,
                 active,
@@ -265,35 +315,19 @@ class Turns:
                 now=now,
             )
             inbox.finish_turn(connection, turn_id=active.id)
-            if active.is_untitled and _count_said(active) >= _TITLE_AFTER:
-                tasks.owe(
-                    connection,
-                    kind="title",
-                    key=f"session:{active.session_id}",
-                    person_id=active.person.id,
-                    payload=str(active.session_id),
-                    now=now,
-                )
-            live = outbox.find_live(connection, turn_id=active.id)
-            rows = []
-            for number, part in enumerate(parts):
-                if live and number == 0:
-                    rows.append(outbox.settle_live(connection, outbox_id=live.id, body=part))
-                    continue
-                debt = Debt(
-                    platform=platform,
-                    chat=chat,
-                    body=part,
-                    person_id=active.person.id,
-                    turn_id=active.id,
-                    part=number,
-                    answers=answers,
-                    is_silent=number > 0,
-                )
-                rows.append(outbox.owe(connection, debt, now=now))
-            return rows
+            _owe_title(connection, active, now)
+            return _owe_parts(connection, debt, parts, now)
 
-        self._delivery.owe(await self._database.write("turns.settle", work))
+        while True:
+            try:
+                self._delivery.owe(await self._database.write("turns.settle", work))
+            except StoreDamaged:
+                raise
+            except StoreError as error:
+                _log.error("turn %d waits for the store to be settled: %s", active.id, error)
+                await asyncio.sleep(_STORE_PAUSE)
+            else:
+                return
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -320,3 +354,32 @@ def _tell(ended: TurnEnded, turn_id: int, shown: Shown) -> str:
 
 def _count_said(active: ActiveTurn) -> int:
     return sum(message.role == "user" for message in active.messages)
+
+
+def _owe_title(connection: Connection, active: ActiveTurn, now: int) -> None:
+    """Background work: a name for a session that has become worth one."""
+    if active.is_untitled and _count_said(active) >= _TITLE_AFTER:
+        tasks.owe(
+            connection,
+            kind="title",
+            key=f"session:{active.session_id}",
+            person_id=active.person.id,
+            payload=str(active.session_id),
+            now=now,
+        )
+
+
+def _owe_parts(
+    connection: Connection, debt: Debt, parts: Sequence[str], now: int
+) -> list[OutboxRow]:
+    """Owe the parts of an answer; the first goes into the turn's live message if there is one."""
+    assert debt.turn_id is not None  # noqa: S101 - only turns have answers
+    live = outbox.find_live(connection, turn_id=debt.turn_id)
+    rows = []
+    for number, part in enumerate(parts):
+        if live and number == 0:
+            rows.append(outbox.settle_live(connection, outbox_id=live.id, body=part))
+        else:
+            owed = replace(debt, body=part, part=number, is_silent=number > 0)
+            rows.append(outbox.owe(connection, owed, now=now))
+    return rows

@@ -50,7 +50,7 @@ _FAILED = {
     "empty": "The model gave no answer.",
     "length": "The answer grew longer than the model may write, before it said anything.",
     "crashed": "I was interrupted ten times while working on this, so I let it rest.",
-    "store": "I could not write to my database.",
+    "off": "I was cut off while working on this, and could not go on at the next start.",
 }
 _EXHAUSTED = {
     "steps": "the number of steps that one turn may take",
@@ -77,9 +77,18 @@ def describe_failure(reason: str, turn_id: int, *, detail: str = "") -> str:
     return f"{sentence}{said} Nothing you wrote is lost: /retry tries again. (turn {turn_id})"
 
 
-def describe_refused_begin(error: str) -> str:
-    """That a message could not even be begun to work on."""
-    return f"I could not begin to work on that: {error}. Your message is kept."
+def describe_refused_begin(why: str) -> str:
+    """That a message could not even be begun to work on; `why` is a clause, or empty."""
+    reason = f": {why}." if why else "; something went wrong on my side."
+    return f"I could not begin to work on that{reason} Send it again once that is mended."
+
+
+def describe_damage(turn_id: int) -> str:
+    """That what is on disk of a conversation can't be read or added to."""
+    return (
+        "I can't go on with that: what I have on disk of this conversation is damaged."
+        f" Restore a backup, or start afresh with /new. (turn {turn_id})"
+    )
 
 
 def describe_refusal(category: str) -> str:

@@ -115,6 +115,14 @@ def find(connection: Connection, *, turn_id: TurnId) -> Turn | None:
     return _turn(row) if row else None
 
 
+def is_running(connection: Connection, *, turn_id: TurnId) -> bool:
+    """True until the turn is ended."""
+    row = connection.execute(
+        "SELECT 1 FROM turns WHERE id = :turn_id AND state = 'running'", {"turn_id": turn_id}
+    ).fetchone()
+    return row is not None
+
+
 def count_attempt(connection: Connection, *, turn_id: TurnId) -> int:
     """Note that a turn is taken up once more; the number of attempts with this one."""
     row = connection.execute(
@@ -122,6 +130,13 @@ def count_attempt(connection: Connection, *, turn_id: TurnId) -> int:
         {"turn_id": turn_id},
     ).fetchone()
     return int(row[0])
+
+
+def forgive_attempt(connection: Connection, *, turn_id: TurnId) -> None:
+    """A turn was left at a step boundary on purpose; that is not held against it."""
+    connection.execute(
+        "UPDATE turns SET attempts = attempts - 1 WHERE id = :turn_id", {"turn_id": turn_id}
+    )
 
 
 def end(

@@ -1,0 +1,48 @@
+"""What a lane holds of the turn that it runs: whom it serves, and a way to stop it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from agent_core.agent import ActiveTurn
+from gateway.translate import Pending
+
+
+@dataclass(slots=True)
+class Reins:
+    """The reins of one turn, from its wait for a place until it is over."""
+
+    batch: Sequence[Pending] = ()
+    """The messages that a turn is to be begun with."""
+    is_worded: bool = False
+    """True once the batch's words are on their way into the transcript."""
+    active: ActiveTurn | None = None
+    """The turn, once it is begun."""
+    is_over: bool = False
+    """True once there is nothing left that could be stopped."""
+    _is_pulled: bool = False
+    _scope: asyncio.Timeout | None = None
+
+    @asynccontextmanager
+    async def stoppable(self) -> AsyncIterator[None]:
+        """What runs in here is ended by `pull` at its next await, with `TimeoutError`."""
+        async with asyncio.timeout(None) as scope:
+            self._scope = scope
+            try:
+                yield
+            finally:
+                self._scope = None
+
+    def pull(self) -> bool:
+        """Stop the turn, before it begins or at its next await; False if it is over."""
+        if self.is_over:
+            return False
+        if self._scope and not self._is_pulled:
+            self._scope.reschedule(asyncio.get_running_loop().time())
+        self._is_pulled = True
+        return True
+
+    def is_pulled(self) -> bool:
+        """True once somebody wants the turn to end."""
+        return self._is_pulled
