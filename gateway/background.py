@@ -49,7 +49,7 @@ class Background:
                 worked = await self._do_next()
             except StoreError as error:
                 _log.error("background work waits for the store: %s", error)
-                worked = False
+                worked = is_reopened = False  # what was being done is done again
             if not worked:
                 await asyncio.sleep(self._poll)
 

@@ -152,6 +152,10 @@ class Identity:
         self.forget_known()
         return row
 
+    def is_known(self, platform: str, sender: Sender) -> bool:
+        """True for an account that was recognised lately."""
+        return (platform, sender.user_id) in self._known
+
     def forget_known(self) -> None:
         """Read people afresh from the database from now on."""
         self._known.clear()

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adapters.contract import ChatAdapter
 from adapters.errors import Unreachable
@@ -28,15 +28,20 @@ _log = logging.getLogger(__name__)
 _LONGEST_TEXT = 100_000
 """Characters of one message that are read; more than any platform but the console sends."""
 _MOST_CONVERSATIONS = 4096
-_STROKE = 16
-"""Events of one batch whose work begins in one round of the event loop; a hundred at once
-would hold up everybody else for a tenth of a second."""
 _STORE_PAUSE = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Unread:
+    """A stored event that nobody has looked into. `is_repeat`: a restart reads it again."""
+
+    row: InboxRow
+    is_repeat: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
-    """A stored event with the message in it. `is_repeat`: a restart reads it again."""
+    """A stored event with the message in it."""
 
     row: InboxRow
     message: InboundMessage
@@ -49,6 +54,11 @@ class Aside:
 
     row: InboxRow
     fault: str = ""
+
+
+Item = Unread | Arrival | Aside
+_UNREAD, _ASIDE = "unread", "aside"
+"""Keys beside the names of chats, which are JSON."""
 
 
 class Intake:
@@ -71,9 +81,7 @@ class Intake:
         self._adapters = adapters
         self._now = now
         self._conversations: OrderedDict[str, Conversation] = OrderedDict()
-        self._workers: Workers[tuple[str, str], Arrival | Aside] = Workers(
-            group, self._serve, self._fail
-        )
+        self._workers: Workers[tuple[str, str], Item] = Workers(group, self._serve, self._fail)
         self._is_open = True
 
     def close(self) -> None:
@@ -105,35 +113,39 @@ class Intake:
             )
         except StoreError as error:
             raise Unreachable(f"events can't be stored: {error}") from error
-        for count, row in enumerate(rows, start=1):
-            self._read(row, is_repeat=False)
-            if count % _STROKE == 0:
-                await asyncio.sleep(0)
+        for row in rows:
+            self._workers.put((platform, _UNREAD), Unread(row=row, is_repeat=False))
 
     async def recover(self) -> None:
         """Look at what an earlier process stored and did not get to. Raises `StoreError`."""
         for row in await self._database.read(inbox.list_received):
             if row.platform in self._adapters:
-                self._read(row, is_repeat=True)
+                self._workers.put((row.platform, _UNREAD), Unread(row=row, is_repeat=True))
 
-    def _read(self, row: InboxRow, *, is_repeat: bool) -> None:
+    def _read(self, unread: Unread) -> None:
+        row = unread.row
         event = RawEvent(event_id=EventId(row.event_id), payload=row.payload)
         try:
             message = self._adapters[row.platform].receive(event)
         except ValueError as error:
             _log.error("event %s of %s can't be read: %s", row.event_id, row.platform, error)
-            self._workers.put((row.platform, ""), Aside(row=row, fault=str(error)))
+            self._workers.put((row.platform, _ASIDE), Aside(row=row, fault=str(error)))
             return
         if message is None or not message.is_addressed:
-            self._workers.put((row.platform, ""), Aside(row=row))
+            self._workers.put((row.platform, _ASIDE), Aside(row=row))
             return
         chat = translate.name_chat(message.address)
         self._delivery.wake(row.platform, chat)
-        arrival = Arrival(row=row, message=message, is_repeat=is_repeat)
+        arrival = Arrival(row=row, message=message, is_repeat=unread.is_repeat)
         self._workers.put((row.platform, chat), arrival)
 
-    async def _serve(self, chat: tuple[str, str], queue: deque[Arrival | Aside]) -> None:
+    async def _serve(self, chat: tuple[str, str], queue: deque[Item]) -> None:
         item = queue[0]
+        if isinstance(item, Unread):
+            self._read(item)
+            queue.popleft()
+            await asyncio.sleep(0)  # a crowd's events are read one by one, and others go on
+            return
         try:
             await (self._look(item) if isinstance(item, Arrival) else self._set_aside(item))
         except StoreDamaged:
@@ -144,18 +156,35 @@ class Intake:
             return
         queue.popleft()
 
-    async def _fail(self, chat: tuple[str, str], item: Arrival | Aside, error: Exception) -> None:
-        fault = repr(error)
-        await self._set_aside(Aside(row=item.row, fault=fault))
+    async def _fail(self, chat: tuple[str, str], item: Item, error: Exception) -> None:
+        """An unexpected error: the event is set aside, and whom we know is told."""
+        debt = None
+        if isinstance(item, Arrival):
+            sender = item.message.sender
+            if self._house.identity.is_known(item.row.platform, sender):
+                debt = _debt(item, wording.BROKEN)
+        while True:
+            try:
+                await self._set_aside(Aside(row=item.row, fault=repr(error)), debt)
+            except StoreDamaged:
+                raise  # waiting would not mend it
+            except StoreError as store_error:
+                _log.error("an event can't be set aside yet: %s", store_error)
+                await asyncio.sleep(_STORE_PAUSE)
+            else:
+                return
 
-    async def _set_aside(self, aside: Aside) -> None:
-        def work(connection: Connection) -> None:
+    async def _set_aside(self, aside: Aside, debt: Debt | None = None) -> None:
+        now = self._now()
+
+        def work(connection: Connection) -> OutboxRow | None:
             if aside.fault:
                 inbox.park(connection, inbox_id=aside.row.id, reason=aside.fault)
             else:
                 inbox.finish(connection, inbox_id=aside.row.id, reason="not for us")
+            return outbox.owe(connection, debt, now=now) if debt else None
 
-        await self._database.write("inbox.aside", work)
+        self._owe(await self._database.write("inbox.aside", work))
 
     async def _look(self, arrival: Arrival) -> None:
         row, message = arrival.row, arrival.message
@@ -169,8 +198,7 @@ class Intake:
             return
         conversation = await self._find_conversation(row.platform, message, person)
         if message.is_edit:
-            if not self._house.lanes.amend(conversation.id, row.platform, message, row.id):
-                await self._finish(arrival, "")
+            await self._amend(arrival, conversation)
             return
         if command:
             await self._obey(arrival, person, conversation, command)
@@ -187,6 +215,21 @@ class Intake:
             conversation=conversation,
         )
         self._house.lanes.put(pending)
+
+    async def _amend(self, arrival: Arrival, conversation: Conversation) -> None:
+        """Put an edited message's words in the place of those that still wait."""
+        row, message = arrival.row, arrival.message
+        command = parse(message.text)
+        if command and command[0] == "queue":
+            message = replace(message, text=command[1])
+        pending = self._house.lanes.find_waiting(conversation.id, row.platform, message)
+        complaint = _complain(message)
+        if pending is None:
+            await self._finish(arrival, "")
+        elif complaint:
+            await self._finish(arrival, complaint)
+        else:
+            pending.amend(message.text, row.id)
 
     async def _find_conversation(
         self, platform: str, message: InboundMessage, person: Person
@@ -232,7 +275,11 @@ class Intake:
         await self._apply(arrival, await command.run(call, self._house))
 
     async def _apply(self, arrival: Arrival, reply: Reply) -> None:
-        """Write what a command does, its reply, and that its event is done; one transaction."""
+        """Write what a command does, its reply, and that its event is done; one transaction.
+
+        What goes to a lane goes there after that: a store that refuses leaves nothing behind
+        that would be done a second time.
+        """
         now = self._now()
 
         def work(connection: Connection) -> list[OutboxRow]:
@@ -240,13 +287,15 @@ class Intake:
             owed = list(rows)
             if text:
                 owed.append(outbox.owe(connection, _debt(arrival, text), now=now))
-            if not reply.takes_event:
+            if reply.pending is None:
                 inbox.finish(connection, inbox_id=arrival.row.id, reason="command")
             return owed
 
         self._delivery.owe(await self._database.write("commands.apply", work))
         if reply.effect:
             self._house.identity.forget_known()
+        if reply.pending:
+            self._house.lanes.put(reply.pending)
 
     async def _finish(self, arrival: Arrival, text: str) -> None:
         await self._apply(arrival, Reply(text=text))

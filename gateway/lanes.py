@@ -5,7 +5,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from adapters.messages import InboundMessage
 from agent_core.errors import StoreDamaged, StoreError
@@ -83,18 +83,16 @@ class Lanes:
         """Go on with a turn of an earlier process."""
         self._workers.put(turn.conversation_id, turn)
 
-    def amend(
-        self, conversation_id: ConversationId, platform: str, edit: InboundMessage, id_: InboxId
-    ) -> bool:
-        """Put the new text of an edited message in its place; False if it waits no longer."""
+    def find_waiting(
+        self, conversation_id: ConversationId, platform: str, edit: InboundMessage
+    ) -> Pending | None:
+        """The message that an edit is of, as long as its words can still be replaced."""
         reins = self._reins.get(conversation_id)
         begun = reins.batch if reins and not reins.is_worded else ()
         for job in (*begun, *self._workers.waiting(conversation_id)):
             if isinstance(job, Pending) and _is_same(job, platform, edit):
-                job.message = replace(job.message, text=edit.text)
-                job.inbox_ids = (*job.inbox_ids, id_)
-                return True
-        return False
+                return job
+        return None
 
     def stop(self, conversation_id: ConversationId) -> bool:
         """End the running turn of a conversation; False if there is none."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import InboundMessage, OutboundMessage
@@ -30,6 +30,11 @@ class Pending:
     person: Person
     conversation: Conversation
     is_held: bool = False
+
+    def amend(self, text: str, inbox_id: InboxId) -> None:
+        """Replace the words by those of an edit."""
+        self.message = replace(self.message, text=text)
+        self.inbox_ids = (*self.inbox_ids, inbox_id)
 
 
 def name_chat(address: Address) -> str:

@@ -100,7 +100,8 @@ class Turns:
         """Take up a turn that an earlier process left.
 
         One that ends processes, or whose platform is no longer on, is settled as failed: the
-        conversation has to go on, there or elsewhere. Raises `StoreError` if it could not be taken up; it stands as it stood then.
+        conversation has to go on, there or elsewhere. Raises `StoreError` if it could not be
+        taken up; it stands as it stood then.
         """
         place = (turn.platform, turn.chat, turn.answers)
         active, opened = await self._take_up(turn)

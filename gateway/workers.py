@@ -17,7 +17,8 @@ class Workers(Generic[K, T]):
 
     `serve` is given the key and its queue, and takes at least one item from it a call.
     This is the bulkhead of intake, lanes and delivery: an error that nobody expected in
-    one key's work is logged and handed to `fail`, and harms no other key.
+    one key's work is logged and handed to `fail`, and harms no other key. What `fail` raises
+    is logged, and no more: then nobody is left to tell.
     """
 
     def __init__(
@@ -62,6 +63,12 @@ class Workers(Generic[K, T]):
                     _log.exception("unexpected error in the work of %s", key)
                     if queue and queue[0] is first:
                         queue.popleft()
-                    await self._fail(key, first, error)
+                    await self._report(key, first, error)
         finally:
             del self._queues[key]
+
+    async def _report(self, key: K, item: T, error: Exception) -> None:
+        try:
+            await self._fail(key, item, error)
+        except Exception:  # the bulkhead, see the class
+            _log.exception("what failed in the work of %s could not be reported", key)

@@ -13,6 +13,7 @@ from agent_core.state.people import Person
 from agent_core.state.sessions import Conversation
 from gateway.identity import Identity
 from gateway.lanes import Lanes
+from gateway.translate import Pending
 
 _SHAPE = re.compile(r"/([A-Za-z][A-Za-z0-9_]{0,31})(?:@\S+)?(?:\s+(.*))?", re.DOTALL)
 
@@ -53,12 +54,12 @@ Effect = Callable[[Connection], tuple[str, Sequence[OutboxRow]]]
 class Reply:
     """What comes of a command.
 
-    With `takes_event` the command handed its event to a lane, which will see it done.
+    `pending` is handed to its lane once the reply is written, and sees the event done.
     """
 
     text: str = ""
     effect: Effect | None = None
-    takes_event: bool = False
+    pending: Pending | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,9 +34,8 @@ async def _queue(call: Call, house: House) -> Reply:
         waiting = house.lanes.count_waiting(call.conversation.id)
         return Reply(text=wording.count_queue(waiting))
     is_running = house.lanes.is_running(call.conversation.id)
-    house.lanes.put(_pending(call, call.argument))
     say_so = is_running and not call.is_repeat
-    return Reply(text=wording.QUEUED if say_so else "", takes_event=True)
+    return Reply(text=wording.QUEUED if say_so else "", pending=_pending(call, call.argument))
 
 
 async def _retry(call: Call, house: House) -> Reply:
@@ -66,8 +65,7 @@ async def _retry(call: Call, house: House) -> Reply:
         return Reply(text=wording.RETRY_RUNNING)
     if not words:
         return Reply(text=wording.RETRY_NOTHING)
-    house.lanes.put(_pending(call, words))
-    return Reply(takes_event=True)
+    return Reply(pending=_pending(call, words))
 
 
 async def _status(call: Call, house: House) -> Reply:
