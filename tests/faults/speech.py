@@ -15,8 +15,9 @@ from typing import Any, Literal
 
 from tests.emulators.streaming import Answer, Reply, text_answer
 
-Verb = Literal["say", "ring", "long", "slow"]
-"""A plain answer; a call of the unsafe tool first; an answer in several parts; a slow one."""
+Verb = Literal["say", "ring", "long", "slow", "/queue say"]
+"""A plain answer; a call of the unsafe tool first; an answer in several parts; a slow one; a
+plain one that is asked for by command, as a turn of its own."""
 
 LINES = 170
 """Of a long answer: some 10,000 characters, which Telegram takes in three messages."""

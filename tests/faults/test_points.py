@@ -2,6 +2,7 @@
 
 import pytest
 
+from gateway.wording import QUEUED
 from tests.faults.speech import Verb
 from tests.faults.town import Town
 
@@ -88,6 +89,23 @@ async def test_a_steer_that_was_taken_survives_a_kill(town: Town, phase: str, na
     town.hurry()
     await town.open_house()
     (await town.come_to_rest()).must_be_flawless()
+
+
+@pytest.mark.parametrize("phase", PHASES)
+async def test_a_command_that_keeps_a_message_survives_a_kill(town: Town, phase: str) -> None:
+    town.hold_model()
+    house = await town.open_house(f"{phase}:commands.apply:1")
+    await town.says(1)
+    await town.model_called()
+    await town.says(1, "/queue say")
+    await house.died()
+    town.hurry()
+    await town.open_house()
+    await town.all_seen(town.said)
+    findings = await town.come_to_rest()
+    if QUEUED in findings.strange:  # told before the kill; the restart tells it to nobody
+        findings.strange.remove(QUEUED)
+    findings.must_be_flawless()
 
 
 @pytest.mark.parametrize("phase", PHASES)

@@ -248,5 +248,5 @@ class Town:
         assert self.house is not None
         findings = look(self.home, self.said, self.shown(), self.speech.asked)
         if self.house.last_word != "ended":
-            findings.faults.append(f"the last house did not end in order: {self.home}/house.log")
+            findings.damage.append(f"the last house did not end in order: {self.home}/house.log")
         return findings
