@@ -21,12 +21,13 @@ from agent_core.prompt.compose import PromptInputs, compose
 from agent_core.prompt.context import read_context
 from agent_core.prompt.frozen import FrozenPrompt, FrozenPrompts, dump_tools, freeze
 from agent_core.prompt.soul import ensure_soul
-from agent_core.state import messages, sessions, turns
+from agent_core.state import messages, sessions, turns, usage
 from agent_core.state.database import Connection, Database
 from agent_core.state.messages import START, Shelf, StoredMessage
 from agent_core.state.people import Person
 from agent_core.state.sessions import Conversation, Session
 from agent_core.state.turns import Turn, TurnState
+from agent_core.state.usage import Total
 from agent_core.tools.contract import ToolResult
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, ToolCallPart
@@ -76,6 +77,8 @@ class ActiveTurn:
     outcomes: Mapping[CallId, ToolResult]
     begun: frozenset[CallId]
     evidence: str
+    spent: Total | None = None
+    """What an earlier process spent on it; this counts against its limits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,15 +215,16 @@ class Agent:
 
         def look(
             connection: Connection,
-        ) -> tuple[list[StoredMessage], list[turns.Step]]:
+        ) -> tuple[list[StoredMessage], list[turns.Step], Total]:
             return (
                 messages.list_session(
                     connection, session_id=turn.session_id, person_id=turn.person_id
                 ),
                 turns.list_steps(connection, turn_id=turn.id),
+                usage.total_of_turn(connection, turn_id=turn.id),
             )
 
-        history, steps = await self._database.read(look)
+        history, steps, spent = await self._database.read(look)
         assert turn.prompt_hash is not None  # noqa: S101 - a begun turn has one
         prompt = await self._prompts.read(turn.prompt_hash)
         outcomes = {
@@ -252,6 +256,7 @@ class Agent:
             outcomes=outcomes,
             begun=frozenset(step.call_id for step in steps if step.outcome is None),
             evidence=_words(tuple(own)),
+            spent=spent,
         )
 
     def run(self, turn: ActiveTurn, host: Host) -> AsyncGenerator[Event, None]:
@@ -265,6 +270,9 @@ class Agent:
         )
         started = time.monotonic()
         budget = Budget(self._setup.limits, started=started, clock=time.monotonic)
+        if turn.spent:
+            tokens = turn.spent.input_tokens + turn.spent.output_tokens
+            budget.spend(tokens, turn.spent.micro_dollars)
         loop = Loop(equipment, journal=turn.journal, host=host, budget=budget)
         return loop.run(
             Assignment(

@@ -5,7 +5,7 @@ import gc
 import logging
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -204,9 +204,10 @@ async def _serve(parts: _Parts, stop: asyncio.Event, companions: Sequence[Compan
             # again, and hold every chat up for a fifth of a second each time.
             gc.collect()
             gc.freeze()
-            _start(group, gateway, _background(parts), companions)
-            await _wait_for_end(gateway, stop)
-            await _drain(gateway)
+            with closing(delivery):
+                _start(group, gateway, _background(parts), companions)
+                await _wait_for_end(gateway, stop)
+                await _drain(gateway)
             raise _AtRest
     except* _AtRest:
         pass
@@ -236,10 +237,7 @@ async def _recover(gateway: Gateway) -> None:
     """Take up what an earlier process left: what is owed first, then turns, then events."""
     await gateway.delivery.start()
     for turn in await gateway.database.read(turns.list_running):
-        if turn.platform in gateway.platforms.adapters:
-            gateway.lanes.take_up(turn)
-        else:
-            _log.warning("turn %d waits for %s, which is not on", turn.id, turn.platform)
+        gateway.lanes.take_up(turn)
     await gateway.intake.recover()
 
 

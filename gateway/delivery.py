@@ -23,6 +23,8 @@ from agent_core.state import outbox
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
 from gateway import translate, wording
+from gateway.doors import Door
+from gateway.live import LiveText, Painter
 from gateway.pacing import Pacer
 from gateway.workers import Workers
 
@@ -34,25 +36,6 @@ _SETTLE_TIME = 2.0
 """Seconds before an unsure message is looked for: it may still be on its way."""
 _MOST_LOOKS = 4
 _STORE_PAUSE = 5.0
-
-
-class LiveText:
-    """The text of a running turn's live message, for as long as it is live."""
-
-    def __init__(self, debt: Debt, opened: OutboxRow | None = None) -> None:
-        self.debt = debt
-        self.row = opened
-        self.text = ""
-        self.painted = ""
-        self.is_over = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Door:
-    """A platform as delivery sees it."""
-
-    adapter: ChatAdapter
-    pacer: Pacer
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,42 +61,50 @@ class Delivery:
         adapters: Mapping[str, ChatAdapter],
         now: Callable[[], int],
     ) -> None:
-        self._group = group
         self._database = database
         self._doors = {
             name: Door(adapter=adapter, pacer=Pacer(adapter.pace))
             for name, adapter in adapters.items()
         }
+        self._painter = Painter(database, now)
         self._now = now
         self._workers: Workers[Chat, Job] = Workers(group, self._serve, self._fail)
+        self._signs: Workers[Chat, Chat] = Workers(group, self._type, self._pass_over)
         self._paused: dict[Chat, asyncio.Event | None] = {}
         """Chats that wait for their next try, and what ends that early, if anything may."""
+        self._is_open = True
 
     async def start(self) -> None:
         """Take up what an earlier process left owed, oldest first. Raises `StoreError`."""
         await self._database.write("outbox.doubt", outbox.doubt_sending)
-        for row in await self._database.read(outbox.list_open):
+        self.owe(await self._database.read(outbox.list_open))
+
+    def close(self) -> None:
+        """Show nothing any more that is not owed: the house is going out."""
+        self._is_open = False
+
+    def owe(self, rows: Sequence[OutboxRow]) -> None:
+        """Deliver messages that stand in the outbox."""
+        for row in rows:
             if row.platform in self._doors:
-                self.owe([row])
+                self._workers.put((row.platform, row.chat), row)
             else:
                 _log.warning(
                     "outbox %d waits for %s, which is not on; it stays owed", row.id, row.platform
                 )
 
-    def owe(self, rows: Sequence[OutboxRow]) -> None:
-        """Deliver messages that stand in the outbox."""
-        for row in rows:
-            self._workers.put((row.platform, row.chat), row)
-
     def paint(self, live: LiveText) -> None:
         """Show the present text of a live message, as soon as its chat is free."""
-        self._workers.put((live.debt.platform, live.debt.chat), live)
+        if self._is_open and not (live.is_waiting or live.is_over):
+            live.is_waiting = True
+            self._workers.put((live.debt.platform, live.debt.chat), live)
 
     def type(self, platform: str, chat: str) -> None:
         """Show that the bot is at work, if nothing more important waits."""
-        door = self._doors[platform]
-        if (platform, chat) not in self._paused and door.pacer.has_room():
-            self._group.create_task(self._type(door.adapter, chat))
+        place = (platform, chat)
+        is_free = place not in self._paused and not self._signs.is_busy(place)
+        if self._is_open and is_free and self._doors[platform].pacer.has_room():
+            self._signs.put(place, place)
 
     def wake(self, platform: str, chat: str) -> None:
         """Somebody is there: try this chat again now, unless the platform asked for a pause."""
@@ -125,19 +116,27 @@ class Delivery:
         """True while nothing is being delivered; what waits for its next try is not."""
         return len(self._workers) == len(self._paused)
 
-    async def _type(self, adapter: ChatAdapter, chat: str) -> None:
+    async def _type(self, place: Chat, queue: deque[Chat]) -> None:
+        queue.popleft()
+        adapter = self._doors[place[0]].adapter
         if isinstance(adapter, CanType):
             try:
-                await adapter.type(translate.read_chat(chat))
+                await adapter.type(translate.read_chat(place[1]))
             except AdapterError as error:
                 _log.debug("typing was not shown: %s", error)
+
+    async def _pass_over(self, place: Chat, item: Chat, error: Exception) -> None:
+        """A sign that could not be shown is owed to nobody."""
 
     async def _serve(self, chat: Chat, queue: deque[Job]) -> None:
         job = queue[0]
         door = self._doors[chat[0]]
         if isinstance(job, LiveText):
-            await self._paint(door, chat, job)
+            job.is_waiting = False
+            seconds = await self._painter.paint(door, job)
             queue.popleft()
+            if seconds:
+                await self._wait(chat, Pause(seconds, is_firm=True))
             return
         try:
             pause = await self._pay(door, job)
@@ -146,20 +145,28 @@ class Delivery:
         except StoreError as error:
             _log.error("the store can't be written, delivery waits: %s", error)
             pause = Pause(_STORE_PAUSE)
+            queue[0] = replace(job, state="unsure")  # only the store knows how far this one came
         if pause is None:
             queue.popleft()
         else:
             await self._wait(chat, pause)
 
     async def _fail(self, chat: Chat, job: Job, error: Exception) -> None:
-        """An unexpected error: the row stays owed, and is taken up at the next start."""
+        """An unexpected error: the message is set aside, since it would meet the same again."""
         if isinstance(job, LiveText):
             job.is_over = True
+        elif not job.is_live:
+            await self._bury(job, "something went wrong on my side.")
 
     async def _refresh(self, row: OutboxRow) -> OutboxRow:
-        """The row as it stands now; a live one that was dropped counts as dead."""
+        """The row as it stands now; a live one that was dropped counts as dead.
+
+        No attempt is under way while this is asked: one that began has no known outcome.
+        """
         fresh = await self._database.read(lambda c: outbox.find(c, outbox_id=row.id))
-        return fresh or replace(row, state="dead")
+        if fresh is None:
+            return replace(row, state="dead")
+        return replace(fresh, state="unsure") if fresh.state == "sending" else fresh
 
     async def _wait(self, chat: Chat, pause: Pause) -> None:
         self._paused[chat] = end = None if pause.is_firm else asyncio.Event()
@@ -179,7 +186,7 @@ class Delivery:
                 row = await self._refresh(row)
             if row.state == "unsure":
                 row = await self._look_for(door, row)
-            if row.is_live or row.state == "dead":
+            if row.is_live or row.state in ("dead", "sent"):
                 return None
             if not row.is_whole:
                 await self._bury(row, "it was damaged on disk.")
@@ -228,7 +235,7 @@ class Delivery:
                 await self._mark_sent(row, row.message_id)
                 return
         await door.pacer.wait(row.chat)
-        anchor = _anchor(adapter, row.chat)
+        anchor = door.newest(row.chat)
         await self._database.write(
             "outbox.sending", lambda c: outbox.mark_sending(c, outbox_id=row.id, anchor=anchor)
         )
@@ -236,11 +243,19 @@ class Delivery:
         await self._mark_sent(row, message_id)
 
     async def _mark_sent(self, row: OutboxRow, message_id: str) -> None:
+        """Note what the platform has. It can't be sent again: this tries until it is noted."""
         now = self._now()
-        await self._database.write(
-            "outbox.sent",
-            lambda c: outbox.mark_sent(c, outbox_id=row.id, message_id=message_id, now=now),
-        )
+        while True:
+            try:
+                await self._database.write(
+                    "outbox.sent",
+                    lambda c: outbox.mark_sent(c, outbox_id=row.id, message_id=message_id, now=now),
+                )
+            except StoreError as error:
+                _log.error("outbox %d was sent, which can't be noted yet: %s", row.id, error)
+                await asyncio.sleep(_STORE_PAUSE)
+            else:
+                return
 
     async def _look_for(self, door: Door, row: OutboxRow) -> OutboxRow:
         """Learn whether the platform has an unsure message, and note it.
@@ -263,8 +278,14 @@ class Delivery:
                     raise
                 _log.warning("outbox %d is sent once more, it may be there: %s", row.id, error)
 
+        now = self._now()
+
         def work(connection: Connection) -> OutboxRow:
-            if found is not None:
+            fresh = outbox.find(connection, outbox_id=row.id)
+            is_all = fresh is not None and not fresh.is_live and fresh.body == shown
+            if found is not None and is_all:
+                outbox.mark_sent(connection, outbox_id=row.id, message_id=found, now=now)
+            elif found is not None:
                 outbox.mark_found(connection, outbox_id=row.id, message_id=found)
             else:
                 outbox.mark_missing(connection, outbox_id=row.id)
@@ -272,56 +293,6 @@ class Delivery:
             return outbox.find(connection, outbox_id=row.id) or replace(row, state="dead")
 
         return await self._database.write("outbox.found", work)
-
-    async def _paint(self, door: Door, chat: Chat, live: LiveText) -> None:
-        text = live.text
-        adapter = door.adapter
-        if live.is_over or text == live.painted or not isinstance(adapter, CanEdit):
-            return
-        body = adapter.split(text)[0]
-        try:
-            if live.row is None:
-                await self._open(door, live, body)
-            elif live.row.message_id is not None:
-                message = translate.outbound(live.row, text=body, is_live=True)
-                await adapter.edit(message, PlatformMessageId(live.row.message_id))
-            live.painted = text
-        except RateLimited as error:
-            live.is_over = live.row is None
-            await self._wait(chat, Pause(error.retry_after, is_firm=True))
-        except AdapterError as error:
-            _log.info("a live message was not shown: %s", error)
-            live.is_over = True
-
-    async def _open(self, door: Door, live: LiveText, body: str) -> None:
-        """Send the opening of a live message; from then on it is only edited."""
-        await door.pacer.wait(live.debt.chat)
-        now = self._now()
-        debt = replace(live.debt, body=body)
-        anchor = _anchor(door.adapter, debt.chat)
-        row = await self._database.write(
-            "outbox.opening", lambda c: outbox.open_live(c, debt, anchor=anchor, now=now)
-        )
-        live.row = row
-        try:
-            message_id = await door.adapter.send(translate.outbound(row, text=body, is_live=True))
-        except Unsure as error:
-            reason = str(error)
-            await self._database.write(
-                "outbox.unsure", lambda c: outbox.mark_unsure(c, outbox_id=row.id, reason=reason)
-            )
-            raise
-        except AdapterError:
-            await self._database.write(
-                "outbox.dropped", lambda c: outbox.drop_live(c, outbox_id=row.id)
-            )
-            live.row = None
-            raise
-        await self._database.write(
-            "outbox.opened",
-            lambda c: outbox.mark_found(c, outbox_id=row.id, message_id=message_id),
-        )
-        live.row = replace(row, message_id=message_id, state="sent")
 
     async def _bury(self, row: OutboxRow, reason: str, *, is_chat_gone: bool = False) -> None:
         """Set a message aside, and say so where somebody can read it."""
@@ -338,10 +309,6 @@ class Delivery:
         notice = await self._database.write("outbox.dead", work)
         if notice:
             self.owe([notice])
-
-
-def _anchor(adapter: ChatAdapter, chat: str) -> str | None:
-    return adapter.newest(translate.read_chat(chat)) if isinstance(adapter, CanFind) else None
 
 
 def _backoff(attempts: int) -> float:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Mapping
 
 from adapters.contract import CanShowMenu, ChatAdapter, Health, Inlet, MenuEntry
@@ -38,6 +39,7 @@ class Platforms:
         """Run one platform until cancelled, or until only a person can mend it."""
         pause = _FIRST_PAUSE
         while True:
+            started = time.monotonic()
             try:
                 await self.adapters[name].run(inlet)
             except AdapterStopped as error:
@@ -48,6 +50,8 @@ class Platforms:
                 _log.warning("%s is started anew: %s", name, error)
             except Exception:  # the bulkhead: a fault in one platform takes no other with it
                 _log.exception("%s broke unexpectedly and is started anew", name)
+            if time.monotonic() - started > _LONGEST_PAUSE:
+                pause = _FIRST_PAUSE  # it ran well for a while: this is no series of failures
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
 
@@ -62,3 +66,5 @@ class Platforms:
             await adapter.show_menu(entries)
         except AdapterError as error:
             _log.warning("%s does not show the menu of commands: %s", name, error)
+        except Exception:  # the bulkhead: a menu is not worth a house
+            _log.exception("%s broke while it published the menu of commands", name)

@@ -5,7 +5,8 @@ import asyncio
 from adapters.contract import CanEdit, CanType, ChatAdapter
 from agent_core.events import Event, TextGrew, TextReset, ToolStarted
 from agent_core.state.outbox import Debt, OutboxRow
-from gateway.delivery import Delivery, LiveText
+from gateway.delivery import Delivery
+from gateway.live import LiveText
 
 _FIRST_SIGN = 0.15
 """Seconds before the typing sign: at once for a person, never for an instant answer."""
@@ -25,6 +26,7 @@ class Presenter:
         self._live = LiveText(debt, opened)
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()
+        self._next_words = self._started + _FIRST_WORDS
         self._paint_at: asyncio.TimerHandle | None = None
         self._type_at: asyncio.TimerHandle | None = None
         self.text = ""
@@ -39,10 +41,7 @@ class Presenter:
         if isinstance(event, TextGrew):
             self.text += event.delta
             if self._paint_at is None and isinstance(self._adapter, CanEdit):
-                first = self._started + _FIRST_WORDS
-                soon = self._loop.time() + self._adapter.pace.edit_interval
-                when = soon if self._live.painted else first
-                self._paint_at = self._loop.call_at(when, self._paint)
+                self._paint_at = self._loop.call_at(self._next_words, self._paint)
         elif isinstance(event, TextReset):
             self.text = ""
         elif isinstance(event, ToolStarted):
@@ -57,7 +56,8 @@ class Presenter:
 
     def _paint(self) -> None:
         self._paint_at = None
-        if self.text.strip():
+        if self.text.strip() and isinstance(self._adapter, CanEdit):
+            self._next_words = self._loop.time() + self._adapter.pace.edit_interval
             self._live.text = self.text
             self._delivery.paint(self._live)
 

@@ -23,7 +23,8 @@ from agent_core.state import outbox, people
 from agent_core.state.database import Database
 from agent_core.state.outbox import Debt, OutboxRow
 from gateway import delivery as delivery_module
-from gateway.delivery import Delivery, LiveText
+from gateway.delivery import Delivery
+from gateway.live import LiveText
 from gateway.translate import name_chat
 from tests.fakes.chat import FakeChat
 

@@ -1,0 +1,108 @@
+"""The live message of a running turn: sent once, then only edited, until its words are final."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+from adapters.contract import CanEdit
+from adapters.errors import AdapterError, RateLimited, Unsure
+from adapters.ids import PlatformMessageId
+from agent_core.errors import StoreError
+from agent_core.state import outbox, turns
+from agent_core.state.database import Connection, Database
+from agent_core.state.outbox import Debt, OutboxRow
+from gateway import translate
+from gateway.doors import Door
+
+_log = logging.getLogger(__name__)
+
+
+class LiveText:
+    """The text of a running turn's live message, for as long as it is live."""
+
+    def __init__(self, debt: Debt, opened: OutboxRow | None = None) -> None:
+        self.debt = debt
+        self.row = opened
+        self.text = ""
+        self.painted = ""
+        self.is_waiting = False
+        """It stands in its chat's queue."""
+        self.is_over = False
+
+
+class Painter:
+    """Shows live messages; called by the worker of their chat, so that nothing overtakes."""
+
+    def __init__(self, database: Database, now: Callable[[], int]) -> None:
+        self._database = database
+        self._now = now
+
+    async def paint(self, door: Door, live: LiveText) -> float | None:
+        """Show the present text. Gives the seconds that the platform asks to be left alone.
+
+        Never raises: what can't be shown now is not shown until it is final.
+        """
+        text = live.text
+        adapter = door.adapter
+        if live.is_over or text == live.painted or not isinstance(adapter, CanEdit):
+            return None
+        body = adapter.split(text)[0]
+        try:
+            if live.row is None:
+                await self._open(door, live, body)
+            elif live.row.message_id is not None:
+                message = translate.outbound(live.row, text=body, is_live=True)
+                await adapter.edit(message, PlatformMessageId(live.row.message_id))
+            live.painted = text
+        except RateLimited as error:
+            live.is_over = live.row is None
+            return error.retry_after
+        except (AdapterError, StoreError) as error:
+            _log.info("a live message was not shown: %s", error)
+            live.is_over = True
+        return None
+
+    async def _open(self, door: Door, live: LiveText, body: str) -> None:
+        """Send the opening of a live message; from then on it is only edited."""
+        await door.pacer.wait(live.debt.chat)
+        now = self._now()
+        debt = replace(live.debt, body=body)
+        anchor = door.newest(debt.chat)
+
+        def work(connection: Connection) -> OutboxRow | None:
+            turn_id = debt.turn_id
+            if turn_id is not None and (
+                not turns.is_running(connection, turn_id=turn_id)
+                or outbox.find_live(connection, turn_id=turn_id)
+            ):
+                return None  # the turn was settled meanwhile, or shows itself elsewhere
+            return outbox.open_live(connection, debt, anchor=anchor, now=now)
+
+        row = None if live.is_over else await self._database.write("outbox.opening", work)
+        if row is None:
+            live.is_over = True
+            return
+        live.row = row
+        try:
+            message_id = await door.adapter.send(translate.outbound(row, text=body, is_live=True))
+        except Unsure as error:
+            reason = str(error)
+            await self._database.write(
+                "outbox.unsure", lambda c: outbox.mark_unsure(c, outbox_id=row.id, reason=reason)
+            )
+            raise
+        except AdapterError:
+            await self._database.write("outbox.dropped", lambda c: _take_back(c, row))
+            live.row = None
+            raise
+        await self._database.write(
+            "outbox.opened",
+            lambda c: outbox.mark_found(c, outbox_id=row.id, message_id=message_id),
+        )
+        live.row = replace(row, message_id=message_id, state="sent")
+
+
+def _take_back(connection: Connection, row: OutboxRow) -> None:
+    """An opening surely never left: it is no more, or, if it was settled meanwhile, owed."""
+    outbox.drop_live(connection, outbox_id=row.id)
+    outbox.mark_missing(connection, outbox_id=row.id)
