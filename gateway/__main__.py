@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from agent_core.errors import StoreError
 from gateway import plugs, settings
-from gateway.errors import Declined, StartError
+from gateway.errors import Broken, Declined, StartError
 from gateway.setting_values import suggest
 from gateway.words import WORDS
 
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (settings.SettingsError, StartError, StoreError) as error:
         print(_sentence(str(error)), file=sys.stderr)
         return WRONG
-    except Declined as error:
+    except (Declined, Broken) as error:
         print(_sentence(str(error)), file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:

@@ -34,7 +34,7 @@ from gateway.clock import now
 from gateway.commands.catalog import COMMANDS, HIDDEN
 from gateway.commands.registry import House, make_menu
 from gateway.delivery import Delivery
-from gateway.errors import StartError
+from gateway.errors import Broken, StartError
 from gateway.fairness import FairGate
 from gateway.home import CONSOLE_SOCKET, DATABASE, describe_unwritable, make_home
 from gateway.identity import LOCAL_PLATFORM, Identity, new_claim_code
@@ -95,7 +95,7 @@ async def run(
 ) -> None:
     """Open the house and serve until `stop` is set, then end it in order.
 
-    Raises `StartError`, and `StoreError` if the home can't be used.
+    Raises `StartError`, `StoreError` if the home can't be used, and `Broken`.
     """
     extra = extensions or Extensions()
     model = extra.model or _load_model(settings)
@@ -211,7 +211,7 @@ async def _serve(parts: _Parts, stop: asyncio.Event, companions: Sequence[Compan
             raise _AtRest
     except* _AtRest:
         pass
-    except* (StartError, StoreError) as faults:
+    except* (StartError, StoreError, Broken) as faults:
         fault = faults.exceptions[0]  # what is raised in here would come out as a group again
     if fault:
         raise fault
@@ -244,13 +244,13 @@ async def _recover(gateway: Gateway) -> None:
 async def _wait_for_end(gateway: Gateway, stop: asyncio.Event) -> None:
     """Return when asked to stop, or when no chat platform is left that could work.
 
-    Raises `StoreError` when the disk failed: only a restart can tell what was written.
+    Raises `Broken` when the disk failed: only a restart can tell what was written.
     """
     while not stop.is_set():
         if _all_stopped(gateway.platforms):
             return
         if gateway.database.has_stopped():
-            raise StoreError(gateway.database.failure())
+            raise Broken(gateway.database.failure())
         with suppress(TimeoutError):
             async with asyncio.timeout(1.0):
                 await stop.wait()

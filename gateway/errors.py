@@ -5,5 +5,9 @@ class StartError(Exception):
     """The house can't be opened or reached. The text says why and what to do."""
 
 
+class Broken(Exception):
+    """A house that was running can't go on. The text says why; a restart may mend it."""
+
+
 class Declined(Exception):
     """An operation can't be done as it was asked. The text is a sentence that says why."""
