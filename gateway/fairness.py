@@ -73,10 +73,12 @@ class FairGate:
             if not self._may_run(person_id):
                 continue
             crowd = self._waiting[person_id]
-            turn = crowd.popleft()
+            while crowd and crowd[0].cancelled():
+                crowd.popleft()  # it was cancelled just now, and did not get to say so yet
+            if crowd:
+                self._take(person_id)
+                crowd.popleft().set_result(None)
             if crowd:
                 self._waiting.move_to_end(person_id)
             else:
                 del self._waiting[person_id]
-            self._take(person_id)
-            turn.set_result(None)

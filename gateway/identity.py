@@ -127,27 +127,33 @@ class Identity:
 
     async def claim(
         self, platform: str, message: InboundMessage, inbox_id: InboxId, code: str
-    ) -> OutboxRow:
-        """Make an account the owner's if the code is good, and answer. Raises `StoreError`."""
+    ) -> OutboxRow | None:
+        """Make an account the owner's if the code is good, and answer. Raises `StoreError`.
+
+        Who guesses is told to stop, and gets silence after that. A code that was written
+        where others read it is worth nothing any more.
+        """
         asker = Asker(platform=platform, sender=message.sender)
         key = (platform, message.sender.user_id)
         now = self._now()
-        may_try = message.address.is_direct and not self._is_guessing(key, now)
+        wrong = self._count_of_wrong(key, now)
+        chat = translate.name_chat(message.address)
 
-        def work(connection: Connection) -> tuple[str, OutboxRow]:
-            if not message.address.is_direct:
-                words = wording.CLAIM_IN_ROOM
-            elif not code:
-                words = wording.CODE_MISSING.format(command="claim")
-            else:
-                words = _claim(connection, asker, code, now) if may_try else wording.CODE_UNKNOWN
+        def work(connection: Connection) -> tuple[str, OutboxRow | None]:
             inbox.finish(connection, inbox_id=inbox_id, reason="claim")
-            chat = translate.name_chat(message.address)
-            debt = Debt(platform=platform, chat=chat, body=words)
+            if wrong >= _WRONG_CODES:
+                return "", None
+            if message.address.is_direct:
+                words = _claim(connection, asker, code, now)
+            else:
+                words = _spoil(connection, code, now)
+            is_last = words == wording.CODE_UNKNOWN and wrong + 1 == _WRONG_CODES
+            body = wording.CODE_PAUSE if is_last else words
+            debt = Debt(platform=platform, chat=chat, body=body)
             return words, outbox.owe(connection, debt, now=now)
 
         words, row = await self._database.write("people.claim", work)
-        if words == wording.CODE_UNKNOWN:
+        if words not in ("", wording.CLAIMED):
             self._count_wrong(key, now)
         self.forget_known()
         return row
@@ -165,14 +171,13 @@ class Identity:
         if len(self._known) > _MOST_KNOWN:
             self._known.popitem(last=False)
 
-    def _is_guessing(self, key: tuple[str, str], now: int) -> bool:
+    def _count_of_wrong(self, key: tuple[str, str], now: int) -> int:
         count, since = self._wrong.get(key, (0, now))
-        return count >= _WRONG_CODES and now - since < _WRONG_CODES_PAUSE
+        return count if now - since < _WRONG_CODES_PAUSE else 0
 
     def _count_wrong(self, key: tuple[str, str], now: int) -> None:
-        count, since = self._wrong.pop(key, (0, now))
-        if now - since >= _WRONG_CODES_PAUSE:
-            count, since = 0, now
+        count = self._count_of_wrong(key, now)
+        since = self._wrong.pop(key, (0, now))[1] if count else now
         self._wrong[key] = (count + 1, since)
         if len(self._wrong) > _MOST_KNOWN:
             self._wrong.popitem(last=False)
@@ -233,6 +238,8 @@ def slug_of(name: str) -> str:
 
 
 def _claim(connection: Connection, asker: Asker, code: str, now: int) -> str:
+    if not code:
+        return wording.CODE_MISSING.format(command="claim")
     found = people.find_code(connection, code_hash=hash_code(code), purpose="claim", now=now)
     if found is None:
         return wording.CODE_UNKNOWN
@@ -240,6 +247,14 @@ def _claim(connection: Connection, asker: Asker, code: str, now: int) -> str:
     person = _enter(connection, asker, "code", now=now, is_owner=True)
     people.make_owner(connection, person_id=person.id)
     return wording.CLAIMED
+
+
+def _spoil(connection: Connection, code: str, now: int) -> str:
+    """End a code that others have read."""
+    found = people.find_code(connection, code_hash=hash_code(code), purpose="claim", now=now)
+    if found:
+        people.use_code(connection, code_id=found.id, now=now)
+    return wording.CLAIM_IN_ROOM
 
 
 def _enter(

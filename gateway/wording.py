@@ -9,7 +9,11 @@ CODE_MISSING = "Add the code, for instance: /{command} ABCD-EFGH"
 OWNER_ONLY = "Only the owner of this house may do that."
 APPROVED = "{name} may talk to me now."
 WELCOME = "You may talk to me now. Write me anything; /help shows what I can do."
-CLAIM_IN_ROOM = "Send me that code in a direct message, not where others read it."
+CODE_PAUSE = "That code is not good either. I look at no more codes of yours for ten minutes."
+CLAIM_IN_ROOM = (
+    "Others have read that code here, so it is not good any more. `talaria people claim` makes a"
+    " new one: send it to me in a direct message."
+)
 NEW = "A fresh start: what was said before stays findable, what I remember of you stays."
 STOPPED_NOTHING = "Nothing is running here."
 RETRY_NOTHING = "There is nothing to retry here."

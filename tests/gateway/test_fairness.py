@@ -106,3 +106,18 @@ async def test_who_is_cancelled_just_when_let_in_gives_the_place_back() -> None:
         await settle()
         assert yard.inside == [CYD]
         yard.doors[-1].set()
+
+
+async def test_who_is_cancelled_and_has_not_left_yet_is_passed_over() -> None:
+    yard = Yard(FairGate(at_once=1, per_person=1))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(yard.visit(ANA))
+        await settle()
+        quitter = group.create_task(yard.visit(BEN))
+        group.create_task(yard.visit(CYD))
+        await settle()
+        yard.doors[0].set()
+        quitter.cancel()  # Ben's place is asked for before Ben can say that he left
+        await settle()
+        assert yard.inside == [CYD]
+        yard.doors[-1].set()

@@ -74,7 +74,7 @@ async def claim_code(database: Database, time: Time) -> str:
 
 async def claim(identity: Identity, code: str, user_id: str = "5") -> str:
     row = await identity.claim("telegram", message(user_id), InboxId(1), code)
-    return row.body
+    return row.body if row else ""
 
 
 async def test_nobody_is_known_by_default(meet: Callable[..., Identity]) -> None:
@@ -176,10 +176,23 @@ async def test_guessing_is_stopped_even_for_the_right_code(
 ) -> None:
     identity = meet()
     code = await claim_code(database, time)
-    for number in range(5):
+    for number in range(4):
         assert await claim(identity, f"AAAA-AAA{number + 2}") == wording.CODE_UNKNOWN
-    assert await claim(identity, code) == wording.CODE_UNKNOWN
+    assert await claim(identity, "AAAA-AAA6") == wording.CODE_PAUSE
+    assert await claim(identity, code) == ""
     assert await claim(identity, code, "6") == wording.CLAIMED
+
+
+async def test_who_guessed_may_try_again_after_the_pause(
+    meet: Callable[..., Identity], database: Database, time: Time
+) -> None:
+    identity = meet()
+    code = await claim_code(database, time)
+    for number in range(5):
+        await claim(identity, f"AAAA-AAA{number + 2}")
+    time.now += 600_000
+    assert await claim(identity, "AAAA-AAA7") == wording.CODE_UNKNOWN
+    assert await claim(identity, code) == wording.CLAIMED
 
 
 async def test_a_code_is_not_taken_where_others_read_it(
@@ -188,8 +201,36 @@ async def test_a_code_is_not_taken_where_others_read_it(
     identity = meet()
     code = await claim_code(database, time)
     row = await identity.claim("telegram", message(is_direct=False), InboxId(1), code)
+    assert row
     assert row.body == wording.CLAIM_IN_ROOM
     assert await identity.recognise("telegram", sender()) is None
+    assert await claim(identity, code, "6") == wording.CODE_UNKNOWN, "others have read it"
+
+
+async def test_a_room_can_be_talked_full_of_codes_only_so_often(
+    meet: Callable[..., Identity],
+) -> None:
+    identity = meet()
+    said = [
+        await identity.claim("telegram", message(is_direct=False), InboxId(number), "AAAA-AAAA")
+        for number in range(8)
+    ]
+    assert [row is not None for row in said] == [True] * 5 + [False] * 3
+
+
+async def test_a_member_with_a_talk_of_their_own_keeps_it_when_they_claim(
+    meet: Callable[..., Identity], database: Database, time: Time
+) -> None:
+    identity = meet("telegram:5")
+    console = await identity.recognise("console", sender("local"))
+    ana = await identity.recognise("telegram", sender())
+    assert await claim(identity, await claim_code(database, time)) == wording.CLAIMED
+    claimed = await identity.recognise("telegram", sender())
+    assert console
+    assert ana
+    assert claimed
+    assert (claimed.id, claimed.is_owner) == (ana.id, True)
+    assert (await identity.recognise("console", sender("local"))) == console
 
 
 async def test_a_stranger_is_told_once_an_hour_how_to_be_let_in(
