@@ -234,7 +234,9 @@ def _is_numbered(update: Any) -> bool:
 
 
 def _event(update: dict[str, Any], me: Me) -> RawEvent:
-    return RawEvent(event_id=EventId(str(update["update_id"])), payload=pack(update, me))
+    """Each bot counts its own updates: the number alone would take a new bot's for an old one's."""
+    event_id = EventId(f"{me.user_id}/{update['update_id']}")
+    return RawEvent(event_id=event_id, payload=pack(update, me))
 
 
 class _Pauses:
