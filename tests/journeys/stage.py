@@ -96,6 +96,17 @@ class Stage:
         """What the model says in the next calls of turns; afterwards it echoes again."""
         self._plan.extend(text_answer(one) if isinstance(one, str) else one for one in replies)
 
+    def hold(self) -> asyncio.Event:
+        """Let no call of the model be answered until the event is set."""
+        released = asyncio.Event()
+
+        async def wait(_: Json) -> None:
+            async with asyncio.timeout(PATIENCE):
+                await released.wait()
+
+        self.model.before = wait
+        return released
+
     @property
     def turns(self) -> list[Json]:
         """The requests that turns made, oldest first."""

@@ -1,0 +1,59 @@
+"""What a talk costs: little to begin with, and next to nothing from the second turn on."""
+
+from typing import Any
+
+from tests.emulators.telegram_cast import ANNA
+from tests.journeys.stage import Stage, call, calls
+
+MOST_HELLO_TOKENS = 2_500
+LEAST_CACHED = 0.90
+
+
+def total(usage: dict[str, Any]) -> int:
+    return int(
+        usage["input_tokens"]
+        + usage["cache_read_input_tokens"]
+        + usage["cache_creation_input_tokens"]
+    )
+
+
+async def test_a_talk_is_cheap_to_begin_and_read_from_the_cache_afterwards(stage: Stage) -> None:
+    async with stage.open() as house:
+        for words in ("hello", "how are you?", "what is new?", "tell me more", "thank you"):
+            await house.ask(ANNA, words)
+        stage.plan(calls(call("recall", query="hello")), calls(call("recall", query="new")))
+        await house.ask(ANNA, "what did I say?")
+        await house.ask(ANNA, "and before?")
+    first, *others = stage.model.usages
+    shares = [usage["cache_read_input_tokens"] / total(usage) for usage in others]
+    print(
+        f"\na bare hello: {total(first)} input tokens (at most {MOST_HELLO_TOKENS});"
+        f" read from the cache afterwards: {min(shares):.1%} to {max(shares):.1%}"
+        f" (at least {LEAST_CACHED:.0%})"
+    )
+    assert len(others) == 8
+    assert total(first) <= MOST_HELLO_TOKENS
+    assert min(shares) >= LEAST_CACHED
+
+
+async def test_a_restart_and_another_talk_do_not_lose_the_cache(stage: Stage) -> None:
+    async with stage.open() as house:
+        await house.ask(ANNA, "hello")
+    async with stage.open() as house:
+        await house.ask(ANNA, "hello again")
+        await house.ask(ANNA, "/new")
+        await house.ask(ANNA, "a fresh talk")
+    _, after_restart, after_new = stage.model.usages
+    assert after_restart["cache_read_input_tokens"] / total(after_restart) >= LEAST_CACHED
+    # Tools and frozen prompt are the same text, so even a fresh talk reads them.
+    assert after_new["cache_read_input_tokens"] / total(after_new) >= LEAST_CACHED
+
+
+async def test_the_status_tells_what_was_read_from_the_cache(stage: Stage) -> None:
+    async with stage.open() as house:
+        await house.ask(ANNA, "hello")
+        await house.ask(ANNA, "hello again")
+        told = await house.ask(ANNA, "/status")
+    assert f"{sum(total(usage) for usage in stage.model.usages):,} tokens read" in told
+    assert "from the cache" in told
+    assert "$0.0" in told

@@ -1,0 +1,140 @@
+"""The commands: each one typed as text, and all of them in Telegram's menu."""
+
+from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
+from tests.journeys.stage import Stage, call, calls, heard
+
+MENU = ["help", "new", "stop", "queue", "retry", "status", "whoami"]
+
+
+async def test_the_menu_of_telegram_lists_what_everybody_may_type(stage: Stage) -> None:
+    async with stage.open() as house:
+        await house.until(lambda: stage.telegram.commands)
+        assert [entry["command"] for entry in stage.telegram.commands] == MENU
+        assert all(len(entry["description"]) > 10 for entry in stage.telegram.commands)
+
+
+async def test_help_lists_what_one_may_do_and_start_says_hello(stage: Stage) -> None:
+    async with stage.open(allow=f"telegram:{BEN}") as house:
+        await house.ask(ANNA, f"/claim {house.gateway.claim_code}")
+        for_owner, for_member = await house.ask(ANNA, "/help"), await house.ask(BEN, "/help")
+        assert all(f"/{name}: " in for_member for name in MENU)
+        assert "/approve" in for_owner
+        assert "/approve" not in for_member
+        assert "Write me anything" in await house.ask(BEN, "/start")
+        assert "Write me anything" in await house.ask(BEN, "/HELP")
+        assert "I don't know /poem" in await house.ask(BEN, "/poem of love")
+        assert stage.turns == []
+
+
+async def test_stop_ends_the_answer_and_says_what_was_done(stage: Stage) -> None:
+    async with stage.open() as house:
+        stage.plan(calls(call("recall", query="boat")))
+        release = stage.hold()
+        release.set()
+        stage.model.during = None
+        await stage.telegram.says(ANNA, "search for the boat")
+        await house.until(lambda: len(stage.turns) == 1)
+        release = stage.hold()
+        await house.until(lambda: len(stage.turns) == 2)
+        told = await house.ask(ANNA, "/stop")
+        assert "(Stopped. Done until then: recall.)" in told
+        release.set()
+        assert "Nothing is running here" in await house.ask(ANNA, "/stop")
+        assert await house.ask(ANNA, "go on") == "echo: go on"
+        assert "boat" in heard(stage.turns[-1])[0]
+
+
+async def test_stop_keeps_what_was_shown_of_the_answer(stage: Stage) -> None:
+    tale = " ".join(f"word{number}" for number in range(100))
+    stage.model.pace, stage.model.deltas = 0.05, 100
+    async with stage.open(TALARIA_TELEGRAM__EDIT_INTERVAL="0.1") as house:
+        stage.plan(tale)
+        await stage.telegram.says(ANNA, "tell me a tale")
+        await house.sees(ANNA, "word0")
+        await stage.telegram.says(ANNA, "/stop")
+        await house.sees(ANNA, "(Stopped.)")
+        await house.at_rest()
+        (message,) = stage.telegram.messages(ANNA)
+        shown, _, note = message.text.rpartition("\n\n")
+        assert tale.startswith(shown)
+        assert note == "(Stopped.)"
+        stage.model.pace = 0.0
+        await house.ask(ANNA, "/status")
+        assert stage.model.disconnects == 1, "the model is not left writing for nobody"
+
+
+async def test_a_queued_message_waits_and_gets_a_turn_of_its_own(stage: Stage) -> None:
+    async with stage.open() as house:
+        release = stage.hold()
+        await stage.telegram.says(ANNA, "first")
+        await house.until(lambda: len(stage.turns) == 1)
+        await stage.telegram.says(ANNA, "/queue second")
+        await house.sees(ANNA, "Kept for later")
+        await stage.telegram.says(ANNA, "/queue")
+        await house.sees(ANNA, "1 message waits")
+        await stage.telegram.says(ANNA, "/status")
+        await house.sees(ANNA, "at work, 1 waiting")
+        release.set()
+        await house.at_rest()
+        assert stage.telegram.texts(ANNA)[-2:] == ["echo: first", "echo: second"]
+        assert [heard(body)[-1] for body in stage.turns] == ["first", "second"]
+        assert "Nothing waits" in await house.ask(ANNA, "/queue")
+
+
+async def test_new_starts_afresh_and_forgets_nothing(stage: Stage) -> None:
+    async with stage.open() as house:
+        await house.ask(ANNA, "my boat is called Pelikan")
+        assert "A fresh start" in await house.ask(ANNA, "/new")
+        stage.plan(calls(call("recall", query="boat")), "Pelikan.")
+        assert await house.ask(ANNA, "my boat?") == "Pelikan."
+        assert heard(stage.turns[1]) == ["my boat?"]
+        assert "Pelikan" in str(stage.turns[-1]["messages"][-1])
+
+
+async def test_new_while_an_answer_is_written_ends_it(stage: Stage) -> None:
+    async with stage.open() as house:
+        release = stage.hold()
+        await stage.telegram.says(ANNA, "a long job")
+        await house.until(lambda: len(stage.turns) == 1)
+        told = await house.ask(ANNA, "/new")
+        assert "A fresh start" in told
+        release.set()
+        await house.ask(ANNA, "hello")
+        assert heard(stage.turns[-1]) == ["hello"]
+
+
+async def test_status_whoami_and_retry_tell_how_things_are(stage: Stage) -> None:
+    async with stage.open() as house:
+        assert "There is nothing to retry" in await house.ask(ANNA, "/retry")
+        await house.ask(ANNA, "hello")
+        status = await house.ask(ANNA, "/status")
+        assert "2 messages, idle" in status
+        assert "Model: anthropic: claude-sonnet-5-5" in status
+        told = await house.ask(ANNA, "/whoami")
+        assert told == f"You are Anna (member).\nAccounts: telegram:{ANNA}\nTime zone: UTC"
+        assert await house.ask(ANNA, "/retry") == "echo: hello"
+        assert [heard(body)[-1] for body in stage.turns] == ["hello", "hello"]
+
+
+async def test_retry_while_an_answer_is_written_says_so(stage: Stage) -> None:
+    async with stage.open() as house:
+        release = stage.hold()
+        await stage.telegram.says(ANNA, "first")
+        await house.until(lambda: len(stage.turns) == 1)
+        await stage.telegram.says(ANNA, "/retry")
+        await house.sees(ANNA, "I am still at it")
+        release.set()
+        await house.at_rest()
+        assert stage.telegram.texts(ANNA)[-1] == "echo: first"
+
+
+async def test_commands_of_a_room_are_about_the_room(stage: Stage) -> None:
+    async with stage.open() as house:
+        await house.ask(ANNA, "private words")
+        await house.ask(ANNA, "@talaria_bot hello", chat=SUPERGROUP)
+        assert "2 messages" in await house.ask(ANNA, "/status@talaria_bot", chat=SUPERGROUP)
+        await house.ask(ANNA, "/new@talaria_bot", chat=SUPERGROUP)
+        await house.ask(ANNA, "@talaria_bot again", chat=SUPERGROUP)
+        assert heard(stage.turns[-1]) == ["again"]
+        await house.ask(ANNA, "still here")
+        assert heard(stage.turns[-1]) == ["private words", "still here"]

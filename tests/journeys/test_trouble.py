@@ -1,0 +1,216 @@
+"""When Telegram or the model's provider is in trouble: who is paused, who is told, what is lost."""
+
+import time
+
+import pytest
+
+from tests.emulators import telegram_faults as faults
+from tests.emulators.telegram import TelegramEmulator
+from tests.emulators.telegram_cast import ANNA, BEN
+from tests.fakes.chat import FakeChat
+from tests.journeys.stage import PATIENCE, House, Stage, heard
+
+
+def detail(house: House) -> str:
+    return house.gateway.platforms.health()["telegram"].detail
+
+
+async def test_a_pause_that_telegram_asks_for_holds_up_one_chat_only(stage: Stage) -> None:
+    stage.telegram.fail("sendMessage", kind=faults.retry_after(2), chat_id=ANNA)
+    async with stage.open() as house:
+        started = time.monotonic()
+        await stage.telegram.says(ANNA, "one")
+        await house.until(lambda: stage.telegram.calls["sendMessage"] == 1)
+        await stage.telegram.says(ANNA, "two")
+        for number in range(3):
+            assert await house.ask(BEN, f"hello {number}") == f"echo: hello {number}"
+        assert stage.telegram.texts(ANNA) == []
+        assert time.monotonic() - started < 2
+        # Nothing goes to the paused chat before its time, and then all goes in order.
+        await house.sees(ANNA, "echo: two")
+        assert time.monotonic() - started >= 2
+        assert stage.telegram.texts(ANNA) == ["echo: one", "echo: two"]
+        assert stage.telegram.calls["sendMessage"] == 6
+
+
+async def test_who_blocks_the_bot_is_left_alone_and_gets_it_on_asking_again(stage: Stage) -> None:
+    stage.telegram.fail("sendMessage", kind=faults.blocked(), chat_id=ANNA)
+    async with stage.open() as house:
+        assert await house.ask(ANNA, "hello") == ""
+        assert stage.telegram.calls["sendMessage"] == 1, "neither a retry nor a complaint"
+        assert await house.count("outbox", "state = 'dead'") == 1
+        assert await house.ask(BEN, "hello") == "echo: hello"
+        # They unblock the bot and ask for what they missed.
+        assert "Not delivered: 1" in await house.ask(ANNA, "/status")
+        assert await house.ask(ANNA, "/retry") == "echo: hello"
+        assert len(stage.turns) == 2
+        assert await house.count("outbox", "state = 'dead'") == 0
+
+
+async def test_a_message_that_telegram_refuses_is_told_and_kept(stage: Stage) -> None:
+    refused = faults.refused("Bad Request: can't parse entities")
+    stage.telegram.fail("sendMessage", kind=refused, chat_id=ANNA)
+    async with stage.open() as house:
+        told = await house.ask(ANNA, "hello")
+        assert "could not be delivered" in told
+        assert "parse entities" in told
+        assert await house.ask(ANNA, "/retry") == "echo: hello"
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [faults.DROP, faults.LOSE, faults.internal(502), faults.garbage()],
+    ids=["drop", "lose", "unwell", "garbage"],
+)
+async def test_an_answer_whose_fate_is_unknown_is_seen_once(
+    stage: Stage, fault: faults.Fault
+) -> None:
+    async with stage.open() as house:
+        assert await house.ask(ANNA, "one") == "echo: one"
+        stage.telegram.fail("sendMessage", kind=fault, chat_id=ANNA)
+        await stage.telegram.says(ANNA, "two")
+        await house.until(lambda: stage.telegram.calls["sendMessage"] == 2)
+        await house.at_rest()
+        await stage.telegram.says(ANNA, "three")
+        await house.sees(ANNA, "echo: three")
+        await house.at_rest()
+        assert stage.telegram.texts(ANNA) == ["echo: one", "echo: two", "echo: three"]
+
+
+async def test_a_second_program_with_the_same_token_is_named_and_the_console_works(
+    stage: Stage,
+) -> None:
+    conflict = faults.refused(
+        "Conflict: terminated by other getUpdates request; make sure that only one bot instance"
+        " is running",
+        status=409,
+    )
+    stage.telegram.fail("getUpdates", 1000, kind=conflict)
+    async with stage.open(awaited=("console",)) as house, house.terminal() as terminal:
+        await house.until(lambda: house.state_of("telegram") == "disconnected")
+        assert "Another program is receiving messages" in detail(house)
+        assert "TELEGRAM_BOT_TOKEN" in detail(house)
+        assert await terminal.ask("hello") == "echo: hello"
+        # The other program ends: all goes on by itself.
+        stage.telegram.mend()
+        await house.until(lambda: house.state_of("telegram") == "connected")
+        assert await house.ask(ANNA, "hello") == "echo: hello"
+
+
+async def test_a_webhook_that_somebody_set_is_no_obstacle(stage: Stage) -> None:
+    stage.telegram.webhook = "https://elsewhere.example"
+    async with stage.open() as house:
+        assert await house.ask(ANNA, "hello") == "echo: hello"
+
+
+async def test_a_wrong_token_is_named_and_no_other_platform_minds(stage: Stage) -> None:
+    other = FakeChat()
+    async with (
+        stage.open(
+            adapters={"fake": other},
+            awaited=("console",),
+            TELEGRAM_BOT_TOKEN="123456789:AAwrong-token-of-some-35-characters",
+        ) as house,
+        house.terminal() as terminal,
+    ):
+        await house.until(lambda: house.state_of("telegram") == "stopped")
+        assert "does not know the token in TELEGRAM_BOT_TOKEN" in detail(house)
+        assert await terminal.ask("hello") == "echo: hello"
+        await other.says("and here?")
+        assert await other.sees(1) == ["echo: and here?"]
+        await house.at_rest()
+
+
+async def test_nothing_said_while_telegram_was_away_is_lost(stage: Stage) -> None:
+    async with stage.open() as house:
+        assert await house.ask(ANNA, "one") == "echo: one"
+        release = stage.hold()
+        await stage.telegram.says(ANNA, "two")
+        await house.until(lambda: len(stage.turns) == 2 and not stage.telegram.pending)
+        await stage.telegram.stop()
+        release.set()
+        await house.until(lambda: house.state_of("telegram") == "disconnected")
+        await stage.telegram.says(ANNA, "three")
+        await stage.telegram.says(BEN, "me too")
+        await stage.telegram.start()
+        await house.sees(ANNA, "echo: three")
+        await house.sees(BEN, "echo: me too")
+        await house.at_rest()
+        assert stage.telegram.texts(ANNA) == ["echo: one", "echo: two", "echo: three"]
+        assert stage.telegram.texts(BEN) == ["echo: me too"]
+
+
+async def test_an_outage_of_the_provider_is_told_and_retry_works_afterwards(stage: Stage) -> None:
+    async with stage.open(TALARIA_MODEL__RETRIES="0") as house:
+        assert await house.ask(ANNA, "one") == "echo: one"
+        port = stage.model.port
+        await stage.model.stop()
+        told = await house.ask(ANNA, "two")
+        assert "can't be reached" in told
+        assert "Nothing you wrote is lost: /retry" in told
+        # Polling goes on, and what needs no model works.
+        assert "Model: anthropic" in await house.ask(BEN, "/status")
+        assert house.state_of("telegram") == "connected"
+        await stage.model.start(port)
+        assert await house.ask(ANNA, "/retry") == "echo: two"
+        assert heard(stage.turns[-1])[0] == "one"
+        assert "There is nothing to retry" in await house.ask(BEN, "/retry")
+
+
+async def test_a_house_starts_while_the_provider_is_away_and_answers_when_it_is_back(
+    stage: Stage,
+) -> None:
+    port = stage.model.port
+    await stage.model.stop()
+    async with stage.open() as house:
+        await stage.telegram.says(ANNA, "hello")
+        await house.until(lambda: not stage.telegram.pending and house.gateway.intake.is_idle())
+        await stage.model.start(port)
+        await house.sees(ANNA, "echo: hello")
+        await house.at_rest()
+        assert stage.telegram.texts(ANNA) == ["echo: hello"]
+
+
+async def test_one_persons_flood_delays_only_that_person(stage: Stage) -> None:
+    rooms = [stage.telegram.group(-1_001_000_000_100 - n, f"Room {n}") for n in range(5)]
+    async with stage.open(TALARIA_TURNS__AT_ONCE="3", TALARIA_TURNS__PER_PERSON="2") as house:
+        release = stage.hold()
+        for room in rooms:
+            await stage.telegram.says(ANNA, "@talaria_bot hello", chat=room)
+        await house.until(lambda: len(stage.turns) == 2)
+        await house.until(lambda: not stage.telegram.pending and house.gateway.intake.is_idle())
+        await stage.telegram.says(BEN, "just one thing")
+        await house.until(lambda: len(stage.turns) == 3)
+        assert heard(stage.turns[-1]) == ["just one thing"]
+        release.set()
+        await house.at_rest()
+        assert [stage.telegram.texts(room) for room in rooms] == [["echo: hello"]] * 5
+
+
+async def test_a_hundred_people_at_once_are_each_answered_once_in_their_own_chat(
+    stage: Stage,
+) -> None:
+    people = range(5001, 5101)
+    async with stage.open() as house:
+        release = stage.hold()
+        for user in people:
+            await stage.telegram.says(user, f"I am {user}")
+        await house.until(lambda: len(stage.turns) == len(people))
+        release.set()
+        await house.at_rest()
+    assert {user: stage.telegram.texts(user) for user in people} == {
+        user: [f"echo: I am {user}"] for user in people
+    }
+
+
+async def test_a_new_bot_is_heard_even_where_it_counts_like_the_old_one(stage: Stage) -> None:
+    async with stage.open() as house:
+        assert await house.ask(ANNA, "hello") == "echo: hello"
+    async with TelegramEmulator(token="987654321:AAanother-token-of-35-characters-x") as second:
+        second.user(ANNA, "Anna")
+        async with stage.open(
+            TELEGRAM_BOT_TOKEN=second.token, TELEGRAM_API_BASE_URL=second.base_url
+        ):
+            await second.says(ANNA, "hello to the new bot")
+            await second.wait_for(lambda: second.texts(ANNA), PATIENCE)
+        assert second.texts(ANNA) == ["echo: hello to the new bot"]
