@@ -14,9 +14,12 @@ Observer = Callable[[Literal["begin", "committed"], tuple[str, ...]], None]
 works in it."""
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Job:
-    """A work that waits for its commit. The writer's thread fills `value` or `error`."""
+    """A work that waits for its commit. The writer's thread fills `value` or `error`.
+
+    It has no telling repr: aiosqlite's debug log would print what people said.
+    """
 
     name: str
     work: Callable[[sqlite3.Connection], Any]

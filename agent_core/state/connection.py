@@ -44,9 +44,13 @@ class ThreadedConnection:
             cached_statements=_CACHED_STATEMENTS,
         )
         opened = cls(connection)
-        # Unlike an interrupt from outside, this can't come too early for a statement that is
-        # about to begin.
-        await connection.set_progress_handler(lambda: opened._is_closing, _STEPS_BETWEEN_LOOKS)
+        try:
+            # Unlike an interrupt from outside, this can't come too early for a statement that
+            # is about to begin.
+            await connection.set_progress_handler(lambda: opened._is_closing, _STEPS_BETWEEN_LOOKS)
+        except BaseException:
+            await opened.close()  # its thread would keep the process alive for ever
+            raise
         return opened
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:

@@ -177,11 +177,13 @@ class Database:
                 else:
                     await self._has_jobs.wait()
         finally:
-            # Only a writer that was cancelled or broke leaves someone waiting here.
+            # Only a writer that was cancelled or broke leaves someone waiting here. The jobs
+            # themselves may still be in the hands of the writer's thread.
             for job in (*group, *self._jobs):
                 if not job.done.done():
-                    job.error = StoreError("the writer was stopped before its commit was known")
-                    job.done.set_result(None)
+                    job.done.set_exception(
+                        StoreError("the writer was stopped before its commit was known")
+                    )
             if not self._is_closed:
                 self._last_word = f"the writer of {self._path} was stopped"
 

@@ -356,6 +356,49 @@ async def test_a_close_does_not_wait_for_an_endless_read(path: Path) -> None:
         await reading
 
 
+async def test_a_start_that_is_cancelled_leaves_no_thread_and_no_lock(path: Path) -> None:
+    before = threading.active_count()
+    was_cut_short = 0
+    for steps in range(0, 200, 7):
+        opening = asyncio.create_task(Database.open(path))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        opening.cancel()
+        try:
+            database = await opening
+        except asyncio.CancelledError:
+            was_cut_short += 1
+        else:
+            await database.close()
+    assert was_cut_short > 3
+    async with asyncio.timeout(WAIT_SECONDS):
+        while threading.active_count() > before + 1:  # the executor of the loop keeps one
+            await asyncio.sleep(0.01)
+    await (await Database.open(path)).close()
+
+
+async def test_a_close_that_is_cancelled_still_closes_everything(path: Path) -> None:
+    database = await Database.open(path)
+    before = threading.active_count()
+    gate = Gate()
+    (held,) = await gather_behind(database, gate, {})
+    closing = asyncio.create_task(database.close())
+    await asyncio.sleep(0)
+    closing.cancel()
+    await asyncio.sleep(0)
+    gate.open()
+    with pytest.raises(asyncio.CancelledError):
+        await closing
+    with pytest.raises(StoreError, match="stopped before its commit was known"):
+        await held
+    async with asyncio.timeout(WAIT_SECONDS):
+        while threading.active_count() > before - 3:
+            await asyncio.sleep(0.01)
+    database = await Database.open(path)  # the lock is free, and the work did commit
+    assert await keys(database) == {"gate"}
+    await database.close()
+
+
 async def test_the_files_are_for_their_owner_only(database: Database, path: Path) -> None:
     await database.write("a", put("a"))
     files = {file.name: file.stat().st_mode & 0o777 for file in path.parent.iterdir()}
