@@ -51,6 +51,7 @@ async def running(
     *,
     chat: FakeChat | None = None,
     tools: tuple[Tool, ...] = (),
+    platform: str = "fake",
     **environ: str,
 ) -> AsyncIterator[House]:
     """Open the house, and end it in order."""
@@ -62,7 +63,7 @@ async def running(
     async def watch(gateway: Gateway) -> None:
         opened.set_result(gateway)
 
-    extensions = Extensions(adapters={"fake": chat}, model=model, tools=tools)
+    extensions = Extensions(adapters={platform: chat}, model=model, tools=tools)
     serving = asyncio.create_task(
         app.run(settings, stop=stop, companions=(watch,), extensions=extensions)
     )
