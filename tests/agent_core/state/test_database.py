@@ -84,6 +84,13 @@ async def gather_behind(database: Database, gate: Gate, works: dict) -> list[asy
     return [first, *tasks]
 
 
+async def no_threads_left() -> None:
+    """Wait until no connection's thread lives, which would keep the process alive."""
+    async with asyncio.timeout(WAIT_SECONDS):
+        while any("_connection_worker" in thread.name for thread in threading.enumerate()):
+            await asyncio.sleep(0.01)
+
+
 async def test_a_write_returns_what_its_work_returned_and_is_there(database: Database) -> None:
     def work(connection: Connection) -> int:
         meta.put(connection, key="a", value="1")
@@ -357,7 +364,6 @@ async def test_a_close_does_not_wait_for_an_endless_read(path: Path) -> None:
 
 
 async def test_a_start_that_is_cancelled_leaves_no_thread_and_no_lock(path: Path) -> None:
-    before = threading.active_count()
     was_cut_short = 0
     for steps in range(0, 200, 7):
         opening = asyncio.create_task(Database.open(path))
@@ -371,15 +377,12 @@ async def test_a_start_that_is_cancelled_leaves_no_thread_and_no_lock(path: Path
         else:
             await database.close()
     assert was_cut_short > 3
-    async with asyncio.timeout(WAIT_SECONDS):
-        while threading.active_count() > before + 1:  # the executor of the loop keeps one
-            await asyncio.sleep(0.01)
+    await no_threads_left()
     await (await Database.open(path)).close()
 
 
 async def test_a_close_that_is_cancelled_still_closes_everything(path: Path) -> None:
     database = await Database.open(path)
-    before = threading.active_count()
     gate = Gate()
     (held,) = await gather_behind(database, gate, {})
     closing = asyncio.create_task(database.close())
@@ -391,9 +394,7 @@ async def test_a_close_that_is_cancelled_still_closes_everything(path: Path) -> 
         await closing
     with pytest.raises(StoreError, match="stopped before its commit was known"):
         await held
-    async with asyncio.timeout(WAIT_SECONDS):
-        while threading.active_count() > before - 3:
-            await asyncio.sleep(0.01)
+    await no_threads_left()
     database = await Database.open(path)  # the lock is free, and the work did commit
     assert await keys(database) == {"gate"}
     await database.close()
