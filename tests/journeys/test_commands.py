@@ -1,7 +1,10 @@
 """The commands: each one typed as text, and all of them in Telegram's menu."""
 
+import asyncio
+
+from tests.emulators.streaming import Json
 from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
-from tests.journeys.stage import Stage, call, calls, heard
+from tests.journeys.stage import Stage, call, calls, heard, results
 
 MENU = ["help", "new", "stop", "queue", "retry", "status", "whoami"]
 
@@ -27,19 +30,20 @@ async def test_help_lists_what_one_may_do_and_start_says_hello(stage: Stage) -> 
 
 
 async def test_stop_ends_the_answer_and_says_what_was_done(stage: Stage) -> None:
+    never = asyncio.Event()
+
+    async def hold(body: Json) -> None:
+        if results(body):
+            await never.wait()
+
+    stage.model.before = hold
+    stage.plan(calls(call("recall", query="boat")))
     async with stage.open() as house:
-        stage.plan(calls(call("recall", query="boat")))
-        release = stage.hold()
-        release.set()
-        stage.model.during = None
         await stage.telegram.says(ANNA, "search for the boat")
-        await house.until(lambda: len(stage.turns) == 1)
-        release = stage.hold()
         await house.until(lambda: len(stage.turns) == 2)
-        told = await house.ask(ANNA, "/stop")
-        assert "(Stopped. Done until then: recall.)" in told
-        release.set()
+        assert await house.ask(ANNA, "/stop") == "(Stopped. Done until then: recall.)"
         assert "Nothing is running here" in await house.ask(ANNA, "/stop")
+        stage.model.before = None
         assert await house.ask(ANNA, "go on") == "echo: go on"
         assert "boat" in heard(stage.turns[-1])[0]
 

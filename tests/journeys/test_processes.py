@@ -1,0 +1,137 @@
+"""`talaria run` as its own process: from the printed code to SIGTERM, and starts that go wrong."""
+
+import asyncio
+import re
+import signal
+import time
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+from tests.emulators import telegram_faults as faults
+from tests.emulators.anthropic import echo
+from tests.emulators.streaming import Json, text_answer
+from tests.emulators.telegram_cast import ANNA, BEN
+from tests.gateway.processes import Done, Running, running, talaria_beside
+from tests.journeys.stage import PATIENCE, Stage, heard
+
+WRONG_TOKEN = "123456789:AAwrong-token-of-some-35-characters"
+LEEWAY = 5.0
+"""Seconds that a busy machine may take for what needs none."""
+
+
+def live(stage: Stage, **settings: str) -> AbstractAsyncContextManager[Running]:
+    """`talaria run` on this stage, once it is ready. Nobody is on the list."""
+    return running(stage.home, **without_home(stage, **settings))
+
+
+async def fail(stage: Stage, home: Path, **settings: str) -> Done:
+    """`talaria run` on this stage, to its end."""
+    return await talaria_beside(home, "run", **without_home(stage, **settings))
+
+
+def without_home(stage: Stage, **settings: str) -> dict[str, str]:
+    given = stage.environ(allow="", **settings)
+    del given["TALARIA_HOME"]
+    return given
+
+
+async def until_shown(stage: Stage, words: str, user: int = ANNA) -> None:
+    await stage.telegram.wait_for(
+        lambda: any(words in text for text in stage.telegram.texts(user)), PATIENCE
+    )
+
+
+async def until_answered(stage: Stage, user: int, text: str, words: str) -> None:
+    await stage.telegram.says(user, text)
+    await until_shown(stage, words, user)
+
+
+async def test_the_first_day_of_a_house(stage: Stage) -> None:
+    """Started, claimed with the code that it printed, a friend let in, stopped by Ctrl-C."""
+    async with live(stage) as house:
+        found = re.search(r"/claim [A-Z2-9]{4}-[A-Z2-9]{4}", house.banner)
+        assert found, house.banner
+        await until_answered(stage, ANNA, found[0], "You are the owner")
+        await until_answered(stage, BEN, "hello", "I don't know you yet")
+        code = re.search(r"/approve [A-Z2-9]{4}-[A-Z2-9]{4}", stage.telegram.texts(BEN)[-1])
+        assert code
+        await until_answered(stage, ANNA, code[0], "Ben may talk to me now")
+        await until_answered(stage, BEN, "hello again", "echo: hello again")
+        assert await house.stop(signal.SIGINT) == 0
+
+
+async def test_sigterm_ends_it_within_the_grace_time_and_the_next_start_answers_each_once(
+    stage: Stage,
+) -> None:
+    tale = " ".join(f"word{number}" for number in range(100))
+    settings = {
+        "TALARIA_ACCESS__ALLOW": "*",
+        "TALARIA_TELEGRAM__EDIT_INTERVAL": "0.2",
+        "TALARIA_TURNS__DRAIN_SECONDS": "1",
+    }
+    called, never = asyncio.Event(), asyncio.Event()
+
+    async def hold(body: Json) -> None:
+        if heard(body) == ["and me?"]:
+            called.set()
+            await never.wait()
+
+    stage.model.pace, stage.model.deltas, stage.model.before = 0.05, 100, hold
+    async with live(stage, **settings) as house:
+        stage.plan(tale)
+        await until_answered(stage, ANNA, "tell me a tale", "word0")
+        await stage.telegram.says(BEN, "and me?")
+        async with asyncio.timeout(PATIENCE):
+            await called.wait()
+        started = time.monotonic()
+        assert await house.stop() == 0
+        assert time.monotonic() - started < 1 + LEEWAY
+    (cut,) = stage.telegram.texts(ANNA)
+    assert tale.startswith(cut)
+    assert cut != tale
+    assert stage.telegram.texts(BEN) == []
+
+    stage.model.pace, stage.model.before = 0.0, None
+    stage.model.answer = lambda body: text_answer(tale) if "tale" in heard(body)[0] else echo(body)
+    async with live(stage, **settings) as house:
+        await until_shown(stage, tale)
+        await until_shown(stage, "echo: and me?", BEN)
+        assert await house.stop() == 0
+    assert stage.telegram.texts(ANNA) == [tale]
+    assert stage.telegram.texts(BEN) == ["echo: and me?"]
+
+
+async def test_a_wrong_token_ends_the_start_and_the_right_one_loses_nothing(stage: Stage) -> None:
+    await stage.telegram.says(ANNA, "is anybody there?")
+    done = await fail(stage, stage.home, TELEGRAM_BOT_TOKEN=WRONG_TOKEN)
+    assert done.code == 2
+    last = done.err.splitlines()[-1]
+    assert "does not know the token in TELEGRAM_BOT_TOKEN" in last
+    assert WRONG_TOKEN not in done.err
+    assert "Traceback" not in done.err
+    async with live(stage, TALARIA_ACCESS__ALLOW="*") as house:
+        await until_shown(stage, "echo: is anybody there?")
+        assert await house.stop() == 0
+
+
+async def test_a_model_that_does_not_exist_ends_the_start_in_one_sentence(stage: Stage) -> None:
+    starts = {
+        "claude-nonesuch": {"TALARIA_MODEL__NAME": "claude-nonesuch"},
+        "claude-neverwas": {"TALARIA_MODEL__FALLBACK": "claude-neverwas"},
+    }
+    ends = await asyncio.gather(
+        *(fail(stage, stage.home / name, **given) for name, given in starts.items())
+    )
+    for name, done in zip(starts, ends, strict=True):
+        assert done.code == 2
+        (sentence,) = done.err.splitlines()
+        assert name in sentence
+        assert "config.toml" in sentence
+
+
+async def test_another_program_with_the_token_is_named_at_the_start(stage: Stage) -> None:
+    conflict = faults.refused("Conflict: terminated by other getUpdates request", status=409)
+    stage.telegram.fail("getUpdates", 1000, kind=conflict)
+    async with live(stage) as house:
+        assert "Another program is receiving messages" in house.banner
+        assert await house.stop() == 0
