@@ -1,5 +1,6 @@
 """One SQLite connection and the thread that it lives on."""
 
+import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -36,6 +37,18 @@ class ThreadedConnection:
         """
         # A read-only connection never checkpoints, not even when it is the last to close.
         address = f"{path.as_uri()}?mode={'ro' if mode == 'peek' else 'rwc'}"
+        opening = asyncio.create_task(cls._open(address))
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            # Its thread would keep the process alive for ever.
+            await asyncio.wait({opening})
+            if opening.exception() is None:
+                await opening.result().close()
+            raise
+
+    @classmethod
+    async def _open(cls, address: str) -> "ThreadedConnection":
         connection = await aiosqlite.connect(
             address,
             uri=True,
@@ -44,13 +57,9 @@ class ThreadedConnection:
             cached_statements=_CACHED_STATEMENTS,
         )
         opened = cls(connection)
-        try:
-            # Unlike an interrupt from outside, this can't come too early for a statement that
-            # is about to begin.
-            await connection.set_progress_handler(lambda: opened._is_closing, _STEPS_BETWEEN_LOOKS)
-        except BaseException:
-            await opened.close()  # its thread would keep the process alive for ever
-            raise
+        # Unlike an interrupt from outside, this can't come too early for a statement that is
+        # about to begin.
+        await connection.set_progress_handler(lambda: opened._is_closing, _STEPS_BETWEEN_LOOKS)
         return opened
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
