@@ -1,7 +1,6 @@
 """The composition root: builds the house, runs it in one TaskGroup, ends it in order."""
 
 import asyncio
-import gc
 import logging
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -27,7 +26,7 @@ from agent_core.state.tasks import Task
 from agent_core.titles import Titles
 from agent_core.tools.contract import Tool
 from agent_core.tools.toolbox import Toolbox
-from gateway import plugs
+from gateway import collector, plugs
 from gateway.access import Access
 from gateway.background import Background
 from gateway.clock import now
@@ -156,55 +155,16 @@ def _build(settings: Settings, database: Database, model: Model, extra: Extensio
 
 
 async def _serve(parts: _Parts, stop: asyncio.Event, companions: Sequence[Companion]) -> None:
-    settings, database, platforms = parts.settings, parts.database, parts.platforms
     fault: BaseException | None = None
     try:
         async with asyncio.TaskGroup() as group:
-            delivery = Delivery(
-                group=group, database=database, adapters=platforms.adapters, now=now
-            )
-            running = Turns(
-                database=database,
-                agent=parts.agent,
-                delivery=delivery,
-                adapters=platforms.adapters,
-                zone=parts.zone,
-                now=now,
-            )
-            gate = FairGate(at_once=settings.turns.at_once, per_person=settings.turns.per_person)
-            lanes = Lanes(group=group, turns=running, gate=gate)
-            house = House(
-                database=database,
-                identity=parts.identity,
-                lanes=lanes,
-                model=f"{settings.model.provider}: {settings.model.name}",
-                zone_of=running.zone_of,
-            )
-            intake = Intake(
-                group=group,
-                house=house,
-                commands=(*COMMANDS, *HIDDEN),
-                delivery=delivery,
-                adapters=platforms.adapters,
-                now=now,
-            )
-            gateway = Gateway(
-                settings=settings,
-                database=database,
-                platforms=platforms,
-                identity=parts.identity,
-                intake=intake,
-                lanes=lanes,
-                delivery=delivery,
-                claim_code=await _make_claim_code(database, platforms),
-                started=time.monotonic(),
-            )
+            gateway = _furnish(group, parts, await _make_claim_code(parts))
             await _recover(gateway)
             # What stands after start-up stays: the collector would walk all of it again and
             # again, and hold every chat up for a fifth of a second each time.
             gc.collect()
             gc.freeze()
-            with closing(delivery):
+            with closing(gateway.delivery):
                 _start(group, gateway, _background(parts), companions)
                 await _wait_for_end(gateway, stop)
                 await _drain(gateway)
@@ -215,7 +175,49 @@ async def _serve(parts: _Parts, stop: asyncio.Event, companions: Sequence[Compan
         fault = faults.exceptions[0]  # what is raised in here would come out as a group again
     if fault:
         raise fault
-    _complain_if_all_stopped(platforms)
+    _complain_if_all_stopped(parts.platforms)
+
+
+def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) -> Gateway:
+    """Put the rooms of the hall together; nothing runs yet."""
+    settings, database, adapters = parts.settings, parts.database, parts.platforms.adapters
+    delivery = Delivery(group=group, database=database, adapters=adapters, now=now)
+    running = Turns(
+        database=database,
+        agent=parts.agent,
+        delivery=delivery,
+        adapters=adapters,
+        zone=parts.zone,
+        now=now,
+    )
+    gate = FairGate(at_once=settings.turns.at_once, per_person=settings.turns.per_person)
+    lanes = Lanes(group=group, turns=running, gate=gate)
+    house = House(
+        database=database,
+        identity=parts.identity,
+        lanes=lanes,
+        model=f"{settings.model.provider}: {settings.model.name}",
+        zone_of=running.zone_of,
+    )
+    intake = Intake(
+        group=group,
+        house=house,
+        commands=(*COMMANDS, *HIDDEN),
+        delivery=delivery,
+        adapters=adapters,
+        now=now,
+    )
+    return Gateway(
+        settings=settings,
+        database=database,
+        platforms=parts.platforms,
+        identity=parts.identity,
+        intake=intake,
+        lanes=lanes,
+        delivery=delivery,
+        claim_code=claim_code,
+        started=time.monotonic(),
+    )
 
 
 def _start(
@@ -359,9 +361,9 @@ def _load_adapters(settings: Settings) -> dict[str, ChatAdapter]:
         raise StartError(str(error)) from error
 
 
-async def _make_claim_code(database: Database, platforms: Platforms) -> str | None:
+async def _make_claim_code(parts: _Parts) -> str | None:
     """A claim code, if there is a chat platform and no owner on it yet. Raises `StoreError`."""
-    if len(platforms.adapters) == 1:
+    if len(parts.platforms.adapters) == 1:
         return None
 
     def work(connection: Connection) -> str | None:
@@ -369,7 +371,7 @@ async def _make_claim_code(database: Database, platforms: Platforms) -> str | No
             return None
         return new_claim_code(connection, now=now())
 
-    return await database.write("people.code", work)
+    return await parts.database.write("people.code", work)
 
 
 def _all_stopped(platforms: Platforms) -> bool:
