@@ -80,6 +80,10 @@ class Gateway:
     started: float
     """Monotonic seconds."""
 
+    def is_at_rest(self) -> bool:
+        """True while nobody waits for anything that is under way here."""
+        return self.intake.is_idle() and self.lanes.is_idle() and self.delivery.is_idle()
+
 
 Companion = Callable[[Gateway], Coroutine[object, object, None]]
 """Something that runs beside the house until cancelled: a server, a prompt."""
@@ -160,10 +164,7 @@ async def _serve(parts: _Parts, stop: asyncio.Event, companions: Sequence[Compan
         async with asyncio.TaskGroup() as group:
             gateway = _furnish(group, parts, await _make_claim_code(parts))
             await _recover(gateway)
-            # What stands after start-up stays: the collector would walk all of it again and
-            # again, and hold every chat up for a fifth of a second each time.
-            gc.collect()
-            gc.freeze()
+            collector.spare_what_stands()
             with closing(gateway.delivery):
                 _start(group, gateway, _background(parts), companions)
                 await _wait_for_end(gateway, stop)
@@ -231,6 +232,7 @@ def _start(
         group.create_task(gateway.platforms.keep(name, gateway.intake.inlet(name)))
         group.create_task(gateway.platforms.show_menu(name, menu))
     group.create_task(background.run())
+    group.create_task(collector.collect(gateway.is_at_rest))
     for companion in companions:
         group.create_task(companion(gateway))
 
@@ -267,9 +269,7 @@ async def _drain(gateway: Gateway) -> None:
     gateway.lanes.drain()
     with suppress(TimeoutError):
         async with asyncio.timeout(gateway.settings.turns.drain_seconds):
-            while not (  # noqa: ASYNC110 - three rooms come to rest in their own time
-                gateway.intake.is_idle() and gateway.lanes.is_idle() and gateway.delivery.is_idle()
-            ):
+            while not gateway.is_at_rest():  # noqa: ASYNC110 - three rooms, each in its own time
                 await asyncio.sleep(_POLL)
 
 
