@@ -23,9 +23,10 @@ __all__ = ["Connection", "Database", "Observer"]
 Connection = sqlite3.Connection
 T = TypeVar("T")
 
-LARGEST_GROUP = 16
-"""Jobs in one commit: the first of a crowd does not wait for all of it, and the callers that go
-on in one round of the event loop are few enough not to hold it up."""
+LARGEST_GROUP = 256
+"""Jobs in one commit, so that the first of a crowd does not wait for all of it."""
+LARGEST_STROKE = 16
+"""Callers that go on in one round of the event loop, few enough not to hold it up."""
 
 _log = logging.getLogger(__name__)
 
@@ -203,13 +204,15 @@ class Database:
         else:
             error = await self._run(group)
         self._failure = str(self._translate(error)) if error else ""
-        for job in group:
+        for number, job in enumerate(group, 1):
             if job.error is None:
                 job.error = error
             if job.error is not None:
                 self._take_note(job.error)
             if not job.done.done():
                 job.done.set_result(None)
+            if number % LARGEST_STROKE == 0:
+                await asyncio.sleep(0)
 
     async def _run(self, group: list[Job]) -> sqlite3.Error | StoreError | None:
         """Return what kept the whole group from being committed."""

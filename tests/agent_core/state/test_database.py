@@ -3,6 +3,7 @@
 import asyncio
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from agent_core.errors import StoreError, StoreFull
 from agent_core.state import database as database_module
 from agent_core.state import meta
-from agent_core.state.database import Connection, Database
+from agent_core.state.database import LARGEST_STROKE, Connection, Database
 
 WAIT_SECONDS = 10
 
@@ -117,6 +118,26 @@ async def test_writes_of_the_same_instant_share_their_first_commit(
 ) -> None:
     await asyncio.gather(*(observed.write(f"n{i}", put(f"n{i}")) for i in range(12)))
     assert [len(names) for names in commits.groups] == [12]
+
+
+async def test_a_crowd_goes_on_a_few_at_a_time(observed: Database, commits: Commits) -> None:
+    rounds = 0
+
+    async def count_rounds() -> None:
+        nonlocal rounds
+        while True:
+            rounds += 1
+            await asyncio.sleep(0)
+
+    async def write(number: int) -> int:
+        await observed.write(f"n{number}", put(f"n{number}"))
+        return rounds
+
+    counting = asyncio.create_task(count_rounds())
+    went_on = Counter(await asyncio.gather(*(write(number) for number in range(100))))
+    counting.cancel()
+    assert [len(names) for names in commits.groups] == [100]
+    assert max(went_on.values()) == LARGEST_STROKE
 
 
 async def test_the_observer_is_told_before_and_after_on_the_thread_of_the_writer(
