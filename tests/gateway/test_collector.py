@@ -1,0 +1,69 @@
+"""Old garbage waits for a quiet moment, and goes then."""
+
+import asyncio
+import gc
+import weakref
+from collections.abc import Iterator
+
+import pytest
+
+from gateway import collector
+
+
+@pytest.fixture(autouse=True)
+def _as_it_was() -> Iterator[None]:
+    thresholds = gc.get_threshold()
+    yield
+    gc.set_threshold(*thresholds)
+    gc.unfreeze()
+
+
+class Knot:
+    """Something that only the collector can take apart."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def _make_old_knot() -> weakref.ref[Knot]:
+    """A knot that has grown old while it was still in use."""
+    knot = Knot()
+    gc.collect(1)
+    gc.collect(1)
+    return weakref.ref(knot)
+
+
+def test_old_objects_are_left_alone_in_a_rush() -> None:
+    collector.spare_what_stands()
+    knot = _make_old_knot()
+    crowd = [[number] for number in range(200_000)]
+    assert knot() is not None
+    assert len(crowd) == 200_000
+
+
+async def test_old_garbage_goes_in_a_quiet_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collector, "_LOOK", 0.001)
+    collector.spare_what_stands()
+    knot = _make_old_knot()
+    is_quiet = False
+    collecting = asyncio.create_task(collector.collect(lambda: is_quiet))
+    for _ in range(20):
+        await asyncio.sleep(0.001)
+    assert knot() is not None
+    is_quiet = True
+    async with asyncio.timeout(10):
+        while knot() is not None:
+            await asyncio.sleep(0.001)
+    collecting.cancel()
+
+
+async def test_a_rush_that_never_ends_is_no_excuse(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collector, "_LOOK", 0.001)
+    monkeypatch.setattr(collector, "_LONGEST", 0.002)
+    collector.spare_what_stands()
+    knot = _make_old_knot()
+    collecting = asyncio.create_task(collector.collect(lambda: False))
+    async with asyncio.timeout(10):
+        while knot() is not None:
+            await asyncio.sleep(0.001)
+    collecting.cancel()
