@@ -1,0 +1,153 @@
+"""What goes wrong in the middle of an answer, and odd answers of the model."""
+
+import asyncio
+import re
+
+import pytest
+
+from tests.emulators import telegram_faults as faults
+from tests.emulators.streaming import Fault
+from tests.emulators.telegram_cast import ANNA, BEN
+from tests.emulators.telegram_media import photo
+from tests.journeys.stage import Stage, call, calls, facts, heard, results, system_of
+
+TALE = " ".join(f"word{number}" for number in range(80))
+
+
+def write_slowly(stage: Stage) -> None:
+    stage.model.pace, stage.model.deltas = 0.03, 45
+    stage.plan(TALE)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["\u200b", "![]()", "<!-- -->", "```\n```", "---", "\x00", "&nbsp;", "[](x)", "> ", "-", "**"],
+)
+async def test_an_answer_that_shows_nothing_is_not_met_with_silence(
+    stage: Stage, answer: str
+) -> None:
+    stage.plan(answer)
+    async with stage.open() as house:
+        assert await house.ask(ANNA, "say nothing")
+        assert await house.ask(ANNA, "hello") == "echo: hello"
+
+
+async def test_a_huge_answer_arrives_whole_and_in_order(stage: Stage) -> None:
+    words = [f"word{number}" for number in range(10_000)]
+    stage.plan(" ".join(words))
+    async with stage.open() as house:
+        told = await house.ask(ANNA, "a book, please")
+        assert told.split() == words
+        assert await house.ask(BEN, "hello") == "echo: hello"
+
+
+async def test_a_live_message_that_is_deleted_is_sent_anew(stage: Stage) -> None:
+    write_slowly(stage)
+    async with stage.open(TALARIA_TELEGRAM__EDIT_INTERVAL="0.1") as house:
+        await stage.telegram.says(ANNA, "tell me a tale")
+        first = await house.sees(ANNA, "word0")
+        stage.telegram.world.delete({"chat_id": ANNA, "message_id": first.message_id})
+        await house.at_rest()
+        assert stage.telegram.texts(ANNA) == [TALE]
+
+
+@pytest.mark.parametrize("fault", [faults.retry_after(1), faults.LOSE], ids=["too fast", "lost"])
+async def test_edits_that_fail_leave_one_whole_message(stage: Stage, fault: faults.Fault) -> None:
+    write_slowly(stage)
+    stage.telegram.fail("editMessageText", 2, kind=fault)
+    async with stage.open(TALARIA_TELEGRAM__EDIT_INTERVAL="0.1") as house:
+        await stage.telegram.says(ANNA, "tell me a tale")
+        await house.sees(ANNA, TALE)
+        await house.at_rest()
+        assert stage.telegram.texts(ANNA) == [TALE]
+
+
+async def test_what_is_written_in_one_go_is_answered_in_one(stage: Stage) -> None:
+    async with stage.open() as house:
+        release = stage.hold()
+        await stage.telegram.says(BEN, "hold the line")
+        for words in ("I have", "three", "wishes"):
+            await stage.telegram.says(ANNA, words)
+        await house.until(lambda: not stage.telegram.pending and house.gateway.intake.is_idle())
+        release.set()
+        await house.at_rest()
+        said = "\n".join(stage.telegram.texts(ANNA))
+        assert said.count("three") == 1
+        assert [heard(b) for b in stage.turns if "wishes" in heard(b)][-1] == [
+            "I have",
+            "three",
+            "wishes",
+        ]
+
+
+async def test_stop_ends_a_wait_for_a_busy_provider(stage: Stage) -> None:
+    stage.plan(Fault(status=529, error="overloaded_error", retry_after="50"))
+    async with stage.open() as house:
+        await stage.telegram.says(ANNA, "hello?")
+        await house.until(lambda: len(stage.turns) == 1)
+        assert await house.ask(ANNA, "/stop") == "(Stopped.)"
+        assert await house.ask(ANNA, "hello") == "echo: hello"
+
+
+async def test_a_talk_gets_a_title(stage: Stage) -> None:
+    async with stage.open() as house:
+        for words in ("one", "two", "three"):
+            await house.ask(ANNA, words)
+    async with stage.open() as house:
+        await house.until(lambda: any("tools" not in body for body in stage.model.requests))
+        async with asyncio.timeout(10):
+            while "A talk" not in await house.ask(ANNA, "/status"):
+                pass
+    (asked,) = [body for body in stage.model.requests if "tools" not in body]
+    assert asked["model"] == "claude-haiku-5-5"
+
+
+@pytest.mark.parametrize("spoil", ["lost", "garbage", "emptied", "a folder"])
+async def test_a_memory_file_that_was_spoiled_stops_no_talk(stage: Stage, spoil: str) -> None:
+    path = stage.home / "memories" / "people" / "anna" / "USER.md"
+
+    def ruin() -> None:
+        path.unlink()
+        match spoil:
+            case "garbage":
+                path.write_bytes(b"\xff\xfe\x00- \x80\x81\n" * 100)
+            case "emptied":
+                path.write_bytes(b"")
+            case "a folder":
+                path.mkdir()
+
+    async with stage.open() as house:
+        stage.plan(calls(call("memory", action="add", target="user", text="Sings")), "Kept.")
+        await house.ask(ANNA, "I sing")
+        await asyncio.to_thread(ruin)
+        await house.ask(ANNA, "/new")
+        assert await house.ask(ANNA, "hello") == "echo: hello"
+        if spoil == "lost":
+            assert "- Sings" in system_of(stage.turns[-1])
+        stage.plan(calls(call("memory", action="add", target="user", text="Dances")), "Tried.")
+        assert await house.ask(ANNA, "I dance") == "Tried."
+        (result,) = results(stage.turns[-1])
+        assert ("Nothing was changed" in result) is (spoil == "a folder")
+
+
+async def test_the_words_of_an_album_are_answered_and_its_pictures_told_of(stage: Stage) -> None:
+    async with stage.open() as house:
+        for number in range(3):
+            fields = photo(file_id=f"p{number}") | {"media_group_id": "7"}
+            if number == 0:
+                fields["caption"] = "my holidays"
+            await stage.telegram.says(ANNA, None, **fields)
+        await house.at_rest()
+        *told, answer = sorted(stage.telegram.texts(ANNA))
+        assert answer == "echo: my holidays"
+        assert told
+        assert all("pictures" in text for text in told)
+
+
+async def test_the_facts_tell_the_time_in_the_zone_that_people_live_by(stage: Stage) -> None:
+    async with stage.open(TALARIA_PEOPLE__TIME_ZONE="Pacific/Auckland") as house:
+        await house.ask(ANNA, "what day is it?")
+        assert "Time zone: Pacific/Auckland" in await house.ask(ANNA, "/whoami")
+    told = facts(stage.turns[-1])
+    assert re.search(r"Now: \w+day \d{4}-\d\d-\d\d \d\d:\d\d, Pacific/Auckland \(\+1[23]00\)", told)
+    assert 'From: "Anna", app language en' in told
