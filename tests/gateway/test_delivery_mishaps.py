@@ -222,6 +222,7 @@ async def test_paints_do_not_pile_up_behind_a_slow_opening(database: Database) -
         for _ in range(100):
             live.text += " word"
             delivery.paint(live)
+        assert len(delivery._workers.waiting(("fake", CHAT))) == 2
         chat.gate.set()
         async with asyncio.timeout(10):
             while live.painted != live.text:
