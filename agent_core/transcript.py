@@ -1,7 +1,7 @@
 """The neutral form of a conversation: messages made of parts, the same for every model."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 from agent_core.ids import CallId
@@ -73,6 +73,26 @@ class Message:
     def calls(self) -> tuple[ToolCallPart, ...]:
         """The tool calls in this message, in order."""
         return tuple(part for part in self.parts if isinstance(part, ToolCallPart))
+
+
+def mend_text(text: str) -> str:
+    """Text that every store takes: halves of surrogate pairs, which a stream may cut apart,
+    are joined again, and what stays half becomes a replacement character.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def mend(message: Message) -> Message:
+    """A message whose words every store takes; see `mend_text`."""
+    parts = tuple(
+        replace(part, text=mend_text(part.text)) if isinstance(part, TextPart) else part
+        for part in message.parts
+    )
+    return message if parts == message.parts else replace(message, parts=parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ import asyncio
 from adapters.contract import CanEdit, CanType, ChatAdapter
 from agent_core.events import Event, TextGrew, TextReset, ToolStarted
 from agent_core.state.outbox import Debt, OutboxRow
+from agent_core.transcript import mend_text
 from gateway.delivery import Delivery
 from gateway.live import LiveText
 
@@ -58,7 +59,7 @@ class Presenter:
         self._paint_at = None
         if self.text.strip() and isinstance(self._adapter, CanEdit):
             self._next_words = self._loop.time() + self._adapter.pace.edit_interval
-            self._live.text = self.text
+            self._live.text = mend_text(self.text)
             self._delivery.paint(self._live)
 
     def _type(self) -> None:

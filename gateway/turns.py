@@ -19,6 +19,7 @@ from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.people import Person
 from agent_core.state.sessions import Conversation
 from agent_core.state.turns import Turn
+from agent_core.transcript import mend_text
 from gateway import translate, wording
 from gateway.delivery import Delivery
 from gateway.presenter import Presenter
@@ -265,7 +266,7 @@ class Turns:
             if not reins.is_pulled():
                 raise
             active.journal.interrupt()
-            ended = TurnEnded(ending="stopped", text=presenter.text)
+            ended = TurnEnded(ending="stopped", text=mend_text(presenter.text))
         finally:
             presenter.close()
         return ended, Shown(tools=tuple(presenter.tools))

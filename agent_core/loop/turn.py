@@ -25,7 +25,7 @@ from agent_core.loop.display import Display, join_answers
 from agent_core.loop.wording import UNSURE, ask_for_answer, ask_for_summary
 from agent_core.models.contract import ModelAnswer, StopReason, TextDelta
 from agent_core.tools.contract import ToolContext, ToolResult
-from agent_core.transcript import Message, ToolCallPart, ToolResultPart, user_message
+from agent_core.transcript import Message, ToolCallPart, ToolResultPart, mend, user_message
 
 _FAILURES: tuple[tuple[type[ModelError], str], ...] = (
     (ModelBusy, "model_busy"),
@@ -136,7 +136,7 @@ class Loop:
                     for event in self._display.wipe():
                         yield event
                 else:
-                    self._answer = piece
+                    self._answer = replace(piece, message=mend(piece.message))
 
     def _take_answer(self) -> ModelAnswer:
         answer, self._answer = self._answer, None

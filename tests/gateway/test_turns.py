@@ -370,3 +370,13 @@ async def test_a_streaming_answer_grows_in_one_message(tmp_path: Path) -> None:
 def _only(house: House) -> object:
     (conversation_id,) = house.gateway.lanes._workers._queues
     return conversation_id
+
+
+async def test_a_pair_that_the_stream_cut_apart_is_whole_again(tmp_path: Path) -> None:
+    play = say("Look: \ud83d", "\ude00", " and half: \ud83d")
+    async with running(tmp_path, FakeModel(play, say("Two."))) as house:
+        await house.chat.says("smile")
+        assert await house.chat.sees(1) == ["Look: \U0001f600 and half: \N{REPLACEMENT CHARACTER}"]
+        await house.at_rest()
+        await house.chat.says("again")
+        await house.chat.sees_text("Two.")
