@@ -9,7 +9,7 @@ import pytest
 
 from agent_core.tools.contract import Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec
-from tests.emulators.streaming import Answer, Fault, Json, text_answer
+from tests.emulators.streaming import Answer, Fault, text_answer
 from tests.emulators.telegram_cast import ANNA
 from tests.journeys.stage import Stage, call, calls, heard, results, system_of
 
@@ -68,14 +68,16 @@ async def test_parallel_calls_run_side_by_side_and_are_told_in_the_order_of_the_
     assert [m["role"] for m in stage.turns[-1]["messages"]] == ["user", "assistant", "user"]
 
 
-@pytest.mark.parametrize("words", ["", "I'll note that. "])
-async def test_a_call_that_was_cut_in_mid_json_is_never_run(stage: Stage, words: str) -> None:
-    cut = {
-        "type": "tool_use",
-        "name": "memory",
-        "input_json": '{"action":"add","target":"user","text":"Lives in Par',
-    }
+WHOLE = '{"action":"add","target":"user","text":"Lives in Paris"}'
+
+
+@pytest.mark.parametrize("words", ["", "I'll note that. "], ids=["bare", "with words"])
+@pytest.mark.parametrize("arguments", [WHOLE[:-9], WHOLE], ids=["cut", "whole by chance"])
+async def test_a_call_of_an_answer_that_was_cut_is_never_run(
+    stage: Stage, words: str, arguments: str
+) -> None:
     blocks = [{"type": "text", "text": words}] if words else []
+    cut = {"type": "tool_use", "name": "memory", "input_json": arguments}
     stage.plan(Answer(blocks=[*blocks, cut], stop="max_tokens"))
     async with stage.open() as house:
         told = await house.ask(ANNA, "I live in Paris")
@@ -155,11 +157,6 @@ async def test_an_answer_that_breaks_off_is_made_again_and_shown_once(stage: Sta
     whole = "The first half is this one. " + "The second half is that one."
     stage.model.pace, stage.model.deltas = 0.08, 16
     stage.plan(Fault(answer=text_answer(whole), after_events=15, then="cut"), text_answer(whole))
-
-    async def hurry(_: Json) -> None:
-        stage.model.pace = 0.08 if len(stage.turns) == 1 else 0.0
-
-    stage.model.before = hurry
     async with stage.open(TALARIA_TELEGRAM__EDIT_INTERVAL="0.1") as house:
         (message,) = await house.messages_to(ANNA, "both halves, please")
     assert message.text == whole
