@@ -10,6 +10,7 @@ from typing import Protocol, cast
 
 from adapters.contract import ChatAdapter
 from agent_core.models.contract import Model
+from gateway.collector import held_off
 
 _PLATFORMS = "adapters"
 _MODELS = "agent_core.models"
@@ -76,4 +77,5 @@ def _list(package: str, *, packages: bool) -> list[str]:
 def _load(package: str, name: str, known: list[str], kind: str) -> ModuleType:
     if name not in known:
         raise UnknownPlug(f'There is no {kind} "{name}"; there are {", ".join(known)}.')
-    return importlib.import_module(f"{package}.{name}")
+    with held_off():
+        return importlib.import_module(f"{package}.{name}")

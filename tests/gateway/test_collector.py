@@ -67,3 +67,12 @@ async def test_a_rush_that_never_ends_is_no_excuse(monkeypatch: pytest.MonkeyPat
         while knot() is not None:
             await asyncio.sleep(0.001)
     collecting.cancel()
+
+
+def test_what_is_held_off_goes_on_afterwards() -> None:
+    with collector.held_off():
+        assert not gc.isenabled()
+        with collector.held_off():
+            pass
+        assert not gc.isenabled()
+    assert gc.isenabled()
