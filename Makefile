@@ -61,7 +61,7 @@ bench: $(READY) ## measure against the emulators, beside a bare bot
 	$(BIN)/python -m bench
 
 faults: $(READY) ## the long form of the tests that kill the process
-	$(BIN)/pytest tests/faults -m long
+	$(BIN)/pytest tests/faults -m long -s
 
 lock: $(READY) ## write requirements.lock anew (needs uv)
 	@command -v uv >/dev/null 2>&1 || { echo "make lock needs uv on the PATH." >&2; exit 2; }
