@@ -261,11 +261,13 @@ class Delivery:
         """Learn whether the platform has an unsure message, and note it.
 
         Raises `Unsure` when that can't be learned now. A platform that can't look, or has
-        looked in vain too often, is given the message again: twice is better than never.
+        looked in vain too often, is given the message again, marked as a possible repeat:
+        twice is better than never.
         """
         adapter = door.adapter
         shown = row.shown if row.shown is not None else row.body
         found: str | None = None
+        is_known = isinstance(adapter, CanFind)
         if isinstance(adapter, CanFind):
             newest = await self._database.read(
                 lambda c: outbox.find_newest_message_id(c, platform=row.platform, chat=row.chat)
@@ -277,6 +279,7 @@ class Delivery:
                 if row.attempts < _MOST_LOOKS:
                     raise
                 _log.warning("outbox %d is sent once more, it may be there: %s", row.id, error)
+                is_known = False
 
         now = self._now()
 
@@ -287,9 +290,12 @@ class Delivery:
                 outbox.mark_sent(connection, outbox_id=row.id, message_id=found, now=now)
             elif found is not None:
                 outbox.mark_found(connection, outbox_id=row.id, message_id=found)
-            else:
+            elif is_known or row.is_live:
                 outbox.mark_missing(connection, outbox_id=row.id)
                 outbox.drop_live(connection, outbox_id=row.id)
+            else:
+                body = _note_repeat(adapter, fresh.body if fresh else row.body)
+                outbox.mark_repeated(connection, outbox_id=row.id, body=body)
             return outbox.find(connection, outbox_id=row.id) or replace(row, state="dead")
 
         return await self._database.write("outbox.found", work)
@@ -313,3 +319,9 @@ class Delivery:
 
 def _backoff(attempts: int) -> float:
     return min(_FIRST_PAUSE * 2.0**attempts, _LONGEST_PAUSE)
+
+
+def _note_repeat(adapter: ChatAdapter, body: str) -> str:
+    """The body marked as a possible repeat, where the mark fits into the message."""
+    marked = wording.note_repeat(body)
+    return marked if len(adapter.split(marked)) == 1 else body

@@ -36,6 +36,7 @@ UNREADABLE = {
     "other": "I can't read that kind of message. Please write it in words.",
 }
 
+_REPEAT = "(Perhaps for the second time:)"
 _STRANGER = (
     "I don't know you yet, so I can't answer. Ask my owner to send me:\n/approve {code}\n"
     "(good for one hour)"
@@ -120,6 +121,11 @@ def note_cut(text: str, reason: str) -> str:
     """An answer with a note that it is not whole, where that is so."""
     note = _CUT.get(reason)
     return f"{text}\n\n{note}" if note else text
+
+
+def note_repeat(text: str) -> str:
+    """A message that is sent once more because nobody can tell whether it arrived."""
+    return text if text.startswith(_REPEAT) else f"{_REPEAT}\n\n{text}"
 
 
 def describe_dead(reason: str) -> str:

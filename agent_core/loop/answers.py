@@ -1,5 +1,6 @@
 """What a transcript takes of a model's answer."""
 
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -17,6 +18,11 @@ def strip_calls(message: Message) -> Message:
     return replace(message, parts=words)
 
 
+def shows_words(text: str) -> bool:
+    """True if there is something in a text that a screen would show."""
+    return any(not letter.isspace() and unicodedata.category(letter) != "Cf" for letter in text)
+
+
 def is_answer(message: Message) -> bool:
     """True for words of the model that end a turn.
 
@@ -24,7 +30,7 @@ def is_answer(message: Message) -> bool:
     """
     if message.role != "assistant" or message.calls or not message.parts:
         return False
-    return isinstance(message.parts[-1], TextPart) and bool(message.text.strip())
+    return isinstance(message.parts[-1], TextPart) and shows_words(message.text)
 
 
 def list_call_ids(messages: Iterable[Message]) -> set[CallId]:

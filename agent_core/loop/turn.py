@@ -18,7 +18,13 @@ from agent_core.guardrails import Guardrails
 from agent_core.host import Host, Steer
 from agent_core.ids import CallId
 from agent_core.loop.acting import perform_all
-from agent_core.loop.answers import is_answer, list_call_ids, name_calls_apart, strip_calls
+from agent_core.loop.answers import (
+    is_answer,
+    list_call_ids,
+    name_calls_apart,
+    shows_words,
+    strip_calls,
+)
 from agent_core.loop.calling import Broke, Caller
 from agent_core.loop.contract import Assignment, Equipment, Journal
 from agent_core.loop.display import Display, join_answers
@@ -168,7 +174,7 @@ class Loop:
                 return self._conclude("refused", answer.refusal)
             return self._conclude("failed", "overflow")
         flaw = _FLAWS.get(answer.stop, "")
-        if message.text.strip():
+        if shows_words(message.text):
             if await self._take_steers_after(answer):
                 return None
             self._answers.append(message.text)
@@ -215,7 +221,7 @@ class Loop:
         self._unpaid.append(answer)
         message = strip_calls(answer.message)
         added = []
-        if answer.stop != "refusal" and message.text.strip():
+        if answer.stop != "refusal" and shows_words(message.text):
             self._answers.append(message.text)
             added = [question, message]
         yield self._conclude("exhausted", reason, added=added)

@@ -198,6 +198,17 @@ def mark_missing(connection: Connection, *, outbox_id: OutboxId) -> None:
     )
 
 
+def mark_repeated(connection: Connection, *, outbox_id: OutboxId, body: str) -> None:
+    """Nobody can learn whether an unsure message is there: it is owed again, in words that
+    say so.
+    """
+    connection.execute(
+        "UPDATE outbox SET state = 'owed', message_id = NULL, shown = NULL, body = :body,"
+        " checksum = :checksum WHERE id = :id",
+        {"id": outbox_id, "body": body, "checksum": checksum(body)},
+    )
+
+
 def mark_waiting(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
     """An attempt surely changed nothing on the platform; the message stays owed."""
     connection.execute(

@@ -174,6 +174,24 @@ async def test_a_message_is_looked_for_behind_the_newest_before_it(database: Dat
     assert chat.known == [["1"]]
 
 
+async def test_what_nobody_can_learn_is_sent_once_more_and_marked(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = FakeChat()
+    chat.plan(Unsure("no answer"), lost=True)
+    monkeypatch.setattr(delivery_module, "_MOST_LOOKS", 3)
+    for _ in range(3):
+        chat.plan(Unsure("too much was written meanwhile"))
+    async with delivering(database, chat) as delivery:
+        row = await owe(database, "hello")
+        delivery.owe([row])
+        await until_sent(database, row)
+    first, second = (shown.text for shown in chat.shown)
+    assert first == "hello"
+    assert second.endswith("hello")
+    assert "second time" in second
+
+
 async def test_a_refused_message_is_set_aside_and_its_person_is_told(database: Database) -> None:
     chat = FakeChat()
     chat.plan(Rejected("It is too strange."))

@@ -380,3 +380,10 @@ async def test_a_pair_that_the_stream_cut_apart_is_whole_again(tmp_path: Path) -
         await house.at_rest()
         await house.chat.says("again")
         await house.chat.sees_text("Two.")
+
+
+async def test_an_answer_that_no_screen_would_show_counts_as_none(tmp_path: Path) -> None:
+    model = FakeModel(say("\u200b\u200d"), say("There you are."))
+    async with running(tmp_path, model) as house:
+        await house.chat.says("hello")
+        assert await house.chat.sees(1) == ["There you are."]
