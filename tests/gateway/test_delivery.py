@@ -149,7 +149,9 @@ async def test_while_nobody_can_look_an_unsure_message_waits(database: Database)
     assert len(chat.looked) == 4
 
 
-async def test_what_can_never_be_found_out_is_sent_once_more_at_last(database: Database) -> None:
+async def test_what_can_never_be_found_out_is_sent_once_more_at_last_and_says_so(
+    database: Database,
+) -> None:
     chat = FakeChat()
     chat.plan(Unsure("no answer"), lost=True)
     for _ in range(4):
@@ -158,7 +160,8 @@ async def test_what_can_never_be_found_out_is_sent_once_more_at_last(database: D
         row = await owe(database, "hello")
         delivery.owe([row])
         await until_sent(database, row)
-    assert [shown.text for shown in chat.shown] == ["hello", "hello"]
+    marked = "(Perhaps for the second time:)\n\nhello"
+    assert [shown.text for shown in chat.shown] == ["hello", marked]
     assert len(chat.looked) == 4
 
 
@@ -172,24 +175,6 @@ async def test_a_message_is_looked_for_behind_the_newest_before_it(database: Dat
         await until_sent(database, row)
     assert (await state(database, row)).anchor == "1"
     assert chat.known == [["1"]]
-
-
-async def test_what_nobody_can_learn_is_sent_once_more_and_marked(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    chat = FakeChat()
-    chat.plan(Unsure("no answer"), lost=True)
-    monkeypatch.setattr(delivery_module, "_MOST_LOOKS", 3)
-    for _ in range(3):
-        chat.plan(Unsure("too much was written meanwhile"))
-    async with delivering(database, chat) as delivery:
-        row = await owe(database, "hello")
-        delivery.owe([row])
-        await until_sent(database, row)
-    first, second = (shown.text for shown in chat.shown)
-    assert first == "hello"
-    assert second.endswith("hello")
-    assert "second time" in second
 
 
 async def test_a_refused_message_is_set_aside_and_its_person_is_told(database: Database) -> None:
