@@ -189,7 +189,7 @@ class Delivery:
             if row.is_live or row.state in ("dead", "sent"):
                 return None
             if not row.is_whole:
-                await self._bury(row, "it was damaged on disk.")
+                await self._write_off(row)
                 return None
             await self._hand_over(door, row)
         except RateLimited as error:
@@ -299,6 +299,18 @@ class Delivery:
             return outbox.find(connection, outbox_id=row.id) or replace(row, state="dead")
 
         return await self._database.write("outbox.found", work)
+
+    async def _write_off(self, row: OutboxRow) -> None:
+        """Never send what is not what was written, and say so."""
+        _log.error("outbox %d to %s is damaged on disk", row.id, row.platform)
+        now = self._now()
+        debt = Debt(platform=row.platform, chat=row.chat, body=wording.DAMAGED_ANSWER)
+
+        def work(connection: Connection) -> OutboxRow:
+            outbox.write_off(connection, outbox_id=row.id, reason="damaged on disk")
+            return outbox.owe(connection, debt, now=now)
+
+        self.owe([await self._database.write("outbox.lost", work)])
 
     async def _bury(self, row: OutboxRow, reason: str, *, is_chat_gone: bool = False) -> None:
         """Set a message aside, and say so where somebody can read it."""

@@ -21,6 +21,7 @@ RETRY_RUNNING = "I am still at it. /stop ends it."
 QUEUED = "Kept for later: I take it up when the present answer is done."
 EMPTY = "I got an empty message. Write what you need."
 BROKEN = "Something went wrong on my side with that. It is noted; please try it another way."
+DAMAGED_ANSWER = "An answer of mine was damaged on disk before you got it. Please ask me again."
 UNKNOWN_COMMAND = "I don't know /{name}. /help lists what I know."
 TOO_LONG = (
     "That message is {size:,} characters long; I read up to {limit:,} at once."

@@ -240,6 +240,14 @@ def mark_dead(connection: Connection, *, outbox_id: OutboxId, reason: str) -> No
     )
 
 
+def write_off(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
+    """Set a message aside for good: what it said is lost, and `/retry` must not find it."""
+    connection.execute(
+        "UPDATE outbox SET state = 'dead', reason = :reason, person_id = NULL WHERE id = :id",
+        {"id": outbox_id, "reason": reason},
+    )
+
+
 def drop_live(connection: Connection, *, outbox_id: OutboxId) -> None:
     """A live message that surely was never shown is no more."""
     connection.execute("DELETE FROM outbox WHERE id = :id AND is_live = 1", {"id": outbox_id})

@@ -275,6 +275,8 @@ async def test_a_damaged_message_is_never_sent(database: Database) -> None:
         await delivery.start()
         await until_state(database, row, "dead")
         await chat.sees_text("damaged")
+        person = {"person_id": PersonId(1), "platform": "fake", "chat": CHAT}
+        assert not await database.read(lambda c: outbox.has_dead(c, **person)), "no use to retry"
     assert all("evil" not in shown.text for shown in chat.shown)
 
 
