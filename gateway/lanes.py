@@ -4,8 +4,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, suppress
 
 from adapters.messages import InboundMessage
 from agent_core.errors import StoreDamaged, StoreError
@@ -15,6 +14,7 @@ from agent_core.state.turns import Turn
 from gateway import translate
 from gateway.fairness import FairGate
 from gateway.reins import Reins
+from gateway.suspicion import wait_before
 from gateway.translate import Pending
 from gateway.turns import Turns
 from gateway.workers import Workers
@@ -28,13 +28,6 @@ Place = tuple[str, str]
 """A platform and a chat on it."""
 
 
-@dataclass(slots=True)
-class Draining:
-    """Whether the process wants to end."""
-
-    is_on: bool = False
-
-
 class _Host:
     """What a running turn sees of its lane."""
 
@@ -42,7 +35,7 @@ class _Host:
         self,
         queue: deque[Job],
         place: Place,
-        draining: Draining,
+        draining: asyncio.Event,
         word: Callable[[Pending], Steer],
     ) -> None:
         self._queue = queue
@@ -57,7 +50,7 @@ class _Host:
         return [self._word(pending) for pending in taken]
 
     def is_draining(self) -> bool:
-        return self._draining.is_on
+        return self._draining.is_set()
 
     def settle_steers(self, claimed: frozenset[InboxId]) -> None:
         left = [p for p in self._handed_out if not claimed.issuperset(p.inbox_ids)]
@@ -73,7 +66,7 @@ class Lanes:
         self._gate = gate
         self._workers: Workers[ConversationId, Job] = Workers(group, self._serve, self._fail)
         self._reins: dict[ConversationId, Reins] = {}
-        self._draining = Draining()
+        self._draining = asyncio.Event()
 
     def put(self, pending: Pending) -> None:
         """A message for its conversation: it starts a turn, or steers the one that runs."""
@@ -109,7 +102,7 @@ class Lanes:
 
     def drain(self) -> None:
         """Begin no more turns; let the running ones reach a step boundary."""
-        self._draining.is_on = True
+        self._draining.set()
 
     def is_idle(self) -> bool:
         """True while no lane has work."""
@@ -124,14 +117,25 @@ class Lanes:
         async with AsyncExitStack() as stack:
             try:
                 async with reins.stoppable():
+                    await self._be_careful(queue[0])
                     await stack.enter_async_context(self._gate.place(_person_of(queue[0])))
             except TimeoutError:
                 _log.info("stopped before its turn came: %s", conversation_id)
-            if self._draining.is_on:
+            if self._draining.is_set():
                 queue.clear()  # all of it stands in the database, and is taken up at the next start
             else:
                 await self._run_next(queue, reins)
         del self._reins[conversation_id]
+
+    async def _be_careful(self, job: Job) -> None:
+        """Let the house live for a while before a turn is taken up over which others died."""
+        if isinstance(job, Turn) and (wait := wait_before(job)):
+            _log.warning(
+                "turn %d, over which %d processes died, waits %g s", job.id, job.attempts, wait
+            )
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await self._draining.wait()
 
     async def _run_next(self, queue: deque[Job], reins: Reins) -> None:
         """Run the turn that is first in the queue; while the store refuses to begin it, wait."""
@@ -142,7 +146,7 @@ class Lanes:
             reins.batch = _take_leading(queue, place) or [job]
         if isinstance(job, Turn) or job.is_held:
             queue.popleft()
-        while not self._draining.is_on:
+        while not self._draining.is_set():
             try:
                 if isinstance(job, Turn):
                     await self._turns.resume(job, host, reins)

@@ -24,14 +24,11 @@ from gateway import translate, wording
 from gateway.delivery import Delivery
 from gateway.presenter import Presenter
 from gateway.reins import Reins
+from gateway.suspicion import is_convicted
 from gateway.translate import Pending
 
 _log = logging.getLogger(__name__)
 
-_MOST_ATTEMPTS = 10
-"""Processes that may die over one turn before it is set aside. A turn that ends every process
-is found out soon enough so; with three, one that was only there when others were killed would
-often be blamed (of turns of a second, each ninth under a kill every second and a half)."""
 _STORE_PAUSE = 5.0
 _TITLE_AFTER = 3
 """Messages of the person after which a session is worth a title."""
@@ -109,12 +106,12 @@ class Turns:
         if turn.platform not in self._adapters:
             await self._interrupt(active, place, "off")
             return
-        attempts = await self._database.write(
-            "turns.attempt", lambda c: turns.count_attempt(c, turn_id=turn.id)
-        )
-        if attempts > _MOST_ATTEMPTS:
+        if is_convicted(turn.attempts):
             await self._interrupt(active, place, "crashed")
             return
+        await self._database.write(
+            "turns.attempt", lambda c: turns.count_attempt(c, turn_id=turn.id)
+        )
         await self._run(active, place, opened, host, reins)
 
     async def refuse(self, batch: Sequence[Pending], error: Exception) -> None:

@@ -56,7 +56,7 @@ _FAILED = {
     " everything said stays findable.",
     "empty": "The model gave no answer.",
     "length": "The answer grew longer than the model may write, before it said anything.",
-    "crashed": "I was interrupted ten times while working on this, so I let it rest.",
+    "crashed": "I was interrupted again and again while working on this, so I let it rest.",
     "off": "I was cut off while working on this, and could not go on at the next start.",
 }
 _EXHAUSTED = {

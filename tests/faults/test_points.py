@@ -123,15 +123,12 @@ async def test_a_kill_while_recovering_from_a_kill_loses_nothing(
     (await town.come_to_rest()).must_be_flawless()
 
 
-async def test_a_turn_that_ends_every_process_is_set_aside_and_says_so(town: Town) -> None:
+async def test_a_turn_over_which_six_processes_died_is_set_aside_and_says_so(town: Town) -> None:
     town.kill_at_model("during")
     house = await town.open_house()
     guilty = await town.says(1)
     await house.died()
-    town.age_turns(attempts=9)
-    town.kill_at_model("during")
-    house = await town.open_house()
-    await house.died()
+    town.age_turns(attempts=6)
     town.hurry()
     await town.open_house()
     innocent = await town.says(2)
@@ -141,3 +138,20 @@ async def test_a_turn_that_ends_every_process_is_set_aside_and_says_so(town: Tow
     assert len(findings.strange) == 1
     assert "interrupted" in findings.strange[0]
     assert not findings.twice
+
+
+async def test_a_suspected_turn_keeps_nobody_else_waiting(town: Town) -> None:
+    town.kill_at_model("during")
+    house = await town.open_house()
+    await town.says(1)
+    await house.died()
+    town.age_turns(attempts=5)
+    town.hurry()
+    house = await town.open_house()
+    await town.all_seen([await town.says(2)])
+    house.terminate()
+    await house.died(within=5)
+    assert house.last_word == "ended"
+    town.age_turns(attempts=2)
+    await town.open_house()
+    (await town.come_to_rest()).must_be_flawless()

@@ -301,16 +301,16 @@ async def test_a_drain_keeps_what_it_cannot_finish_for_the_next_start(tmp_path: 
         assert await count_open(house) == (0, 0, 0)
 
 
-async def test_a_turn_over_which_ten_processes_died_is_set_aside(tmp_path: Path) -> None:
+async def test_a_turn_over_which_six_processes_died_is_set_aside(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("One."))) as house:
         await house.chat.says("first")
         await house.chat.sees(1)
         await house.at_rest()
         await house.gateway.database.write(
-            "test", lambda c: c.execute("UPDATE turns SET state = 'running', attempts = 10")
+            "test", lambda c: c.execute("UPDATE turns SET state = 'running', attempts = 6")
         )
     async with running(tmp_path, FakeModel()) as house:
-        await house.chat.sees_text("interrupted ten times")
+        await house.chat.sees_text("interrupted again and again")
         latest = await house.read(lambda c: turns.list_recent(c, limit=1))
         assert (latest[0].state, latest[0].reason) == ("failed", "crashed")
 
