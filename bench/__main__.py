@@ -48,7 +48,7 @@ async def _measure(parts: dict[str, Part], *, is_quick: bool) -> bool:
 def main() -> int:
     """Exit code 0 if every goal is reached, else 1."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer rounds and people: half a minute")
+    parser.add_argument("--quick", action="store_true", help="less of all: half a minute")
     parser.add_argument("--only", metavar="PART", help="parts whose name begins with this")
     given = parser.parse_args()
     parts = {
