@@ -355,6 +355,12 @@ def _load_adapters(settings: Settings) -> dict[str, ChatAdapter]:
                 base_url=settings.secrets.telegram_api_base_url,
             ),
         }
+    for word, token in (
+        ("Discord", settings.secrets.discord_bot_token),
+        ("Slack", settings.secrets.slack_bot_token),
+    ):
+        if token:
+            _log.warning("%s can't be spoken yet, so its token is not used", word)
     try:
         return {name: plugs.load_adapter(name, given) for name, given in options.items()}
     except ValueError as error:
