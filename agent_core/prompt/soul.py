@@ -62,7 +62,13 @@ def _ensure(path: Path) -> str:
 
 
 def _write_first(path: Path) -> None:
-    with path.open("x", encoding="utf-8") as file:
-        file.write(DEFAULT_SOUL)
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(DEFAULT_SOUL)
+            file.flush()
+            os.fsync(file.fileno())
+    except FileExistsError:
+        raise
+    except OSError:
+        path.unlink(missing_ok=True)  # half a file would be taken for the person's own
+        raise

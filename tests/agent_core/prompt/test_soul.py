@@ -1,5 +1,8 @@
 """SOUL.md is written once, belongs to the person from then on, and is never written over."""
 
+import asyncio
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -88,3 +91,24 @@ async def test_a_home_that_can_not_be_written_is_told(tmp_path: Path) -> None:
 
 def test_the_default_is_short() -> None:
     assert 800 < len(DEFAULT_SOUL) < 1600
+
+
+async def test_a_first_soul_that_does_not_fit_on_the_disk_leaves_nothing_behind(
+    tmp_path: Path,
+) -> None:
+    code = (
+        "import asyncio, resource, signal, sys, pathlib\n"
+        "from agent_core.prompt.soul import ensure_soul\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+        "try:\n"
+        "    asyncio.run(ensure_soul(pathlib.Path(sys.argv[1])))\n"
+        "except OSError:\n"
+        "    sys.exit(7)\n"
+    )
+    done = await asyncio.to_thread(
+        subprocess.run, [sys.executable, "-c", code, str(tmp_path)], check=False
+    )
+    assert done.returncode == 7
+    assert list(tmp_path.iterdir()) == []
+    assert await ensure_soul(tmp_path) == DEFAULT_SOUL.strip()
