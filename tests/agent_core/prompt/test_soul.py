@@ -110,5 +110,5 @@ async def test_a_first_soul_that_does_not_fit_on_the_disk_leaves_nothing_behind(
         subprocess.run, [sys.executable, "-c", code, str(tmp_path)], check=False
     )
     assert done.returncode == 7
-    assert list(tmp_path.iterdir()) == []
+    assert await asyncio.to_thread(lambda: list(tmp_path.iterdir())) == []
     assert await ensure_soul(tmp_path) == DEFAULT_SOUL.strip()
