@@ -16,7 +16,7 @@ from tests.emulators.telegram import TelegramEmulator
 from tests.emulators.telegram_faults import DROP
 from tests.faults.orders import Order
 from tests.faults.speech import Saying, Speech, Verb, is_turn, tokens_of
-from tests.faults.witness import Findings, look
+from tests.faults.witness import Findings, list_open, look
 
 PATIENCE = 15.0
 """Seconds that a condition may take; much more than it takes on a machine that is not busy."""
@@ -24,6 +24,7 @@ _FIRST_USER = 1000
 _PACE = 0.004
 """Seconds between the events of an answer that streams; a plain one has but eight."""
 _POLL = 0.005
+_REST_POLL = 0.05
 
 Moment = Literal["before", "after"]
 
@@ -234,11 +235,18 @@ class Town:
         await self.telegram.wait_for(is_so, within)
 
     async def come_to_rest(self, *, within: float = PATIENCE) -> Findings:
-        """Wait for the answers, end the house in order, and look."""
+        """Wait for the answers, end the house in order, and look.
+
+        An answer may be there for all to see and in doubt all the same, for as long as the
+        house has not looked for it.
+        """
         house = self.house
         assert house is not None
         with suppress(TimeoutError):  # what is missing stands in the findings
             await self.all_seen(self.said, within=within)
+            async with asyncio.timeout(within):
+                while await asyncio.to_thread(list_open, self.home):
+                    await asyncio.sleep(_REST_POLL)
         house.terminate()
         await house.died()
         return self.look()

@@ -66,6 +66,14 @@ class Findings:
         assert self.strays <= strays
 
 
+def list_open(home: Path) -> list[str]:
+    """What the database still has to do; also while a house is alive."""
+    with closing(sqlite3.connect(home / "state.db")) as connection:
+        return [
+            f"{table} {row}" for table, query in _OPEN.items() for row in connection.execute(query)
+        ]
+
+
 def look(
     home: Path,
     said: Sequence[Saying],
@@ -83,9 +91,6 @@ def look(
     strays = [text for text in blank if FILLER in text]
     with closing(sqlite3.connect(home / "state.db")) as connection:
         damage = [row[0] for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
-        open_rows = [
-            f"{table} {row}" for table, query in _OPEN.items() for row in connection.execute(query)
-        ]
         parts = [row[0] for row in connection.execute("SELECT parts FROM messages")]
     rung = _count_rings(home / EFFECTS)
     recorded = {number for text in parts for number in answer_ids(text)}
@@ -98,7 +103,7 @@ def look(
         rung_twice=[what for what, count in rung.items() if count > 1],
         rung=rung.total(),
         asked_again=_find_asked_again(asked, recorded),
-        open_rows=open_rows,
+        open_rows=list_open(home),
         damage=damage,
         strays=len(strays),
         repeats=len(asked) - len({a.key for a in asked}),
