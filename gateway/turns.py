@@ -239,20 +239,12 @@ class Turns:
         host: Host,
         reins: Reins,
     ) -> tuple[TurnEnded, "Shown"]:
-        platform, chat, answers = place
-        debt = Debt(
-            platform=platform,
-            chat=chat,
-            body="",
-            person_id=active.person.id,
-            turn_id=active.id,
-            answers=answers,
-        )
+        debt = _debt(active, place)
         ended = TurnEnded(ending="stopped", text="")
         if reins.is_pulled():
             active.journal.interrupt()
             return ended, Shown()
-        presenter = Presenter(self._delivery, self._adapters[platform], debt, opened)
+        presenter = Presenter(self._delivery, self._adapters[debt.platform], debt, opened)
         try:
             async with reins.stoppable(), aclosing(self._agent.run(active, host)) as events:
                 async for event in events:
@@ -288,20 +280,12 @@ class Turns:
         Tries until the store takes it: what the model said is paid for, and is in memory
         only. Raises `StoreDamaged`.
         """
-        platform, chat, answers = place
+        debt = _debt(active, place)
         now = self._now()
         told = _tell(ended, active.id, shown)
-        adapter = self._adapters.get(platform)
+        adapter = self._adapters.get(debt.platform)
         parts = adapter.split(told) if adapter else (told,)
         is_answer = ended.ending == "answered"
-        debt = Debt(
-            platform=platform,
-            chat=chat,
-            body="",
-            person_id=active.person.id,
-            turn_id=active.id,
-            answers=answers,
-        )
 
         def work(connection: Connection) -> list[OutboxRow]:
             if not turns.is_running(connection, turn_id=active.id):
@@ -334,6 +318,19 @@ class Shown:
     """What of a turn was there to be seen: the tools that were called."""
 
     tools: tuple[str, ...] = ()
+
+
+def _debt(active: ActiveTurn, place: tuple[str, str, str | None]) -> Debt:
+    """What a turn owes to its place, still without words."""
+    platform, chat, answers = place
+    return Debt(
+        platform=platform,
+        chat=chat,
+        body="",
+        person_id=active.person.id,
+        turn_id=active.id,
+        answers=answers,
+    )
 
 
 def _tell(ended: TurnEnded, turn_id: int, shown: Shown) -> str:
