@@ -1,11 +1,11 @@
-"""What a chat platform must do for Talaria, and what it may be able to do."""
+"""What a chat platform must do for Talaria; what it may be able to do stands in `abilities`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol
 
 from adapters.ids import Address, PlatformMessageId
-from adapters.messages import InboundMessage, OutboundMessage, RawEvent
+from adapters.messages import Inbound, OutboundMessage, RawEvent
 
 HealthState = Literal["starting", "connected", "disconnected", "stopped"]
 
@@ -31,14 +31,6 @@ class Health:
     alive_at: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MenuEntry:
-    """One slash command as a platform's menu shows it."""
-
-    name: str
-    description: str
-
-
 class Inlet(Protocol):
     """Where an adapter hands over what came in."""
 
@@ -47,6 +39,13 @@ class Inlet(Protocol):
 
         Events seen before are passed over. Raises whatever the store raises, wrapped as
         `Unreachable`: then nothing may be confirmed, and the same events are handed over again.
+        """
+
+    async def marks(self) -> Mapping[str, str]:
+        """How far each channel was read: its name -> the greatest position taken in so far.
+
+        Names and positions are those of the events that were taken. For platforms that can
+        be asked for what was said while nobody listened. Raises `Unreachable`.
         """
 
     def notice(self, address: Address) -> None:
@@ -70,7 +69,7 @@ class ChatAdapter(Protocol):
         Raises `AdapterStopped` when only a person can help. Cancelling closes everything.
         """
 
-    def receive(self, event: RawEvent) -> InboundMessage | None:
+    def receive(self, event: RawEvent) -> Inbound | None:
         """Read an event; pure. None means that it is of no concern to a person's talk.
 
         Raises `ValueError` on an event that can't be read.
@@ -84,51 +83,3 @@ class ChatAdapter(Protocol):
 
     def health(self) -> Health:
         """How the connection fares now."""
-
-
-@runtime_checkable
-class CanEdit(Protocol):
-    """Platforms on which a sent message can be changed."""
-
-    async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
-        """Make the message read so; doing it twice changes nothing. Raises `AdapterError`."""
-
-
-@runtime_checkable
-class CanType(Protocol):
-    """Platforms that show that the bot is at work."""
-
-    typing_lasts: float
-    """Seconds until the sign fades by itself."""
-
-    async def type(self, address: Address) -> None:
-        """Show the sign once. Raises `AdapterError`."""
-
-
-@runtime_checkable
-class CanFind(Protocol):
-    """Platforms where an unsure message can be looked for."""
-
-    def newest(self, address: Address) -> PlatformMessageId | None:
-        """The newest id known where messages of this address are counted, or None.
-
-        Asked for just before a send and kept with it: the message comes after it. Pure.
-        """
-
-    async def find(
-        self, message: OutboundMessage, known: Sequence[PlatformMessageId]
-    ) -> PlatformMessageId | None:
-        """The id of the message if the platform has it, None if it surely has not.
-
-        `known` are ids from before the send, in no order, as far as there are any: what
-        `newest` said, the newest message of ours, the one that was answered. Raises `Unsure`
-        when neither can be said, and any other `AdapterError` when looking itself failed.
-        """
-
-
-@runtime_checkable
-class CanShowMenu(Protocol):
-    """Platforms with a native menu of commands."""
-
-    async def show_menu(self, entries: Sequence[MenuEntry]) -> None:
-        """Publish the menu; called once after the first connection. Raises `AdapterError`."""

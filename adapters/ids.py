@@ -25,3 +25,6 @@ class Address:
     thread_id: str | None = None
     is_direct: bool
     """True for a talk between one person and the bot alone."""
+    ticket: str | None = None
+    """A short-lived right to answer, where the bot may not write by itself (a slash command
+    used in a place that it is not in). Names no place: two tickets of a place are one talk."""

@@ -14,6 +14,12 @@ class RawEvent:
 
     event_id: EventId
     payload: str
+    channel: str = ""
+    """Where the platform counts it, for platforms that can be asked for what was missed."""
+    position: str = ""
+    """Its place in the channel, in a form in which later ones sort behind earlier ones as
+    text. Left empty while older events of the channel may still be missing: only what has a
+    position moves the channel's mark."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +41,7 @@ class Attachment:
     name: str | None = None
     media_type: str | None = None
     size: int | None = None
+    """`file_id` is all that the adapter needs to fetch it, for as long as the platform has it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +75,56 @@ class InboundMessage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ButtonPress:
+    """Somebody pressed a button that we showed."""
+
+    address: Address
+    message_id: PlatformMessageId
+    """The message that carries the button."""
+    sender: Sender
+    key: str
+    """The button's key, as it was sent out; anybody could have made it up."""
+    sent_at: int
+
+
+Inbound = InboundMessage | ButtonPress
+"""What an event comes to. Slash commands, stop buttons and the like of a platform are read
+as the message that says the same in words: `/stop`."""
+
+ButtonStyle = Literal["plain", "good", "danger"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Button:
+    """One button. `key` is at most 40 characters of `[A-Za-z0-9:_-]`, `label` at most 60."""
+
+    key: str
+    label: str
+    style: ButtonStyle = "plain"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboundFile:
+    """A file that a message carries. `name` has no path in it."""
+
+    name: str
+    media_type: str
+    data: bytes
+
+
+StepState = Literal["running", "done", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One thing that a running turn does or did, for platforms that show such lists."""
+
+    key: str
+    title: str
+    state: StepState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OutboundMessage:
     """One message owed to an address. `text` is Markdown that `split` let through."""
 
@@ -80,3 +137,10 @@ class OutboundMessage:
     """True while the turn that says it still runs: more will follow in this message."""
     key: str = ""
     """Unique per message owed; platforms with an idempotency key send it along."""
+    buttons: tuple[Button, ...] = ()
+    """Shown below the text where the platform `CanAsk`. An edit without them takes them away."""
+    file: OutboundFile | None = None
+    """Shown where the platform `CanSendFiles`; the text is its caption then, and may be empty.
+    What `find` looks for is the message with this file."""
+    steps: tuple[Step, ...] = ()
+    """What the running turn has done so far, on live messages; see `CanShowSteps`."""

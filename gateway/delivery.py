@@ -6,7 +6,8 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from adapters.contract import CanEdit, CanFind, CanType, ChatAdapter
+from adapters.abilities import CanEdit, CanFind, CanType
+from adapters.contract import ChatAdapter
 from adapters.errors import (
     AdapterError,
     AdapterStopped,

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from adapters.contract import CanFind, ChatAdapter
+from adapters.abilities import CanFind
+from adapters.contract import ChatAdapter
 from adapters.ids import PlatformMessageId
 from gateway import translate
 from gateway.pacing import Pacer

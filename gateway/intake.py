@@ -131,7 +131,7 @@ class Intake:
             _log.error("event %s of %s can't be read: %s", row.event_id, row.platform, error)
             self._workers.put((row.platform, _ASIDE), Aside(row=row, fault=str(error)))
             return
-        if message is None or not message.is_addressed:
+        if not isinstance(message, InboundMessage) or not message.is_addressed:
             self._workers.put((row.platform, _ASIDE), Aside(row=row))
             return
         chat = translate.name_chat(message.address)
@@ -315,6 +315,10 @@ class PlatformInlet:
     async def take(self, events: Sequence[RawEvent]) -> None:
         """Return once every event is durable."""
         await self._intake.take(self._platform, events)
+
+    async def marks(self) -> Mapping[str, str]:
+        """How far each channel was read."""
+        return {}
 
     def notice(self, address: Address) -> None:
         """Try at once what waits for this place."""

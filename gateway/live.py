@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
-from adapters.contract import CanEdit
+from adapters.abilities import CanEdit
 from adapters.errors import AdapterError, RateLimited, Unsure
 from adapters.ids import PlatformMessageId
 from agent_core.errors import StoreError

@@ -5,7 +5,8 @@ import logging
 import time
 from collections.abc import Mapping
 
-from adapters.contract import CanShowMenu, ChatAdapter, Health, Inlet, MenuEntry
+from adapters.abilities import CanShowMenu, MenuEntry
+from adapters.contract import ChatAdapter, Health, Inlet
 from adapters.errors import AdapterError, AdapterStopped
 
 _log = logging.getLogger(__name__)

@@ -2,7 +2,8 @@
 
 import asyncio
 
-from adapters.contract import CanEdit, CanType, ChatAdapter
+from adapters.abilities import CanEdit, CanType
+from adapters.contract import ChatAdapter
 from agent_core.events import Event, TextGrew, TextReset, ToolStarted
 from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.transcript import mend_text

@@ -7,7 +7,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from adapters.contract import ChatAdapter, Health, HealthState, Inlet, MenuEntry, Pace
+from adapters.abilities import MenuEntry
+from adapters.contract import ChatAdapter, Health, HealthState, Inlet, Pace
 from adapters.errors import (
     AdapterError,
     AdapterStopped,

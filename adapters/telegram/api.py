@@ -21,7 +21,7 @@ from telegram.error import (
 )
 from telegram.request import BaseRequest, RequestData
 
-from adapters.contract import MenuEntry
+from adapters.abilities import MenuEntry
 from adapters.errors import (
     AdapterError,
     AdapterStopped,

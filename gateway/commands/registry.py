@@ -4,7 +4,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from adapters.contract import MenuEntry
+from adapters.abilities import MenuEntry
 from adapters.messages import InboundMessage
 from agent_core.ids import InboxId
 from agent_core.state.database import Connection, Database

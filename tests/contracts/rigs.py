@@ -9,9 +9,10 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Protocol
 
+from adapters.abilities import CanEdit, CanFind, CanType
 from adapters.console.adapter import ConsoleAdapter
 from adapters.console.settings import ConsoleSettings
-from adapters.contract import CanEdit, CanFind, CanType, ChatAdapter
+from adapters.contract import ChatAdapter
 from adapters.errors import Unreachable, Unsure
 from adapters.ids import Address
 from adapters.telegram.adapter import TelegramAdapter

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.contract import CanEdit, CanFind, CanType
+from adapters.abilities import CanEdit, CanFind, CanType
 from adapters.errors import Unreachable, Unsure
 from adapters.ids import EventId, PlatformMessageId
 from adapters.messages import OutboundMessage, RawEvent

@@ -6,7 +6,8 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from adapters.contract import Health, Inlet, MenuEntry, Pace
+from adapters.abilities import MenuEntry
+from adapters.contract import Health, Inlet, Pace
 from adapters.errors import AdapterError, MessageGone
 from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
 from adapters.messages import InboundMessage, OutboundMessage, RawEvent, Sender
