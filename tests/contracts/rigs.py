@@ -1,4 +1,4 @@
-"""For each platform: the adapter, the other end of its wire, and a person there."""
+"""The rigs of all platforms by name; what a rig has to be able to do stands in `rig`."""
 
 import asyncio
 import contextlib
