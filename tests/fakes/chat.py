@@ -3,14 +3,24 @@
 import asyncio
 import json
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from adapters.abilities import MenuEntry
 from adapters.contract import Health, Inlet, Pace
-from adapters.errors import AdapterError, MessageGone
+from adapters.errors import AdapterError, ChatGone, MessageGone, Rejected
 from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
-from adapters.messages import InboundMessage, OutboundMessage, RawEvent, Sender
+from adapters.messages import (
+    Attachment,
+    Button,
+    ButtonPress,
+    Inbound,
+    InboundMessage,
+    OutboundFile,
+    OutboundMessage,
+    RawEvent,
+    Sender,
+)
 
 
 @dataclass(slots=True)
@@ -21,15 +31,26 @@ class Shown:
     chat_id: str
     texts: list[str]
     key: str
+    thread_id: str | None = None
+    ticket: str | None = None
+    reply_to: str | None = None
+    is_silent: bool = False
+    keyboard: tuple[Button, ...] = ()
+    file: OutboundFile | None = None
 
     @property
     def text(self) -> str:
         return self.texts[-1]
 
+    @property
+    def labels(self) -> list[str]:
+        """The labels of the buttons below it now."""
+        return [button.label for button in self.keyboard]
+
 
 @dataclass
-class FakeChat:
-    """Everything that was sent, and mishaps to come.
+class PlainChat:
+    """Everything that was sent, and mishaps to come, on a platform of few abilities.
 
     `mishaps` are taken one a request; an error is raised, and with `lost` set the request
     has its effect all the same before the error is raised.
@@ -45,9 +66,13 @@ class FakeChat:
     known: list[list[str]] = field(default_factory=list)
     menu: list[MenuEntry] = field(default_factory=list)
     mishaps: deque[tuple[AdapterError, bool] | None] = field(default_factory=deque)
+    gone: set[str] = field(default_factory=set)
+    """Chats in which nobody can be reached any more."""
     gate: asyncio.Event | None = None
     inlet: Inlet | None = None
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _ids: int = 0
+    _shown_ids: int = 0
 
     def plan(self, error: AdapterError, *, lost: bool = False) -> None:
         self.mishaps.append((error, lost))
@@ -56,22 +81,39 @@ class FakeChat:
         self.inlet = inlet
         await asyncio.Event().wait()
 
-    def receive(self, event: RawEvent) -> InboundMessage | None:
+    def receive(self, event: RawEvent) -> Inbound | None:
         fields = json.loads(event.payload)
         if fields.get("poison"):
             raise ValueError("poison")
         if fields.get("noise"):
             return None
+        address = Address(
+            chat_id=fields.get("chat", "1"),
+            thread_id=fields.get("thread"),
+            is_direct=fields.get("direct", True),
+            ticket=fields.get("ticket"),
+        )
+        sender = Sender(
+            user_id=PlatformUserId(fields.get("user", "1")),
+            display_name=fields.get("name", "Ana"),
+        )
+        if "press" in fields:
+            return ButtonPress(
+                address=address,
+                message_id=PlatformMessageId(fields["message"]),
+                sender=sender,
+                key=fields["press"],
+                sent_at=0,
+            )
         return InboundMessage(
-            address=Address(chat_id=fields.get("chat", "1"), is_direct=fields.get("direct", True)),
+            address=address,
             message_id=PlatformMessageId(fields["id"]),
-            sender=Sender(
-                user_id=PlatformUserId(fields.get("user", "1")),
-                display_name=fields.get("name", "Ana"),
-            ),
+            sender=sender,
             text=fields["text"],
             is_addressed=fields.get("addressed", True),
             is_edit=fields.get("edit", False),
+            attachments=tuple(Attachment(**told) for told in fields.get("attachments", ())),
+            room_title=fields.get("room_title"),
             sent_at=0,
         )
 
@@ -81,13 +123,23 @@ class FakeChat:
 
     async def send(self, message: OutboundMessage) -> PlatformMessageId:
         mishap = await self._meet()
+        address = message.address
+        if address.chat_id in self.gone:
+            raise ChatGone("Nobody is there any more.")
         shown = Shown(
-            id=str(len(self.shown) + 1),
-            chat_id=message.address.chat_id,
+            id=str(self._shown_ids + 1),
+            chat_id=address.chat_id,
             texts=[message.text],
             key=message.key,
+            thread_id=address.thread_id,
+            ticket=address.ticket,
+            reply_to=message.reply_to,
+            is_silent=message.is_silent,
+            keyboard=message.buttons,
+            file=message.file,
         )
         if mishap is None or mishap[1]:
+            self._shown_ids += 1
             self.shown.append(shown)
             self._note()
         if mishap:
@@ -96,12 +148,13 @@ class FakeChat:
 
     async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
         mishap = await self._meet()
-        found = [shown for shown in self.shown if shown.id == message_id]
         if mishap is None or mishap[1]:
-            if not found:
+            found = self._find_shown(message_id)
+            if found is None:
                 raise MessageGone("no such message")
-            if found[0].text != message.text:
-                found[0].texts.append(message.text)
+            if found.text != message.text:
+                found.texts.append(message.text)
+            found.keyboard = message.buttons
             self._note()
         if mishap:
             raise mishap[0]
@@ -122,7 +175,8 @@ class FakeChat:
         if mishap:
             raise mishap[0]
         for shown in self.shown:
-            if shown.id not in known and shown.text == message.text:
+            is_same = (shown.text, shown.file) == (message.text, message.file)
+            if shown.id not in known and is_same:
                 return PlatformMessageId(shown.id)
         return None
 
@@ -132,44 +186,55 @@ class FakeChat:
     def health(self) -> Health:
         return Health(state="connected")
 
+    # The test's side
+
     async def says(self, text: str, **fields: object) -> None:
-        """Hand one message to the inlet, as `run` would."""
-        assert self.inlet is not None
+        """Hand one message to the inlet, as `run` would.
+
+        Fields: chat, thread, direct, ticket, user, name, addressed, edit, room_title, id,
+        attachments (as mappings), event (its id), channel and position (of the event).
+        """
         number = str(fields.get("id", self._next_id()))
-        payload = json.dumps({"id": number, "text": text, **fields})
-        event = fields.get("event", f"event {number}")
-        await self.inlet.take([RawEvent(event_id=EventId(str(event)), payload=payload)])
+        await self._hand_over({"id": number, "text": text, **fields}, f"event {number}")
 
     async def send_quietly(self, text: str) -> None:
         """Put a message on show that an earlier process sent."""
-        self.shown.append(Shown(id=str(len(self.shown) + 1), chat_id="1", texts=[text], key=""))
+        self._shown_ids += 1
+        self.shown.append(Shown(id=str(self._shown_ids), chat_id="1", texts=[text], key=""))
 
     async def sees(self, count: int) -> list[str]:
         """The texts on show, once there are at least so many."""
-        async with asyncio.timeout(10):
-            while len(self.shown) < count:
-                self._changed.clear()
-                await self._changed.wait()
+        await self.until(lambda: len(self.shown) >= count)
         return [shown.text for shown in self.shown]
 
     async def sees_text(self, part: str) -> Shown:
         """The message that shows this, once one does."""
-        async with asyncio.timeout(10):
-            while True:
-                for shown in self.shown:
-                    if part in shown.text:
-                        return shown
-                self._changed.clear()
-                await self._changed.wait()
+        await self.until(lambda: any(part in shown.text for shown in self.shown))
+        return next(shown for shown in self.shown if part in shown.text)
 
     async def types(self) -> None:
         """Return once the typing sign was shown."""
+        await self.until(lambda: bool(self.typed))
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Return once the condition holds; it is looked at whenever something was shown."""
         async with asyncio.timeout(10):
-            while not self.typed:
+            while not condition():
                 self._changed.clear()
                 await self._changed.wait()
 
-    _ids: int = 0
+    async def _hand_over(self, fields: dict[str, object], event_id: str) -> None:
+        assert self.inlet is not None
+        event = RawEvent(
+            event_id=EventId(str(fields.get("event", event_id))),
+            payload=json.dumps(fields),
+            channel=str(fields.get("channel", "")),
+            position=str(fields.get("position", "")),
+        )
+        await self.inlet.take([event])
+
+    def _find_shown(self, message_id: str) -> Shown | None:
+        return next((shown for shown in self.shown if shown.id == message_id), None)
 
     def _next_id(self) -> int:
         self._ids += 1
@@ -182,3 +247,79 @@ class FakeChat:
 
     def _note(self) -> None:
         self._changed.set()
+
+
+@dataclass
+class FakeChat(PlainChat):
+    """A platform with every ability but lists of steps."""
+
+    most_buttons: int = 25
+    most_file_bytes: int = 1_000_000
+    people: int | None = 1
+    """What `count_people` tells of every room."""
+    attached: dict[str, bytes] = field(default_factory=dict)
+    """What can be fetched, by `file_id`; without one it is gone."""
+    deleted: list[Shown] = field(default_factory=list)
+    seen: dict[str, bool] = field(default_factory=dict)
+    """The person's messages that ever had the sign, and whether they have it now."""
+    acknowledged: int = 0
+    """Presses that the hall has taken."""
+
+    async def send(self, message: OutboundMessage) -> PlatformMessageId:
+        if message.file and len(message.file.data) > self.most_file_bytes:
+            raise Rejected("The file is too large.")
+        return await super().send(message)
+
+    async def delete(self, address: Address, message_id: PlatformMessageId) -> None:
+        mishap = await self._meet()
+        found = self._find_shown(message_id)
+        if found is not None and (mishap is None or mishap[1]):
+            self.shown.remove(found)
+            self.deleted.append(found)
+            self._note()
+        if mishap:
+            raise mishap[0]
+
+    async def react(self, address: Address, message_id: PlatformMessageId, *, seen: bool) -> None:
+        mishap = await self._meet()
+        if mishap is None or mishap[1]:
+            self.seen[message_id] = seen
+            self._note()
+        if mishap:
+            raise mishap[0]
+
+    async def fetch(self, attachment: Attachment, *, most_bytes: int) -> bytes:
+        mishap = await self._meet()
+        if mishap:
+            raise mishap[0]
+        data = self.attached.get(attachment.file_id)
+        if data is None:
+            raise Rejected("The file is gone.")
+        if len(data) > most_bytes:
+            raise Rejected("The file is too large.")
+        return data
+
+    async def count_people(self, address: Address) -> int | None:
+        mishap = await self._meet()
+        if mishap:
+            raise mishap[0]
+        return 1 if address.is_direct else self.people
+
+    async def press(self, label: str, **fields: object) -> None:
+        """Press the button of this label on the newest message that has it.
+
+        Fields as for `says`. Raises `LookupError` if nobody can see such a button.
+        """
+        for shown in reversed(self.shown):
+            for button in shown.keyboard:
+                if button.label == label:
+                    place = {"chat": shown.chat_id, "thread": shown.thread_id}
+                    await self.press_key(button.key, shown.id, **place | fields)
+                    return
+        raise LookupError(f'nothing shows a button "{label}"')
+
+    async def press_key(self, key: str, message_id: str, **fields: object) -> None:
+        """Hand over a press of any key on any message, made up or old."""
+        number = f"press {self._next_id()}"
+        await self._hand_over({"press": key, "message": message_id, **fields}, number)
+        self.acknowledged += 1

@@ -1,7 +1,7 @@
 """An inlet in memory: keeps what adapters hand over, and can refuse to."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adapters.errors import Unreachable
@@ -18,9 +18,13 @@ class FakeInlet:
     noticed: list[Address] = field(default_factory=list)
     refusals: int = 0
     """So many of the next calls fail as a full disk would."""
+    before: Callable[[], None] | None = None
+    """Called at the start of each `take`."""
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def take(self, events: Sequence[RawEvent]) -> None:
+        if self.before:
+            self.before()
         self.handed_over += [event.event_id for event in events]
         self._changed.set()
         if self.refusals:
@@ -28,6 +32,13 @@ class FakeInlet:
             raise Unreachable("The disk is full.")
         for event in events:
             self.taken.setdefault(event.event_id, event)
+
+    async def marks(self) -> Mapping[str, str]:
+        found: dict[str, str] = {}
+        for event in self.taken.values():
+            if event.position:
+                found[event.channel] = max(found.get(event.channel, ""), event.position)
+        return found
 
     def notice(self, address: Address) -> None:
         self.noticed.append(address)
