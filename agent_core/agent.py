@@ -26,7 +26,7 @@ from agent_core.state.database import Connection, Database
 from agent_core.state.messages import START, Shelf, StoredMessage
 from agent_core.state.people import Person
 from agent_core.state.sessions import Conversation, Session
-from agent_core.state.turns import Turn, TurnState
+from agent_core.state.turns import Asked, Turn, TurnState
 from agent_core.state.usage import Total
 from agent_core.tools.contract import ToolResult
 from agent_core.tools.toolbox import Toolbox
@@ -156,19 +156,24 @@ class Agent:
         connection: Connection,
         prepared: Prepared,
         *,
-        place: tuple[str, str, str | None],
+        asked: Asked,
         said: tuple[Message, ...],
         now: int,
     ) -> ActiveTurn:
         """Write down that a turn begins, within the caller's transaction.
 
-        `place` is (platform, chat, message to answer); `said` are the person's messages.
+        `said` are the person's messages.
         """
         conversation, prompt = prepared.conversation, prepared.prompt
         session_id = (
             prepared.session.id
             if prepared.session
-            else sessions.insert(connection, conversation_id=conversation.id, now=now)
+            else sessions.insert(
+                connection,
+                conversation_id=conversation.id,
+                account_id=asked.account_id,
+                now=now,
+            )
         )
         if prepared.session is None or prepared.session.prompt_hash != prompt.hash:
             sessions.insert_prompt(
@@ -183,7 +188,7 @@ class Agent:
             connection,
             conversation=conversation,
             session_id=session_id,
-            place=place,
+            asked=asked,
             prompt_hash=prompt.hash,
             now=now,
         )
@@ -192,7 +197,7 @@ class Agent:
             turn_id=turn_id,
             person_id=prepared.person.id,
             conversation_id=conversation.id,
-            platform=place[0],
+            platform=asked.place[0],
         )
         messages.append(connection, shelf, said, now=now)
         return ActiveTurn(

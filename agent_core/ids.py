@@ -11,6 +11,7 @@ InboxId = NewType("InboxId", int)
 TurnId = NewType("TurnId", int)
 OutboxId = NewType("OutboxId", int)
 TaskId = NewType("TaskId", int)
+QuestionId = NewType("QuestionId", int)
 
 CallId = NewType("CallId", str)
 """A model's own name of one tool call, unique within one answer."""

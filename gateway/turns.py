@@ -18,7 +18,7 @@ from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.people import Person
 from agent_core.state.sessions import Conversation
-from agent_core.state.turns import Turn
+from agent_core.state.turns import Asked, Turn
 from agent_core.transcript import mend_text
 from gateway import translate, wording
 from gateway.delivery import Delivery
@@ -87,7 +87,8 @@ class Turns:
         place = translate.place_of(batch)
 
         def work(connection: Connection) -> ActiveTurn:
-            active = self._agent.begin(connection, prepared, place=place, said=said, now=now)
+            asked = _find_asked(connection, newest, place)
+            active = self._agent.begin(connection, prepared, asked=asked, said=said, now=now)
             inbox.claim(connection, inbox_ids=inbox_ids, turn_id=active.id)
             return active
 
@@ -318,6 +319,20 @@ class Shown:
     """What of a turn was there to be seen: the tools that were called."""
 
     tools: tuple[str, ...] = ()
+
+
+def _find_asked(
+    connection: Connection, pending: Pending, place: tuple[str, str, str | None]
+) -> Asked:
+    """Who asks, as the database has it now."""
+    account = people.find_account(
+        connection, platform=pending.platform, user_id=pending.message.sender.user_id
+    )
+    return Asked(
+        person_id=pending.person.id,
+        account_id=account.id if account else None,
+        place=place,
+    )
 
 
 def _debt(active: ActiveTurn, place: tuple[str, str, str | None]) -> Debt:

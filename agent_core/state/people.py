@@ -7,6 +7,10 @@ from agent_core.ids import AccountId, PersonId
 from agent_core.state.database import Connection
 
 Role = Literal["owner", "member"]
+Kind = Literal["human", "room"]
+"""A room that remembers is somebody, too; see `rooms`."""
+Verbosity = Literal["quiet", "normal", "verbose"]
+"""What is shown of a running turn: the answer only, a line when it takes long, every tool."""
 Purpose = Literal["claim", "pairing"]
 Admission = Literal["list", "code", "local"]
 """How an account came in: by the allow list (and only while it is on it), by a one-time
@@ -15,13 +19,24 @@ code, or as the local console's."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """Someone who may talk to the assistant. `slug` names their folder under memories/."""
+    """Someone who may talk to the assistant. `slug` names their folder under memories/.
+
+    `time_zone` is an IANA name, `language` a BCP 47 tag. Quiet hours are minutes after
+    midnight in their time zone, both or neither. `asked_at` is when they were to be asked
+    for what is not known of these.
+    """
 
     id: PersonId
     slug: str
     name: str
     role: Role
     time_zone: str | None
+    language: str | None = None
+    quiet_from: int | None = None
+    quiet_until: int | None = None
+    verbosity: Verbosity = "normal"
+    asked_at: int | None = None
+    kind: Kind = "human"
 
     @property
     def is_owner(self) -> bool:
@@ -54,12 +69,27 @@ class Code:
     expires_at: int
 
 
-_PERSON = "people.id, people.slug, people.name, people.role, people.time_zone"
+_COLUMNS = (
+    *("id", "slug", "name", "role", "time_zone", "language", "quiet_from", "quiet_until"),
+    *("verbosity", "asked_at", "kind"),
+)
+_PERSON = ", ".join(f"people.{column}" for column in _COLUMNS)
+_ACCOUNT = "id, person_id, platform, user_id, display_name"
 _CODE = "id, purpose, platform, user_id, display_name, chat, created_at, expires_at"
 
 
-def _person(row: tuple[int, str, str, Role, str | None]) -> Person:
-    return Person(id=PersonId(row[0]), slug=row[1], name=row[2], role=row[3], time_zone=row[4])
+def _person(row: tuple[object, ...]) -> Person:
+    return Person(**dict(zip(_COLUMNS, row, strict=True)))  # type: ignore[arg-type]
+
+
+def _account(row: tuple[int, int, str, str, str]) -> Account:
+    return Account(
+        id=AccountId(row[0]),
+        person_id=PersonId(row[1]),
+        platform=row[2],
+        user_id=row[3],
+        display_name=row[4],
+    )
 
 
 def _code(
@@ -107,34 +137,36 @@ def find(connection: Connection, *, person_id: PersonId) -> Person | None:
 def find_owner(connection: Connection) -> Person | None:
     """The first owner, if the house has one."""
     row = connection.execute(
-        f"SELECT {_PERSON} FROM people WHERE role = 'owner' ORDER BY id LIMIT 1"
+        f"SELECT {_PERSON} FROM people WHERE role = 'owner' AND joined_to IS NULL"
+        " ORDER BY id LIMIT 1"
     ).fetchone()
     return _person(row) if row else None
 
 
 def list_all(connection: Connection) -> list[Person]:
-    """Everyone, oldest first."""
-    rows = connection.execute(f"SELECT {_PERSON} FROM people ORDER BY id").fetchall()
+    """Everyone who is somebody of their own, oldest first; no rooms."""
+    rows = connection.execute(
+        f"SELECT {_PERSON} FROM people WHERE kind = 'human' AND joined_to IS NULL ORDER BY id"
+    ).fetchall()
     return [_person(row) for row in rows]
+
+
+def find_account(connection: Connection, *, platform: str, user_id: str) -> Account | None:
+    """An account that somebody has here."""
+    row = connection.execute(
+        f"SELECT {_ACCOUNT} FROM accounts WHERE platform = :platform AND user_id = :user_id",
+        {"platform": platform, "user_id": user_id},
+    ).fetchone()
+    return _account(row) if row else None
 
 
 def list_accounts(connection: Connection, *, person_id: PersonId) -> list[Account]:
     """The accounts of a person, oldest first."""
     rows = connection.execute(
-        "SELECT id, person_id, platform, user_id, display_name FROM accounts"
-        " WHERE person_id = :person_id ORDER BY id",
+        f"SELECT {_ACCOUNT} FROM accounts WHERE person_id = :person_id ORDER BY id",
         {"person_id": person_id},
     ).fetchall()
-    return [
-        Account(
-            id=AccountId(row[0]),
-            person_id=PersonId(row[1]),
-            platform=row[2],
-            user_id=row[3],
-            display_name=row[4],
-        )
-        for row in rows
-    ]
+    return [_account(row) for row in rows]
 
 
 def has_platform_owner(connection: Connection, *, local_platform: str) -> bool:
@@ -205,6 +237,41 @@ def make_owner(connection: Connection, *, person_id: PersonId) -> None:
     """Raise a person to owner."""
     connection.execute(
         "UPDATE people SET role = 'owner' WHERE id = :person_id", {"person_id": person_id}
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What a person has set for themselves; see `Person`."""
+
+    time_zone: str | None
+    language: str | None
+    quiet_from: int | None
+    quiet_until: int | None
+    verbosity: Verbosity
+
+
+def set_wishes(connection: Connection, wishes: Wishes, *, person_id: PersonId) -> None:
+    """Keep what a person wants."""
+    connection.execute(
+        "UPDATE people SET time_zone = :time_zone, language = :language, quiet_from = :quiet_from,"
+        " quiet_until = :quiet_until, verbosity = :verbosity WHERE id = :person_id",
+        {
+            "time_zone": wishes.time_zone,
+            "language": wishes.language,
+            "quiet_from": wishes.quiet_from,
+            "quiet_until": wishes.quiet_until,
+            "verbosity": wishes.verbosity,
+            "person_id": person_id,
+        },
+    )
+
+
+def note_asked(connection: Connection, *, person_id: PersonId, now: int) -> None:
+    """A person was to be asked for what is not known of their wishes; once is enough."""
+    connection.execute(
+        "UPDATE people SET asked_at = :now WHERE id = :person_id",
+        {"person_id": person_id, "now": now},
     )
 
 

@@ -13,7 +13,14 @@ CREATE TABLE people (
     name       TEXT NOT NULL,
     role       TEXT NOT NULL CHECK (role IN ('owner', 'member')),
     time_zone  TEXT,
-    created_at INTEGER NOT NULL
+    created_at INTEGER NOT NULL,
+    kind TEXT NOT NULL DEFAULT 'human' CHECK (kind IN ('human', 'room')),
+    language TEXT,
+    quiet_from INTEGER,
+    quiet_until INTEGER,
+    verbosity TEXT NOT NULL DEFAULT 'normal' CHECK (verbosity IN ('quiet', 'normal', 'verbose')),
+    asked_at INTEGER,
+    joined_to INTEGER REFERENCES people (id)
 );
 
 CREATE TABLE accounts (
@@ -68,7 +75,8 @@ CREATE TABLE sessions (
     title           TEXT NOT NULL DEFAULT '',
     started_at      INTEGER NOT NULL,
     last_at         INTEGER NOT NULL,
-    ended_at        INTEGER
+    ended_at        INTEGER,
+    account_id      INTEGER REFERENCES accounts (id)
 );
 CREATE INDEX sessions_by_conversation ON sessions (conversation_id, id);
 
@@ -87,7 +95,8 @@ CREATE TABLE turns (
     reason          TEXT NOT NULL DEFAULT '',
     attempts        INTEGER NOT NULL DEFAULT 1,
     started_at      INTEGER NOT NULL,
-    ended_at        INTEGER
+    ended_at        INTEGER,
+    account_id      INTEGER REFERENCES accounts (id)
 );
 CREATE INDEX turns_by_conversation ON turns (conversation_id, id);
 CREATE INDEX turns_running ON turns (id) WHERE state = 'running';
@@ -104,7 +113,8 @@ CREATE TABLE messages (
     text            TEXT NOT NULL,
     platform        TEXT NOT NULL,
     created_at      INTEGER NOT NULL,
-    checksum        INTEGER NOT NULL
+    checksum        INTEGER NOT NULL,
+    audience TEXT NOT NULL DEFAULT 'private'
 );
 CREATE INDEX messages_by_session ON messages (session_id, id);
 CREATE INDEX messages_by_turn ON messages (turn_id, id);
@@ -166,7 +176,12 @@ CREATE TABLE outbox (
     reason       TEXT NOT NULL DEFAULT '',
     created_at   INTEGER NOT NULL,
     sent_at      INTEGER,
-    checksum     INTEGER NOT NULL
+    checksum     INTEGER NOT NULL,
+    kind TEXT NOT NULL DEFAULT 'message' CHECK (kind IN ('message', 'status')),
+    buttons TEXT NOT NULL DEFAULT '',
+    question_id INTEGER REFERENCES questions (id),
+    file_key TEXT REFERENCES files (key),
+    file_name TEXT
 );
 CREATE INDEX outbox_open ON outbox (id) WHERE state IN ('owed', 'sending', 'unsure');
 CREATE INDEX outbox_live ON outbox (id) WHERE is_live = 1;
@@ -204,7 +219,8 @@ CREATE TABLE ledger (
     evidence   TEXT NOT NULL DEFAULT '',
     call_key   TEXT UNIQUE,
     created_at INTEGER NOT NULL,
-    checksum   INTEGER NOT NULL
+    checksum   INTEGER NOT NULL,
+    source_id INTEGER REFERENCES ledger (id)
 );
 CREATE INDEX ledger_by_person ON ledger (person_id, target, id);
 
@@ -223,3 +239,133 @@ CREATE TABLE tasks (
     UNIQUE (kind, key)
 );
 CREATE INDEX tasks_open ON tasks (due_at) WHERE state IN ('owed', 'running');
+
+-- A group, channel or server room. `mode` says how mentions are answered there; `person_id`
+-- is the room as somebody who remembers.
+CREATE TABLE rooms (
+    id         INTEGER PRIMARY KEY,
+    platform   TEXT NOT NULL,
+    chat_id    TEXT NOT NULL,
+    person_id  INTEGER NOT NULL REFERENCES people (id),
+    title      TEXT NOT NULL DEFAULT '',
+    mode       TEXT NOT NULL DEFAULT 'person' CHECK (mode IN ('person', 'full', 'room', 'off')),
+    set_by     INTEGER REFERENCES people (id),
+    created_at INTEGER NOT NULL,
+    UNIQUE (platform, chat_id)
+);
+
+-- An entry of memory that others than its person may see: `everyone`, or `room:<person id>`.
+-- What is not in here is private; an entry whose words change is private again.
+CREATE TABLE shares (
+    id         INTEGER PRIMARY KEY,
+    person_id  INTEGER NOT NULL REFERENCES people (id),
+    target     TEXT NOT NULL CHECK (target IN ('memory', 'user')),
+    entry      TEXT NOT NULL,
+    audience   TEXT NOT NULL,
+    actor      TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    UNIQUE (person_id, target, entry, audience)
+);
+
+-- What somebody was asked, and the answer. `choices` is JSON: [[key, label, style], …].
+-- `payload` is for whoever asked. `call_id` binds it to one tool call of one turn.
+CREATE TABLE questions (
+    id          INTEGER PRIMARY KEY,
+    person_id   INTEGER NOT NULL REFERENCES people (id),
+    turn_id     INTEGER REFERENCES turns (id),
+    call_id     TEXT,
+    kind        TEXT NOT NULL,
+    text        TEXT NOT NULL,
+    choices     TEXT NOT NULL,
+    payload     TEXT NOT NULL DEFAULT '',
+    secret      TEXT NOT NULL,
+    platform    TEXT NOT NULL,
+    chat        TEXT NOT NULL,
+    state       TEXT NOT NULL CHECK (state IN ('open', 'answered', 'over')),
+    answer      TEXT,
+    answered_by INTEGER REFERENCES people (id),
+    asked_at    INTEGER NOT NULL,
+    expires_at  INTEGER NOT NULL,
+    answered_at INTEGER,
+    UNIQUE (turn_id, call_id)
+);
+CREATE INDEX questions_open ON questions (person_id, id) WHERE state = 'open';
+CREATE INDEX questions_of_turn_open ON questions (turn_id) WHERE state = 'open';
+
+CREATE INDEX outbox_by_question ON outbox (question_id) WHERE question_id IS NOT NULL;
+
+-- Bytes that came in or go out, by the SHA-256 of them.
+CREATE TABLE files (
+    key        TEXT PRIMARY KEY,
+    media_type TEXT NOT NULL,
+    data       BLOB NOT NULL,
+    created_at INTEGER NOT NULL
+);
+
+-- Files that a turn made, to be sent with its answer.
+CREATE TABLE turn_files (
+    id         INTEGER PRIMARY KEY,
+    turn_id    INTEGER NOT NULL REFERENCES turns (id),
+    call_id    TEXT NOT NULL,
+    file_key   TEXT NOT NULL REFERENCES files (key),
+    name       TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    UNIQUE (turn_id, call_id)
+);
+
+-- How far each channel of a platform was read; see the `Inlet` of adapters.
+CREATE TABLE marks (
+    platform TEXT NOT NULL,
+    channel  TEXT NOT NULL,
+    position TEXT NOT NULL,
+    PRIMARY KEY (platform, channel)
+);
+
+-- Places where nobody can be reached any more, until somebody writes from there again.
+CREATE TABLE retired_chats (
+    platform   TEXT NOT NULL,
+    chat       TEXT NOT NULL,
+    reason     TEXT NOT NULL,
+    retired_at INTEGER NOT NULL,
+    PRIMARY KEY (platform, chat)
+);
+
+-- A wish to join two accounts: asked for by `person_id` in a direct talk, `platform`/`chat`;
+-- taken up with the code by the other account, and confirmed on the first side.
+CREATE TABLE link_requests (
+    id             INTEGER PRIMARY KEY,
+    person_id      INTEGER NOT NULL REFERENCES people (id),
+    code_hash      TEXT NOT NULL UNIQUE,
+    platform       TEXT NOT NULL,
+    chat           TEXT NOT NULL,
+    state          TEXT NOT NULL
+        CHECK (state IN ('open', 'asked', 'joined', 'refused', 'over')),
+    other_platform TEXT,
+    other_user_id  TEXT,
+    other_name     TEXT,
+    other_chat     TEXT,
+    created_at     INTEGER NOT NULL,
+    expires_at     INTEGER NOT NULL,
+    closed_at      INTEGER
+);
+CREATE INDEX link_requests_by_person ON link_requests (person_id, id);
+
+-- Wrong codes that an account has sent; `since` is when the first of them came.
+CREATE TABLE guesses (
+    platform TEXT NOT NULL,
+    user_id  TEXT NOT NULL,
+    wrong    INTEGER NOT NULL,
+    since    INTEGER NOT NULL,
+    PRIMARY KEY (platform, user_id)
+);
+
+-- What was done about people, rooms and rights; append-only.
+CREATE TABLE audit (
+    id         INTEGER PRIMARY KEY,
+    person_id  INTEGER REFERENCES people (id),
+    actor      TEXT NOT NULL,
+    action     TEXT NOT NULL,
+    detail     TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+);
+CREATE INDEX audit_by_person ON audit (person_id, id);

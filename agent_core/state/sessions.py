@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from agent_core.ids import ConversationId, PersonId, PromptHash, SessionId
+from agent_core.ids import AccountId, ConversationId, PersonId, PromptHash, SessionId
 from agent_core.state.database import Connection
 
 
@@ -104,12 +104,18 @@ def find_open(connection: Connection, *, conversation_id: ConversationId) -> Ses
     )
 
 
-def insert(connection: Connection, *, conversation_id: ConversationId, now: int) -> SessionId:
-    """Open a session."""
+def insert(
+    connection: Connection,
+    *,
+    conversation_id: ConversationId,
+    account_id: AccountId | None = None,
+    now: int,
+) -> SessionId:
+    """Open a session, begun by an account."""
     row = connection.execute(
-        "INSERT INTO sessions (conversation_id, started_at, last_at)"
-        " VALUES (:conversation_id, :now, :now) RETURNING id",
-        {"conversation_id": conversation_id, "now": now},
+        "INSERT INTO sessions (conversation_id, account_id, started_at, last_at)"
+        " VALUES (:conversation_id, :account_id, :now, :now) RETURNING id",
+        {"conversation_id": conversation_id, "account_id": account_id, "now": now},
     ).fetchone()
     return SessionId(row[0])
 

@@ -4,7 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agent_core.ids import CallId, ConversationId, PersonId, PromptHash, SessionId, TurnId
+from agent_core.ids import (
+    AccountId,
+    CallId,
+    ConversationId,
+    PersonId,
+    PromptHash,
+    SessionId,
+    TurnId,
+)
 from agent_core.state.database import Connection
 from agent_core.state.sessions import Conversation
 
@@ -13,7 +21,10 @@ TurnState = Literal["running", "answered", "stopped", "refused", "exhausted", "f
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One turn. `chat` and `answers` are the hall's own names of the place to answer."""
+    """One turn. `chat` and `answers` are the hall's own names of the place to answer.
+
+    `person_id` is who asked, and pays, by the account `account_id`; the talk may be a room's.
+    """
 
     id: TurnId
     conversation_id: ConversationId
@@ -28,6 +39,19 @@ class Turn:
     attempts: int
     started_at: int
     ended_at: int | None
+    account_id: AccountId | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Who asks for a turn, by which of their accounts, and where the answer goes.
+
+    `place` is (platform, chat, message to answer).
+    """
+
+    person_id: PersonId
+    account_id: AccountId | None
+    place: tuple[str, str, str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +66,7 @@ class Step:
 
 _TURN = (
     "id, conversation_id, session_id, person_id, prompt_hash, platform, chat, answers, state,"
-    " reason, attempts, started_at, ended_at"
+    " reason, attempts, started_at, ended_at, account_id"
 )
 
 
@@ -56,27 +80,38 @@ def insert(
     *,
     conversation: Conversation,
     session_id: SessionId,
-    place: tuple[str, str, str | None],
+    asked: Asked,
     prompt_hash: PromptHash,
     now: int,
 ) -> TurnId:
-    """Begin a turn. `place` is (platform, chat, message to answer)."""
+    """Begin a turn."""
     row = connection.execute(
-        "INSERT INTO turns (conversation_id, session_id, person_id, prompt_hash, platform, chat,"
-        " answers, state, started_at) VALUES (:conversation_id, :session_id, :person_id,"
-        " :prompt_hash, :platform, :chat, :answers, 'running', :now) RETURNING id",
+        "INSERT INTO turns (conversation_id, session_id, person_id, account_id, prompt_hash,"
+        " platform, chat, answers, state, started_at) VALUES (:conversation_id, :session_id,"
+        " :person_id, :account_id, :prompt_hash, :platform, :chat, :answers, 'running', :now)"
+        " RETURNING id",
         {
             "conversation_id": conversation.id,
             "session_id": session_id,
-            "person_id": conversation.person_id,
+            "person_id": asked.person_id,
+            "account_id": asked.account_id,
             "prompt_hash": prompt_hash,
-            "platform": place[0],
-            "chat": place[1],
-            "answers": place[2],
+            "platform": asked.place[0],
+            "chat": asked.place[1],
+            "answers": asked.place[2],
             "now": now,
         },
     ).fetchone()
     return TurnId(row[0])
+
+
+def move(connection: Connection, *, turn_id: TurnId, place: tuple[str, str, str | None]) -> None:
+    """The turn is answered elsewhere from now on; `place` as in `Asked`."""
+    connection.execute(
+        "UPDATE turns SET platform = :platform, chat = :chat, answers = :answers"
+        " WHERE id = :turn_id",
+        {"turn_id": turn_id, "platform": place[0], "chat": place[1], "answers": place[2]},
+    )
 
 
 def list_running(connection: Connection) -> list[Turn]:

@@ -18,6 +18,7 @@ from agent_core.state import messages, people, sessions, turns
 from agent_core.state.database import Connection, Database
 from agent_core.state.people import Person
 from agent_core.state.sessions import Conversation
+from agent_core.state.turns import Asked
 from agent_core.tools.contract import Tool
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, user_message
@@ -82,7 +83,13 @@ class Bench:
         said = (user_message(text),)
         return await self.database.write(
             "begin",
-            lambda c: self.agent.begin(c, prepared, place=PLACE, said=said, now=self.time),
+            lambda c: self.agent.begin(
+                c,
+                prepared,
+                asked=Asked(person_id=prepared.person.id, account_id=None, place=PLACE),
+                said=said,
+                now=self.time,
+            ),
         )
 
     async def run(self, turn: ActiveTurn) -> TurnEnded:

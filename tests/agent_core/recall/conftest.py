@@ -12,6 +12,7 @@ from agent_core.state.database import Connection, Database
 from agent_core.state.messages import Shelf
 from agent_core.state.people import Person
 from agent_core.state.sessions import Conversation
+from agent_core.state.turns import Asked
 from agent_core.transcript import Message, Role, TextPart
 
 MINUTE = 60_000
@@ -74,7 +75,11 @@ class Archive:
                 connection,
                 conversation=talk.conversation,
                 session_id=session_id,
-                place=(talk.platform, "{}", None),
+                asked=Asked(
+                    person_id=talk.conversation.person_id,
+                    account_id=None,
+                    place=(talk.platform, "{}", None),
+                ),
                 prompt_hash=PROMPT,
                 now=now,
             )

@@ -8,6 +8,7 @@ from agent_core.state.database import Connection
 from agent_core.state.messages import Shelf
 from agent_core.state.people import Person
 from agent_core.state.sessions import Conversation
+from agent_core.state.turns import Asked
 
 PROMPT = PromptHash("f" * 64)
 
@@ -53,7 +54,11 @@ def add_turn(connection: Connection, talk: Talk, *, now: int = 0) -> TurnId:
         connection,
         conversation=talk.conversation,
         session_id=talk.session_id,
-        place=("telegram", "chat", None),
+        asked=Asked(
+            person_id=talk.conversation.person_id,
+            account_id=None,
+            place=("telegram", "chat", None),
+        ),
         prompt_hash=PROMPT,
         now=now,
     )

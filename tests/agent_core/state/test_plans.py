@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from agent_core.ids import (
+    AccountId,
     CallId,
     ConversationId,
     InboxId,
@@ -17,41 +18,56 @@ from agent_core.ids import (
     OutboxId,
     PersonId,
     PromptHash,
+    QuestionId,
     SessionId,
     TaskId,
     TurnId,
 )
 from agent_core.state import (
+    audit,
     inbox,
     ledger,
+    marks,
     messages,
     meta,
     outbox,
     people,
+    questions,
+    retired,
     search,
     sessions,
     tasks,
     turns,
     usage,
 )
+from agent_core.state.audit import Deed
 from agent_core.state.ledger import Change, Origin, Projection
 from agent_core.state.messages import Shelf
 from agent_core.state.outbox import Debt
-from agent_core.state.people import NewAccount
+from agent_core.state.people import NewAccount, Wishes
+from agent_core.state.questions import NewQuestion
 from agent_core.state.search import Field
 from agent_core.state.sessions import Conversation
+from agent_core.state.turns import Asked
 from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.state.usage import Spent
 from agent_core.transcript import Message, TextPart
 
-GROWING = ("inbox", "ledger", "messages", "outbox", "sessions", "steps", "tasks", "turns", "usage")
+GROWING = (
+    *("audit", "inbox", "ledger", "messages", "outbox", "questions", "sessions", "steps", "tasks"),
+    *("turns", "usage"),
+)
 ROOMS = (
+    audit,
     inbox,
     ledger,
+    marks,
     messages,
     meta,
     outbox,
     people,
+    questions,
+    retired,
     search,
     sessions,
     tasks,
@@ -61,11 +77,31 @@ ROOMS = (
 WALKS = {"turns.list_recent": "backwards, and it stops at its limit"}
 
 VALUES: dict[str, Any] = {
+    "account_id": AccountId(1),
+    "asked": Asked(person_id=PersonId(1), account_id=None, place=("p", "c", None)),
+    "asker": None,
+    "deed": Deed(person_id=PersonId(1), actor="a", action="b", detail="c", created_at=1),
+    "question": NewQuestion(
+        person_id=PersonId(1),
+        kind="choice",
+        text="t",
+        choices=(),
+        secret="s",
+        place=("p", "c"),
+        expires_at=1,
+        turn_id=TurnId(1),
+        call_id=CallId("c"),
+    ),
+    "question_id": QuestionId(1),
+    "reached": {"c": "1"},
+    "wishes": Wishes(
+        time_zone=None, language=None, quiet_from=None, quiet_until=None, verbosity="normal"
+    ),
+    "by": PersonId(1),
     "account": NewAccount(platform="p", user_id="u", display_name="d", admitted_by="code"),
     "after": "m",
     "anchor": None,
     "answers": None,
-    "asker": None,
     "body": "b",
     "call_id": CallId("c"),
     "call_key": "k",
