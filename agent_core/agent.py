@@ -165,25 +165,7 @@ class Agent:
         `said` are the person's messages.
         """
         conversation, prompt = prepared.conversation, prepared.prompt
-        session_id = (
-            prepared.session.id
-            if prepared.session
-            else sessions.insert(
-                connection,
-                conversation_id=conversation.id,
-                account_id=asked.account_id,
-                now=now,
-            )
-        )
-        if prepared.session is None or prepared.session.prompt_hash != prompt.hash:
-            sessions.insert_prompt(
-                connection,
-                prompt_hash=prompt.hash,
-                system=prompt.system,
-                tools=dump_tools(prompt.tools),
-                now=now,
-            )
-        sessions.touch(connection, session_id=session_id, prompt_hash=prompt.hash, now=now)
+        session_id = _open_session(connection, prepared, asked, now)
         turn_id = turns.insert(
             connection,
             conversation=conversation,
@@ -377,3 +359,28 @@ class Agent:
 
 def _words(said: tuple[Message, ...]) -> str:
     return "\n".join(message.text for message in said if message.role == "user")
+
+
+def _open_session(connection: Connection, prepared: Prepared, asked: Asked, now: int) -> SessionId:
+    """The session that a turn begins in, with the prompt that it begins with."""
+    session, prompt = prepared.session, prepared.prompt
+    session_id = (
+        session.id
+        if session
+        else sessions.insert(
+            connection,
+            conversation_id=prepared.conversation.id,
+            account_id=asked.account_id,
+            now=now,
+        )
+    )
+    if session is None or session.prompt_hash != prompt.hash:
+        sessions.insert_prompt(
+            connection,
+            prompt_hash=prompt.hash,
+            system=prompt.system,
+            tools=dump_tools(prompt.tools),
+            now=now,
+        )
+    sessions.touch(connection, session_id=session_id, prompt_hash=prompt.hash, now=now)
+    return session_id
