@@ -15,6 +15,7 @@ class Sent:
     name: str
     data: bytes
     content_type: str = "application/octet-stream"
+    description: str | None = None
 
 
 @dataclass(kw_only=True)
