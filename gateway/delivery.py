@@ -250,7 +250,9 @@ class Delivery:
             try:
                 await self._database.write(
                     "outbox.sent",
-                    lambda c: outbox.mark_sent(c, outbox_id=row.id, message_id=message_id, now=now),
+                    lambda c: outbox.mark_sent(
+                        c, outbox_id=row.id, message_id=message_id, body=row.body, now=now
+                    ),
                 )
             except StoreError as error:
                 _log.error("outbox %d was sent, which can't be noted yet: %s", row.id, error)
@@ -288,7 +290,9 @@ class Delivery:
             fresh = outbox.find(connection, outbox_id=row.id)
             is_all = fresh is not None and not fresh.is_live and fresh.body == shown
             if found is not None and is_all:
-                outbox.mark_sent(connection, outbox_id=row.id, message_id=found, now=now)
+                outbox.mark_sent(
+                    connection, outbox_id=row.id, message_id=found, body=shown, now=now
+                )
             elif found is not None:
                 outbox.mark_found(connection, outbox_id=row.id, message_id=found)
             elif is_known or row.is_live:

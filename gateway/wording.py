@@ -19,6 +19,10 @@ STOPPED_NOTHING = "Nothing is running here."
 RETRY_NOTHING = "There is nothing to retry here."
 RETRY_RUNNING = "I am still at it. /stop ends it."
 QUEUED = "Kept for later: I take it up when the present answer is done."
+QUESTION_OVER = "(This needs no answer any more.)"
+QUESTION_LATE = "(No answer came in time.)"
+QUESTION_MOVED = "(Asked elsewhere now.)"
+QUESTION_NOT_YOURS = "That question is not for you to answer."
 EMPTY = "I got an empty message. Write what you need."
 BROKEN = "Something went wrong on my side with that. It is noted; please try it another way."
 DAMAGED_ANSWER = "An answer of mine was damaged on disk before you got it. Please ask me again."
@@ -75,6 +79,22 @@ _CUT = {
 def greet_stranger(code: str | None) -> str:
     """What someone unknown reads: with the code to be approved by, or that there is no owner."""
     return _STRANGER.format(code=code) if code else _STRANGER_NO_OWNER
+
+
+def list_choices(question: str, labels: Sequence[str]) -> str:
+    """A question with its choices in words, where buttons can't be shown."""
+    lines = [f"{number}. {label}" for number, label in enumerate(labels, start=1)]
+    return "\n".join([question, "", *lines, "", "Reply with the number."])
+
+
+def close_question(question: str, outcome: str) -> str:
+    """A question that is closed, with what came of it."""
+    return f"{question}\n\n{outcome}"
+
+
+def describe_choice(label: str, name: str) -> str:
+    """What was chosen, and by whom."""
+    return f"→ {label} ({name})"
 
 
 def describe_failure(reason: str, turn_id: int, *, detail: str = "") -> str:

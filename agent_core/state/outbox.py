@@ -1,13 +1,16 @@
 """Queries over platform messages owed: each is sent until the platform has it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from agent_core.ids import OutboxId, PersonId, TurnId
+from agent_core.ids import OutboxId, PersonId, QuestionId, TurnId
 from agent_core.state.checksum import checksum
 from agent_core.state.database import Connection
+from agent_core.state.questions import Choice, dump_choices, load_choices
 
 OutboxState = Literal["owed", "sending", "sent", "unsure", "dead"]
+OutboxKind = Literal["message", "status"]
+"""A message that stays, or the line that tells what a running turn does and goes with it."""
 
 _IS_OPEN = "state IN ('owed', 'sending', 'unsure')"
 """The condition of a partial index; SQLite takes it only for a query that has it word for word."""
@@ -27,7 +30,8 @@ class OutboxRow:
     A row with `is_live` shows a turn that is still running: its body is not final, and
     nobody owes it. `message_id` is the platform's, once it is known. `shown` is what the
     platform may have been given by an attempt whose outcome is not known, and `anchor` the
-    newest id that was known of the platform before that attempt.
+    newest id that was known of the platform before that attempt. A `status` row that is not
+    live any more is owed to be taken away.
     """
 
     id: OutboxId
@@ -46,6 +50,11 @@ class OutboxRow:
     anchor: str | None
     attempts: int
     reason: str
+    kind: OutboxKind
+    buttons: tuple[Choice, ...]
+    question_id: QuestionId | None
+    file_key: str | None
+    file_name: str | None
     is_whole: bool
     """False if the stored body is not what was written; it must not be sent."""
 
@@ -62,11 +71,17 @@ class Debt:
     part: int = 0
     answers: str | None = None
     is_silent: bool = False
+    kind: OutboxKind = "message"
+    buttons: tuple[Choice, ...] = ()
+    question_id: QuestionId | None = None
+    file: tuple[str, str] | None = None
+    """The key of a stored file that the message carries, and the name it is given."""
 
 
 _ROW = (
     "id, platform, chat, turn_id, person_id, part, body, answers, is_silent, is_live, state,"
-    " message_id, shown, anchor, attempts, reason, checksum"
+    " message_id, shown, anchor, attempts, reason, kind, buttons, question_id, file_key, file_name,"
+    " checksum"
 )
 
 
@@ -78,6 +93,7 @@ def _row(row: tuple[object, ...]) -> OutboxRow:
     is_whole = isinstance(body, str) and checksum(body) == expected
     fields["is_silent"] = bool(fields["is_silent"])
     fields["is_live"] = bool(fields["is_live"])
+    fields["buttons"] = load_choices(str(fields["buttons"]))
     return OutboxRow(**fields, is_whole=is_whole)  # type: ignore[arg-type]
 
 
@@ -104,9 +120,10 @@ def _insert(
 ) -> OutboxRow:
     row = connection.execute(
         "INSERT INTO outbox (platform, chat, turn_id, person_id, part, body, answers, is_silent,"
-        " is_live, state, shown, anchor, created_at, checksum) VALUES (:platform, :chat, :turn_id,"
-        " :person_id, :part, :body, :answers, :is_silent, :is_live, :state, :shown, :anchor, :now,"
-        f" :checksum) RETURNING {_ROW}",
+        " is_live, state, shown, anchor, kind, buttons, question_id, file_key, file_name,"
+        " created_at, checksum) VALUES (:platform, :chat, :turn_id, :person_id, :part, :body, :answers,"
+        " :is_silent, :is_live, :state, :shown, :anchor, :kind, :buttons, :question_id, :file_key,"
+        f" :file_name, :now, :checksum) RETURNING {_ROW}",
         {
             "platform": debt.platform,
             "chat": debt.chat,
@@ -120,6 +137,11 @@ def _insert(
             "state": state,
             "shown": debt.body if is_live else None,
             "anchor": anchor,
+            "kind": debt.kind,
+            "buttons": dump_choices(debt.buttons) if debt.buttons else "",
+            "question_id": debt.question_id,
+            "file_key": debt.file[0] if debt.file else None,
+            "file_name": debt.file[1] if debt.file else None,
             "now": now,
             "checksum": checksum(debt.body),
         },
@@ -127,12 +149,59 @@ def _insert(
     return _row(row)
 
 
-def find_live(connection: Connection, *, turn_id: TurnId) -> OutboxRow | None:
-    """The live message of a turn, if one was opened."""
+def find_live(
+    connection: Connection, *, turn_id: TurnId, kind: OutboxKind = "message"
+) -> OutboxRow | None:
+    """The live message of a turn, or its status line, if one was opened."""
     row = connection.execute(
-        f"SELECT {_ROW} FROM outbox WHERE turn_id = :turn_id AND is_live = 1", {"turn_id": turn_id}
+        f"SELECT {_ROW} FROM outbox WHERE turn_id = :turn_id AND is_live = 1 AND kind = :kind",
+        {"turn_id": turn_id, "kind": kind},
     ).fetchone()
     return _row(row) if row else None
+
+
+def find_of_question(connection: Connection, *, question_id: QuestionId) -> OutboxRow | None:
+    """The newest message that asks a question."""
+    row = connection.execute(
+        f"SELECT {_ROW} FROM outbox WHERE question_id = :question_id ORDER BY id DESC LIMIT 1",
+        {"question_id": question_id},
+    ).fetchone()
+    return _row(row) if row else None
+
+
+def find_message(
+    connection: Connection, *, platform: str, chat: str, message_id: str
+) -> OutboxRow | None:
+    """The row of a message that the platform has."""
+    row = connection.execute(
+        f"SELECT {_ROW} FROM outbox WHERE platform = :platform AND chat = :chat"
+        " AND message_id = :message_id ORDER BY id DESC LIMIT 1",
+        {"platform": platform, "chat": chat, "message_id": message_id},
+    ).fetchone()
+    return _row(row) if row else None
+
+
+def revise(
+    connection: Connection, *, outbox_id: OutboxId, body: str, buttons: tuple[Choice, ...] = ()
+) -> OutboxRow:
+    """A message is to read otherwise: it is owed again, and edited where it was sent.
+
+    One that is on its way, or unsure, stays so, and is owed once that is settled. The row
+    that is given back is marked as unsure: another attempt may be under way, so that whoever
+    delivers it has to read it afresh.
+    """
+    row = connection.execute(
+        "UPDATE outbox SET body = :body, checksum = :checksum, buttons = :buttons,"
+        " state = CASE WHEN state = 'sent' THEN 'owed' ELSE state END"
+        f" WHERE id = :id RETURNING {_ROW}",
+        {
+            "id": outbox_id,
+            "body": body,
+            "checksum": checksum(body),
+            "buttons": dump_choices(buttons) if buttons else "",
+        },
+    ).fetchone()
+    return replace(_row(row), state="unsure")
 
 
 def find(connection: Connection, *, outbox_id: OutboxId) -> OutboxRow | None:
@@ -172,12 +241,14 @@ def mark_sending(connection: Connection, *, outbox_id: OutboxId, anchor: str | N
     )
 
 
-def mark_sent(connection: Connection, *, outbox_id: OutboxId, message_id: str, now: int) -> None:
-    """The platform has the body, under this id of its own."""
+def mark_sent(
+    connection: Connection, *, outbox_id: OutboxId, message_id: str, body: str, now: int
+) -> None:
+    """The platform has `body`, under this id of its own; what it should say by now stays owed."""
     connection.execute(
-        "UPDATE outbox SET state = 'sent', message_id = :message_id, shown = NULL, sent_at = :now"
-        " WHERE id = :id",
-        {"id": outbox_id, "message_id": message_id, "now": now},
+        "UPDATE outbox SET state = CASE WHEN body = :body THEN 'sent' ELSE 'owed' END,"
+        " message_id = :message_id, shown = NULL, sent_at = :now WHERE id = :id",
+        {"id": outbox_id, "message_id": message_id, "body": body, "now": now},
     )
 
 

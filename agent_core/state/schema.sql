@@ -292,6 +292,8 @@ CREATE TABLE questions (
 CREATE INDEX questions_open ON questions (person_id, id) WHERE state = 'open';
 CREATE INDEX questions_of_turn_open ON questions (turn_id) WHERE state = 'open';
 
+CREATE INDEX outbox_by_message ON outbox (platform, chat, message_id)
+    WHERE message_id IS NOT NULL;
 CREATE INDEX outbox_by_question ON outbox (question_id) WHERE question_id IS NOT NULL;
 
 -- Bytes that came in or go out, by the SHA-256 of them.

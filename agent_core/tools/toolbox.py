@@ -3,10 +3,12 @@
 import asyncio
 import difflib
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from agent_core.errors import CoreError, ToolArgumentError
+from agent_core.state.questions import Choice
 from agent_core.tools.arguments import Validate, compile_schema, read_arguments
+from agent_core.tools.asking import Inquirer, Inquiry, NeedsLeave, describe_silence
 from agent_core.tools.contract import Effect, Tool, ToolContext, ToolResult
 from agent_core.tools.quoting import escape, flatten
 from agent_core.transcript import ToolCallPart, ToolSpec
@@ -19,20 +21,31 @@ _RESULT_TAIL = 4_000
 _NAME_LIMIT = 64
 _CLOSENESS = 0.5
 
+_LEAVE = (
+    Choice(key="allow", label="Allow", style="good"),
+    Choice(key="refuse", label="Don't", style="danger"),
+)
+
 _log = logging.getLogger(__name__)
 
 
 class Toolbox:
     """The tools of an agent, by name, in a fixed order."""
 
-    def __init__(self, tools: Sequence[Tool], *, timeout: float = 60.0) -> None:
-        """`timeout` is in seconds and for one call. Raises `ValueError` for a name used twice."""
+    def __init__(
+        self, tools: Sequence[Tool], *, timeout: float = 60.0, inquirer: Inquirer | None = None
+    ) -> None:
+        """`timeout` is in seconds and for one call. Raises `ValueError` for a name used twice.
+
+        Without an `inquirer` nobody can be asked, and tools that need leave are refused.
+        """
         self._tools = {tool.spec.name: tool for tool in tools}
         if len(self._tools) != len(tools):
             names = [tool.spec.name for tool in tools]
             twice = sorted({name for name in names if names.count(name) > 1})
             raise ValueError(f"two tools have the same name: {', '.join(twice)}")
         self._timeout = timeout
+        self._inquirer = inquirer
         self._checks: dict[str, Validate] = {}
         self.specs: tuple[ToolSpec, ...] = tuple(tool.spec for tool in tools)
         """How the tools present themselves, in their order."""
@@ -58,7 +71,9 @@ class Toolbox:
             return _fail(self._describe_unknown(call.name))
         try:
             arguments = read_arguments(call.arguments, self._check_of(tool.spec))
-            async with asyncio.timeout(self._timeout) as scope:
+            if refusal := await self._ask_leave(tool, arguments, context):
+                return _fail(refusal)
+            async with asyncio.timeout(getattr(tool, "patience", self._timeout)) as scope:
                 result = await tool.run(arguments, context)
         except ToolArgumentError as error:
             return _fail(f"`{call.name}` was not run: {_end_sentence(error)}")
@@ -70,6 +85,29 @@ class Toolbox:
             reason = error.strerror or str(error) or type(error).__name__
             return _fail(f"`{call.name}` failed: {_end_sentence(reason)}")
         return ToolResult(text=_bound(result.text), is_error=result.is_error)
+
+    async def _ask_leave(
+        self, tool: Tool, arguments: Mapping[str, object], context: ToolContext
+    ) -> str:
+        """Why a call that needs leave may not be made; empty if it may, or needs none."""
+        if not isinstance(tool, NeedsLeave):
+            return ""
+        if self._inquirer is None:
+            return f"`{tool.spec.name}` was not run: nobody is there who could allow it."
+        answer = await self._inquirer.ask(
+            Inquiry(
+                person_id=context.person_id,
+                turn_id=context.turn_id,
+                call_id=context.call_id,
+                kind="approval",
+                text=tool.describe(arguments),
+                choices=_LEAVE,
+            )
+        )
+        if answer == _LEAVE[0]:
+            return ""
+        why = "The person refused." if isinstance(answer, Choice) else describe_silence(answer)
+        return f"`{tool.spec.name}` was not run. {why}"
 
     def _check_of(self, spec: ToolSpec) -> Validate:
         check = self._checks.get(spec.name)

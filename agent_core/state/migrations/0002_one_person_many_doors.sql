@@ -84,6 +84,8 @@ ALTER TABLE outbox ADD COLUMN buttons TEXT NOT NULL DEFAULT '';
 ALTER TABLE outbox ADD COLUMN question_id INTEGER REFERENCES questions (id);
 ALTER TABLE outbox ADD COLUMN file_key TEXT REFERENCES files (key);
 ALTER TABLE outbox ADD COLUMN file_name TEXT;
+CREATE INDEX outbox_by_message ON outbox (platform, chat, message_id)
+    WHERE message_id IS NOT NULL;
 CREATE INDEX outbox_by_question ON outbox (question_id) WHERE question_id IS NOT NULL;
 
 -- Bytes that came in or go out, by the SHA-256 of them.

@@ -33,7 +33,7 @@ def look(connection: Connection, row: OutboxRow) -> OutboxRow:
 def sent(connection: Connection, debt: Debt, message_id: str) -> OutboxRow:
     row = outbox.owe(connection, debt, now=1)
     outbox.mark_sending(connection, outbox_id=row.id)
-    outbox.mark_sent(connection, outbox_id=row.id, message_id=message_id, now=2)
+    outbox.mark_sent(connection, outbox_id=row.id, message_id=message_id, body=row.body, now=2)
     return look(connection, row)
 
 
@@ -80,6 +80,11 @@ def test_what_is_owed_is_kept_whole(
         anchor=None,
         attempts=0,
         reason="",
+        kind="message",
+        buttons=(),
+        question_id=None,
+        file_key=None,
+        file_name=None,
         is_whole=True,
     )
     assert outbox.find(connection, outbox_id=OutboxId(99)) is None
@@ -89,7 +94,7 @@ def test_a_message_is_sent_by_way_of_sending(connection: Connection) -> None:
     row = outbox.owe(connection, DEBT, now=1)
     outbox.mark_sending(connection, outbox_id=row.id)
     assert (look(connection, row).state, look(connection, row).shown) == ("sending", "Hello")
-    outbox.mark_sent(connection, outbox_id=row.id, message_id="m1", now=2)
+    outbox.mark_sent(connection, outbox_id=row.id, message_id="m1", body=row.body, now=2)
     after = look(connection, row)
     assert (after.state, after.message_id, after.shown) == ("sent", "m1", None)
     assert outbox.list_open(connection) == []
@@ -106,7 +111,7 @@ def test_what_is_open_comes_oldest_first(connection: Connection) -> None:
     rows = [outbox.owe(connection, replace(DEBT, body=str(n)), now=9 - n) for n in range(6)]
     outbox.mark_sending(connection, outbox_id=rows[1].id)
     outbox.mark_unsure(connection, outbox_id=rows[2].id, reason="cut")
-    outbox.mark_sent(connection, outbox_id=rows[3].id, message_id="m", now=2)
+    outbox.mark_sent(connection, outbox_id=rows[3].id, message_id="m", body=rows[3].body, now=2)
     outbox.mark_dead(connection, outbox_id=rows[4].id, reason="gone")
     assert [(row.body, row.state) for row in outbox.list_open(connection)] == [
         ("0", "owed"),
@@ -156,7 +161,7 @@ def test_an_unsure_message_that_is_found_is_owed_as_a_change_of_itself(
 def test_what_an_earlier_process_was_sending_is_doubted(connection: Connection) -> None:
     rows = [outbox.owe(connection, DEBT, now=1) for _ in range(3)]
     outbox.mark_sending(connection, outbox_id=rows[0].id)
-    outbox.mark_sent(connection, outbox_id=rows[1].id, message_id="m", now=2)
+    outbox.mark_sent(connection, outbox_id=rows[1].id, message_id="m", body=rows[1].body, now=2)
     outbox.doubt_sending(connection)
     states = [look(connection, row).state for row in rows]
     assert states == ["unsure", "sent", "owed"]

@@ -252,7 +252,13 @@ class OutboxWalk(Home):
             assert shown is not None
             assert shown.message_id == row.message_id
             shown.text = row.body
-            outbox.mark_sent(self.connection, outbox_id=row.id, message_id=shown.message_id, now=0)
+            outbox.mark_sent(
+                self.connection,
+                outbox_id=row.id,
+                message_id=shown.message_id,
+                body=row.body,
+                now=0,
+            )
             return
         outbox.mark_sending(self.connection, outbox_id=row.id)
         self.chats[name].attempt = Attempt(row=self._row(row.id))
@@ -283,7 +289,13 @@ class OutboxWalk(Home):
         if row.is_live:
             outbox.mark_found(self.connection, outbox_id=row.id, message_id=message_id)
         else:
-            outbox.mark_sent(self.connection, outbox_id=row.id, message_id=message_id, now=0)
+            outbox.mark_sent(
+                self.connection,
+                outbox_id=row.id,
+                message_id=message_id,
+                body=row.body,
+                now=0,
+            )
 
     @precondition(lambda self: self.on_the_way(has_arrived=False))
     @rule(data=st.data())
