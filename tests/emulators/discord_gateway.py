@@ -30,6 +30,8 @@ class Line:
         self.socket = socket
         self.session: Session | None = None
         self.is_muted = False
+        self.is_ours_to_end = False
+        """It was closed from this side, by which a session stays."""
         self._request = request
         self._queue: asyncio.Queue[Json | int] = asyncio.Queue()
         is_zlib = request.query.get("compress") == "zlib-stream"
@@ -42,6 +44,7 @@ class Line:
 
     def close(self, code: int) -> None:
         """Close after what was sent before; 1006 breaks the connection at once."""
+        self.is_ours_to_end = True
         if code == 1006:
             if self._request.transport is not None:
                 self._request.transport.abort()
@@ -152,7 +155,7 @@ class Gateway:
         session = line.session
         if session is not None and session.line is line:
             session.line = None
-            if line.socket.close_code in _ENDED:
+            if not line.is_ours_to_end and line.socket.close_code in _ENDED:
                 self._sessions.pop(session.id, None)
         self._stir()
 

@@ -84,7 +84,9 @@ class Messages:
 
     # The bot's calls
 
-    def send(self, channel_id: int, body: Json, files: list[Sent]) -> Message:
+    def send(
+        self, channel_id: int, body: Json, files: list[Sent], *, message_id: int | None = None
+    ) -> Message:
         """POST: a new message, or the first one of a repeated nonce. Raises `Refusal`."""
         channel = self.world.reach(channel_id)
         if channel.kind == Place.FORUM:
@@ -100,6 +102,7 @@ class Messages:
         if first is not None:
             return first
         message = self.compose(channel_id, body)
+        message.id = message_id or message.id
         message.nonce = nonce
         message.reference = self._reference(channel_id, body.get("message_reference"))
         self.ping(message, message.allowed_mentions)

@@ -1,0 +1,75 @@
+"""The real discord.Client, pointed at the emulator, as its tests use it."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import discord
+import yarl
+from discord.gateway import DiscordWebSocket
+from discord.http import Route
+
+from tests.emulators.discord import DiscordEmulator
+
+ANNA, BEN = 1, 2
+
+
+@contextlib.contextmanager
+def pointed_at(api: DiscordEmulator) -> Iterator[None]:
+    """discord.py has no option for its addresses: they are attributes of two classes."""
+    former = Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY
+    Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY = api.api_base_url, yarl.URL(api.gateway_url)
+    try:
+        yield
+    finally:
+        Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY = former
+
+
+class Listener(discord.Client):
+    """A client that remembers what it is told."""
+
+    def __init__(self, **options: Any) -> None:
+        given: dict[str, Any] = {"guild_ready_timeout": 0.05, "max_messages": None} | options
+        intents = given.pop("intents", discord.Intents(guilds=True, messages=True, reactions=True))
+        super().__init__(intents=intents, **given)
+        self.heard: list[tuple[str, Any]] = []
+        self.running: asyncio.Task[None] | None = None
+
+    async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
+        """Without discord.py's five seconds before every IDENTIFY but the first."""
+
+    def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
+        """Every event passes here, in order."""
+        self.heard.append((event, args[0] if args else None))
+        super().dispatch(event, *args, **kwargs)
+
+    def all(self, event: str) -> list[Any]:
+        """What came with an event, in order."""
+        return [what for name, what in self.heard if name == event]
+
+    def said(self) -> list[str]:
+        """The words of people, in the order of arrival."""
+        return [one.content for one in self.all("message") if one.author.id != self.application_id]
+
+    async def person(self, api: DiscordEmulator, number: int) -> discord.DMChannel:
+        """The direct channel with somebody."""
+        return await self.create_dm(discord.Object(api.user(number)))
+
+
+@contextlib.asynccontextmanager
+async def connected(
+    api: DiscordEmulator, *, client: Listener | None = None, **options: Any
+) -> AsyncIterator[Listener]:
+    """A client that is ready; closed at the end."""
+    with pointed_at(api):
+        client = client or Listener(**options)
+        async with client:
+            await client.login(api.token)
+            client.running = asyncio.create_task(client.connect())
+            try:
+                await asyncio.wait_for(client.wait_until_ready(), 5)
+                yield client
+            finally:
+                await client.close()
+                await client.running

@@ -1,0 +1,287 @@
+"""The emulated gateway, as discord.py gets to know it."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+
+import aiohttp
+import discord
+import pytest
+from discord.errors import ConnectionClosed, PrivilegedIntentsRequired
+
+from tests.emulators.discord import DiscordEmulator
+from tests.emulators.discord_client import ANNA, BEN, Listener, connected, pointed_at
+
+READS_ALL = discord.Intents(guilds=True, messages=True, message_content=True)
+
+
+@pytest.fixture
+async def api() -> AsyncIterator[DiscordEmulator]:
+    async with DiscordEmulator() as emulator:
+        yield emulator
+
+
+async def test_a_client_becomes_ready_and_knows_its_servers(api: DiscordEmulator) -> None:
+    guild_id = api.guild("Home", [ANNA, BEN])
+    room, forum = api.channel(guild_id, "den"), api.forum(guild_id, "posts")
+    thread = await api.thread(room, "plans", ANNA)
+    async with connected(api) as client:
+        assert client.user is not None
+        assert (client.user.id, client.application_id) == (api.user_id, api.application_id)
+        guild = client.get_guild(guild_id)
+        assert guild is not None
+        assert guild.member_count == 3
+        assert {one.id for one in guild.channels} == {room, forum}
+        assert [one.id for one in guild.threads] == [thread]
+        assert isinstance(guild.get_channel(forum), discord.ForumChannel)
+        own = guild.self_role
+        assert own is not None
+        assert own.id == api.role(guild_id)
+        assert api.live_sessions == 1
+    await api.wait_for(lambda: not api.live_sessions)
+
+
+async def test_a_direct_message_arrives(api: DiscordEmulator) -> None:
+    async with connected(api) as client:
+        message_id = await api.says(ANNA, "hello 😀")
+        await api.wait_for(lambda: client.all("message"))
+        (message,) = client.all("message")
+        assert (message.id, message.content) == (message_id, "hello 😀")
+        assert isinstance(message.channel, discord.DMChannel)
+        assert message.channel.id == api.dm(ANNA)
+        assert message.author.id == api.user(ANNA)
+        assert not message.author.bot
+
+
+async def test_a_thousand_messages_pass_one_zlib_stream_in_order(api: DiscordEmulator) -> None:
+    async with connected(api) as client:
+        for number in range(1000):
+            await api.says(ANNA, f"number {number}")
+        await api.wait_for(lambda: len(client.said()) == 1000)
+        assert client.said() == [f"number {number}" for number in range(1000)]
+
+
+async def test_without_compression_frames_are_text(api: DiscordEmulator) -> None:
+    async with (
+        aiohttp.ClientSession() as session,
+        session.ws_connect(f"{api.gateway_url}?v=10&encoding=json") as socket,
+    ):
+        hello = json.loads(await socket.receive_str())
+        assert hello["op"] == 10
+        await socket.send_json({"op": 2, "d": {"token": api.token, "intents": 0}})
+        assert json.loads(await socket.receive_str())["t"] == "READY"
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [
+        ("no json", 4002),
+        ({"op": 8, "d": {}}, 4003),
+        ({"op": 2, "d": {"token": "wrong", "intents": 0}}, 4004),
+        ({"op": 2, "d": {"token": DiscordEmulator().token, "intents": "all"}}, 4013),
+    ],
+)
+async def test_a_client_that_begins_badly_is_closed_on(
+    api: DiscordEmulator, sent: object, code: int
+) -> None:
+    async with (
+        aiohttp.ClientSession() as session,
+        session.ws_connect(f"{api.gateway_url}?v=10&encoding=json") as socket,
+    ):
+        await socket.receive()
+        await socket.send_str(sent if isinstance(sent, str) else json.dumps(sent))
+        assert (await socket.receive()).type == aiohttp.WSMsgType.CLOSE
+        assert socket.close_code == code
+
+
+async def test_heartbeats_are_answered(api: DiscordEmulator) -> None:
+    api.heartbeat_interval = 0.02
+    async with connected(api) as client:
+        await api.wait_for(lambda: api.heartbeats > 3)
+        assert client.latency < 5
+        assert not client.running or not client.running.done()
+
+
+async def test_what_was_missed_is_replayed_on_resume(api: DiscordEmulator) -> None:
+    async with connected(api) as client:
+        await api.says(ANNA, "before")
+        await api.wait_for(client.said)
+        await api.drop_gateway()
+        for number in range(20):
+            await api.says(ANNA, f"missed {number}")
+        await api.wait_for(lambda: client.all("resumed"))
+        await api.says(ANNA, "after")
+        await api.wait_for(lambda: "after" in client.said())
+        missed = [f"missed {number}" for number in range(20)]
+        assert client.said() == ["before", *missed, "after"]
+        assert (api.identifies, api.resumes) == (1, 1)
+
+
+@pytest.mark.parametrize("code", [1000, 4000, 4009])
+async def test_a_close_that_is_not_final_is_resumed(api: DiscordEmulator, code: int) -> None:
+    async with connected(api) as client:
+        await api.drop_gateway(code)
+        await api.wait_for(lambda: client.all("resumed"))
+
+
+async def test_a_request_to_reconnect_is_followed(api: DiscordEmulator) -> None:
+    async with connected(api) as client:
+        await api.reconnect_gateway()
+        await api.wait_for(lambda: client.all("resumed"))
+        assert api.live_sessions == 1
+
+
+async def test_a_lost_session_begins_anew_and_only_history_knows_the_gap(
+    api: DiscordEmulator,
+) -> None:
+    async with connected(api) as client:
+        seen = await api.says(ANNA, "seen")
+        await api.wait_for(client.said)
+        api.lose_session()
+        await api.drop_gateway()
+        await api.says(ANNA, "missed")
+        await api.wait_for(lambda: api.identifies == 2 and len(client.all("ready")) == 2)
+        await api.says(ANNA, "after")
+        await api.wait_for(lambda: "after" in client.said())
+        assert client.said() == ["seen", "after"]
+        channel = client.get_partial_messageable(api.dm(ANNA))
+        later = channel.history(after=discord.Object(seen), oldest_first=True)
+        assert [one.content async for one in later] == ["missed", "after"]
+
+
+async def test_a_muted_line_is_half_open(api: DiscordEmulator) -> None:
+    async with connected(api, heartbeat_timeout=0.2) as client:
+        api.mute_gateway()
+        await api.says(ANNA, "into the void")
+        assert api.live_sessions == 1
+        assert client.said() == []
+        await api.wait_for(lambda: client.all("resumed"))
+        assert client.said() == ["into the void"]
+
+
+@pytest.mark.parametrize("code", [4004, 4010, 4013])
+async def test_a_fatal_code_ends_the_client(api: DiscordEmulator, code: int) -> None:
+    with pointed_at(api):
+        async with Listener() as client:
+            await client.login(api.token)
+            api.close_next_with(code)
+            with pytest.raises(ConnectionClosed) as caught:
+                await client.connect()
+            assert caught.value.code == code
+            assert api.live_sessions == 0
+
+
+async def test_a_switch_that_is_off_in_the_portal_is_told(api: DiscordEmulator) -> None:
+    api.without_intents("message_content")
+    with pointed_at(api):
+        async with Listener(intents=READS_ALL) as client:
+            await client.login(api.token)
+            flags = (await client.application_info()).flags
+            assert not flags.gateway_message_content_limited
+            assert flags.gateway_guild_members_limited
+            with pytest.raises(PrivilegedIntentsRequired):
+                await client.connect()
+    api.without_intents()
+    async with connected(api, intents=READS_ALL) as client:
+        flags = (await client.application_info()).flags
+        assert flags.gateway_message_content_limited
+
+
+async def test_content_is_hidden_from_those_who_may_not_read_it(api: DiscordEmulator) -> None:
+    room = api.channel(api.guild(members=[ANNA]))
+    async with connected(api) as client:
+        await api.says(ANNA, "among us", channel=room)
+        await api.says(ANNA, "hello", channel=room, mentions=[api.user_id])
+        await api.says(ANNA, "in private")
+        await api.wait_for(lambda: len(client.said()) == 3)
+        assert client.said() == ["", f"<@{api.user_id}> hello", "in private"]
+    async with connected(api, intents=READS_ALL) as client:
+        await api.says(ANNA, "among us", channel=room)
+        await api.wait_for(lambda: client.said() == ["among us"])
+
+
+async def test_events_of_a_kind_nobody_asked_for_do_not_come(api: DiscordEmulator) -> None:
+    room = api.channel(api.guild(members=[ANNA]))
+    async with connected(api, intents=discord.Intents(guilds=True, dm_messages=True)) as client:
+        await api.says(ANNA, "in the room", channel=room)
+        await api.says(ANNA, "in private")
+        await api.wait_for(client.said)
+        assert client.said() == ["in private"]
+
+
+async def test_who_is_addressed_can_be_seen(api: DiscordEmulator) -> None:
+    guild_id = api.guild(members=[ANNA])
+    room = api.channel(guild_id)
+    async with connected(api, intents=READS_ALL) as client:
+        sent = await client.get_partial_messageable(room).send("a question")
+        await api.says(ANNA, "no", channel=room)
+        await api.says(ANNA, "an answer", channel=room, reply_to=sent.id)
+        await api.says(ANNA, "you", channel=room, role_mention=True)
+        await api.wait_for(lambda: len(client.all("message")) == 4)
+        own, plain, reply, role = client.all("message")
+        assert own.author == client.user
+        assert plain.mentions == []
+        assert reply.reference.message_id == sent.id
+        assert reply.reference.resolved.content == "a question"
+        assert client.user in reply.mentions
+        assert [one.id for one in role.role_mentions] == [api.role(guild_id)]
+
+
+async def test_places_come_and_go_while_one_listens(api: DiscordEmulator) -> None:
+    async with connected(api, intents=READS_ALL) as client:
+        guild_id = api.guild("New", [ANNA])
+        room, forum = api.channel(guild_id), api.forum(guild_id)
+        post = await api.thread(forum, "A question", ANNA, text="What is it?")
+        await api.wait_for(client.said)
+        (first,) = client.all("message")
+        assert (first.id, first.channel.id, first.content) == (post, post, "What is it?")
+        assert isinstance(first.channel, discord.Thread)
+        assert first.channel.parent_id == forum
+        api.delete_channel(room)
+        await api.wait_for(lambda: client.all("guild_channel_delete"))
+        api.kick(guild_id)
+        await api.wait_for(lambda: client.all("guild_remove"))
+        await api.says(ANNA, "unheard", channel=post)
+        await api.says(ANNA, "heard")
+        await api.wait_for(lambda: "heard" in client.said())
+        assert "unheard" not in client.said()
+
+
+async def test_edits_deletions_and_reactions_of_people_are_told(api: DiscordEmulator) -> None:
+    async with connected(api) as client:
+        message_id = await api.says(ANNA, "helo")
+        await api.edits(message_id, "hello")
+        await api.reacts(ANNA, message_id, "👍")
+        await api.deletes(message_id)
+        await api.wait_for(lambda: client.all("raw_message_delete"))
+        (edit,) = client.all("raw_message_edit")
+        assert (edit.message.content, edit.message.edited_at is None) == ("hello", False)
+        (reaction,) = client.all("raw_reaction_add")
+        assert (reaction.user_id, str(reaction.emoji)) == (api.user(ANNA), "👍")
+
+
+async def test_members_can_be_asked_for(api: DiscordEmulator) -> None:
+    guild_id = api.guild(members=[ANNA, BEN])
+    async with connected(api) as client:
+        guild = client.get_guild(guild_id)
+        assert guild is not None
+        found = await guild.query_members(user_ids=[api.user(BEN)])
+        assert [one.id for one in found] == [api.user(BEN)]
+
+
+async def test_it_comes_back_on_the_same_port_with_sessions_and_history(
+    api: DiscordEmulator,
+) -> None:
+    async with connected(api) as client:
+        address = api.gateway_url
+        await api.stop()
+        await api.says(ANNA, "while it was away")
+        await asyncio.wait_for(api.start(), 5)
+        assert api.gateway_url == address
+        await api.wait_for(client.said, timeout=10)
+        assert client.said() == ["while it was away"]
+
+
+async def test_waiting_for_what_never_comes_ends(api: DiscordEmulator) -> None:
+    with pytest.raises(TimeoutError):
+        await api.wait_for(lambda: api.live_sessions, timeout=0.01)
