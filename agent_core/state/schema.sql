@@ -20,7 +20,8 @@ CREATE TABLE people (
     quiet_until INTEGER,
     verbosity TEXT NOT NULL DEFAULT 'normal' CHECK (verbosity IN ('quiet', 'normal', 'verbose')),
     asked_at INTEGER,
-    joined_to INTEGER REFERENCES people (id)
+    joined_to INTEGER REFERENCES people (id),
+    owner_by INTEGER REFERENCES people (id)
 );
 
 CREATE TABLE accounts (
@@ -31,6 +32,7 @@ CREATE TABLE accounts (
     display_name TEXT NOT NULL,
     admitted_by  TEXT NOT NULL CHECK (admitted_by IN ('list', 'code', 'local')),
     created_at   INTEGER NOT NULL,
+    came_from INTEGER REFERENCES people (id),
     UNIQUE (platform, user_id)
 );
 CREATE INDEX accounts_by_person ON accounts (person_id);
@@ -55,7 +57,8 @@ CREATE TABLE conversations (
     key        TEXT NOT NULL UNIQUE,
     person_id  INTEGER NOT NULL REFERENCES people (id),
     scope      TEXT NOT NULL,
-    created_at INTEGER NOT NULL
+    created_at INTEGER NOT NULL,
+    room_id INTEGER REFERENCES rooms (id)
 );
 CREATE INDEX conversations_by_person ON conversations (person_id);
 
@@ -64,7 +67,8 @@ CREATE TABLE prompts (
     hash       TEXT PRIMARY KEY,
     system     TEXT NOT NULL,
     tools      TEXT NOT NULL,
-    created_at INTEGER NOT NULL
+    created_at INTEGER NOT NULL,
+    shown TEXT NOT NULL DEFAULT '[]'
 );
 
 -- An epoch of a conversation with one frozen prompt.
@@ -99,6 +103,7 @@ CREATE TABLE turns (
     account_id      INTEGER REFERENCES accounts (id)
 );
 CREATE INDEX turns_by_conversation ON turns (conversation_id, id);
+CREATE INDEX turns_by_person ON turns (person_id, id);
 CREATE INDEX turns_running ON turns (id) WHERE state = 'running';
 
 -- The transcript: append-only. `parts` is what the model reads, `text` what people wrote or read.
@@ -246,7 +251,7 @@ CREATE TABLE rooms (
     id         INTEGER PRIMARY KEY,
     platform   TEXT NOT NULL,
     chat_id    TEXT NOT NULL,
-    person_id  INTEGER NOT NULL REFERENCES people (id),
+    person_id  INTEGER NOT NULL UNIQUE REFERENCES people (id),
     title      TEXT NOT NULL DEFAULT '',
     mode       TEXT NOT NULL DEFAULT 'person' CHECK (mode IN ('person', 'full', 'room', 'off')),
     set_by     INTEGER REFERENCES people (id),
@@ -334,6 +339,7 @@ CREATE TABLE retired_chats (
 
 -- A wish to join two accounts: asked for by `person_id` in a direct talk, `platform`/`chat`;
 -- taken up with the code by the other account, and confirmed on the first side.
+-- `other_person` is who that account was then, empty for a stranger.
 CREATE TABLE link_requests (
     id             INTEGER PRIMARY KEY,
     person_id      INTEGER NOT NULL REFERENCES people (id),
@@ -346,13 +352,17 @@ CREATE TABLE link_requests (
     other_user_id  TEXT,
     other_name     TEXT,
     other_chat     TEXT,
+    other_person   INTEGER REFERENCES people (id),
     created_at     INTEGER NOT NULL,
     expires_at     INTEGER NOT NULL,
     closed_at      INTEGER
 );
 CREATE INDEX link_requests_by_person ON link_requests (person_id, id);
+CREATE INDEX link_requests_asked ON link_requests (other_platform, other_user_id)
+    WHERE state = 'asked';
 
--- Wrong codes that an account has sent; `since` is when the first of them came.
+-- Wrong codes that an account has sent; `since` is when the first of them came, or, once they
+-- are too many, the last.
 CREATE TABLE guesses (
     platform TEXT NOT NULL,
     user_id  TEXT NOT NULL,

@@ -3,7 +3,8 @@
 
 -- A room that remembers is somebody, too: `kind` tells it from people. `quiet_from` and
 -- `quiet_until` are minutes after midnight where the person lives. `asked_at` is when the
--- model was told to ask for time zone and language. `joined_to` is who this one has become.
+-- model was told to ask for time zone and language. `joined_to` is who this one has become;
+-- `owner_by` is the joined owner who made this one an owner, until they part again.
 ALTER TABLE people ADD COLUMN kind TEXT NOT NULL DEFAULT 'human' CHECK (kind IN ('human', 'room'));
 ALTER TABLE people ADD COLUMN language TEXT;
 ALTER TABLE people ADD COLUMN quiet_from INTEGER;
@@ -12,11 +13,16 @@ ALTER TABLE people ADD COLUMN verbosity TEXT NOT NULL DEFAULT 'normal'
     CHECK (verbosity IN ('quiet', 'normal', 'verbose'));
 ALTER TABLE people ADD COLUMN asked_at INTEGER;
 ALTER TABLE people ADD COLUMN joined_to INTEGER REFERENCES people (id);
+ALTER TABLE people ADD COLUMN owner_by INTEGER REFERENCES people (id);
+
+-- Who an account was before it was joined to its person; empty if it was nobody else.
+ALTER TABLE accounts ADD COLUMN came_from INTEGER REFERENCES people (id);
 
 -- By which account a session was begun and a turn was asked for: what an account takes
 -- along when it is split off again.
 ALTER TABLE sessions ADD COLUMN account_id INTEGER REFERENCES accounts (id);
 ALTER TABLE turns ADD COLUMN account_id INTEGER REFERENCES accounts (id);
+CREATE INDEX turns_by_person ON turns (person_id, id);
 
 -- Who may see a message: `private`, or `room:<id of the room's row in people>`.
 ALTER TABLE messages ADD COLUMN audience TEXT NOT NULL DEFAULT 'private';
@@ -30,13 +36,20 @@ CREATE TABLE rooms (
     id         INTEGER PRIMARY KEY,
     platform   TEXT NOT NULL,
     chat_id    TEXT NOT NULL,
-    person_id  INTEGER NOT NULL REFERENCES people (id),
+    person_id  INTEGER NOT NULL UNIQUE REFERENCES people (id),
     title      TEXT NOT NULL DEFAULT '',
     mode       TEXT NOT NULL DEFAULT 'person' CHECK (mode IN ('person', 'full', 'room', 'off')),
     set_by     INTEGER REFERENCES people (id),
     created_at INTEGER NOT NULL,
     UNIQUE (platform, chat_id)
 );
+
+-- In which room a conversation is held; none for direct talks.
+ALTER TABLE conversations ADD COLUMN room_id INTEGER REFERENCES rooms (id);
+
+-- What of memories a prompt shows, for rooms: it must not outlive the leave to see it. JSON:
+-- [[list, hash of the entry], …].
+ALTER TABLE prompts ADD COLUMN shown TEXT NOT NULL DEFAULT '[]';
 
 -- An entry of memory that others than its person may see: `everyone`, or `room:<person id>`.
 -- What is not in here is private; an entry whose words change is private again.
@@ -126,6 +139,7 @@ CREATE TABLE retired_chats (
 
 -- A wish to join two accounts: asked for by `person_id` in a direct talk, `platform`/`chat`;
 -- taken up with the code by the other account, and confirmed on the first side.
+-- `other_person` is who that account was then, empty for a stranger.
 CREATE TABLE link_requests (
     id             INTEGER PRIMARY KEY,
     person_id      INTEGER NOT NULL REFERENCES people (id),
@@ -138,13 +152,17 @@ CREATE TABLE link_requests (
     other_user_id  TEXT,
     other_name     TEXT,
     other_chat     TEXT,
+    other_person   INTEGER REFERENCES people (id),
     created_at     INTEGER NOT NULL,
     expires_at     INTEGER NOT NULL,
     closed_at      INTEGER
 );
 CREATE INDEX link_requests_by_person ON link_requests (person_id, id);
+CREATE INDEX link_requests_asked ON link_requests (other_platform, other_user_id)
+    WHERE state = 'asked';
 
--- Wrong codes that an account has sent; `since` is when the first of them came.
+-- Wrong codes that an account has sent; `since` is when the first of them came, or, once they
+-- are too many, the last.
 CREATE TABLE guesses (
     platform TEXT NOT NULL,
     user_id  TEXT NOT NULL,
