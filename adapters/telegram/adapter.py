@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import random
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,36 +12,41 @@ from adapters.errors import (
     AdapterError,
     AdapterStopped,
     MessageGone,
-    RateLimited,
     Rejected,
     Unreachable,
     Unsure,
 )
 from adapters.ids import Address, EventId, PlatformMessageId
-from adapters.messages import InboundMessage, OutboundMessage, RawEvent
+from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
 from adapters.split import split_markdown
-from adapters.telegram.api import AnotherPoller, Api
+from adapters.telegram.api import Api, too_large
+from adapters.telegram.buttons import MOST_BUTTONS
 from adapters.telegram.find import Tracks
-from adapters.telegram.places import chat_of, thread_of
+from adapters.telegram.mishaps import AnotherPoller
+from adapters.telegram.patience import Conflict, Pauses
+from adapters.telegram.places import chat_of, message_of, thread_of
+from adapters.telegram.posts import FILE_LIMIT, make_post
 from adapters.telegram.receive import Me, pack, receive
-from adapters.telegram.render import TEXT_LIMIT, Page, measure, render
+from adapters.telegram.render import TEXT_LIMIT, measure
 from adapters.telegram.settings import TelegramSettings, read_settings
 
 _log = logging.getLogger(__name__)
 
-_FIRST_PAUSE = 0.5
 _LATE = 15.0
 """Seconds beyond the longest poll after which silence means that the line is dead."""
+_EYES = "👀"
 _DESCRIPTION_LIMIT = 256
 """Letters of a command's description (Bot API, BotCommand)."""
 
 
 class TelegramAdapter:
-    """One bot account. Can edit, show typing, find unsure messages and show a menu."""
+    """One bot account, with every ability but lists of steps."""
 
     name = "telegram"
     typing_lasts = 5.0
     """Telegram takes the sign away after five seconds (Bot API, sendChatAction)."""
+    most_buttons = MOST_BUTTONS
+    most_file_bytes = FILE_LIMIT
 
     def __init__(self, settings: TelegramSettings) -> None:
         self._settings = settings
@@ -72,7 +76,7 @@ class TelegramAdapter:
             if self._state != "stopped":
                 self._note("stopped", "Telegram was shut down.")
 
-    def receive(self, event: RawEvent) -> InboundMessage | None:
+    def receive(self, event: RawEvent) -> Inbound | None:
         """Read an update that `run` handed over; pure. Raises `ValueError`."""
         return receive(event.payload)
 
@@ -82,20 +86,41 @@ class TelegramAdapter:
 
     async def send(self, message: OutboundMessage) -> PlatformMessageId:
         """Post a message. Raises `AdapterError`."""
-        chat_id = chat_of(message.address)
-        message_id = await self._api.send(
-            _page(message),
-            chat_id,
-            thread_of(message.address),
-            reply_to=int(message.reply_to) if message.reply_to else None,
-            is_silent=message.is_silent,
-        )
-        self._tracks.note_sent(chat_id, message_id)
+        post = make_post(message)
+        message_id = await self._api.send(post)
+        self._tracks.note_sent(post.chat_id, message_id)
         return PlatformMessageId(str(message_id))
 
     async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
         """Make a message read so. Raises `AdapterError`."""
-        await self._api.edit(_page(message), chat_of(message.address), int(message_id))
+        await self._api.edit(make_post(message), message_of(message_id))
+
+    async def delete(self, address: Address, message_id: PlatformMessageId) -> None:
+        """Take a message away, which works for two days. Raises `AdapterError`."""
+        try:
+            await self._api.delete(chat_of(address), message_of(message_id))
+        except MessageGone as error:
+            if "can't be deleted" in str(error).lower():
+                raise
+
+    async def react(self, address: Address, message_id: PlatformMessageId, *, seen: bool) -> None:
+        """Show eyes on a message, or take them away. Raises `AdapterError`."""
+        await self._api.react(chat_of(address), message_of(message_id), _EYES if seen else None)
+
+    async def fetch(self, attachment: Attachment, *, most_bytes: int) -> bytes:
+        """The file of an attachment; Telegram gives bots 20 MB at most. Raises `AdapterError`."""
+        if not attachment.file_id:
+            raise Rejected("There is no file in that.")
+        if (attachment.size or 0) > most_bytes:
+            raise too_large(most_bytes)
+        return await self._api.fetch_file(attachment.file_id, most_bytes=most_bytes)
+
+    async def count_people(self, address: Address) -> int | None:
+        """Everybody in a group but this bot; None for groups that anybody can read."""
+        if address.is_direct:
+            return 1
+        members = await self._api.count_members(chat_of(address))
+        return None if members is None else members - 1
 
     async def type(self, address: Address) -> None:
         """Show "typing" in a chat or topic. Raises `AdapterError`."""
@@ -126,16 +151,17 @@ class TelegramAdapter:
         enough, `Unsure` is raised; but what a newly started process has not seen it can't know, so
         after more than 100 foreign messages meanwhile the answer None may be wrong. A message
         of ours that was sent behind it with other text by an earlier process would be
-        overwritten; those of this process are known and passed over.
+        overwritten; those of this process are known and passed over. A file is known by its
+        caption and buttons: an edit does not tell which file a message carries.
         """
         if not known:
             raise Unsure("No message of this chat is known from before the one in doubt.")
-        chat_id = chat_of(message.address)
-        page = _page(message)
-        ids = self._tracks.candidates(chat_id, max(int(message_id) for message_id in known))
+        post = make_post(message)
+        chat_id = post.chat_id
+        ids = self._tracks.candidates(chat_id, max(message_of(message_id) for message_id in known))
         for message_id in ids.within_reach:
             try:
-                await self._api.edit(page, chat_id, message_id)
+                await self._api.edit(post, message_id)
             except MessageGone:
                 continue
             except Unsure as error:  # of an edit that changes nothing
@@ -158,7 +184,7 @@ class TelegramAdapter:
 
     async def _greet(self) -> Me:
         """Learn who the bot is and have updates kept for it; tries until both worked."""
-        pauses = _Pauses(self._settings.longest_pause)
+        pauses = Pauses(self._settings.longest_pause)
         while True:
             try:
                 me = await self._api.fetch_me()
@@ -174,8 +200,8 @@ class TelegramAdapter:
     async def _listen(self, inlet: Inlet, me: Me) -> None:
         """Fetch updates, hand them over, and only then ask for the next, which confirms them."""
         offset = 0
-        pauses = _Pauses(self._settings.longest_pause)
-        conflict = _Conflict(self._settings.conflict_patience)
+        pauses = Pauses(self._settings.longest_pause)
+        conflict = Conflict(self._settings.conflict_patience)
         while True:
             # The first answer, and the first after a failure, shall come at once: it tells that
             # the line works.
@@ -188,7 +214,9 @@ class TelegramAdapter:
                     raise Unreachable("Telegram sent updates without numbers.")
                 if numbered:
                     self._tracks.note_updates(numbered)
-                    await inlet.take([_event(update, me) for update in numbered])
+                    now = time.time_ns() // 1_000_000
+                    await inlet.take([_event(update, me, now) for update in numbered])
+                    await asyncio.gather(*(self._answer_press(update) for update in numbered))
             except AnotherPoller as error:
                 self._note("disconnected", str(error))
                 conflict.weigh(error, time.monotonic())
@@ -204,6 +232,15 @@ class TelegramAdapter:
                 offset = max((update["update_id"] + 1 for update in numbered), default=offset)
                 self._note("connected")
                 pauses.reset()
+
+    async def _answer_press(self, update: dict[str, Any]) -> None:
+        """Have the button look pressed, once that is stored; the press counts all the same."""
+        query = update.get("callback_query")
+        if isinstance(query, dict) and isinstance(query.get("id"), str):
+            try:
+                await self._api.answer_press(query["id"])
+            except AdapterError as error:
+                _log.debug("a press could not be acknowledged: %s", error)
 
     def _note(self, state: HealthState, detail: str = "") -> None:
         """Keep how it fares; a change is logged, its repetitions are not."""
@@ -222,57 +259,12 @@ def create(options: Mapping[str, str]) -> ChatAdapter:
     return TelegramAdapter(read_settings(options))
 
 
-def _page(message: OutboundMessage) -> Page:
-    page = render(message.text)
-    if not page.text:
-        raise Rejected("The message is empty, and Telegram takes no empty messages.")
-    return page
-
-
 def _is_numbered(update: Any) -> bool:
     """Without a number an update can be neither told from others nor confirmed."""
     return isinstance(update, dict) and isinstance(update.get("update_id"), int)
 
 
-def _event(update: dict[str, Any], me: Me) -> RawEvent:
+def _event(update: dict[str, Any], me: Me, now: int) -> RawEvent:
     """Each bot counts its own updates: the number alone would take a new bot's for an old one's."""
     event_id = EventId(f"{me.user_id}/{update['update_id']}")
-    return RawEvent(event_id=event_id, payload=pack(update, me))
-
-
-class _Pauses:
-    """Waits between attempts: twice as long each time, up to a bound, never in step with others."""
-
-    def __init__(self, longest: float) -> None:
-        self._longest = longest
-        self._next = _FIRST_PAUSE
-
-    def reset(self) -> None:
-        self._next = _FIRST_PAUSE
-
-    async def wait(self, error: AdapterError) -> None:
-        pause = min(self._next, self._longest) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
-        if isinstance(error, RateLimited):
-            pause = max(pause, error.retry_after)
-        self._next = min(self._next * 2, self._longest)
-        await asyncio.sleep(pause)
-
-
-class _Conflict:
-    """Decides when another poller is there to stay.
-
-    The last request of a killed process stays open at Telegram for a while. But two programs
-    that both try again get through in turn, so a success does not end a conflict: quiet does.
-    """
-
-    def __init__(self, patience: float) -> None:
-        self._patience = patience
-        self._since = self._last = float("-inf")
-
-    def weigh(self, error: AnotherPoller, now: float) -> None:
-        """Raise the error once conflicts have gone on for longer than our patience."""
-        if now - self._last > 2 * self._patience:
-            self._since = now
-        self._last = now
-        if now - self._since >= self._patience:
-            raise error
+    return RawEvent(event_id=event_id, payload=pack(update, me, now=now))

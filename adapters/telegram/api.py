@@ -1,100 +1,49 @@
-"""The wire to Telegram: the only import of its SDK, whose errors end here."""
+"""The calls to Telegram that Talaria makes, by way of its SDK, whose errors end here."""
 
-import asyncio
 import json
 from collections.abc import Sequence
 from typing import Any, Self
 from urllib.parse import urlencode
 
-import aiohttp
-from telegram import Bot, BotCommand, LinkPreviewOptions, MessageEntity, ReplyParameters
-from telegram.error import (
-    BadRequest,
-    ChatMigrated,
-    Conflict,
-    Forbidden,
-    InvalidToken,
-    NetworkError,
-    RetryAfter,
-    TelegramError,
-    TimedOut,
+from telegram import (
+    Bot,
+    BotCommand,
+    InlineKeyboardButton,
+    InlineKeyboardMarkup,
+    InputFile,
+    LinkPreviewOptions,
+    MessageEntity,
+    ReplyParameters,
 )
-from telegram.request import BaseRequest, RequestData
+from telegram.error import BadRequest, TelegramError
 
 from adapters.abilities import MenuEntry
-from adapters.errors import (
-    AdapterError,
-    AdapterStopped,
-    ChatGone,
-    MessageGone,
-    RateLimited,
-    Rejected,
-    Unreachable,
-    Unsure,
-)
+from adapters.errors import Rejected, Unreachable, Unsure
+from adapters.messages import OutboundFile
+from adapters.telegram.buttons import Keyboard
+from adapters.telegram.mishaps import translate
+from adapters.telegram.posts import Post
 from adapters.telegram.receive import Me
 from adapters.telegram.render import Page
 from adapters.telegram.settings import TelegramSettings
+from adapters.telegram.wire import NotThere, TooLong, Wire
 
-_CONNECT_TIMEOUT = 10.0
 _ANSWER_TIMEOUT = 25.0
 _POLL_MARGIN = 10.0
 """Seconds beyond the asked-for wait after which a request for updates is given up."""
+_PRESS_TIMEOUT = 5.0
+"""Seconds for telling that a press was seen: updates wait for it."""
+_FILE_TIMEOUT = 120.0
+"""Seconds for a whole file in either direction: 50 MB at 3.5 megabits a second."""
 _CONNECTIONS = 16
 """Calls under way at once. Telegram takes about 30 messages a second, each in some 50 ms."""
-_IDLE = 30.0
-"""Seconds after which an unused connection is closed, before a server or router does so
-unseen, which would make the next message an unsure one."""
-_DEFAULT_WAIT = 5.0
-"""Seconds to wait on a 429 that does not say for how long."""
 
-_UPDATES = ("message", "edited_message")
+_UPDATES = ("message", "edited_message", "callback_query")
 _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 _UNCHANGED = "message is not modified"
-_MESSAGE_GONE = (
-    "message to edit not found",
-    "message can't be edited",
-    "message_id_invalid",
-    "message_edit_time_expired",
-)
-_CHAT_GONE = (
-    "chat not found",
-    "peer_id_invalid",
-    "user not found",
-    "user is deactivated",
-    "group chat was upgraded",
-    "group chat was deactivated",
-    "message thread not found",
-    "topic_closed",
-    "topic_deleted",
-    "chat_write_forbidden",
-    "chat_restricted",
-    "channel_private",
-    "not enough rights",
-    "have no rights",
-    "bot is not a member",
-    "need administrator rights",
-)
-
-
-class AnotherPoller(AdapterStopped):
-    """Another program reads updates with the same token."""
-
-
-class _NeverLeft(NetworkError):
-    """No connection came about, therefore nothing was sent."""
-
-
-class _Unwell(NetworkError):
-    """The server answered that it can't answer."""
-
-
-class _TooFast(NetworkError):
-    """The server asks for a pause. The SDK's own class for it warns whenever it is made."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"Telegram asks to wait for {seconds:g} s")
-        self.seconds = seconds
+_TOO_BIG = "file is too big"
+_FETCH_LIMIT = 20_000_000
+"""Bytes of a file that Telegram gives to bots (Bot API, getFile)."""
 
 
 class Api:
@@ -102,11 +51,12 @@ class Api:
 
     def __init__(self, settings: TelegramSettings) -> None:
         self._settings = settings
-        self._calls = _AiohttpRequest(connections=_CONNECTIONS, timeout=_ANSWER_TIMEOUT)
-        self._polls = _AiohttpRequest(connections=1, timeout=_ANSWER_TIMEOUT)
+        self._calls = Wire(connections=_CONNECTIONS, timeout=_ANSWER_TIMEOUT)
+        self._polls = Wire(connections=1, timeout=_ANSWER_TIMEOUT)
         self._bot = Bot(
             settings.token,
             base_url=f"{settings.base_url}/bot",
+            base_file_url=f"{settings.base_url}/file/bot",
             request=self._calls,
             get_updates_request=self._polls,
         )
@@ -153,50 +103,88 @@ class Api:
             raise Unreachable("Telegram answered a request for updates with something else")
         return updates
 
-    async def send(
-        self,
-        page: Page,
-        chat_id: int | str,
-        thread_id: int | None,
-        *,
-        reply_to: int | None,
-        is_silent: bool,
-    ) -> int:
-        """Post a message and return its id."""
-        reply = None
-        if reply_to is not None:
-            reply = ReplyParameters(message_id=reply_to, allow_sending_without_reply=True)
+    async def answer_press(self, query_id: str) -> None:
+        """Tell the presser's client that the press has arrived."""
         try:
-            message = await self._bot.send_message(
-                chat_id=chat_id,
-                text=page.text,
-                entities=_entities(page),
-                message_thread_id=thread_id,
-                reply_parameters=reply,
-                disable_notification=is_silent or None,
-                link_preview_options=_NO_PREVIEW,
-            )
+            await self._bot.answer_callback_query(query_id, read_timeout=_PRESS_TIMEOUT)
+        except TelegramError as error:
+            raise translate(error, lost=Unreachable, unwell=Unreachable) from error
+
+    async def send(self, post: Post) -> int:
+        """Post a message, with its file if it has one, and return its id."""
+        reply = None
+        if post.reply_to is not None:
+            reply = ReplyParameters(message_id=post.reply_to, allow_sending_without_reply=True)
+        about: dict[str, Any] = {
+            "chat_id": post.chat_id,
+            "message_thread_id": post.thread_id,
+            "reply_parameters": reply,
+            "disable_notification": post.is_silent or None,
+            "reply_markup": _markup(post.keyboard),
+        }
+        try:
+            if post.file is None:
+                message = await self._bot.send_message(
+                    text=post.page.text,
+                    entities=_entities(post.page),
+                    link_preview_options=_NO_PREVIEW,
+                    **about,
+                )
+            else:
+                message = await self._bot.send_document(
+                    document=_upload(post.file),
+                    caption=post.page.text or None,
+                    caption_entities=_entities(post.page),
+                    disable_content_type_detection=True,
+                    read_timeout=_FILE_TIMEOUT,
+                    **about,
+                )
         except TelegramError as error:
             raise translate(error, lost=Unsure, unwell=Unsure) from error
         return message.message_id
 
-    async def edit(self, page: Page, chat_id: int | str, message_id: int) -> bool:
-        """Make a message read so; False if it did already."""
+    async def edit(self, post: Post, message_id: int) -> bool:
+        """Make a message, or a file's caption, read so; False if it did already."""
+        about: dict[str, Any] = {
+            "chat_id": post.chat_id,
+            "message_id": message_id,
+            "reply_markup": _markup(post.keyboard),
+        }
         try:
-            await self._bot.edit_message_text(
-                chat_id=chat_id,
-                message_id=message_id,
-                text=page.text,
-                entities=_entities(page),
-                link_preview_options=_NO_PREVIEW,
-            )
+            if post.file is None:
+                await self._bot.edit_message_text(
+                    text=post.page.text,
+                    entities=_entities(post.page),
+                    link_preview_options=_NO_PREVIEW,
+                    **about,
+                )
+            else:
+                await self._bot.edit_message_caption(
+                    caption=post.page.text, caption_entities=_entities(post.page), **about
+                )
         except TelegramError as error:
             if isinstance(error, BadRequest) and _UNCHANGED in str(error).lower():
                 return False
             raise translate(error, lost=Unsure, unwell=Unreachable) from error
         return True
 
-    async def type(self, chat_id: int | str, thread_id: int | None) -> None:
+    async def delete(self, chat_id: int, message_id: int) -> None:
+        """Take a message away; raises `MessageGone` if it is not there or too old for that."""
+        try:
+            await self._bot.delete_message(chat_id=chat_id, message_id=message_id)
+        except TelegramError as error:
+            raise translate(error, lost=Unsure, unwell=Unreachable) from error
+
+    async def react(self, chat_id: int, message_id: int, emoji: str | None) -> None:
+        """Show a sign on a message in place of the former one, or none."""
+        try:
+            await self._bot.set_message_reaction(
+                chat_id=chat_id, message_id=message_id, reaction=[emoji] if emoji else []
+            )
+        except TelegramError as error:
+            raise translate(error, lost=Unsure, unwell=Unreachable) from error
+
+    async def type(self, chat_id: int, thread_id: int | None) -> None:
         """Show "typing" for five seconds."""
         try:
             await self._bot.send_chat_action(
@@ -212,6 +200,44 @@ class Api:
             await self._bot.set_my_commands(commands)
         except TelegramError as error:
             raise translate(error, lost=Unreachable, unwell=Unreachable) from error
+
+    async def fetch_file(self, file_id: str, *, most_bytes: int) -> bytes:
+        """The content of a file that somebody sent. Raises `Rejected` if it can't be had."""
+        try:
+            file = await self._bot.get_file(file_id)
+            if (file.file_size or 0) > most_bytes:
+                raise too_large(most_bytes)
+            if not (file.file_path or "").startswith(self._bot.base_file_url):
+                raise Rejected("Telegram does not give that file away.")
+            return await self._calls.download(
+                str(file.file_path), most_bytes=most_bytes, timeout=_FILE_TIMEOUT
+            )
+        except TooLong as error:
+            raise too_large(most_bytes) from error
+        except NotThere as error:
+            raise Rejected("Telegram does not have that file any more.") from error
+        except BadRequest as error:
+            if _TOO_BIG in str(error).lower():
+                raise too_large(_FETCH_LIMIT) from error
+            raise Rejected("Telegram does not have that file any more.") from error
+        except TelegramError as error:
+            raise translate(error, lost=Unreachable, unwell=Unreachable) from error
+
+    async def count_members(self, chat_id: int) -> int | None:
+        """How many are in a group, the bot too; None for one that anybody can read."""
+        try:
+            # Raw, because the SDK's own method fails on a chat that lacks a field it knows.
+            chat = await self._calls.post(f"{self._bot.base_url}/getChat?chat_id={chat_id}")
+            if not isinstance(chat, dict) or chat.get("username") or chat.get("active_usernames"):
+                return None
+            return await self._bot.get_chat_member_count(chat_id=chat_id)
+        except TelegramError as error:
+            raise translate(error, lost=Unreachable, unwell=Unreachable) from error
+
+
+def too_large(most_bytes: int) -> Rejected:
+    """The sentence about a file that is larger than may be fetched."""
+    return Rejected(f"That file is larger than the {most_bytes / 1e6:g} MB that I can take.")
 
 
 def _entities(page: Page) -> list[MessageEntity] | None:
@@ -229,139 +255,23 @@ def _entities(page: Page) -> list[MessageEntity] | None:
     ]
 
 
-def translate(
-    error: TelegramError, *, lost: type[AdapterError], unwell: type[AdapterError]
-) -> AdapterError:
-    """This wing's name for an error of the SDK.
-
-    `lost` is raised when a request left and no answer came, `unwell` when the server answered
-    with 5xx: what these mean depends on whether the call may be made twice.
-    """
-    match error:
-        case _TooFast():
-            return RateLimited(f"{error}.", retry_after=error.seconds)
-        case RetryAfter():
-            return RateLimited(f"{error}.", retry_after=_seconds(error))
-        case ChatMigrated():
-            return ChatGone(
-                f"The group became a supergroup; its chat id is now {error.new_chat_id}."
-            )
-        case Forbidden():
-            return ChatGone(f"Telegram lets nobody be reached in this chat: {error}.")
-        case InvalidToken():
-            return AdapterStopped(
-                "Telegram does not know the token in TELEGRAM_BOT_TOKEN. Ask @BotFather for it "
-                "(/mybots, your bot, API Token) and start again."
-            )
-        case Conflict():
-            return AnotherPoller(
-                "Another program is receiving messages with the token in TELEGRAM_BOT_TOKEN "
-                f"({error}). Stop it, or have @BotFather make a new token (/revoke)."
-            )
-        case BadRequest():
-            return _translate_refusal(str(error))
-        case _NeverLeft():
-            return Unreachable(f"Telegram can't be reached: {error}.")
-        case _Unwell():
-            return unwell(f"Telegram is unwell: {error}.")
-        case TimedOut():
-            return lost("Telegram did not answer in time.")
-        case NetworkError():
-            return lost(f"The connection to Telegram broke: {error}.")
-        case _:  # an answer that is no JSON; the call may well have been applied
-            return lost(f"Telegram's answer can't be read: {error}.")
+def _markup(keyboard: Keyboard) -> InlineKeyboardMarkup | None:
+    """None takes the buttons of an edited message away."""
+    if not keyboard:
+        return None
+    return InlineKeyboardMarkup(
+        [
+            [
+                InlineKeyboardButton(key.label, callback_data=key.data, style=key.style)
+                for key in row
+            ]
+            for row in keyboard
+        ]
+    )
 
 
-def _translate_refusal(text: str) -> AdapterError:
-    said = text.lower()
-    if any(words in said for words in _MESSAGE_GONE):
-        return MessageGone(f"Telegram: {text}.")
-    if any(words in said for words in _CHAT_GONE):
-        return ChatGone(f"Telegram: {text}.")
-    return Rejected(f"Telegram: {text}.")
-
-
-def _seconds(error: RetryAfter) -> float:
-    wait = error.retry_after
-    return float(wait) if isinstance(wait, int | float) else wait.total_seconds()
-
-
-class _AiohttpRequest(BaseRequest):
-    """The SDK's seam for HTTP, on aiohttp: less than half the CPU of its own, and it tells a
-    request that never left from one that got no answer. JSON only, no uploads.
-    """
-
-    __slots__ = ("_connections", "_session", "_slots", "_timeout")
-
-    def __init__(self, *, connections: int, timeout: float) -> None:
-        self._connections = connections
-        self._timeout = timeout
-        self._session: aiohttp.ClientSession | None = None
-        self._slots = asyncio.Semaphore(connections)
-
-    @property
-    def read_timeout(self) -> float:
-        return self._timeout
-
-    async def initialize(self) -> None:
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=self._connections, keepalive_timeout=_IDLE),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            headers={"User-Agent": self.USER_AGENT, "Content-Type": "application/json"},
-        )
-
-    async def shutdown(self) -> None:
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
-
-    async def do_request(  # noqa: PLR0913 - the SDK's signature
-        self,
-        url: str,
-        method: str,
-        request_data: RequestData | None = None,
-        read_timeout: Any = BaseRequest.DEFAULT_NONE,
-        write_timeout: Any = BaseRequest.DEFAULT_NONE,
-        connect_timeout: Any = BaseRequest.DEFAULT_NONE,
-        pool_timeout: Any = BaseRequest.DEFAULT_NONE,
-    ) -> tuple[int, bytes]:
-        """Make one request. Raises the `NetworkError`s of this module and `TimedOut`.
-
-        Of the timeouts only `read_timeout` is heeded: it bounds the call as a whole, once it
-        is its turn.
-        """
-        total = read_timeout if isinstance(read_timeout, int | float) else self._timeout
-        timeout = aiohttp.ClientTimeout(total=total, connect=_CONNECT_TIMEOUT)
-        body = json.dumps(request_data.parameters).encode() if request_data else b"{}"
-        async with self._slots:
-            if self._session is None:
-                raise _NeverLeft("not connected yet, or not any more")
-            try:
-                async with self._session.request(
-                    method, url, data=body, timeout=timeout, allow_redirects=False
-                ) as response:
-                    payload = await response.read()
-            except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
-                raise _NeverLeft(str(error)) from error
-            except TimeoutError as error:
-                raise TimedOut from error
-            except aiohttp.ClientError as error:  # its text may hold the address with the token
-                raise NetworkError(type(error).__name__) from error
-        if response.status == 429:
-            raise _TooFast(_read_wait(payload, response.headers.get("Retry-After", "")))
-        if response.status >= 500:
-            raise _Unwell(f"{response.status} {response.reason}")
-        return response.status, payload
-
-
-def _read_wait(payload: bytes, header: str) -> float:
-    """The seconds that a 429 asks for, in its body or, from a proxy, in its header."""
-    try:
-        answer = json.loads(payload)
-    except ValueError:
-        answer = None
-    parameters = answer.get("parameters") if isinstance(answer, dict) else None
-    wait = parameters.get("retry_after") if isinstance(parameters, dict) else None
-    if isinstance(wait, int | float):
-        return float(wait)
-    return float(header) if header.isdecimal() else _DEFAULT_WAIT
+def _upload(file: OutboundFile) -> InputFile:
+    name = "".join(letter if letter.isprintable() else "_" for letter in file.name)
+    upload = InputFile(file.data, filename=name)
+    upload.mimetype = file.media_type
+    return upload

@@ -1,7 +1,7 @@
 """Turns an address into the numbers that Telegram calls it by."""
 
 from adapters.errors import Rejected
-from adapters.ids import Address
+from adapters.ids import Address, PlatformMessageId
 
 _SUPERGROUPS_BELOW = -1_000_000_000_000
 
@@ -16,6 +16,11 @@ def thread_of(address: Address) -> int | None:
     return None if address.thread_id is None else _number(address.thread_id)
 
 
+def message_of(message_id: PlatformMessageId) -> int:
+    """The message's number. Raises `Rejected` if the id is not one of Telegram's."""
+    return _number(message_id)
+
+
 def has_own_count(chat_id: int) -> bool:
     """True for supergroups and channels. All other chats of a bot share one count of messages."""
     return chat_id < _SUPERGROUPS_BELOW
@@ -25,4 +30,4 @@ def _number(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise Rejected(f'"{text}" is no chat or topic of Telegram.') from None
+        raise Rejected(f'"{text}" is no chat, topic or message of Telegram.') from None

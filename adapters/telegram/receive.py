@@ -1,11 +1,12 @@
-"""Reads one stored update of Telegram as a message from a person; pure."""
+"""Reads one stored update of Telegram as a message or a press of a person; pure."""
 
 import json
 from dataclasses import dataclass
 from typing import Any
 
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
-from adapters.messages import InboundMessage, Quote, Sender
+from adapters.messages import ButtonPress, Inbound, InboundMessage, Quote, Sender
+from adapters.telegram.buttons import read_key
 from adapters.telegram.media import read_attachments
 from adapters.telegram.words import (
     Json,
@@ -29,15 +30,17 @@ class Me:
     username: str
 
 
-def pack(update: Any, me: Me) -> str:
-    """The JSON text to store: the update, and who read it, since that decides what is meant
-    for the bot, and an update may be read again before the bot knows its own name.
+def pack(update: Any, me: Me, *, now: int) -> str:
+    """The JSON text to store: the update, when it came (in milliseconds since the epoch; a press
+    has no time of its own), and who read it, since that decides what is meant for the bot, and
+    an update may be read again before the bot knows its own name.
     """
-    return json.dumps({"bot": {"id": me.user_id, "username": me.username}, "update": update})
+    bot = {"id": me.user_id, "username": me.username}
+    return json.dumps({"bot": bot, "at": now, "update": update})
 
 
-def receive(payload: str) -> InboundMessage | None:
-    """The message in a packed update, None if it is of no concern to a person's talk.
+def receive(payload: str) -> Inbound | None:
+    """What a packed update says, None if it is of no concern to a person's talk.
 
     Raises `ValueError` on what can't be read.
     """
@@ -53,7 +56,8 @@ def receive(payload: str) -> InboundMessage | None:
         message = part(update, key)
         if message is not None:
             return _read(message, me, is_edit=key == "edited_message")
-    return None
+    query = part(update, "callback_query")
+    return _read_press(query, at=number_in(envelope, "at")) if query is not None else None
 
 
 def _read(message: Json, me: Me, *, is_edit: bool) -> InboundMessage | None:
@@ -67,22 +71,15 @@ def _read(message: Json, me: Me, *, is_edit: bool) -> InboundMessage | None:
     attachments = read_attachments(message)
     if chat.get("type") == "channel" or not (has_text or attachments):
         return None  # channel posts; somebody joined, a message was pinned, and so on
-    is_direct = chat.get("type") == "private"
     quote = _read_quote(message, me)
     words = _read_words(message, me)
     is_for_us = words.is_named or (quote is not None and quote.is_ours)
-    username = text_in(sender, "username", default="")
+    address = _address_of(chat, message)
+    is_direct = address.is_direct
     return InboundMessage(
-        address=Address(
-            chat_id=str(number_in(chat, "id")), thread_id=_thread_of(message), is_direct=is_direct
-        ),
+        address=address,
         message_id=PlatformMessageId(str(number_in(message, "message_id"))),
-        sender=Sender(
-            user_id=PlatformUserId(str(number_in(sender, "id"))),
-            display_name=name_of(sender),
-            username=plain_name(username) or None,
-            language=text_in(sender, "language_code", default="") or None,
-        ),
+        sender=_sender_of(sender),
         text=words.text,
         is_addressed=is_direct or (is_for_us and not words.is_for_another_bot),
         is_edit=is_edit,
@@ -91,6 +88,44 @@ def _read(message: Json, me: Me, *, is_edit: bool) -> InboundMessage | None:
         room_title=None if is_direct else plain_name(text_in(chat, "title", default="")),
         forwarded_from=_origin_of(part(message, "forward_origin")),
         sent_at=number_in(message, "date") * 1000,
+    )
+
+
+def _read_press(query: Json, *, at: int) -> ButtonPress | None:
+    """A press of a button of ours. One below a message that Telegram does not keep for bots any
+    more has no topic; one below a message that was sent by way of a bot has no message at all.
+    """
+    key = read_key(text_in(query, "data", default=""))
+    message = part(query, "message")
+    sender = part(query, "from")
+    if key is None or message is None or sender is None:
+        return None
+    chat = part(message, "chat")
+    if chat is None:
+        raise ValueError("a press without a chat")
+    return ButtonPress(
+        address=_address_of(chat, message),
+        message_id=PlatformMessageId(str(number_in(message, "message_id"))),
+        sender=_sender_of(sender),
+        key=plain_text(key),
+        sent_at=at,
+    )
+
+
+def _address_of(chat: Json, message: Json) -> Address:
+    return Address(
+        chat_id=str(number_in(chat, "id")),
+        thread_id=_thread_of(message),
+        is_direct=chat.get("type") == "private",
+    )
+
+
+def _sender_of(sender: Json) -> Sender:
+    return Sender(
+        user_id=PlatformUserId(str(number_in(sender, "id"))),
+        display_name=name_of(sender),
+        username=plain_name(text_in(sender, "username", default="")) or None,
+        language=text_in(sender, "language_code", default="") or None,
     )
 
 

@@ -22,5 +22,6 @@ async def api() -> AsyncIterator[TelegramEmulator]:
 
 @pytest.fixture
 async def bot(api: TelegramEmulator) -> AsyncIterator[Bot]:
-    async with Bot(api.token, base_url=f"{api.base_url}/bot") as real:
+    files = f"{api.base_url}/file/bot"
+    async with Bot(api.token, base_url=f"{api.base_url}/bot", base_file_url=files) as real:
         yield real

@@ -15,6 +15,7 @@ from typing import Any, Self, TypeVar
 import uvloop
 from aiohttp import web
 
+from tests.emulators.telegram_deeds import Deeds
 from tests.emulators.telegram_faults import Fault
 from tests.emulators.telegram_parameters import read_parameters
 from tests.emulators.telegram_texts import Json, Refusal, whole
@@ -25,8 +26,8 @@ USERNAME = "talaria_bot"
 Hook = Callable[[str, Json], Awaitable[None]]
 T = TypeVar("T")
 
-_BODY_LIMIT = 50_000_000
-"""Bytes of a request: a bot's largest upload."""
+_BODY_LIMIT = 60_000_000
+"""Bytes of a request: a bot's largest upload, and what stands around it."""
 _TAKEN_OVER = (
     "Conflict: terminated by other getUpdates request; make sure that only one bot instance is "
     "running"
@@ -43,6 +44,7 @@ class TelegramEmulator:
     def __init__(self, *, token: str = TOKEN, username: str = USERNAME, port: int = 0) -> None:
         self.token = token
         self.world = World(bot_id=int(token.partition(":")[0]), username=username)
+        self.deeds = Deeds(self.world)
         self.calls: Counter[str] = Counter()
         self.requests: deque[tuple[str, Json]] = deque(maxlen=5000)
         self.actions: deque[tuple[int, int | None, str]] = deque(maxlen=5000)
@@ -69,8 +71,13 @@ class TelegramEmulator:
             "getmycommands": lambda _: self.commands,
             "getwebhookinfo": self._tell_webhook,
             "deletewebhook": self._delete_webhook,
-            "answercallbackquery": lambda _: True,
             "getfile": self.world.file,
+            "senddocument": self.deeds.send_document,
+            "editmessagecaption": self.deeds.edit_caption,
+            "setmessagereaction": self.deeds.react,
+            "getchatmembercount": self.deeds.count_members,
+            "getchat": self.deeds.tell_chat,
+            "answercallbackquery": self.deeds.answer_press,
         }
 
     async def __aenter__(self) -> Self:
@@ -84,6 +91,7 @@ class TelegramEmulator:
         """Listen on loopback; with port 0 on a port of the system's choice."""
         application = web.Application(client_max_size=_BODY_LIMIT)
         application.router.add_route("*", "/bot{token}/{method}", self._serve)
+        application.router.add_get("/file/bot{token}/files/{file_id}", self._give_file)
         application.router.add_post("/_test/{call}", self._control)
         self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=1)
         await self._runner.setup()
@@ -148,6 +156,15 @@ class TelegramEmulator:
     ) -> None:
         """A person changes the text of their message."""
         self.push(self.world.rewrite(user_id, message_id, text, chat=chat))
+
+    async def presses(self, user_id: int, label: str, *, chat: int | None = None) -> None:
+        """A person presses the newest button of this label. Raises `LookupError`."""
+        self.push(self.deeds.press(user_id, label, user_id if chat is None else chat))
+
+    def redeliver(self) -> None:
+        """Give all updates so far once more, as if their confirmations had been forgotten."""
+        self.world.repeats = list(self.world.told)
+        self._stir()
 
     def push(self, update: Json) -> int:
         """Queue an update as it is, poison too; returns its number (its own, if it has one)."""
@@ -277,7 +294,7 @@ class TelegramEmulator:
         self.world.confirm(whole(parameters, "offset"))
         limit = min(whole(parameters, "limit") or 100, 100)
         deadline = asyncio.get_running_loop().time() + whole(parameters, "timeout")
-        while not self.world.updates and not self._is_closing:
+        while not (self.world.updates or self.world.repeats or self._is_closing):
             changed = self._changed
             try:
                 async with asyncio.timeout_at(deadline):
@@ -288,7 +305,21 @@ class TelegramEmulator:
                 break
         if ticket != self._poller:
             raise Refusal(409, _TAKEN_OVER)
+        if self.world.repeats:
+            repeats, self.world.repeats = self.world.repeats, []
+            return repeats  # what is not confirmed yet is among them
         return self.world.updates[:limit]
+
+    async def _give_file(self, request: web.Request) -> web.StreamResponse:
+        """What stands behind the path that getFile tells; can fail as a method "file" would."""
+        self.calls["file"] += 1
+        fault = self._next_fault("file", {})
+        if fault is not None:
+            return await self._break(request, fault)
+        data = self.world.contents.get(request.match_info["file_id"])
+        if data is None or request.match_info["token"] != self.token:
+            raise web.HTTPNotFound
+        return web.Response(body=data)
 
     def _act(self, parameters: Json) -> bool:
         chat = self.world.chat(parameters.get("chat_id"))
@@ -318,9 +349,10 @@ class TelegramEmulator:
         """The test's side for other processes: POST JSON to /_test/<call>.
 
         `user {user_id, name}`, `group {chat_id, title}`, `says {user_id, text, ...}` -> id,
-        `edits {user_id, message_id, text}`, `push {update}` -> number, `messages {chat_id}` ->
-        [{message_id, text, history}], `calls {}` -> counts by method. What these would raise in
-        a test is answered as 500.
+        `edits {user_id, message_id, text}`, `presses {user_id, label, chat}`, `redeliver {}`,
+        `push {update}` -> number, `messages {chat_id}` -> [{message_id, text, history, labels,
+        file}], `calls {}` -> counts by method. What these would raise in a test is answered as
+        500.
         """
         arguments = await request.json() if request.can_read_body else {}
         match request.match_info["call"]:
@@ -333,11 +365,18 @@ class TelegramEmulator:
             case "edits":
                 await self.edits(**arguments)
                 answer = True
+            case "presses":
+                await self.presses(**arguments)
+                answer = True
+            case "redeliver":
+                self.redeliver()
+                answer = True
             case "push":
                 answer = self.push(arguments["update"])
             case "messages":
                 answer = [
                     {"message_id": m.message_id, "text": m.text, "history": m.history}
+                    | {"labels": m.labels, "file": m.file.name if m.file else None}
                     for m in self.messages(**arguments)
                 ]
             case "calls":

@@ -5,10 +5,13 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.emulators.telegram_texts import Json, Refusal
+from tests.emulators.telegram_texts import Json, Refusal, Upload
 
 _SPOKEN = {
     "entities": "entities",
+    "caption_entities": "caption entities",
+    "reply_markup": "reply keyboard markup",
+    "reaction": "reaction",
     "reply_parameters": "reply parameters",
     "link_preview_options": "link preview options",
     "commands": "commands",
@@ -25,7 +28,7 @@ async def read_parameters(request: web.Request) -> Json:
         if request.content_type == "application/json":
             parameters |= _read_body(await request.read())
         else:
-            parameters |= dict(await request.post())
+            parameters |= {name: _keep(value) for name, value in (await request.post()).items()}
     for key, name in _SPOKEN.items():
         if isinstance(parameters.get(key), str):
             try:
@@ -33,6 +36,14 @@ async def read_parameters(request: web.Request) -> Json:
             except ValueError:
                 raise Refusal(400, f"Bad Request: can't parse {name} JSON object") from None
     return parameters
+
+
+def _keep(value: Any) -> Any:
+    if not isinstance(value, web.FileField):
+        return value
+    with value.file as file:
+        data = file.read()
+    return Upload(name=value.filename, media_type=value.content_type, data=data)
 
 
 def _read_body(body: bytes) -> Json:

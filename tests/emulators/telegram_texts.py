@@ -1,11 +1,13 @@
 """What Telegram makes of the parameters of a call: numbers, texts, entities, and refusals."""
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
 Json = dict[str, Any]
 
 TEXT_LIMIT = 4096
+CAPTION_LIMIT = 1024
 ENTITY_LIMIT = 100
 _GIVEN = frozenset(
     {"blockquote", "bold", "code", "custom_emoji", "date_time", "expandable_blockquote", "italic"}
@@ -29,6 +31,15 @@ class Refusal(Exception):
         self.status = status
         self.description = description
         self.parameters = parameters
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """A file that came with a call."""
+
+    name: str
+    media_type: str
+    data: bytes
 
 
 def whole(parameters: Json, key: str) -> int:
@@ -61,14 +72,49 @@ def with_entities(text: str, text_key: str, entities_key: str) -> Json:
 def clean(parameters: Json) -> tuple[str, list[Json]]:
     """The text and entities of a request as Telegram keeps them. Raises `Refusal`."""
     text = str(parameters.get("text") or "")
+    if not text.strip("\0 \t\n\r\u200b\u200c\u200d\ufeff"):
+        units(text)
+        raise Refusal(400, "Bad Request: message text is empty")
+    if units(text) > TEXT_LIMIT:
+        raise Refusal(400, "Bad Request: message is too long")
+    return text, _clean_entities(text, parameters, "entities")
+
+
+def clean_caption(parameters: Json) -> tuple[str, list[Json]]:
+    """The caption of a file, which may be empty. Raises `Refusal`."""
+    text = str(parameters.get("caption") or "")
+    if units(text) > CAPTION_LIMIT:
+        raise Refusal(400, "Bad Request: message caption is too long")
+    return text, _clean_entities(text, parameters, "caption_entities")
+
+
+def read_keyboard(parameters: Json) -> list[list[Json]]:
+    """The rows of an inline keyboard, empty if there is none. Raises `Refusal`."""
+    markup = parameters.get("reply_markup") or {}
+    rows = markup.get("inline_keyboard") if isinstance(markup, dict) else None
+    if rows is None:
+        if markup:
+            raise Refusal(400, "Bad Request: object expected as reply markup")
+        return []
+    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        raise Refusal(400, 'Bad Request: field "inline_keyboard" must be an Array of Arrays')
+    for key in (key for row in rows for key in row):
+        if not key.get("text"):
+            raise Refusal(400, "Bad Request: inline keyboard button text is empty")
+        if not 1 <= len(str(key.get("callback_data") or "").encode()) <= 64:
+            raise Refusal(400, "Bad Request: BUTTON_DATA_INVALID")
+        if key.get("style") not in (None, "success", "danger", "primary"):
+            raise Refusal(400, "Bad Request: invalid button style specified")
+    if sum(len(row) for row in rows) > 100 or any(len(row) > 8 for row in rows):
+        raise Refusal(400, "Bad Request: REPLY_MARKUP_TOO_LONG")
+    return rows
+
+
+def _clean_entities(text: str, parameters: Json, key: str) -> list[Json]:
     if parameters.get("parse_mode"):
         raise Refusal(400, "Bad Request: this emulator takes entities, not parse modes")
     length = units(text)
-    if not text.strip("\0 \t\n\r\u200b\u200c\u200d\ufeff"):
-        raise Refusal(400, "Bad Request: message text is empty")
-    if length > TEXT_LIMIT:
-        raise Refusal(400, "Bad Request: message is too long")
-    given: list[Json] = parameters.get("entities") or []
+    given: list[Json] = parameters.get(key) or []
     if not isinstance(given, list):
         raise Refusal(400, "Bad Request: can't parse entities: expected an Array")
     entities = [entity for entity in given if _check(text, length, entity)]
@@ -76,7 +122,7 @@ def clean(parameters: Json) -> tuple[str, list[Json]]:
     del entities[ENTITY_LIMIT:]
     if text != text.strip():
         raise Refusal(400, "Bad Request: this emulator takes no text with blanks at its ends")
-    return text, entities
+    return entities
 
 
 def _check(text: str, length: int, entity: Any) -> bool:

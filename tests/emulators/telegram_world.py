@@ -3,7 +3,15 @@
 import time
 from dataclasses import dataclass, field
 
-from tests.emulators.telegram_texts import Json, Refusal, clean, whole, with_entities
+from tests.emulators.telegram_texts import (
+    Json,
+    Refusal,
+    Upload,
+    clean,
+    read_keyboard,
+    whole,
+    with_entities,
+)
 
 FILE_LIMIT = 20_000_000
 """Bytes that a bot may fetch of one file."""
@@ -23,6 +31,14 @@ class BotMessage:
     is_silent: bool
     link_preview: Json
     history: list[str] = field(default_factory=list)
+    keyboard: list[list[Json]] = field(default_factory=list)
+    file: Upload | None = None
+    """The text is its caption then."""
+
+    @property
+    def labels(self) -> list[str]:
+        """What stands on the buttons below it."""
+        return [key["text"] for row in self.keyboard for key in row]
 
 
 class World:
@@ -43,7 +59,19 @@ class World:
         self.messages: dict[tuple[int, int], Json] = {}
         self.bot_messages: dict[int, dict[int, BotMessage]] = {}
         self.files: dict[str, Json] = {}
+        self.contents: dict[str, bytes] = {}
+        """What can be fetched of the files, by file_id."""
+        self.members: dict[int, int] = {}
+        """How many are in a group, the bot too; 3 where nothing is said."""
+        self.reactions: dict[tuple[int, int], list[str]] = {}
+        """The bot's, by chat and message."""
+        self.answered: list[str] = []
+        """The presses that the bot has answered, by id, in order."""
         self.updates: list[Json] = []
+        self.told: list[Json] = []
+        """All updates so far, confirmed or not."""
+        self.repeats: list[Json] = []
+        """Confirmed updates that the next answer gives once more."""
         self.next_update_id = 700_000_001
         self._ids: dict[int, int] = {0: 1000}
 
@@ -147,6 +175,7 @@ class World:
             update = {"update_id": self.next_update_id, **update}
         self.next_update_id = update["update_id"] + 1
         self.updates.append(update)
+        self.told.append(update)
         return update
 
     def confirm(self, offset: int) -> None:
@@ -175,19 +204,20 @@ class World:
     def send(self, parameters: Json) -> Json:
         """sendMessage. Raises `Refusal`."""
         chat = self.chat(parameters.get("chat_id"))
+        text, entities = clean(parameters)
+        message: Json = {"text": text} | ({"entities": entities} if entities else {})
+        return self.post(chat, parameters, message)
+
+    def post(self, chat: Json, parameters: Json, content: Json, file: Upload | None = None) -> Json:
+        """Put a message of the bot up. Raises `Refusal`."""
         thread = whole(parameters, "message_thread_id")
         if thread and thread not in self.topics.get(chat["id"], set()):
             raise Refusal(400, "Bad Request: message thread not found")
-        text, entities = clean(parameters)
-        message: Json = {
-            "message_id": 0,
-            "from": self.bot,
-            "chat": chat,
-            "date": int(time.time()),
-            "text": text,
-        }
-        if entities:
-            message["entities"] = entities
+        keyboard = read_keyboard(parameters)
+        message: Json = {"message_id": 0, "from": self.bot, "chat": chat, "date": int(time.time())}
+        message |= content
+        if keyboard:
+            message["reply_markup"] = {"inline_keyboard": keyboard}
         if thread:
             message |= {"message_thread_id": thread, "is_topic_message": True}
         reply = parameters.get("reply_parameters") or {}
@@ -200,16 +230,19 @@ class World:
             raise Refusal(400, "Bad Request: message to be replied not found")
         message["message_id"] = self._take_id(chat["id"])
         self.messages[chat["id"], message["message_id"]] = message
+        text = content.get("caption", "") if file else content["text"]
         self.bot_messages.setdefault(chat["id"], {})[message["message_id"]] = BotMessage(
             chat_id=chat["id"],
             message_id=message["message_id"],
             text=text,
-            entities=entities,
+            entities=content.get("caption_entities" if file else "entities", []),
             thread_id=message.get("message_thread_id"),
             reply_to=answered["message_id"] if answered is not None else None,
             is_silent=bool(parameters.get("disable_notification")),
             link_preview=parameters.get("link_preview_options") or {},
             history=[text],
+            keyboard=keyboard,
+            file=file,
         )
         return message
 
@@ -217,30 +250,46 @@ class World:
         """editMessageText. Raises `Refusal`."""
         chat = self.chat(parameters.get("chat_id"))
         text, entities = clean(parameters)
+        shown = self.own(chat, parameters)
+        if shown.file is not None:
+            raise Refusal(400, "Bad Request: there is no text in the message to edit")
+        return self.change(shown, parameters, text, entities)
+
+    def own(self, chat: Json, parameters: Json) -> BotMessage:
+        """The message of the bot that shall be edited. Raises `Refusal`."""
         message_id = whole(parameters, "message_id")
         if not message_id:
             raise Refusal(400, "Bad Request: message identifier is not specified")
-        message = self.messages.get((chat["id"], message_id))
-        if message is None:
+        if (chat["id"], message_id) not in self.messages:
             raise Refusal(400, "Bad Request: message to edit not found")
         shown = self.bot_messages.get(chat["id"], {}).get(message_id)
         if shown is None:
             raise Refusal(400, "Bad Request: message can't be edited")
-        if (shown.text, shown.entities) == (text, entities):
+        return shown
+
+    def change(self, shown: BotMessage, parameters: Json, text: str, entities: list[Json]) -> Json:
+        """Give a message of the bot other words and buttons. Raises `Refusal`."""
+        keyboard = read_keyboard(parameters)
+        if (shown.text, shown.entities, shown.keyboard) == (text, entities, keyboard):
             raise Refusal(
                 400,
                 "Bad Request: message is not modified: specified new message content and reply "
                 "markup are exactly the same as a current content and reply markup of the message",
             )
-        shown.text, shown.entities = text, entities
+        if shown.text != text:
+            shown.history.append(text)
+        shown.text, shown.entities, shown.keyboard = text, entities, keyboard
         shown.link_preview = parameters.get("link_preview_options") or {}
-        shown.history.append(text)
-        message = dict(message)
-        message.pop("entities", None)
-        message |= {"text": text, "edit_date": int(time.time())}
+        words, places = ("caption", "caption_entities") if shown.file else ("text", "entities")
+        message = dict(self.messages[shown.chat_id, shown.message_id])
+        message.pop(places, None)
+        message.pop("reply_markup", None)
+        message |= {words: text, "edit_date": int(time.time())}
         if entities:
-            message["entities"] = entities
-        self.messages[chat["id"], message_id] = message
+            message[places] = entities
+        if keyboard:
+            message["reply_markup"] = {"inline_keyboard": keyboard}
+        self.messages[shown.chat_id, shown.message_id] = message
         return message
 
     def delete(self, parameters: Json) -> bool:

@@ -138,6 +138,7 @@ async def test_it_stands_alone_and_is_moved_over_http() -> None:
             sent = await bot.send_message(ANNA, "hi")
             assert await control("messages", chat_id=ANNA) == [
                 {"message_id": sent.message_id, "text": "hi", "history": ["hi"]}
+                | {"labels": [], "file": None}
             ]
             assert (await control("calls"))["sendMessage"] == 1
         process.terminate()

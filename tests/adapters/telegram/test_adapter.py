@@ -7,7 +7,7 @@ from dataclasses import replace
 import aiohttp
 import pytest
 
-from adapters.contract import CanShowMenu, MenuEntry
+from adapters.abilities import CanShowMenu, MenuEntry
 from adapters.errors import (
     AdapterError,
     AdapterStopped,

@@ -286,7 +286,7 @@ def test_text_comes_in_as_it_was_written() -> None:
 
 
 def test_what_no_store_takes_is_replaced() -> None:
-    payload = pack({"message": message("placeholder")}, ME).replace(
+    payload = pack({"message": message("placeholder")}, ME, now=0).replace(
         "placeholder", "a\\u0000\\ud83d"
     )
     found = receive(payload)
@@ -316,7 +316,7 @@ def test_a_display_name_can_not_deceive(name: str, shown: str) -> None:
 def test_reading_again_later_gives_the_same_even_under_a_new_name() -> None:
     entity = {"type": "mention", "offset": 0, "length": 9}
     update = {"message": message("@old_name hi", chat=GROUP, entities=[entity])}
-    stored = pack(update, Me(user_id=4242, username="old_name"))
+    stored = pack(update, Me(user_id=4242, username="old_name"), now=0)
     assert json.loads(stored)["update"] == update
     found = receive(stored)
     assert found is not None

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from adapters.messages import InboundMessage
+from adapters.messages import ButtonPress, InboundMessage
 from adapters.telegram.receive import Me, pack, receive
 
 ME = Me(user_id=4242, username="Talaria_Bot")
@@ -29,7 +29,9 @@ def message(text: str | None = None, /, **fields: Any) -> dict[str, Any]:
 
 def read(update: Any) -> InboundMessage | None:
     """Pack an update as the adapter does, and read it again."""
-    return receive(pack(update, ME))
+    found = receive(pack(update, ME, now=1_763_000_000_500))
+    assert not isinstance(found, ButtonPress)
+    return found
 
 
 def read_message(text: str | None = None, /, **fields: Any) -> InboundMessage:

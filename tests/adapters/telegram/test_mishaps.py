@@ -16,7 +16,7 @@ from adapters.errors import (
     Unreachable,
     Unsure,
 )
-from adapters.telegram.api import AnotherPoller, translate
+from adapters.telegram.mishaps import AnotherPoller, translate
 
 EXPECTED: dict[str, type[AdapterError]] = {
     "BadRequest": Rejected,

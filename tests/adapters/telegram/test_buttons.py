@@ -1,0 +1,155 @@
+"""Buttons go out in rows and presses come back with their keys, stored before they are answered."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from adapters.messages import Button, ButtonPress
+from adapters.telegram.buttons import MOST_BUTTONS, lay_out, read_key
+from adapters.telegram.receive import pack, receive
+from tests.adapters.telegram.rig import ANNA, ROOM, running, to, until
+from tests.adapters.telegram.updates import ANNA as PERSON
+from tests.adapters.telegram.updates import BOT, GROUP, ME, PRIVATE
+from tests.emulators import telegram_faults as faults
+from tests.emulators.telegram import TelegramEmulator
+from tests.fakes.inlet import FakeInlet
+
+YES = Button(key="yes:1", label="Yes", style="good")
+NO = Button(key="no:1", label="No", style="danger")
+LATER = Button(key="later:1", label="Ask me later")
+
+
+@pytest.fixture
+async def api() -> AsyncIterator[TelegramEmulator]:
+    async with TelegramEmulator() as emulator:
+        emulator.user(ANNA)
+        emulator.group(ROOM, is_forum=True)
+        yield emulator
+
+
+@pytest.fixture
+def inlet() -> FakeInlet:
+    return FakeInlet()
+
+
+def press(**changes: Any) -> dict[str, Any]:
+    message = {"message_id": 5, "from": BOT, "chat": PRIVATE, "date": 1_763_000_000, "text": "?"}
+    query = {"id": "1", "from": PERSON, "message": message, "data": "t:yes:1"}
+    return {"update_id": 1, "callback_query": query | changes}
+
+
+def read(update: dict[str, Any]) -> ButtonPress | None:
+    found = receive(pack(update, ME, now=1_763_000_000_500))
+    assert found is None or isinstance(found, ButtonPress)
+    return found
+
+
+def test_a_press_is_read_with_its_key_its_place_and_its_time() -> None:
+    found = read(press())
+    assert found is not None
+    assert (found.key, found.message_id, found.sent_at) == ("yes:1", "5", 1_763_000_000_500)
+    assert (found.address.chat_id, found.address.thread_id, found.address.is_direct) == (
+        "11",
+        None,
+        True,
+    )
+    assert (found.sender.user_id, found.sender.display_name) == ("11", "Anna Lee")
+
+
+def test_a_press_in_a_topic_belongs_there() -> None:
+    message = {"message_id": 5, "chat": GROUP, "message_thread_id": 9, "is_topic_message": True}
+    found = read(press(message=message))
+    assert found is not None
+    assert (found.address.thread_id, found.address.is_direct) == ("9", False)
+
+
+def test_a_press_below_a_message_that_is_too_old_has_its_chat() -> None:
+    found = read(press(message={"message_id": 5, "chat": GROUP, "date": 0}))
+    assert found is not None
+    assert (found.address.chat_id, found.message_id) == (str(GROUP["id"]), "5")
+
+
+@pytest.mark.parametrize(
+    "changes", [{"data": "other"}, {"data": ""}, {"message": None}, {"from": None}]
+)
+def test_a_press_of_what_is_not_ours_is_of_no_concern(changes: dict[str, Any]) -> None:
+    assert read(press(**changes)) is None
+
+
+@pytest.mark.parametrize("changes", [{"data": 7}, {"message": {"message_id": 5}}, {"from": {}}])
+def test_a_press_that_can_not_be_read_is_a_value_error(changes: dict[str, Any]) -> None:
+    with pytest.raises(ValueError):
+        read(press(**changes))
+
+
+def test_short_labels_share_a_row_and_long_ones_do_not() -> None:
+    long = Button(key="x", label="y" * 60)
+    rows = [[key.label for key in row] for row in lay_out([YES, NO, LATER, YES, long, YES])]
+    assert rows == [["Yes", "No", "Ask me later"], ["Yes"], ["y" * 60], ["Yes"]]
+    assert lay_out([]) == ()
+
+
+def test_the_longest_key_fits_and_is_read_again() -> None:
+    ((key,),) = lay_out([Button(key="k" * 40, label="x")])
+    assert len(key.data.encode()) <= 64
+    assert read_key(key.data) == "k" * 40
+
+
+async def test_as_many_buttons_as_are_promised_are_taken(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        assert adapter.most_buttons == MOST_BUTTONS
+        many = tuple(Button(key=f"k{n}", label=f"{n}") for n in range(MOST_BUTTONS))
+        await adapter.send(replace(to(ANNA, "Which?"), buttons=many))
+        (shown,) = api.messages(ANNA)
+        assert shown.labels == [str(n) for n in range(MOST_BUTTONS)]
+
+
+async def test_styles_are_told_to_telegram(api: TelegramEmulator, inlet: FakeInlet) -> None:
+    async with running(api, inlet) as adapter:
+        await adapter.send(replace(to(ANNA, "Sure?"), buttons=(YES, NO, LATER)))
+        (shown,) = api.messages(ANNA)
+        assert [key.get("style") for key in shown.keyboard[0]] == ["success", "danger", None]
+
+
+async def test_a_press_is_answered_only_once_it_is_stored(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        await adapter.send(replace(to(ANNA, "Sure?"), buttons=(YES, NO)))
+        inlet.refusals = 2
+        answered: list[int] = []
+        inlet.before = lambda: answered.append(len(api.world.answered))
+        await api.presses(ANNA, "No")
+        await inlet.receives(1)
+        await until(lambda: len(api.world.answered) == 1)
+        assert answered == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [faults.refused("Bad Request: query is too old"), faults.DROP, faults.http(502),
+     faults.retry_after(30), faults.blocked(), faults.refused("Unauthorized", 401)],
+)  # fmt: skip
+async def test_a_press_that_can_not_be_answered_counts_all_the_same(
+    api: TelegramEmulator, inlet: FakeInlet, fault: faults.Fault
+) -> None:
+    async with running(api, inlet) as adapter:
+        await adapter.send(replace(to(ANNA, "Sure?"), buttons=(YES, NO)))
+        api.fail("answerCallbackQuery", kind=fault)
+        await api.presses(ANNA, "No")
+        await inlet.receives(1)
+        await api.says(ANNA, "go on")
+        await inlet.receives(2)
+        assert adapter.health().state == "connected"
+
+
+async def test_a_press_may_be_garbage(api: TelegramEmulator, inlet: FakeInlet) -> None:
+    async with running(api, inlet):
+        for query in ("garbage", {"id": 7}, {}):
+            api.push({"callback_query": query})
+        await api.says(ANNA, "still here?")
+        await inlet.receives(4)

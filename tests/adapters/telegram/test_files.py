@@ -1,0 +1,232 @@
+"""Files come in and go out through Telegram, within its limits and ours."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from adapters.errors import (
+    AdapterError,
+    ChatGone,
+    RateLimited,
+    Rejected,
+    Unreachable,
+    Unsure,
+)
+from adapters.messages import Attachment, OutboundFile, OutboundMessage
+from tests.adapters.telegram.rig import ANNA, running, to, until
+from tests.emulators import telegram_faults as faults
+from tests.emulators.telegram import TelegramEmulator
+from tests.emulators.telegram_media import document, voice
+from tests.fakes.inlet import FakeInlet
+
+TABLE = OutboundFile(name="t.csv", media_type="text/csv", data=b"a;b\n")
+MOST = 1_000_000
+
+
+@pytest.fixture
+async def api() -> AsyncIterator[TelegramEmulator]:
+    async with TelegramEmulator() as emulator:
+        emulator.user(ANNA)
+        yield emulator
+
+
+@pytest.fixture
+def inlet() -> FakeInlet:
+    return FakeInlet()
+
+
+def attached(file_id: str = "d1", size: int | None = None) -> Attachment:
+    return Attachment(kind="document", file_id=file_id, name="notes.txt", size=size)
+
+
+def carrying(file: OutboundFile, text: str = "") -> OutboundMessage:
+    return replace(to(ANNA, text), file=file)
+
+
+# In
+
+
+async def test_an_attachment_is_fetched_as_it_was_sent(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        await api.says(ANNA, None, caption="listen", **voice(size=500_000))
+        api.world.contents["voice-1"] = bytes(range(250)) * 2000
+        (event,) = await inlet.receives(1)
+        found = adapter.receive(event)
+        assert found is not None
+        (attachment,) = found.attachments  # type: ignore[union-attr]
+        assert await adapter.fetch(attachment, most_bytes=MOST) == bytes(range(250)) * 2000
+
+
+@pytest.mark.parametrize("told", [None, 3])
+async def test_a_file_is_never_read_beyond_the_limit_whatever_is_told(
+    api: TelegramEmulator, inlet: FakeInlet, told: int | None
+) -> None:
+    async with running(api, inlet) as adapter:
+        await api.says(ANNA, None, **document(file_id="d1", size=told or 0))
+        api.world.contents["d1"] = b"x" * (MOST + 1)
+        with pytest.raises(Rejected, match=r"larger than the 1 MB"):
+            await adapter.fetch(attached(size=told), most_bytes=MOST)
+        api.world.contents["d1"] = b"x" * MOST
+        assert len(await adapter.fetch(attached(size=told), most_bytes=MOST)) == MOST
+
+
+async def test_a_file_that_is_told_to_be_too_large_is_not_asked_for(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        with pytest.raises(Rejected, match="larger than the 1 MB"):
+            await adapter.fetch(attached(size=MOST + 1), most_bytes=MOST)
+        assert api.calls["getFile"] == 0
+        await api.says(ANNA, None, **document(file_id="d1", size=MOST + 1))
+        with pytest.raises(Rejected, match="larger than the 1 MB"):
+            await adapter.fetch(attached(), most_bytes=MOST)
+        assert api.calls["file"] == 0
+
+
+async def test_telegrams_own_limit_is_told(api: TelegramEmulator, inlet: FakeInlet) -> None:
+    async with running(api, inlet) as adapter:
+        await api.says(ANNA, None, **document(file_id="d1", size=20_000_001))
+        with pytest.raises(Rejected, match="larger than the 20 MB"):
+            await adapter.fetch(attached(), most_bytes=50_000_000)
+
+
+async def test_a_file_that_is_gone_is_told(api: TelegramEmulator, inlet: FakeInlet) -> None:
+    async with running(api, inlet) as adapter:
+        await api.says(ANNA, None, **document(file_id="d1"))
+        for file_id in ("d1", "never", ""):
+            with pytest.raises(Rejected, match=r"\S+ \S+ .*\.$"):
+                await adapter.fetch(attached(file_id), most_bytes=MOST)
+
+
+@pytest.mark.parametrize("method", ["getFile", "file"])
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [(faults.DROP, Unreachable), (faults.http(502), Unreachable),
+     (faults.retry_after(9), RateLimited)],
+)  # fmt: skip
+async def test_a_fetch_that_breaks_has_this_wings_name(
+    api: TelegramEmulator,
+    inlet: FakeInlet,
+    method: str,
+    fault: faults.Fault,
+    expected: type[AdapterError],
+) -> None:
+    async with running(api, inlet) as adapter:
+        await api.says(ANNA, None, **document(file_id="d1"))
+        api.world.contents["d1"] = b"x"
+        api.fail(method, times=3, kind=fault)  # a GET is tried again by itself
+        with pytest.raises(AdapterError) as caught:
+            await adapter.fetch(attached(), most_bytes=MOST)
+        assert type(caught.value) is expected
+        assert api.token.partition(":")[2] not in str(caught.value)
+        api.mend()
+        assert await adapter.fetch(attached(), most_bytes=MOST) == b"x"
+
+
+# Out
+
+
+async def test_a_file_goes_out_with_its_caption_name_and_type(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        asked = await api.says(ANNA, "a table, please")
+        owed = carrying(TABLE, "**Here** it is")
+        await adapter.send(replace(owed, reply_to=str(asked), is_silent=True))  # type: ignore[arg-type]
+        (shown,) = api.messages(ANNA)
+        assert shown.file is not None
+        assert (shown.file.name, shown.file.media_type) == ("t.csv", "text/csv")
+        assert shown.file.data == TABLE.data
+        assert (shown.text, shown.reply_to, shown.is_silent) == ("Here it is", asked, True)
+        assert shown.entities == [{"type": "bold", "offset": 0, "length": 4}]
+
+
+async def test_names_of_files_may_be_in_any_script(api: TelegramEmulator, inlet: FakeInlet) -> None:
+    async with running(api, inlet) as adapter:
+        names = ["Übersicht 2026.pdf", "表.csv", 'a"b;c.txt', "two\nlines.txt"]
+        for name in names:
+            await adapter.send(carrying(replace(TABLE, name=name)))
+        assert [shown.file.name for shown in api.messages(ANNA) if shown.file] == [
+            *names[:3],
+            "two_lines.txt",
+        ]
+
+
+@pytest.mark.parametrize(
+    ("data", "text"), [(b"", "x"), (b"x", "y" * 1025), (b"x" * 50_000_001, "x")]
+)
+async def test_a_file_that_telegram_would_not_take_is_never_sent(
+    api: TelegramEmulator, inlet: FakeInlet, data: bytes, text: str
+) -> None:
+    async with running(api, inlet) as adapter:
+        with pytest.raises(Rejected, match="Telegram takes"):
+            await adapter.send(carrying(replace(TABLE, data=data), text))
+        assert api.calls["sendDocument"] == 0
+
+
+async def test_the_largest_file_is_taken(api: TelegramEmulator, inlet: FakeInlet) -> None:
+    async with running(api, inlet) as adapter:
+        await adapter.send(
+            carrying(replace(TABLE, data=b"x" * adapter.most_file_bytes), "y" * 1024)
+        )
+        assert len(api.messages(ANNA)) == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [(faults.DROP, Unsure), (faults.LOSE, Unsure), (faults.http(502), Unsure),
+     (faults.retry_after(9), RateLimited), (faults.blocked(), ChatGone)],
+)  # fmt: skip
+async def test_a_file_that_does_not_get_through_has_this_wings_name(
+    api: TelegramEmulator, inlet: FakeInlet, fault: faults.Fault, expected: type[AdapterError]
+) -> None:
+    async with running(api, inlet) as adapter:
+        api.fail("sendDocument", kind=fault)
+        with pytest.raises(expected):
+            await adapter.send(carrying(TABLE))
+
+
+async def test_an_edit_of_a_file_changes_its_caption(
+    api: TelegramEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        sent = await adapter.send(carrying(TABLE, "before"))
+        await adapter.edit(carrying(TABLE, "after"), sent)
+        await adapter.edit(carrying(TABLE, "after"), sent)
+        assert api.messages(ANNA)[0].history == ["before", "after"]
+
+
+@pytest.mark.parametrize("text", ["", "a table"])
+async def test_a_file_whose_answer_was_lost_is_found_among_texts(
+    api: TelegramEmulator, inlet: FakeInlet, text: str
+) -> None:
+    async with running(api, inlet) as adapter:
+        before = await adapter.send(to(ANNA, "before"))
+        api.fail("sendDocument", kind=faults.LOSE)
+        with pytest.raises(Unsure):
+            await adapter.send(carrying(TABLE, text))
+    async with running(api, inlet) as adapter:
+        lost = to(ANNA, "a text of this time")
+        api.fail("sendMessage", kind=faults.LOSE)
+        with pytest.raises(Unsure):
+            await adapter.send(lost)
+        file, words = api.messages(ANNA)[1:]
+        assert await adapter.find(lost, [before]) == str(words.message_id)
+        assert await adapter.find(carrying(TABLE, text), [before]) == str(file.message_id)
+        assert (file.history, words.history) == ([text], ["a text of this time"])
+
+
+async def test_uploads_do_not_keep_words_waiting(api: TelegramEmulator, inlet: FakeInlet) -> None:
+    async with running(api, inlet) as adapter:
+        api.fail("sendDocument", kind=faults.HANG)
+        upload = asyncio.create_task(adapter.send(carrying(TABLE)))
+        await until(lambda: api.calls["sendDocument"] == 1)
+        await adapter.send(to(ANNA, "meanwhile"))
+        assert not upload.done()
+        upload.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await upload

@@ -1,0 +1,113 @@
+"""What a bot does on Telegram besides talking: files, signs, presses, counting heads."""
+
+import time
+from typing import Any
+
+from tests.emulators.telegram_texts import Json, Refusal, Upload, clean_caption, whole
+from tests.emulators.telegram_world import BotMessage, World
+
+UPLOAD_LIMIT = 50_000_000
+"""Bytes of a file that a bot may send."""
+_SIGNS = frozenset(
+    ["👀", "👍", "👌", "🎉", "🤔", "✍", "🔥", "👏", "😁", "😢", "🙏", "💯", "👎", "❤"]
+)
+"""Some of the signs that bots may set."""
+
+
+class Deeds:
+    """Calls of the Bot API on a world. Each raises `Refusal`."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def send_document(self, parameters: Json) -> Json:
+        """sendDocument, with an uploaded file only."""
+        chat = self._world.chat(parameters.get("chat_id"))
+        file = parameters.get("document")
+        if not isinstance(file, Upload):
+            raise Refusal(400, "Bad Request: there is no document in the request")
+        if not file.data:
+            raise Refusal(400, "Bad Request: file must be non-empty")
+        if len(file.data) > UPLOAD_LIMIT:
+            raise Refusal(413, "Request Entity Too Large")
+        caption, entities = clean_caption(parameters)
+        file_id = f"sent-{len(self._world.contents)}"
+        about = {"file_id": file_id, "file_unique_id": f"unique-{file_id}"}
+        about |= {"file_size": len(file.data), "file_name": file.name}
+        self._world.files[file_id] = about
+        self._world.contents[file_id] = file.data
+        content: Json = {"document": about | {"mime_type": file.media_type}}
+        if caption:
+            content["caption"] = caption
+        if entities:
+            content["caption_entities"] = entities
+        return self._world.post(chat, parameters, content, file)
+
+    def edit_caption(self, parameters: Json) -> Json:
+        """editMessageCaption."""
+        chat = self._world.chat(parameters.get("chat_id"))
+        caption, entities = clean_caption(parameters)
+        shown = self._world.own(chat, parameters)
+        if shown.file is None:
+            raise Refusal(400, "Bad Request: there is no caption in the message to edit")
+        return self._world.change(shown, parameters, caption, entities)
+
+    def react(self, parameters: Json) -> bool:
+        """setMessageReaction."""
+        chat = self._world.chat(parameters.get("chat_id"))
+        place = (chat["id"], whole(parameters, "message_id"))
+        if place not in self._world.messages:
+            raise Refusal(400, "Bad Request: message to react not found")
+        signs = [sign.get("emoji") for sign in parameters.get("reaction") or []]
+        if len(signs) > 1 or not _SIGNS.issuperset(signs):
+            raise Refusal(400, "Bad Request: REACTION_INVALID")
+        self._world.reactions[place] = signs
+        return True
+
+    def count_members(self, parameters: Json) -> int:
+        """getChatMemberCount."""
+        chat = self._world.chat(parameters.get("chat_id"))
+        return 2 if chat["type"] == "private" else self._world.members.get(chat["id"], 3)
+
+    def tell_chat(self, parameters: Json) -> Json:
+        """getChat, with few of its many fields."""
+        return self._world.chat(parameters.get("chat_id"))
+
+    def answer_press(self, parameters: Json) -> bool:
+        """answerCallbackQuery; anything but a press that happened is too old."""
+        query_id = str(parameters.get("callback_query_id") or "")
+        if query_id not in self._presses():
+            raise Refusal(
+                400,
+                "Bad Request: query is too old and response timeout expired or query ID is invalid",
+            )
+        self._world.answered.append(query_id)
+        return True
+
+    def press(self, user_id: int, label: str, chat_id: int) -> Json:
+        """A press of the newest button with this label, as an update without its number.
+
+        Raises `LookupError` if no message in the chat shows one.
+        """
+        for shown in reversed(self._world.bot_messages.get(chat_id, {}).values()):
+            for key in (key for row in shown.keyboard for key in row):
+                if key["text"] == label:
+                    return {"callback_query": self._query(user_id, shown, key["callback_data"])}
+        raise LookupError(f'nothing in chat {chat_id} shows a button "{label}"')
+
+    def _query(self, user_id: int, shown: BotMessage, data: str) -> Json:
+        return {
+            "id": str(time.time_ns()),
+            "from": self._world.users[user_id],
+            "message": self._world.messages[shown.chat_id, shown.message_id],
+            "chat_instance": "-1",
+            "data": data,
+        }
+
+    def _presses(self) -> set[Any]:
+        return {told["callback_query"]["id"] for told in self._world.told if _is_press(told)}
+
+
+def _is_press(update: Json) -> bool:
+    query = update.get("callback_query")
+    return isinstance(query, dict) and "id" in query
