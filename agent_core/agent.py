@@ -17,6 +17,7 @@ from agent_core.loop.turn import Loop
 from agent_core.memory.store import MemoryStore
 from agent_core.models.contract import Model
 from agent_core.models.prices import cost
+from agent_core.pictures import Pictures
 from agent_core.prompt.compose import PromptInputs, compose
 from agent_core.prompt.context import read_context
 from agent_core.prompt.frozen import FrozenPrompt, FrozenPrompts, dump_tools, freeze
@@ -114,6 +115,7 @@ class Agent:
         self._now = now
         self._price = partial(cost, cache_ttl=setup.cache_ttl)
         self._history = History()
+        self._pictures = Pictures(database)
         self._prompts = FrozenPrompts(database)
 
     async def prepare(
@@ -254,6 +256,7 @@ class Agent:
             toolbox=self._toolboxes.of(turn.conversation),
             price=self._price,
             now=self._now,
+            show=self._pictures.show,
         )
         started = time.monotonic()
         budget = Budget(self._setup.limits, started=started, clock=time.monotonic)

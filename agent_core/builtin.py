@@ -1,5 +1,6 @@
 """The built-in tools, in the order in which the model sees them."""
 
+from agent_core.handing.tool import SendFileTool
 from agent_core.memory.store import MemoryStore
 from agent_core.memory.tool import MemoryTool
 from agent_core.recall.tool import RecallTool
@@ -9,9 +10,9 @@ from agent_core.tools.contract import Tool
 
 def private_tools(database: Database, memory: MemoryStore) -> tuple[Tool, ...]:
     """The tools of a talk that nobody else reads."""
-    return (MemoryTool(memory), RecallTool(database))
+    return (MemoryTool(memory), RecallTool(database), SendFileTool(database))
 
 
 def room_tools(database: Database) -> tuple[Tool, ...]:
     """The tools of a talk in a room: none that shows what its person keeps private."""
-    return (RecallTool(database),)
+    return (RecallTool(database), SendFileTool(database))

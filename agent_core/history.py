@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agent_core.ids import SessionId
 from agent_core.state.messages import StoredMessage
-from agent_core.transcript import Message, Part, RawPart, ToolCallPart
+from agent_core.transcript import ImagePart, Message, Part, RawPart, ToolCallPart
 
 _MOST_WEIGHT = 16_000_000
 """Bytes, about, kept over all sessions; what is let go of is read again when needed."""
@@ -55,4 +55,6 @@ def _weigh(message: Message) -> int:
 def _content(part: Part) -> str:
     if isinstance(part, ToolCallPart):
         return part.arguments
+    if isinstance(part, ImagePart):
+        return part.file_key
     return part.payload if isinstance(part, RawPart) else part.text

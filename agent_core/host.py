@@ -5,18 +5,21 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from agent_core.ids import InboxId
+from agent_core.transcript import Part
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steer:
     """A message that the person wrote while the turn was running.
 
-    `inbox_ids` names the events it came in: the message itself and any edits of it.
+    `inbox_ids` names the events it came in: the message itself and any edits of it. `parts`
+    came along with the words.
     """
 
     inbox_ids: tuple[InboxId, ...]
     facts: str
     text: str
+    parts: tuple[Part, ...] = ()
 
 
 class Host(Protocol):

@@ -48,7 +48,31 @@ class RawPart:
     payload: str
 
 
-Part = TextPart | ToolCallPart | ToolResultPart | RawPart
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImagePart:
+    """A picture that a person sent. Its bytes lie in the store of files, under `file_key`.
+
+    `size` is in bytes, so that what fits into a request is known without reading it.
+    """
+
+    file_key: str
+    media_type: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentPart:
+    """What stands in a file that a person sent: not their words, and no orders.
+
+    `text` is a whole block as the model reads it, quoted so that nothing in it can end the
+    block or pass for anything else.
+    """
+
+    name: str
+    text: str
+
+
+Part = TextPart | ToolCallPart | ToolResultPart | RawPart | ImagePart | DocumentPart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +88,7 @@ class Message:
 
     @property
     def text(self) -> str:
-        """The words of a person or of the model, without facts, calls and results."""
+        """The words of a person or of the model, without facts, files, calls and results."""
         return "\n\n".join(
             part.text for part in self.parts if isinstance(part, TextPart) and not part.is_fact
         )
@@ -73,6 +97,11 @@ class Message:
     def calls(self) -> tuple[ToolCallPart, ...]:
         """The tool calls in this message, in order."""
         return tuple(part for part in self.parts if isinstance(part, ToolCallPart))
+
+    @property
+    def images(self) -> tuple[ImagePart, ...]:
+        """The pictures in this message, in order."""
+        return tuple(part for part in self.parts if isinstance(part, ImagePart))
 
 
 def mend_text(text: str) -> str:
@@ -108,21 +137,23 @@ class ToolSpec:
     schema: str
 
 
-def user_message(text: str, *, facts: str = "") -> Message:
-    """A user message of words, led by facts where there are any.
+def user_message(text: str, *, facts: str = "", parts: tuple[Part, ...] = ()) -> Message:
+    """A user message of words, led by facts where there are any; `parts` came along.
 
     Providers refuse empty text, so what is empty is left out.
     """
     lead = (TextPart(text=facts, is_fact=True),) if facts else ()
     words = (TextPart(text=text),) if text.strip() else ()
-    return Message(role="user", parts=(*lead, *words))
+    return Message(role="user", parts=(*lead, *words, *parts))
 
 
-_KINDS: dict[str, type[TextPart | ToolCallPart | ToolResultPart | RawPart]] = {
+_KINDS: dict[str, type[Part]] = {
     "text": TextPart,
     "call": ToolCallPart,
     "result": ToolResultPart,
     "raw": RawPart,
+    "image": ImagePart,
+    "document": DocumentPart,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 

@@ -40,8 +40,11 @@ class Caller:
     async def call(
         self, assignment: Assignment, messages: tuple[Message, ...]
     ) -> AsyncGenerator[TextDelta | Broke | ModelAnswer, None]:
-        """Stream the answer to `messages`; it comes last. Raises any `ModelError`."""
+        """Stream the answer to `messages`; it comes last. Raises any `ModelError`, and `StoreError`
+        where pictures can't be read.
+        """
         self._tries = 0
+        images = await self._equipment.show(messages)
         while True:
             request = ModelRequest(
                 model=self._models[0],
@@ -49,6 +52,7 @@ class Caller:
                 tools=assignment.tools,
                 messages=messages,
                 max_output_tokens=self._equipment.course.max_output_tokens,
+                images=images,
             )
             stream = self._equipment.model.stream(request)
             try:

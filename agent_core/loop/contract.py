@@ -13,6 +13,11 @@ from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, ToolCallPart, ToolSpec
 
 
+async def show_nothing(messages: Sequence[Message]) -> Mapping[str, bytes]:
+    """Where there are no pictures to be had, none is shown."""
+    return {}
+
+
 class Journal(Protocol):
     """The record of one turn. What is awaited is on disk when the await returns.
 
@@ -75,7 +80,8 @@ class Equipment:
     """What all turns of a process have in common.
 
     `price` gives millionths of a US dollar, None for a model it doesn't know; `now` is
-    milliseconds since the epoch, UTC; `wait` is how long pauses, in seconds, are spent.
+    milliseconds since the epoch, UTC; `wait` is how long pauses, in seconds, are spent. `show`
+    gives the bytes of the pictures in messages, by key; it may raise `StoreError`.
     """
 
     model: Model
@@ -84,3 +90,4 @@ class Equipment:
     price: Callable[[str, Usage], int | None]
     now: Callable[[], int]
     wait: Callable[[float], Awaitable[None]] = asyncio.sleep
+    show: Callable[[Sequence[Message]], Awaitable[Mapping[str, bytes]]] = show_nothing

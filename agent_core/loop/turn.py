@@ -303,7 +303,7 @@ class Loop:
         self._messages.append(answer.message)
 
     async def _record_input(self, steers: Sequence[Steer]) -> None:
-        words = [user_message(steer.text, facts=steer.facts) for steer in steers]
+        words = [user_message(steer.text, facts=steer.facts, parts=steer.parts) for steer in steers]
         added = [*self._unrecorded, *words]
         if added:
             await self._journal.record_input(added, steers)

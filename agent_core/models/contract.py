@@ -1,7 +1,7 @@
 """What a model provider must do: stream one answer to one request."""
 
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from agent_core.transcript import Message, ToolSpec
@@ -23,13 +23,18 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
-    """One call. `system` and `tools` are the frozen part and must stay byte-identical."""
+    """One call. `system` and `tools` are the frozen part and must stay byte-identical.
+
+    `images` are the bytes of the pictures to show, by the keys of their parts. In the place of
+    one that is not in it, or that a model can't take, the model reads that it can't be shown.
+    """
 
     model: str
     system: str
     tools: tuple[ToolSpec, ...]
     messages: tuple[Message, ...]
     max_output_tokens: int
+    images: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ from agent_core.models.anthropic.translate import PROVIDER, render_request
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.models.options import read_address, read_choice, read_seconds, refuse_unknown
 from agent_core.models.retry_after import parse_retry_after
+from agent_core.models.sight import Sight, is_about_images
 
 ADDRESS = "https://api.anthropic.com"
 _OPTIONS = ("api_key", "base_url", "timeout", "effort", "cache_ttl")
@@ -143,6 +144,7 @@ class AnthropicModel:
         self._client = client
         self._effort = effort
         self._cache_ttl = cache_ttl
+        self._sight = Sight()
 
     @property
     def provider(self) -> str:
@@ -155,19 +157,10 @@ class AnthropicModel:
         What breaks off is `ModelBusy` until the first event has come, `ModelCut` after it; an
         answer that lacks nothing but the stream's last event is taken.
         """
-        payload = render_request(request, cache_ttl=self._cache_ttl, effort=self._effort)
         reader = AnswerReader(request.model)
         events: AsyncStream[object] | None = None
         try:
-            # Plain dictionaries in and out: a quarter less CPU a call than `messages.create`,
-            # and our own bytes on the wire, which the prefix cache lives on.
-            events = await self._client.post(
-                "/v1/messages",
-                cast_to=object,
-                content=payload,
-                stream=True,
-                stream_cls=AsyncStream[object],
-            )
+            events = await self._open(request)
             # `async for` would leave a suspended generator behind for the collector.
             while not reader.has_ended and (event := await anext(events, None)) is not None:
                 text = reader.read(event)
@@ -185,6 +178,32 @@ class AnthropicModel:
             kind = ModelCut if reader.has_begun else ModelBusy
             raise kind("Anthropic's stream ended before the answer did.")
         yield reader.finish()
+
+    async def _open(self, request: ModelRequest) -> AsyncStream[object]:
+        """Begin the call, without pictures where the model refuses them; see `Sight`.
+
+        That is no retry: nothing was run, and the request is another one.
+        """
+        while True:
+            shown = self._sight.spare(request)
+            try:
+                # Plain dictionaries in and out: a quarter less CPU a call than
+                # `messages.create`, and our own bytes on the wire, which the cache lives on.
+                events = await self._client.post(
+                    "/v1/messages",
+                    cast_to=object,
+                    content=render_request(shown, cache_ttl=self._cache_ttl, effort=self._effort),
+                    stream=True,
+                    stream_cls=AsyncStream[object],
+                )
+            except anthropic.APIStatusError as error:
+                said = error.api_message or error.message
+                if not shown.images or not is_about_images(error.status_code, said):
+                    raise
+                self._sight.refuse(shown)
+            else:
+                self._sight.take(shown)
+                return events
 
     async def check(self, model: str) -> None:
         """Ask for the model's description, which costs nothing; see the contract."""

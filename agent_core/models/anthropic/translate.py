@@ -2,13 +2,15 @@
 
 import json
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 from agent_core.ids import CallId
 from agent_core.models.contract import ModelRequest
+from agent_core.models.images import Gallery
 from agent_core.transcript import (
+    DocumentPart,
+    ImagePart,
     Message,
     RawPart,
     TextPart,
@@ -42,7 +44,7 @@ def render_request(request: ModelRequest, *, cache_ttl: str = "5m", effort: str 
         body["tools"] = tools
     if request.system.strip():
         body["system"] = [{"type": "text", "text": request.system, "cache_control": mark}]
-    messages = _render_messages(request.messages, request.model)
+    messages = _render_messages(request)
     _mark_messages(messages, mark)
     body["messages"] = messages
     if effort:
@@ -67,15 +69,16 @@ def _parse_schema(schema: str) -> Block:
     return parsed
 
 
-def _render_messages(messages: Sequence[Message], model: str) -> list[Block]:
+def _render_messages(request: ModelRequest) -> list[Block]:
     """Messages of alternating roles; in a user's, the tool results come first."""
     rendered: list[Block] = []
     names = _CallNames()
-    for message in messages:
+    gallery = Gallery(request.images)
+    for message in request.messages:
         if message.role == "assistant":
-            role, blocks = "assistant", _render_assistant(message, model, names)
+            role, blocks = "assistant", _render_assistant(message, request.model, names)
         else:
-            role, blocks = "user", _render_user(message, names)
+            role, blocks = "user", _render_user(message, names, gallery)
         if not blocks:
             continue
         if rendered and rendered[-1]["role"] == role:
@@ -93,11 +96,13 @@ def _render_messages(messages: Sequence[Message], model: str) -> list[Block]:
     return rendered
 
 
-def _render_user(message: Message, names: "_CallNames") -> list[Block]:
-    """A person's message: facts and words, a block each; or the results of tools."""
+def _render_user(message: Message, names: "_CallNames", gallery: Gallery) -> list[Block]:
+    """A person's message: facts, words and files, a block each; or the results of tools."""
     blocks: list[Block] = []
     for part in message.parts:
-        if isinstance(part, TextPart):
+        if isinstance(part, ImagePart):
+            blocks.append(_render_image(part, gallery))
+        elif isinstance(part, TextPart | DocumentPart):
             if part.text.strip():
                 blocks.append({"type": "text", "text": part.text})
         elif isinstance(part, ToolResultPart):
@@ -109,6 +114,14 @@ def _render_user(message: Message, names: "_CallNames") -> list[Block]:
             blocks.append(block)
     # Empty text is refused, and a message has to be answered all the same.
     return blocks or [{"type": "text", "text": _NO_WORDS}]
+
+
+def _render_image(part: ImagePart, gallery: Gallery) -> Block:
+    data, instead = gallery.show(part)
+    if instead:
+        return {"type": "text", "text": instead}
+    source = {"type": "base64", "media_type": part.media_type, "data": data}
+    return {"type": "image", "source": source}
 
 
 def _render_assistant(message: Message, model: str, names: "_CallNames") -> list[Block]:

@@ -27,6 +27,7 @@ from agent_core.models.openai.answer import AnswerReader
 from agent_core.models.openai.translate import PROVIDER, Dialect, Limit, render_request
 from agent_core.models.options import read_address, read_choice, read_seconds, refuse_unknown
 from agent_core.models.retry_after import parse_retry_after
+from agent_core.models.sight import Sight, is_about_images
 
 ADDRESS = "https://api.openai.com/v1"
 _OPTIONS = ("api_key", "base_url", "timeout", "effort")
@@ -145,6 +146,7 @@ class OpenAIModel:
         self._client = client
         self._dialect = dialect
         self._effort = effort
+        self._sight = Sight()
 
     @property
     def provider(self) -> str:
@@ -201,27 +203,35 @@ class OpenAIModel:
         await self._client.close()
 
     async def _open(self, request: ModelRequest) -> AsyncStream[object]:
-        """Begin the call, in a plainer dialect where the server refuses a word of it.
+        """Begin the call, in a plainer dialect where the server refuses a word of it, and
+        without pictures where the model refuses them; see `Sight`.
 
         That is no retry: nothing was run, and the request is another one. What was learned
         holds for the life of this client.
         """
         while True:
             dialect = self._dialect
+            shown = self._sight.spare(request)
             try:
-                return await self._client.post(
+                chunks = await self._client.post(
                     "/chat/completions",
                     cast_to=object,
-                    content=render_request(request, dialect=dialect, effort=self._effort),
+                    content=render_request(shown, dialect=dialect, effort=self._effort),
                     stream=True,
                     stream_cls=AsyncStream[object],
                     options={"security": {"bearer_auth": True}},
                 )
             except openai.APIStatusError as error:
                 plainer = _simplify(dialect, find_refused(error))
-                if plainer == dialect:
+                if plainer != dialect:
+                    self._dialect = plainer
+                elif shown.images and is_about_images(error.status_code, error.message):
+                    self._sight.refuse(shown)
+                else:
                     raise
-                self._dialect = plainer
+            else:
+                self._sight.take(shown)
+                return chunks
 
     async def _get(self, path: str) -> object | None:
         """What stands at a path; None where the server has nothing there."""

@@ -7,7 +7,15 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from agent_core.models.contract import ModelRequest
-from agent_core.transcript import Message, TextPart, ToolResultPart, ToolSpec
+from agent_core.models.images import Gallery
+from agent_core.transcript import (
+    DocumentPart,
+    ImagePart,
+    Message,
+    TextPart,
+    ToolResultPart,
+    ToolSpec,
+)
 
 PROVIDER = "openai"
 
@@ -37,7 +45,7 @@ def render_request(request: ModelRequest, *, dialect: Dialect, effort: str = "")
         body["reasoning_effort"] = effort
     if request.tools:
         body["tools"] = [_render_tool(tool) for tool in request.tools]
-    body["messages"] = _render_messages(request.system, request.messages)
+    body["messages"] = _render_messages(request)
     body["stream"] = True
     if dialect.counts_streams:
         body["stream_options"] = {"include_usage": True}
@@ -63,9 +71,11 @@ def _parse_schema(schema: str) -> Body:
     return parsed
 
 
-def _render_messages(system: str, messages: Sequence[Message]) -> list[Body]:
+def _render_messages(request: ModelRequest) -> list[Body]:
+    system = request.system
     rendered: list[Body] = [{"role": "system", "content": system}] if system.strip() else []
-    for message in messages:
+    gallery = Gallery(request.images)
+    for message in request.messages:
         if message.role == "tool":
             rendered += [
                 _render_result(part) for part in message.parts if isinstance(part, ToolResultPart)
@@ -73,19 +83,40 @@ def _render_messages(system: str, messages: Sequence[Message]) -> list[Body]:
         elif message.role == "assistant":
             rendered += _render_assistant(message)
         else:
-            words = _join_words(message) or _NO_WORDS
+            blocks = _render_user(message, gallery)
             if rendered and rendered[-1]["role"] == "user":
                 # The chat templates of some open models want roles to alternate.
-                rendered[-1]["content"] += f"\n\n{words}"
+                rendered[-1]["content"] += blocks
             else:
-                rendered.append({"role": "user", "content": words})
+                rendered.append({"role": "user", "content": blocks})
+    for one in rendered:
+        if one["role"] == "user":
+            one["content"] = _join_words(one["content"])
     return rendered
 
 
-def _join_words(message: Message) -> str:
-    """Facts and words of a person as one text: many servers take no list of parts."""
-    texts = [part.text for part in message.parts if isinstance(part, TextPart)]
-    return "\n\n".join(text for text in texts if text.strip())
+def _render_user(message: Message, gallery: Gallery) -> list[Body]:
+    """Facts, words and files of a person, a block each."""
+    blocks: list[Body] = []
+    for part in message.parts:
+        if isinstance(part, ImagePart):
+            data, instead = gallery.show(part)
+            address = {"url": f"data:{part.media_type};base64,{data}"}
+            blocks.append(
+                {"type": "text", "text": instead}
+                if instead
+                else {"type": "image_url", "image_url": address}
+            )
+        elif isinstance(part, TextPart | DocumentPart) and part.text.strip():
+            blocks.append({"type": "text", "text": part.text})
+    return blocks or [{"type": "text", "text": _NO_WORDS}]
+
+
+def _join_words(blocks: Sequence[Body]) -> str | list[Body]:
+    """Words without pictures as one text: many servers take no list of blocks."""
+    if any(block["type"] != "text" for block in blocks):
+        return list(blocks)
+    return "\n\n".join(block["text"] for block in blocks)
 
 
 def _render_assistant(message: Message) -> list[Body]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from agent_core.models.contract import ModelRequest
 from agent_core.models.scripted.commands import (
+    Chat,
     Command,
     Forget,
     Remember,
@@ -14,7 +15,7 @@ from agent_core.models.scripted.commands import (
 )
 from agent_core.models.scripted.notebook import find_entries, read_notes
 from agent_core.models.scripted.telling import ABILITIES, WHO_SHORT, Piece, Teller
-from agent_core.transcript import Message, ToolResultPart
+from agent_core.transcript import DocumentPart, ImagePart, Message, ToolResultPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,9 @@ def make_plan(request: ModelRequest, delay: float) -> Plan:
     notes = read_notes(request.system, request.messages[:start])
     tools = {tool.name for tool in request.tools}
     commands = [
-        read_command(message.text) for message in turn if message.role == "user" and message.text
+        _read(message)
+        for message in turn
+        if message.role == "user" and (message.text or _name_files(message))
     ]
     chains = [
         [wish for wish in _wish(command, notes) if wish.name in tools] for command in commands
@@ -66,6 +69,24 @@ def make_plan(request: ModelRequest, delay: float) -> Plan:
             told = [Piece(text="\n\n"), *told]
         pieces += told
     return Plan(pieces=tuple(pieces) or (Piece(text=WHO_SHORT),))
+
+
+def _read(message: Message) -> Command:
+    """What a message asks for. Where that takes a language model, what came along is named."""
+    command = read_command(message.text)
+    if isinstance(command, Chat):
+        return Chat(words=" ".join([command.words, *_name_files(message)]).strip())
+    return command
+
+
+def _name_files(message: Message) -> list[str]:
+    names = []
+    for part in message.parts:
+        if isinstance(part, ImagePart):
+            names.append("[an image]")
+        elif isinstance(part, DocumentPart):
+            names.append(f"[a file: {part.name}]")
+    return names
 
 
 def _find_turn(messages: Sequence[Message]) -> int:

@@ -1,0 +1,1 @@
+"""Handing things over: files that a turn makes for its person."""

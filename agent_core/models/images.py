@@ -1,0 +1,61 @@
+"""What models take of pictures: which kinds, how large, how many in one request; pure."""
+
+import base64
+from collections.abc import Iterable, Mapping
+from itertools import chain
+
+from agent_core.transcript import ImagePart, Message
+
+MEDIA_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
+"""What both Anthropic and OpenAI read."""
+MOST_BYTES_EACH = 3_932_160
+"""Of one picture. Anthropic takes 5 MiB of base64 each (vision guide, and its error text:
+"image exceeds 5 MB maximum: … bytes > 5242880 bytes"), which is three quarters of it in bytes.
+Larger ones pass in some places, so this bounds the default, not what may be set."""
+MOST_PIXELS = 8000
+"""Of one side; Anthropic refuses more (vision guide)."""
+MOST_IMAGES = 20
+"""In one request: above it Anthropic takes 2,000 pixels a side only (vision guide)."""
+MOST_BYTES = 15_000_000
+"""Of all pictures in one request: 20 MB as base64, where Anthropic takes 32 MB in all."""
+IMAGE_TOKENS = 1600
+"""About what the largest picture costs: Anthropic scales down what is larger."""
+
+UNSEEN = "[A picture was sent here that you can't be shown. Say so where it matters.]"
+REPEATED = "[The same picture as above.]"
+
+
+def choose(messages: Iterable[Message]) -> tuple[str, ...]:
+    """The keys of the pictures that a request with these messages shows: the newest ones.
+
+    Where they become too many, the older half goes at once: a request that is one picture
+    longer begins with the same bytes nearly always, so that the provider's cache holds.
+    """
+    kept: dict[str, int] = {}
+    for part in chain.from_iterable(message.images for message in messages):
+        kept.setdefault(part.file_key, part.size)
+        if len(kept) <= MOST_IMAGES and sum(kept.values()) <= MOST_BYTES:
+            continue
+        while len(kept) > 1 and (
+            len(kept) > MOST_IMAGES // 2 or sum(kept.values()) > MOST_BYTES // 2
+        ):
+            del kept[next(iter(kept))]
+    return tuple(kept)
+
+
+class Gallery:
+    """Shows the pictures of one request, each of them once."""
+
+    def __init__(self, images: Mapping[str, bytes]) -> None:
+        self._images = images
+        self._shown: set[str] = set()
+
+    def show(self, part: ImagePart) -> tuple[str, str]:
+        """(base64, "") for a picture that can be shown; else ("", a text in its place)."""
+        data = self._images.get(part.file_key)
+        if not data or part.media_type not in MEDIA_TYPES:
+            return "", UNSEEN
+        if part.file_key in self._shown:
+            return "", REPEATED
+        self._shown.add(part.file_key)
+        return base64.b64encode(data).decode("ascii"), ""
