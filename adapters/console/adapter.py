@@ -10,7 +10,7 @@ from adapters.console.settings import ConsoleSettings, read_settings
 from adapters.contract import ChatAdapter, Health, Inlet, Pace
 from adapters.errors import Unreachable
 from adapters.ids import Address, PlatformMessageId
-from adapters.messages import InboundMessage, OutboundMessage, RawEvent
+from adapters.messages import Inbound, OutboundMessage, RawEvent
 from adapters.split import split_markdown
 
 _LONGEST_MESSAGE = 100_000
@@ -22,9 +22,11 @@ class ConsoleAdapter:
     name = "console"
     pace = Pace(chat_interval=0, edit_interval=0.1, per_second=0)
     typing_lasts = 5.0
+    most_buttons = 25
+    """More could be shown, and nobody would read them."""
 
     def __init__(self, settings: ConsoleSettings) -> None:
-        self._server = ConsoleServer(settings.socket, self._hear)
+        self._server = ConsoleServer(settings.socket, self._hear, confirm=settings.confirm)
         self._inlet: Inlet | None = None
         self._is_open = False
         self._edits = 0
@@ -37,8 +39,8 @@ class ConsoleAdapter:
         finally:
             self._is_open = False
 
-    def receive(self, event: RawEvent) -> InboundMessage | None:
-        """The message in an event. Raises `ValueError`."""
+    def receive(self, event: RawEvent) -> Inbound | None:
+        """The message or press in an event. Raises `ValueError`."""
         return reading.receive(event)
 
     def split(self, text: str) -> tuple[str, ...]:

@@ -13,8 +13,6 @@ LONGEST_LINE = 8_000_000
 """Bytes of one line; a message of a million characters fits, whatever their escapes."""
 _LONGEST_BACKLOG = 4 * LONGEST_LINE
 """Bytes kept for a client that reads slowly; a program that never reads must not fill memory."""
-_CONFIRM = 5.0
-"""Seconds in which a client has to say that it has shown a message."""
 _CLOSE = 1.0
 
 Hear = Callable[[str, "Client"], Awaitable[None]]
@@ -47,8 +45,10 @@ class Client:
 class ConsoleServer:
     """Listens on the socket; what a client writes goes to `hear`."""
 
-    def __init__(self, path: Path, hear: Hear) -> None:
+    def __init__(self, path: Path, hear: Hear, *, confirm: float) -> None:
+        """A client has `confirm` seconds to say that it has shown a message."""
         self._path = path
+        self._confirm = confirm
         self._hear = hear
         self._clients: set[Client] = set()
         self._waiting: dict[str, asyncio.Future[None]] = {}
@@ -92,7 +92,7 @@ class ConsoleServer:
         shown = self._waiting[key] = asyncio.get_running_loop().create_future()
         try:
             self.broadcast(line)
-            async with asyncio.timeout(_CONFIRM):
+            async with asyncio.timeout(self._confirm):
                 await shown
         except TimeoutError as error:
             raise Unsure("no client of the console said that it has shown this") from error

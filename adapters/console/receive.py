@@ -5,18 +5,23 @@ A client writes one JSON object a line:
 - `{"type": "hello"}`: somebody is there, and what waits for them may come;
 - `{"type": "message", "id": ..., "text": ...}`: a message, under an id that the client makes
   up and uses again if it has to repeat the line;
+- `{"type": "press", "id": ..., "message": ..., "key": ...}`: the button of this key below the
+  message of this id was pressed, under an id of the press's own as with messages;
 - `{"type": "got", "key": ...}`: a line with this key was shown.
 """
 
 import json
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
-from adapters.messages import InboundMessage, RawEvent, Sender
+from adapters.messages import ButtonPress, Inbound, InboundMessage, RawEvent, Sender
 
 CHAT = "local"
 """All clients share one talk: whoever can open the socket owns the home."""
+_HERE = Address(chat_id=CHAT, is_direct=True)
+_OWNER = Sender(user_id=PlatformUserId(CHAT), display_name="Owner")
 _ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
 
 
@@ -27,7 +32,7 @@ class Hello:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """A message. The event under which it is stored can be read again by `receive`."""
+    """A message or a press. The event that is stored of it can be read again by `receive`."""
 
     event: RawEvent
 
@@ -53,32 +58,49 @@ def read_line(line: str, *, now: int) -> Said | Got | Hello:
         return Hello()
     if kind == "got" and isinstance(fields.get("key"), str):
         return Got(key=fields["key"])
-    if kind != "message":
-        raise ValueError('A line is {"type": "hello" | "message" | "got", ...}.')
-    event_id, text = fields.get("id"), fields.get("text")
+    if kind == "message":
+        found: dict[str, Any] = {"text": _text_in(fields, "text", "A message")}
+    elif kind == "press":
+        names = ("message", "key")
+        found = {"press": True} | {name: _text_in(fields, name, "A press") for name in names}
+    else:
+        raise ValueError('A line is {"type": "hello" | "message" | "press" | "got", ...}.')
+    event_id = fields.get("id")
     if not isinstance(event_id, str) or not _ID.fullmatch(event_id):
-        raise ValueError('A message needs an "id": 1 to 100 of the letters A-Z a-z 0-9 . _ : -')
-    if not isinstance(text, str):
-        raise ValueError('A message needs a "text".')
-    payload = json.dumps({"id": event_id, "text": text, "at": now})
+        raise ValueError(f'A {kind} needs an "id": 1 to 100 of the letters A-Z a-z 0-9 . _ : -')
+    payload = json.dumps({"id": event_id, "at": now} | found)
     return Said(event=RawEvent(event_id=EventId(event_id), payload=payload))
 
 
-def receive(event: RawEvent) -> InboundMessage:
-    """The message in a stored event. Raises `ValueError` on anything else."""
+def receive(event: RawEvent) -> Inbound:
+    """The message or press in a stored event. Raises `ValueError` on anything else."""
     try:
         fields = json.loads(event.payload)
-        message_id, text, at = str(fields["id"]), str(fields["text"]), int(fields["at"])
-    except (KeyError, TypeError) as error:
+        if fields.get("press"):
+            return ButtonPress(
+                address=_HERE,
+                message_id=PlatformMessageId(_clean(str(fields["message"]))),
+                sender=_OWNER,
+                key=_clean(str(fields["key"])),
+                sent_at=int(fields["at"]),
+            )
+        return InboundMessage(
+            address=_HERE,
+            message_id=PlatformMessageId(str(fields["id"])),
+            sender=_OWNER,
+            text=_clean(str(fields["text"])),
+            is_addressed=True,
+            sent_at=int(fields["at"]),
+        )
+    except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"a stored event of the console lacks {error}") from error
-    return InboundMessage(
-        address=Address(chat_id=CHAT, is_direct=True),
-        message_id=PlatformMessageId(message_id),
-        sender=Sender(user_id=PlatformUserId(CHAT), display_name="Owner"),
-        text=_clean(text),
-        is_addressed=True,
-        sent_at=at,
-    )
+
+
+def _text_in(fields: dict[str, Any], name: str, what: str) -> str:
+    text = fields.get(name)
+    if not isinstance(text, str):
+        raise ValueError(f'{what} needs a "{name}".')
+    return text
 
 
 def _clean(text: str) -> str:

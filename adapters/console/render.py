@@ -2,10 +2,12 @@
 
 The server writes one JSON object a line:
 
-- `{"type": "ack", "id": ...}`: the message of this id is stored;
-- `{"type": "message" | "edit", "id": ..., "text": ..., "key": ..., "live": ..., "silent": ...}`:
-  a message, or the new text of one. A client answers `got` with the key, and shows a message
-  whose id it knows in place of the earlier one. `live` means that more will follow in it;
+- `{"type": "ack", "id": ...}`: the message or press of this id is stored;
+- `{"type": "message" | "edit", "id": ..., "text": ..., "key": ..., "live": ..., "silent": ...,
+  "buttons": [{"key": ..., "label": ..., "style": ...}]}`: a message, or what is to stand in its
+  place. A client answers `got` with the key, and shows a message whose id it knows in place of
+  the earlier one. `live` means that more will follow in it. The buttons stand below the text;
+  an edit without any takes them away;
 - `{"type": "typing"}`: somebody is at work;
 - `{"type": "error", "text": ...}`: a line of the client could not be used.
 """
@@ -24,6 +26,10 @@ def render_message(message: OutboundMessage, *, message_id: str, key: str, is_ed
         key=key,
         live=message.is_live,
         silent=message.is_silent,
+        buttons=[
+            {"key": button.key, "label": button.label, "style": button.style}
+            for button in message.buttons
+        ],
     )
 
 

@@ -7,9 +7,11 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsoleSettings:
-    """Where the socket lies."""
+    """Where the socket lies, and how patient the console is."""
 
     socket: Path
+    confirm: float = 5.0
+    """Seconds in which a client has to say that it has shown a message."""
 
 
 def read_settings(options: Mapping[str, str]) -> ConsoleSettings:

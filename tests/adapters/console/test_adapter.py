@@ -17,7 +17,7 @@ from adapters.console.adapter import ConsoleAdapter
 from adapters.console.settings import ConsoleSettings
 from adapters.errors import AdapterStopped, Unreachable, Unsure
 from adapters.ids import Address
-from adapters.messages import OutboundMessage
+from adapters.messages import Button, OutboundMessage
 from tests.fakes.inlet import FakeInlet
 
 HERE = Address(chat_id="local", is_direct=True)
@@ -56,10 +56,10 @@ class Terminal:
 class Desk:
     """A running adapter and its terminals."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, confirm: float) -> None:
         self.path = path
         self.inlet = FakeInlet()
-        self.adapter = ConsoleAdapter(ConsoleSettings(socket=path))
+        self.adapter = ConsoleAdapter(ConsoleSettings(socket=path, confirm=confirm))
         self.terminals = contextlib.ExitStack()
 
     async def open(self) -> Terminal:
@@ -71,8 +71,14 @@ class Desk:
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    desk = Desk(tmp_path / "console.sock")
+def confirm() -> float:
+    """Seconds that the console waits for a terminal; a test may have its own."""
+    return 5.0
+
+
+@pytest.fixture
+async def desk(tmp_path: Path, confirm: float) -> AsyncIterator[Desk]:
+    desk = Desk(tmp_path / "console.sock", confirm)
     run = asyncio.create_task(desk.adapter.run(desk.inlet))
     async with asyncio.timeout(5):
         while desk.adapter.health().state != "connected":
@@ -111,9 +117,10 @@ async def test_a_hello_tells_that_somebody_can_be_reached(desk: Desk) -> None:
 async def test_a_message_counts_once_a_terminal_has_shown_it(desk: Desk) -> None:
     first, second = await desk.open(), await desk.open()
     sending = asyncio.create_task(desk.adapter.send(OWED))
-    line = {"type": "message", "id": "k1", "text": "**Hi**", "key": "k1"}
-    assert await first.read() == line | {"live": False, "silent": False}
-    assert await second.read() == line | {"live": False, "silent": False}
+    line: dict[str, Any] = {"type": "message", "id": "k1", "text": "**Hi**", "key": "k1"}
+    line |= {"live": False, "silent": False, "buttons": []}
+    assert await first.read() == line
+    assert await second.read() == line
     assert not sending.done()
     second.write(type="got", key="something else")
     assert await second.is_answered()
@@ -141,13 +148,34 @@ async def _show(desk: Desk, terminal: Terminal) -> Any:
     return await sending
 
 
-async def test_a_terminal_that_confirms_nothing_leaves_it_unsure(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("adapters.console.api._CONFIRM", 0.05)
+@pytest.mark.parametrize("confirm", [0.05])
+async def test_a_terminal_that_confirms_nothing_leaves_it_unsure(desk: Desk) -> None:
     await desk.open()
     with pytest.raises(Unsure):
         await desk.adapter.send(OWED)
+
+
+async def test_buttons_go_out_with_a_message_and_away_with_an_edit(desk: Desk) -> None:
+    terminal = await desk.open()
+    asked = replace(OWED, buttons=(Button(key="y", label="Yes", style="good"),))
+    sending = asyncio.create_task(desk.adapter.send(asked))
+    line = await terminal.read()
+    assert line["buttons"] == [{"key": "y", "label": "Yes", "style": "good"}]
+    terminal.write(type="got", key=line["key"])
+    editing = asyncio.create_task(desk.adapter.edit(OWED, await sending))
+    line = await terminal.read()
+    assert line["buttons"] == []
+    terminal.write(type="got", key=line["key"])
+    await editing
+
+
+async def test_a_press_is_acknowledged_once_it_is_stored(desk: Desk) -> None:
+    terminal = await desk.open()
+    desk.inlet.refusals = 1
+    for answer in ("error", "ack", "ack"):
+        terminal.write(type="press", id="p1", message="k1", key="y")
+        assert (await terminal.read())["type"] == answer
+    assert [*desk.inlet.taken] == ["p1"]
 
 
 async def test_without_a_terminal_nothing_is_sent(desk: Desk) -> None:

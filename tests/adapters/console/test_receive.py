@@ -8,14 +8,16 @@ from hypothesis import strategies as st
 
 from adapters.console.receive import Got, Hello, Said, read_line, receive
 from adapters.ids import EventId
-from adapters.messages import RawEvent
+from adapters.messages import ButtonPress, InboundMessage, RawEvent
 
 
 def read_message(text: str) -> str:
     """What the hall gets of a text that was typed."""
     said = read_line(json.dumps({"type": "message", "id": "m-1", "text": text}), now=5)
     assert isinstance(said, Said)
-    return receive(said.event).text
+    found = receive(said.event)
+    assert isinstance(found, InboundMessage)
+    return found.text
 
 
 def test_the_three_lines_of_a_terminal_are_told_apart() -> None:
@@ -24,6 +26,7 @@ def test_the_three_lines_of_a_terminal_are_told_apart() -> None:
     said = read_line('{"type": "message", "id": "m-1", "text": "Hi"}', now=1_763_000_000_000)
     assert isinstance(said, Said)
     found = receive(said.event)
+    assert isinstance(found, InboundMessage)
     assert said.event.event_id == found.message_id == "m-1"
     assert (found.text, found.sent_at, found.is_addressed) == ("Hi", 1_763_000_000_000, True)
     assert (found.address.chat_id, found.address.is_direct, found.sender.user_id) == (
@@ -31,6 +34,16 @@ def test_the_three_lines_of_a_terminal_are_told_apart() -> None:
         True,
         "local",
     )
+
+
+def test_a_press_is_read_with_its_key_and_its_message() -> None:
+    line = {"type": "press", "id": "p-1", "message": "k1", "key": "yes:1"}
+    said = read_line(json.dumps(line), now=5)
+    assert isinstance(said, Said)
+    found = receive(said.event)
+    assert isinstance(found, ButtonPress)
+    assert (said.event.event_id, found.key, found.message_id) == ("p-1", "yes:1", "k1")
+    assert (found.address.chat_id, found.sender.user_id, found.sent_at) == ("local", "local", 5)
 
 
 def test_text_comes_in_as_it_was_typed() -> None:
@@ -45,7 +58,9 @@ def test_text_comes_in_as_it_was_typed() -> None:
      '{"type": "message"}', '{"type": "message", "id": "", "text": "x"}',
      '{"type": "message", "id": 7, "text": "x"}', '{"type": "message", "id": "a b", "text": "x"}',
      '{"type": "message", "id": "a", "text": ["x"]}',
-     '{"type": "message", "id": "%s", "text": "x"}' % ("x" * 101)],
+     '{"type": "message", "id": "%s", "text": "x"}' % ("x" * 101),
+     '{"type": "press", "id": "p", "key": "x"}', '{"type": "press", "message": "k", "key": "x"}',
+     '{"type": "press", "id": "p", "message": "k", "key": 7}'],
 )  # fmt: skip
 def test_a_bad_line_is_told_in_a_sentence(line: str) -> None:
     with pytest.raises(ValueError, match=r"\S+ \S+"):
@@ -58,7 +73,11 @@ def test_no_line_can_do_more_harm_than_a_value_error(line: str) -> None:
         read_line(line, now=1)
 
 
-@pytest.mark.parametrize("payload", ["", "{", "[]", "null", "{}", '{"id": "1", "text": "x"}'])
+@pytest.mark.parametrize(
+    "payload",
+    ["", "{", "[]", "null", "{}", '{"id": "1", "text": "x"}',
+     '{"press": true, "at": 1, "id": "1"}', '{"press": true, "message": "k", "key": "x"}'],
+)  # fmt: skip
 def test_a_payload_that_was_never_stored_is_a_value_error(payload: str) -> None:
     with pytest.raises(ValueError):
         receive(RawEvent(event_id=EventId("1"), payload=payload))
