@@ -1,60 +1,226 @@
 """A small faithful Slack on loopback: Web API, Socket Mode, files; with strings to pull for tests.
 
-In a test: `async with SlackEmulator() as slack:`.
+In a test: `async with SlackEmulator() as slack:`. As a process of its own:
+`python -m tests.emulators.slack --port 8083`, moved through `/_test/...` (see `slack_control`).
 """
 
-from typing import Any, Self
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, Self, TypeVar
 
-from tests.emulators.slack_faults import FaultKind
+from aiohttp import web
+
+from tests.emulators import slack_payloads as payloads
+from tests.emulators.slack_chat import SECONDS_PER_URL, ResponseUrl, answer
+from tests.emulators.slack_control import serve_control, stand_alone
+from tests.emulators.slack_delivery import Ack, Delivery, NobodyListens
+from tests.emulators.slack_faults import Fault, FaultKind
+from tests.emulators.slack_files import SlackFile, attach
+from tests.emulators.slack_post import Post
+from tests.emulators.slack_shapes import Json, SlackMessage, elements_of, escaped
+from tests.emulators.slack_sockets import Sockets
+from tests.emulators.slack_web import Doors
+from tests.emulators.slack_world import App, Channel, World
+
+T = TypeVar("T")
+Shared = tuple[str, bytes, str] | SlackFile
+_STREAMS = ("chat.startStream", "chat.appendStream", "chat.stopStream")
+_SHORTCUT = "ask_about_message"
+
+__all__ = ["Ack", "NobodyListens", "SlackEmulator", "SlackFile", "SlackMessage"]
 
 
 class SlackEmulator:
-    """One workspace with one app in it. Users are named by small numbers, made on first use."""
+    """One workspace with one app in it. Users are named by small numbers, made on first use.
 
-    bot_token: str
-    app_token: str
-    signing_secret: str
-    team_id: str
-    bot_user_id: str
-    bot_id: str
-    app_id: str
-    is_agent: bool
-    is_assistant: bool
-    can_stream: bool
-    redelivers_unacked: bool
-    after_seconds: float
-    acks: list[Any]
-    calls: list[tuple[str, dict[str, Any]]]
-    connections_opened: int
+    `world` holds what Slack knows and more to turn: `world.stream_seconds`, `world.tells_own`.
+    """
+
+    def __init__(self, *, port: int = 0) -> None:
+        app = App()
+        self.bot_token, self.app_token = app.bot_token, app.app_token
+        self.signing_secret, self.team_id, self.app_id = app.signing_secret, app.team_id, app.app_id
+        self.bot_user_id, self.bot_id = app.bot_user_id, app.bot_id
+        self.world = World(app, self._emit)
+        self._port = port
+        self._changed = asyncio.Event()
+        self._sockets = Sockets(self._stir)
+        self.delivery = Delivery(self._sockets, self._stir)
+        self._sockets.delivery = self.delivery
+        self._doors = Doors(self.world, self._sockets, self._stir)
+        self._post: Post | None = None
+        self._runner: web.AppRunner | None = None
+        self.is_agent = self.is_assistant = self.can_stream = True
 
     async def __aenter__(self) -> Self:
-        raise NotImplementedError
+        await self.start()
+        return self
 
     async def __aexit__(self, *_: object) -> None:
-        raise NotImplementedError
+        await self.stop()
 
     async def start(self) -> None:
-        raise NotImplementedError
+        """Listen on loopback; with port 0 on a port of the system's choice."""
+        application = self._doors.application()
+        application.router.add_post("/_test/{call}", self._control)
+        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", self._port, backlog=1024).start()
+        self._port = self._runner.addresses[0][1]
+        self.world.address = f"http://127.0.0.1:{self._port}"
 
     async def stop(self) -> None:
-        raise NotImplementedError
+        """Close the port and every connection. `start` opens the same port again."""
+        self.delivery.pause()
+        if self._post is not None:
+            await self._post.close()
+        await self._sockets.close()
+        if self._runner is not None:
+            await self._runner.cleanup()
+        self.delivery.pause()
+
+    # What it is and what happened
+
+    @property
+    def port(self) -> int:
+        """Where it listens, once it does."""
+        return self._port
 
     @property
     def base_url(self) -> str:
-        raise NotImplementedError
+        """For `AsyncWebClient(base_url=...)`."""
+        return f"http://127.0.0.1:{self._port}/api/"
+
+    @property
+    def is_agent(self) -> bool:
+        """The app is declared as an agent: agents.sessions.* works."""
+        return "agents.sessions.setStatus" not in self._doors.closed
+
+    @is_agent.setter
+    def is_agent(self, is_so: bool) -> None:
+        methods = ("agents.sessions.setStatus", "agents.sessions.rename")
+        self._allow(methods, is_so, "not_an_agent")
+
+    @property
+    def is_assistant(self) -> bool:
+        """assistant.threads.setStatus works."""
+        return "assistant.threads.setStatus" not in self._doors.closed
+
+    @is_assistant.setter
+    def is_assistant(self, is_so: bool) -> None:
+        self._allow(("assistant.threads.setStatus",), is_so, "feature_not_enabled")
+
+    @property
+    def can_stream(self) -> bool:
+        """chat.startStream and its like work."""
+        return "chat.startStream" not in self._doors.closed
+
+    @can_stream.setter
+    def can_stream(self, is_so: bool) -> None:
+        self._allow(_STREAMS, is_so, "feature_not_enabled")
 
     @property
     def sockets(self) -> int:
-        raise NotImplementedError
+        """Connections that are open now."""
+        return len(self._sockets.open)
 
-    def user(self, number: int) -> str:
-        raise NotImplementedError
+    @property
+    def connections_opened(self) -> int:
+        """Connections that ever got their hello."""
+        return self._sockets.opened
+
+    @property
+    def calls(self) -> list[tuple[str, Json]]:
+        """Every request, with its parameters; also "upload" and "response_url"."""
+        return self._doors.calls
+
+    @property
+    def acks(self) -> list[Ack]:
+        """What the app confirmed, in order."""
+        return self.delivery.acks
+
+    @property
+    def redelivers_unacked(self) -> bool:
+        """Events without an ack come again, three times, `after_seconds` after each attempt."""
+        return self.delivery.redelivers_unacked
+
+    @redelivers_unacked.setter
+    def redelivers_unacked(self, is_so: bool) -> None:
+        self.delivery.redelivers_unacked = is_so
+
+    @property
+    def after_seconds(self) -> float:
+        """How long an ack may take."""
+        return self.delivery.after_seconds
+
+    @after_seconds.setter
+    def after_seconds(self, seconds: float) -> None:
+        self.delivery.after_seconds = seconds
+
+    @property
+    def holds_seconds(self) -> float:
+        """How long an event waits while no socket is open; with 0 it is lost at once."""
+        return self.delivery.holds_seconds
+
+    @holds_seconds.setter
+    def holds_seconds(self, seconds: float) -> None:
+        self.delivery.holds_seconds = seconds
+
+    @property
+    def limits(self) -> dict[str, tuple[int, float]]:
+        """Calls within seconds by method, for instance {"chat.postMessage": (1, 1.0)}; none yet."""
+        return self._doors.limits
+
+    def unacked(self) -> list[str]:
+        """The newest envelope of everything that was never confirmed; "" if none was sent yet."""
+        return [(p.envelope_ids or [""])[-1] for p in self.delivery.unacked()]
+
+    async def wait_for(self, predicate: Callable[[], T], timeout: float = 5.0) -> T:
+        """Return what the predicate says once that is true. Raises `TimeoutError`."""
+        async with asyncio.timeout(timeout):
+            while not (value := predicate()):
+                await self._changed.wait()
+        return value
+
+    # People and places
+
+    def user(self, number: int, name: str = "", **fields: str) -> str:
+        """A person's id (U...). Fields change users.info: real_name, tz, locale."""
+        return self.world.user_with(number, name, **fields)
 
     def dm(self, number: int) -> str:
-        raise NotImplementedError
+        """The direct talk of a person and the bot (D...)."""
+        return self.world.dm(self.user(number))
 
-    def channel(self, name: str = "general", members: tuple[int, ...] = ()) -> str:
-        raise NotImplementedError
+    def channel(
+        self, name: str = "general", members: Iterable[int] = (), *, kind: str = "channel"
+    ) -> str:
+        """A room with the bot in it (C..., G...); kind: channel, group (private), mpim."""
+        return self.world.room(name, [self.user(number) for number in members], kind)
+
+    def archives(self, channel: str) -> None:
+        """From now on nobody writes there."""
+        self.world.channels[channel].is_archived = True
+        self._emit({"type": "channel_archive", "channel": channel, "event_ts": self._now()})
+
+    def removes_bot(self, channel: str) -> None:
+        """The bot is no member any more, and is told so."""
+        place = self.world.channels[channel]
+        place.members.remove(self.bot_user_id)
+        kind = "channel_left" if place.kind == "channel" else "group_left"
+        self._emit({"type": kind, "channel": channel, "event_ts": self._now()})
+
+    def invites_bot(self, channel: str) -> None:
+        """The bot is a member again, and is told so."""
+        place = self.world.channels[channel]
+        place.members.append(self.bot_user_id)
+        self._emit(
+            {"type": "member_joined_channel", "user": self.bot_user_id, "channel": channel}
+            | {"channel_type": place.id[0], "team": self.team_id, "event_ts": self._now()}
+        )
+
+    # What people do
 
     async def says(
         self,
@@ -64,66 +230,265 @@ class SlackEmulator:
         channel: str | None = None,
         thread_ts: str | None = None,
         mention: bool = False,
-        files: tuple[Any, ...] = (),
+        files: Iterable[Shared] = (),
     ) -> str:
-        raise NotImplementedError
+        """A person writes, in their direct talk unless said otherwise; returns the ts.
+
+        `mention` puts the bot's name in front. A file is (name, bytes, type) or a `SlackFile`.
+        """
+        user = self.user(number)
+        place = self._place(user, channel)
+        words = f"<@{self.bot_user_id}> {text}" if mention else text
+        message = SlackMessage(
+            channel=place.id,
+            ts=self._now(),
+            user=user,
+            thread_ts=thread_ts,
+            text=escaped(words),
+            client_msg_id=self.world.next_id("client"),
+            files=[attach(self.world, _file(file), user) for file in files],
+        )
+        self.world.put(message)
+        names_bot = f"<@{self.bot_user_id}>" in message.text
+        if names_bot and place.kind != "im" and self.bot_user_id in place.members:
+            self._emit(payloads.mention_of(self.world.event_of(message)))
+        return message.ts
 
     async def edits(self, channel: str, ts: str, text: str) -> None:
-        raise NotImplementedError
+        """The person who wrote it changes the text."""
+        message = self.world.channels[channel].messages[ts]
+        before = self.world.shown(message)
+        message.text = escaped(text)
+        message.edited = {"user": message.user, "ts": self._now()}
+        self.world.change(message, before)
 
     async def deletes(self, channel: str, ts: str) -> None:
-        raise NotImplementedError
+        """Somebody takes a message away."""
+        self.world.remove(self.world.channels[channel].messages[ts])
 
-    async def presses(self, number: int, channel: str, ts: str, action_id: str) -> None:
-        raise NotImplementedError
+    async def reacts(self, number: int, channel: str, ts: str, name: str) -> None:
+        """A person puts an emoji on a message."""
+        message = self.world.channels[channel].messages[ts]
+        message.reactions.append((name, self.user(number)))
+        item = {"type": "message", "channel": channel, "ts": ts}
+        self._emit(
+            {"type": "reaction_added", "user": self.user(number), "reaction": name, "item": item}
+            | {"item_user": message.user, "event_ts": self._now()}
+        )
+
+    async def presses(
+        self, number: int, channel: str, ts: str, action_id: str, *, option: str | None = None
+    ) -> None:
+        """A person presses a button, or chooses the option with that value.
+
+        Raises `LookupError` if they see no such thing there, and `NobodyListens`.
+        """
+        user = self.user(number)
+        message = self._seen(user, channel, ts)
+        element = _element(message.blocks, action_id)
+        action = payloads.action_of(element, self._now(), option)
+        url = self._response_url(channel, user, message)
+        self.delivery.push("interactive", payloads.click(self.world, message, user, action, url))
+
+    async def presses_home(self, number: int, action_id: str, *, option: str | None = None) -> None:
+        """A person presses or chooses something in their home. Raises like `presses`."""
+        user = self.user(number)
+        element = _element(self.world.views[user]["blocks"], action_id)
+        action = payloads.action_of(element, self._now(), option)
+        self.delivery.push("interactive", payloads.home_click(self.world, user, action))
 
     async def commands(self, number: int, text: str, *, channel: str | None = None) -> str:
-        raise NotImplementedError
+        """A person types `/talaria <text>`; returns the envelope's id. Raises `NobodyListens`.
 
-    async def shortcut(self, number: int, channel: str, ts: str) -> None:
-        raise NotImplementedError
+        What the app puts into its ack or posts to the response_url is in `ephemerals`.
+        """
+        user = self.user(number)
+        place = self._place(user, channel)
+        where = ResponseUrl(channel=place.id, user=user, source=None, until=_soon())
+        payload = payloads.command(self.world, place, user, text, self._doors.response_url(where))
+        said = lambda given: answer(self.world, where, given)  # noqa: E731
+        return self.delivery.push("slash_commands", payload, said).envelope_ids[-1]
+
+    async def shortcut(
+        self, number: int, channel: str, ts: str, callback_id: str = _SHORTCUT
+    ) -> None:
+        """A person chooses a shortcut from a message's menu. Raises like `presses`."""
+        user = self.user(number)
+        message = self._seen(user, channel, ts)
+        url = self._response_url(channel, user, message)
+        payload = payloads.shortcut(self.world, message, user, callback_id, url)
+        self.delivery.push("interactive", payload)
 
     async def opens_home(self, number: int) -> None:
-        raise NotImplementedError
+        """A person opens the app's home."""
+        user = self.user(number)
+        event: Json = {"type": "app_home_opened", "user": user, "channel": self.dm(number)}
+        view = self.world.views.get(user)
+        self._emit(
+            event
+            | {"tab": "home", "event_ts": self._now()}
+            | ({"view": view} if view is not None else {})
+        )
 
     async def stops_session(self, number: int, channel: str, thread_ts: str) -> None:
-        raise NotImplementedError
+        """A person presses Slack's own Stop: the bot's open streams in the thread are closed."""
+        stopped = []
+        for message in self.world.channels[channel].messages.values():
+            stream = self.world.age(message)
+            if stream is not None and stream.is_open and message.thread_ts == thread_ts:
+                stream.is_open, stream.stopped_by_user = False, True
+                stopped.append(message.ts)
+        self._emit(
+            {"type": "agent_session_stopped", "user": self.user(number), "channel": channel}
+            | {"thread_ts": thread_ts, "streaming_message_ts": stopped, "event_ts": self._now()}
+        )
+
+    # What people see
 
     def texts(self, channel: str, thread_ts: str | None = None) -> list[str]:
-        raise NotImplementedError
+        """What the bot's visible messages say now, in a channel with its threads or in a thread."""
+        return [
+            message.shown
+            for message in self.messages(channel)
+            if message.bot is not None and thread_ts in (None, message.thread_ts)
+        ]
 
-    def messages(self, channel: str) -> list[Any]:
-        raise NotImplementedError
+    def messages(self, channel: str) -> list[SlackMessage]:
+        """Everything that stands in a channel and its threads, oldest first."""
+        found = list(self.world.channels[channel].messages.values())
+        for message in found:
+            self.world.age(message)
+        return found
 
-    def home(self, number: int) -> dict[str, Any] | None:
-        raise NotImplementedError
+    def ephemerals(self, number: int) -> list[SlackMessage]:
+        """What only this person sees, oldest first; also answers to their commands."""
+        user = self.user(number)
+        places = self.world.channels.values()
+        found = [m for place in places for who, m in place.ephemerals if who == user]
+        return sorted(found, key=lambda message: message.ts)
+
+    def home(self, number: int) -> Json | None:
+        """The home that the app published for a person."""
+        return self.world.views.get(self.user(number))
 
     def status(self, channel: str, thread_ts: str) -> str:
-        raise NotImplementedError
+        """The status of the agent session there, or the older assistant's; "" without one."""
+        session = self.world.sessions.get((channel, thread_ts))
+        if session is not None:
+            return str(session["status"])
+        return self.world.assistant.get((channel, thread_ts), "")
 
-    def ephemerals(self, number: int) -> list[Any]:
-        raise NotImplementedError
-
-    def unacked(self) -> list[str]:
-        raise NotImplementedError
-
-    async def redeliver(self, times: int = 1, *, with_new_event_id: bool = False) -> None:
-        raise NotImplementedError
+    # Strings to pull
 
     def fail(self, method: str, *, kind: FaultKind, times: int = 1, **detail: Any) -> None:
-        raise NotImplementedError
+        """Let the next calls of a method fail; also "upload" and "download". See `Fault`."""
+        fault = Fault(kind=FaultKind(kind), **detail)
+        self._doors.faults.setdefault(method, []).extend([fault] * times)
+
+    def mend(self) -> None:
+        """Forget the faults that have not happened yet."""
+        self._doors.faults.clear()
+
+    async def redeliver(self, times: int = 1, *, with_new_event_id: bool = False) -> None:
+        """Send every event so far again, marked as a repetition."""
+        known = [parcel for parcel in self.delivery.parcels if parcel.kind == "events_api"]
+        for _ in range(times):
+            for parcel in known:
+                fresh = parcel.payload | {"event_id": self.world.next_id("Ev")}
+                self.delivery.again(parcel, fresh if with_new_event_id else None)
 
     async def drop_sockets(self) -> None:
-        raise NotImplementedError
+        """Reset every connection, without a goodbye."""
+        for socket in list(self._sockets.open):
+            socket.break_off()
 
     def refuse_sockets(self, reason: str | None) -> None:
-        raise NotImplementedError
+        """Take no new connection: an error code of apps.connections.open, or too_many_websockets.
+
+        None takes connections again.
+        """
+        self._sockets.refusal = reason
 
     async def send_disconnect(self, reason: str = "refresh_requested") -> None:
-        raise NotImplementedError
+        """Tell every client to connect anew; a "warning" leaves the connection open."""
+        await self._sockets.leave(reason)
 
     def mute_sockets(self) -> None:
-        raise NotImplementedError
+        """The connections of now are half-open: nothing comes through, not even pongs."""
+        for socket in self._sockets.open:
+            socket.is_mute = True
 
     async def post_event(self, url: str | None) -> None:
-        raise NotImplementedError
+        """HTTP mode: from now on everything goes to this address; None goes back to sockets.
+
+        Raises `slack_post.Unverified` if the address doesn't answer the challenge.
+        """
+        if self._post is not None:
+            await self._post.close()
+        self._post = None
+        if url is not None:
+            post = Post(url, self.signing_secret, self.delivery)
+            await post.verify()
+            self._post = post
+        self.delivery.carrier = self._post or self._sockets
+        self.delivery.resume()
+
+    # Inside
+
+    def _emit(self, event: Json) -> None:
+        event_id = self.world.next_id("Ev")
+        self.delivery.push("events_api", payloads.event_callback(self.world.app, event, event_id))
+
+    async def _control(self, request: web.Request) -> web.Response:
+        return await serve_control(self, request)
+
+    def _now(self) -> str:
+        return self.world.next_ts()
+
+    def _place(self, user: str, channel: str | None) -> Channel:
+        place = self.world.channels[channel or self.world.dm(user)]
+        if user not in place.members:
+            place.members.append(user)
+        return place
+
+    def _seen(self, user: str, channel: str, ts: str) -> SlackMessage:
+        place = self.world.channels[channel]
+        whispered = {m.ts: m for who, m in place.ephemerals if who == user}
+        return place.messages.get(ts) or whispered[ts]
+
+    def _response_url(self, channel: str, user: str, source: SlackMessage) -> str:
+        url = ResponseUrl(channel=channel, user=user, source=source, until=_soon())
+        return self._doors.response_url(url)
+
+    def _allow(self, methods: Iterable[str], is_so: bool, code: str) -> None:
+        for method in methods:
+            self._doors.closed.pop(method, None)
+            if not is_so:
+                self._doors.closed[method] = code
+
+    def _stir(self) -> None:
+        """Wake all who wait for something to change."""
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+
+def _soon() -> float:
+    return time.monotonic() + SECONDS_PER_URL
+
+
+def _file(file: Shared) -> SlackFile:
+    if isinstance(file, SlackFile):
+        return file
+    name, content, mimetype = file
+    return SlackFile(name=name, content=content, mimetype=mimetype)
+
+
+def _element(blocks: list[Json], action_id: str) -> Json:
+    for element in elements_of(blocks):
+        if element["action_id"] == action_id:
+            return element
+    raise LookupError(f"there is no {action_id!r} to press")
+
+
+if __name__ == "__main__":
+    stand_alone(SlackEmulator)

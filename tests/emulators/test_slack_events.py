@@ -1,0 +1,214 @@
+"""The emulated Slack tells a real Bolt app what happened, over real websockets."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from slack_sdk.webhook.async_client import AsyncWebhookClient
+
+from tests.emulators.slack import NobodyListens, SlackEmulator
+from tests.emulators.slack_cast import ANNA, BEN, listening
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[SlackEmulator]:
+    async with SlackEmulator() as emulator:
+        yield emulator
+
+
+async def test_words_in_a_direct_talk_arrive_once_and_are_confirmed(slack: SlackEmulator) -> None:
+    async with listening(slack) as app:
+        ts = await slack.says(ANNA, "hello & <welcome>, see https://example.org/?a=1&b=2")
+        (body,) = await app.bodies_of(1)
+        await slack.wait_for(lambda: not slack.unacked())
+    event = body["event"]
+    assert (event["type"], event["channel_type"], event["ts"]) == ("message", "im", ts)
+    assert event["channel"] == slack.dm(ANNA)
+    assert event["user"] == slack.user(ANNA)
+    assert event["text"].startswith("hello &amp; &lt;welcome&gt;")
+    assert "<https://example.org/?a=1&amp;b=2>" in event["text"]
+    assert app.retries == [("0", "")]
+    assert body["authorizations"][0]["user_id"] == slack.bot_user_id
+
+
+async def test_a_mention_comes_twice_with_one_ts_and_two_event_ids(slack: SlackEmulator) -> None:
+    room = slack.channel("general", [ANNA, BEN])
+    async with listening(slack) as app:
+        ts = await slack.says(ANNA, "what is up?", channel=room, mention=True)
+        bodies = await app.bodies_of(2)
+    assert sorted(body["event"]["type"] for body in bodies) == ["app_mention", "message"]
+    assert {body["event"]["ts"] for body in bodies} == {ts}
+    assert len({body["event_id"] for body in bodies}) == 2
+    assert all(slack.bot_user_id in body["event"]["text"] for body in bodies)
+
+
+async def test_words_in_a_room_without_the_bot_are_not_heard(slack: SlackEmulator) -> None:
+    room = slack.channel("general", [ANNA])
+    slack.removes_bot(room)
+    await slack.says(ANNA, "a secret", channel=room, mention=True)
+    async with listening(slack) as app:
+        await slack.says(ANNA, "hello")
+        bodies = await app.bodies_of(2)
+    assert [body["event"]["type"] for body in bodies] == ["channel_left", "message"]
+    assert bodies[1]["event"]["channel"] == slack.dm(ANNA)
+
+
+async def test_an_edit_and_a_removal_are_told_with_what_was_there(slack: SlackEmulator) -> None:
+    async with listening(slack) as app:
+        ts = await slack.says(ANNA, "first")
+        await slack.edits(slack.dm(ANNA), ts, "second")
+        await slack.deletes(slack.dm(ANNA), ts)
+        await app.bodies_of(3)
+    by_subtype = {event.get("subtype"): event for event in app.events}
+    assert by_subtype["message_changed"]["message"]["text"] == "second"
+    assert by_subtype["message_changed"]["previous_message"]["text"] == "first"
+    assert by_subtype["message_deleted"]["deleted_ts"] == ts
+
+
+async def test_an_event_that_nobody_confirms_comes_again_three_times(slack: SlackEmulator) -> None:
+    slack.after_seconds = 0.05
+    async with listening(slack) as app:
+        app.refuses = True
+        await slack.says(ANNA, "hello")
+        bodies = await app.bodies_of(4)
+        assert len(slack.unacked()) == 1
+    assert len({body["event_id"] for body in bodies}) == 1
+    assert app.retries == [("0", ""), ("1", "timeout"), ("2", "timeout"), ("3", "timeout")]
+
+
+async def test_everything_so_far_can_come_again_also_under_a_new_name(slack: SlackEmulator) -> None:
+    async with listening(slack) as app:
+        await slack.says(ANNA, "one")
+        await slack.says(BEN, "two")
+        await app.bodies_of(2)
+        await slack.redeliver()
+        await app.bodies_of(4)
+        await slack.redeliver(with_new_event_id=True)
+        bodies = await app.bodies_of(6)
+    assert len({body["event_id"] for body in bodies}) == 4
+    assert len({body["event"]["ts"] for body in bodies}) == 2
+    assert [number for number, _ in app.retries] == ["0", "0", "1", "1", "1", "1"]
+
+
+async def test_each_event_goes_to_one_of_several_sockets(slack: SlackEmulator) -> None:
+    async with listening(slack, sockets=2) as app:
+        assert slack.sockets == 2
+        for number in range(6):
+            await slack.says(ANNA, f"message {number}")
+        bodies = await app.bodies_of(6)
+        await slack.wait_for(lambda: not slack.unacked())
+    assert len({body["event_id"] for body in bodies}) == len(bodies) == 6
+
+
+async def test_what_happens_while_the_app_is_away_waits_or_is_lost(slack: SlackEmulator) -> None:
+    await slack.says(ANNA, "kept")
+    async with listening(slack) as app:
+        await app.bodies_of(1)
+    await slack.wait_for(lambda: slack.sockets == 0)
+    slack.holds_seconds = 0
+    await slack.says(ANNA, "lost")
+    async with listening(slack) as app:
+        await slack.says(ANNA, "heard")
+        await app.bodies_of(1)
+    assert [event["text"] for event in app.events] == ["heard"]
+
+
+async def test_a_dropped_socket_is_opened_again_and_nothing_is_lost(slack: SlackEmulator) -> None:
+    slack.after_seconds = 0.2
+    async with listening(slack) as app:
+        await slack.drop_sockets()
+        await slack.says(ANNA, "hello")
+        await app.bodies_of(1, timeout=10)
+        assert slack.connections_opened == 2
+
+
+async def test_a_client_that_is_told_to_go_comes_back(slack: SlackEmulator) -> None:
+    async with listening(slack) as app:
+        await slack.send_disconnect("refresh_requested")
+        await slack.wait_for(lambda: slack.connections_opened == 2)
+        await slack.says(ANNA, "hello")
+        await app.bodies_of(1)
+
+
+async def test_a_half_open_socket_swallows_events_until_they_are_repeated(
+    slack: SlackEmulator,
+) -> None:
+    slack.after_seconds = 0.2
+    async with listening(slack) as app:
+        slack.mute_sockets()
+        await slack.says(ANNA, "hello")
+        async with listening(slack) as second:
+            await second.bodies_of(1)
+            assert second.retries[0][1] == "timeout"
+        assert app.bodies == []
+
+
+async def test_a_command_is_answered_in_its_ack_and_by_its_address(slack: SlackEmulator) -> None:
+    room = slack.channel("general", [ANNA])
+    async with listening(slack) as app:
+        envelope = await slack.commands(ANNA, "status now", channel=room)
+        (body,) = await app.bodies_of(1)
+        await slack.wait_for(lambda: slack.ephemerals(ANNA))
+    assert (body["command"], body["text"]) == ("/talaria", "status now")
+    assert slack.acks[0].envelope_id == envelope
+    reply = AsyncWebhookClient(body["response_url"])
+    for _ in range(4):
+        assert (await reply.send(text="later")).status_code == 200
+    assert (await reply.send(text="too much")).status_code == 404
+    assert [m.shown for m in slack.ephemerals(ANNA)] == ["You said status now.", *["later"] * 4]
+    assert slack.ephemerals(BEN) == []
+    assert slack.texts(room) == []
+
+
+async def test_a_command_that_no_app_takes_shows_the_person_an_error(slack: SlackEmulator) -> None:
+    with pytest.raises(NobodyListens):
+        await slack.commands(ANNA, "status")
+    assert slack.unacked() == []
+
+
+async def test_a_press_carries_the_button_and_its_message(slack: SlackEmulator) -> None:
+    button = {
+        "type": "button",
+        "action_id": "approve:7",
+        "value": "yes",
+        "text": {"type": "plain_text", "text": "Approve"},
+    }
+    section = {"type": "section", "text": {"type": "mrkdwn", "text": "May I?"}}
+    async with listening(slack) as app:
+        slack.world.tells_own = False
+        posted = await app.web.chat_postMessage(
+            channel=slack.dm(ANNA),
+            text="May I?",
+            blocks=[section, {"type": "actions", "elements": [button]}],
+        )
+        with pytest.raises(LookupError):
+            await slack.presses(ANNA, slack.dm(ANNA), posted["ts"], "no such thing")
+        await slack.presses(ANNA, slack.dm(ANNA), posted["ts"], "approve:7")
+        (body,) = await app.bodies_of(1)
+        await slack.wait_for(lambda: not slack.unacked())
+        (action,) = body["actions"]
+        assert (action["action_id"], action["value"]) == ("approve:7", "yes")
+        assert body["container"]["message_ts"] == body["message"]["ts"] == posted["ts"]
+        changed = AsyncWebhookClient(body["response_url"])
+        await changed.send(replace_original=True, text="Approved.")
+    assert slack.texts(slack.dm(ANNA)) == ["Approved."]
+    assert slack.messages(slack.dm(ANNA))[0].history == ["May I?", "Approved."]
+
+
+async def test_a_shortcut_and_the_home_reach_the_app(slack: SlackEmulator) -> None:
+    async with listening(slack) as app:
+        ts = await slack.says(ANNA, "what is this?")
+        await slack.shortcut(ANNA, slack.dm(ANNA), ts)
+        await slack.opens_home(ANNA)
+        bodies = await app.bodies_of(3)
+        await slack.wait_for(lambda: not slack.unacked())
+    kinds = {body.get("callback_id") or body["event"]["type"] for body in bodies}
+    assert kinds == {"message", "ask_about_message", "app_home_opened"}
+
+
+async def test_files_come_with_the_message_and_need_the_token(slack: SlackEmulator) -> None:
+    async with listening(slack) as app:
+        await slack.says(ANNA, "read this", files=[("a note.txt", b"hello", "text/plain")])
+        (body,) = await app.bodies_of(1)
+    assert body["event"]["subtype"] == "file_share"
+    (file,) = body["event"]["files"]
+    assert (file["name"], file["size"], file["mimetype"]) == ("a note.txt", 5, "text/plain")
