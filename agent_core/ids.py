@@ -12,6 +12,8 @@ TurnId = NewType("TurnId", int)
 OutboxId = NewType("OutboxId", int)
 TaskId = NewType("TaskId", int)
 QuestionId = NewType("QuestionId", int)
+LinkId = NewType("LinkId", int)
+RoomId = NewType("RoomId", int)
 
 CallId = NewType("CallId", str)
 """A model's own name of one tool call, unique within one answer."""

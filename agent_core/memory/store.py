@@ -25,10 +25,12 @@ from agent_core.memory.reconcile import (
 )
 from agent_core.state.database import Database
 from agent_core.state.ledger import Origin, Projection, Target
+from agent_core.state.people import Kind
 
 _log = logging.getLogger(__name__)
 
 _FILES: dict[Target, str] = {"memory": "MEMORY.md", "user": "USER.md"}
+_FOLDERS: dict[Kind, str] = {"human": "people", "room": "rooms"}
 _ATTEMPTS = 5
 """How often a file is written anew that someone else changes at the same moment."""
 
@@ -60,9 +62,10 @@ class Snapshot:
 
 
 class MemoryStore:
-    """Memory of all people, in `folder`/people/<slug>/. One per process and home.
+    """Memory of all people, in `folder`/people/<slug>/, and of rooms, in `folder`/rooms/<slug>/.
 
-    Changes of one person wait for each other. `write` is how files reach the disk; tests
+    One per process and home. Changes of one person wait for each other. A room has one list,
+    `memory`. `write` is how files reach the disk; tests
     put crashes there.
     """
 
@@ -85,15 +88,19 @@ class MemoryStore:
         """How long each list may become."""
         return self._limits
 
-    async def snapshot(self, person_id: PersonId, slug: str, now: int) -> Snapshot:
+    async def snapshot(
+        self, person_id: PersonId, slug: str, now: int, *, kind: Kind = "human"
+    ) -> Snapshot:
         """What is remembered now; takes in edits made by hand, and mends stale files.
 
         A file that can't be read is passed over with a warning: then the ledger speaks.
         Raises `StoreError`.
         """
         async with self._lock(person_id):
-            memory = await self._look(person_id, slug, "memory", now)
-            user = await self._look(person_id, slug, "user", now)
+            memory = await self._look(person_id, self._path(kind, slug, "memory"), "memory", now)
+            user: tuple[str, ...] = ()
+            if kind == "human":
+                user = await self._look(person_id, self._path(kind, slug, "user"), "user", now)
         return Snapshot(
             memory=memory,
             user=user,
@@ -103,7 +110,13 @@ class MemoryStore:
         )
 
     async def change(
-        self, person_id: PersonId, slug: str, edit: Edit, origin: Origin
+        self,
+        person_id: PersonId,
+        slug: str,
+        edit: Edit,
+        origin: Origin,
+        *,
+        kind: Kind = "human",
     ) -> Done | Refusal:
         """Make one edit. An edit with the same `origin.call_key` is made once only.
 
@@ -111,7 +124,7 @@ class MemoryStore:
         logged, and made good at the next look. Raises `StoreError`, and `OSError` if the
         present file can't be read: what nobody has read must not be overwritten.
         """
-        shelf, path = self._shelf(person_id, edit.target), self._path(slug, edit.target)
+        shelf, path = self._shelf(person_id, edit.target), self._path(kind, slug, edit.target)
         async with self._lock(person_id):
             settlement = await self._settle(shelf, path, edit, origin)
         if settlement.outcome is None:
@@ -125,16 +138,18 @@ class MemoryStore:
     def _shelf(self, person_id: PersonId, target: Target) -> Shelf:
         return Shelf(person_id=person_id, target=target, limit=self._limits.of(target))
 
-    def _path(self, slug: str, target: Target) -> Path:
+    def _path(self, kind: Kind, slug: str, target: Target) -> Path:
         if slug in ("", "..") or Path(slug).name != slug:
-            raise ValueError(f"{slug!r} can't name a person's folder")
-        return self._folder / "people" / slug / _FILES[target]
+            raise ValueError(f"{slug!r} can't name a {kind}'s folder")
+        if kind == "room" and target != "memory":
+            raise ValueError("a room has no list of its own wishes")
+        return self._folder / _FOLDERS[kind] / slug / _FILES[target]
 
     async def _look(
-        self, person_id: PersonId, slug: str, target: Target, now: int
+        self, person_id: PersonId, path: Path, target: Target, now: int
     ) -> tuple[str, ...]:
         """One list as it stands. Writes nothing where file and ledger agree."""
-        shelf, path = self._shelf(person_id, target), self._path(slug, target)
+        shelf = self._shelf(person_id, target)
         try:
             seen = await _finish(lambda: files.read(path))
             agreed = await self._database.read(

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from dataclasses import asdict, dataclass
 
 from agent_core.ids import PromptHash
+from agent_core.prompt.sight import Marks, load_marks
 from agent_core.state import sessions
 from agent_core.state.database import Database
 from agent_core.transcript import ToolSpec
@@ -21,6 +22,8 @@ class FrozenPrompt:
     hash: PromptHash
     system: str
     tools: tuple[ToolSpec, ...]
+    shown: Marks = frozenset()
+    """What it shows of a room's memory and of what is lent to a room; see `prompt.sight`."""
 
 
 def dump_tools(tools: tuple[ToolSpec, ...]) -> str:
@@ -33,10 +36,10 @@ def load_tools(text: str) -> tuple[ToolSpec, ...]:
     return tuple(ToolSpec(**fields) for fields in json.loads(text))
 
 
-def freeze(system: str, tools: tuple[ToolSpec, ...]) -> FrozenPrompt:
+def freeze(system: str, tools: tuple[ToolSpec, ...], shown: Marks = frozenset()) -> FrozenPrompt:
     """A frozen prompt under the hash of its bytes."""
     digest = hashlib.sha256(f"{system}\0{dump_tools(tools)}".encode()).hexdigest()
-    return FrozenPrompt(hash=PromptHash(digest), system=system, tools=tools)
+    return FrozenPrompt(hash=PromptHash(digest), system=system, tools=tools, shown=shown)
 
 
 class FrozenPrompts:
@@ -50,10 +53,15 @@ class FrozenPrompts:
         """The prompt of this hash. Raises `StoreError`."""
         known = self._known.get(prompt_hash)
         if known is None:
-            system, tools = await self._database.read(
+            system, tools, shown = await self._database.read(
                 lambda c: sessions.get_prompt(c, prompt_hash=prompt_hash)
             )
-            known = FrozenPrompt(hash=prompt_hash, system=system, tools=load_tools(tools))
+            known = FrozenPrompt(
+                hash=prompt_hash,
+                system=system,
+                tools=load_tools(tools),
+                shown=load_marks(shown),
+            )
         self.remember(known)
         return known
 

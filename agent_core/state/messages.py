@@ -12,6 +12,8 @@ from agent_core.transcript import Message, dump_parts, load_parts
 
 START = MessageId(0)
 """Lies before every message."""
+PRIVATE = "private"
+"""The audience of what only its person may see."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +25,8 @@ class Shelf:
     person_id: PersonId
     conversation_id: ConversationId
     platform: str
+    audience: str = PRIVATE
+    """Who may see the messages: `PRIVATE`, or a room's, see `Room.audience`."""
 
     @property
     def tokens(self) -> str:
@@ -49,8 +53,8 @@ def append(
         text = message.text
         row = connection.execute(
             "INSERT INTO messages (session_id, turn_id, person_id, scope, role, parts, text,"
-            " platform, created_at, checksum) VALUES (:session_id, :turn_id, :person_id, :scope,"
-            " :role, :parts, :text, :platform, :now, :checksum) RETURNING id",
+            " platform, audience, created_at, checksum) VALUES (:session_id, :turn_id, :person_id,"
+            " :scope, :role, :parts, :text, :platform, :audience, :now, :checksum) RETURNING id",
             {
                 "session_id": shelf.session_id,
                 "turn_id": shelf.turn_id,
@@ -60,6 +64,7 @@ def append(
                 "parts": parts,
                 "text": text,
                 "platform": shelf.platform,
+                "audience": shelf.audience,
                 "now": now,
                 "checksum": checksum(message.role, parts, text),
             },

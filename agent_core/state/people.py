@@ -179,8 +179,16 @@ def has_platform_owner(connection: Connection, *, local_platform: str) -> bool:
     return row is not None
 
 
-def insert(connection: Connection, *, slug: str, name: str, role: Role, now: int) -> Person:
-    """Add a person. A taken slug gets the next free number behind it."""
+def insert(
+    connection: Connection,
+    *,
+    slug: str,
+    name: str,
+    role: Role,
+    now: int,
+    kind: Kind = "human",
+) -> Person:
+    """Add a person, or a room. A taken slug gets the next free number behind it."""
     taken = {
         row[0]
         for row in connection.execute(
@@ -193,9 +201,9 @@ def insert(connection: Connection, *, slug: str, name: str, role: Role, now: int
         number += 1
         free = f"{slug}-{number}"
     row = connection.execute(
-        "INSERT INTO people (slug, name, role, created_at) VALUES (:slug, :name, :role, :now)"
-        f" RETURNING {_PERSON}",
-        {"slug": free, "name": name, "role": role, "now": now},
+        "INSERT INTO people (slug, name, role, created_at, kind)"
+        f" VALUES (:slug, :name, :role, :now, :kind) RETURNING {_PERSON}",
+        {"slug": free, "name": name, "role": role, "now": now, "kind": kind},
     ).fetchone()
     return _person(row)
 

@@ -1,8 +1,8 @@
 """Queries over conversations, their sessions, and frozen prompts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from agent_core.ids import AccountId, ConversationId, PersonId, PromptHash, SessionId
+from agent_core.ids import AccountId, ConversationId, PersonId, PromptHash, RoomId, SessionId
 from agent_core.state.database import Connection
 
 
@@ -19,12 +19,17 @@ class Session:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """A stream of talk. `scope` is the search token of all it may find."""
+    """A stream of talk. `scope` is the search token of all it may find.
+
+    `person_id` is whose transcript it is: a person, or a room whose people share one talk.
+    `room_id` is where it is held, None for a direct talk.
+    """
 
     id: ConversationId
     key: str
     person_id: PersonId
     scope: str
+    room_id: RoomId | None = None
 
     @property
     def is_private(self) -> bool:
@@ -32,20 +37,31 @@ class Conversation:
         return self.scope == f"p{self.person_id}"
 
 
+_CONVERSATION = "id, key, person_id, scope, room_id"
+
+
 def ensure_conversation(
-    connection: Connection, *, key: str, person_id: PersonId, is_direct: bool, now: int
+    connection: Connection,
+    *,
+    key: str,
+    person_id: PersonId,
+    is_direct: bool,
+    now: int,
+    room_id: RoomId | None = None,
 ) -> Conversation:
     """The conversation of this key, made if it is new.
 
     A direct talk may find everything of its person; a room only what was said in it.
     """
     found = find_conversation(connection, key=key, person_id=person_id)
-    if found:
+    if found and found.room_id == room_id:
         return found
+    if found:
+        return _move_into_room(connection, found, room_id)
     row = connection.execute(
-        "INSERT INTO conversations (key, person_id, scope, created_at)"
-        " VALUES (:key, :person_id, '', :now) RETURNING id",
-        {"key": key, "person_id": person_id, "now": now},
+        "INSERT INTO conversations (key, person_id, room_id, scope, created_at)"
+        " VALUES (:key, :person_id, :room_id, '', :now) RETURNING id",
+        {"key": key, "person_id": person_id, "room_id": room_id, "now": now},
     ).fetchone()
     conversation_id = ConversationId(row[0])
     scope = f"p{person_id}" if is_direct else f"c{conversation_id}"
@@ -53,16 +69,28 @@ def ensure_conversation(
         "UPDATE conversations SET scope = :scope WHERE id = :id",
         {"scope": scope, "id": conversation_id},
     )
-    return Conversation(id=conversation_id, key=key, person_id=person_id, scope=scope)
+    return Conversation(
+        id=conversation_id, key=key, person_id=person_id, scope=scope, room_id=room_id
+    )
+
+
+def _move_into_room(
+    connection: Connection, conversation: Conversation, room_id: RoomId | None
+) -> Conversation:
+    """A talk from before rooms were known learns where it is held."""
+    connection.execute(
+        "UPDATE conversations SET room_id = :room_id WHERE id = :id",
+        {"room_id": room_id, "id": conversation.id},
+    )
+    return replace(conversation, room_id=room_id)
 
 
 def find_conversation(
     connection: Connection, *, key: str, person_id: PersonId
 ) -> Conversation | None:
-    """The conversation of this key, if it is this person's."""
+    """The conversation of this key, if it is this person's or room's."""
     row = connection.execute(
-        "SELECT id, key, person_id, scope FROM conversations"
-        " WHERE key = :key AND person_id = :person_id",
+        f"SELECT {_CONVERSATION} FROM conversations WHERE key = :key AND person_id = :person_id",
         {"key": key, "person_id": person_id},
     ).fetchone()
     return _conversation(row) if row else None
@@ -71,18 +99,33 @@ def find_conversation(
 def get_conversation(
     connection: Connection, *, conversation_id: ConversationId, person_id: PersonId
 ) -> Conversation:
-    """The conversation of this id; it must be this person's."""
+    """The conversation of this id; it must be this person's, or one that a room shares."""
     row = connection.execute(
-        "SELECT id, key, person_id, scope FROM conversations"
-        " WHERE id = :conversation_id AND person_id = :person_id",
+        f"SELECT {_CONVERSATION} FROM conversations WHERE id = :conversation_id AND (person_id ="
+        " :person_id OR person_id IN (SELECT id FROM people WHERE id = conversations.person_id"
+        " AND kind = 'room'))",
         {"conversation_id": conversation_id, "person_id": person_id},
     ).fetchone()
     return _conversation(row)
 
 
-def _conversation(row: tuple[int, str, int, str]) -> Conversation:
+def get_owner(connection: Connection, *, session_id: SessionId) -> PersonId:
+    """Whose talk a session is part of: a person, or a room."""
+    row = connection.execute(
+        "SELECT conversations.person_id FROM sessions JOIN conversations"
+        " ON conversations.id = sessions.conversation_id WHERE sessions.id = :session_id",
+        {"session_id": session_id},
+    ).fetchone()
+    return PersonId(row[0])
+
+
+def _conversation(row: tuple[int, str, int, str, int | None]) -> Conversation:
     return Conversation(
-        id=ConversationId(row[0]), key=row[1], person_id=PersonId(row[2]), scope=row[3]
+        id=ConversationId(row[0]),
+        key=row[1],
+        person_id=PersonId(row[2]),
+        scope=row[3],
+        room_id=None if row[4] is None else RoomId(row[4]),
     )
 
 
@@ -148,19 +191,28 @@ def set_title(connection: Connection, *, session_id: SessionId, title: str) -> N
 
 
 def insert_prompt(
-    connection: Connection, *, prompt_hash: PromptHash, system: str, tools: str, now: int
+    connection: Connection,
+    *,
+    prompt_hash: PromptHash,
+    system: str,
+    tools: str,
+    now: int,
+    shown: str = "[]",
 ) -> None:
-    """Keep a frozen prompt; one that is known already stays."""
+    """Keep a frozen prompt; one that is known already stays.
+
+    `shown` (JSON) is what of memories it shows; the same text shows the same.
+    """
     connection.execute(
-        "INSERT INTO prompts (hash, system, tools, created_at)"
-        " VALUES (:hash, :system, :tools, :now) ON CONFLICT (hash) DO NOTHING",
-        {"hash": prompt_hash, "system": system, "tools": tools, "now": now},
+        "INSERT INTO prompts (hash, system, tools, shown, created_at)"
+        " VALUES (:hash, :system, :tools, :shown, :now) ON CONFLICT (hash) DO NOTHING",
+        {"hash": prompt_hash, "system": system, "tools": tools, "shown": shown, "now": now},
     )
 
 
-def get_prompt(connection: Connection, *, prompt_hash: PromptHash) -> tuple[str, str]:
-    """The system text and the tools (JSON) of a frozen prompt."""
+def get_prompt(connection: Connection, *, prompt_hash: PromptHash) -> tuple[str, str, str]:
+    """The system text, the tools (JSON) and what is shown (JSON) of a frozen prompt."""
     row = connection.execute(
-        "SELECT system, tools FROM prompts WHERE hash = :hash", {"hash": prompt_hash}
+        "SELECT system, tools, shown FROM prompts WHERE hash = :hash", {"hash": prompt_hash}
     ).fetchone()
-    return row[0], row[1]
+    return row[0], row[1], row[2]

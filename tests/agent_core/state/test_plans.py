@@ -19,12 +19,14 @@ from agent_core.ids import (
     PersonId,
     PromptHash,
     QuestionId,
+    RoomId,
     SessionId,
     TaskId,
     TurnId,
 )
 from agent_core.state import (
     audit,
+    files,
     inbox,
     ledger,
     marks,
@@ -34,8 +36,10 @@ from agent_core.state import (
     people,
     questions,
     retired,
+    rooms,
     search,
     sessions,
+    shares,
     tasks,
     turns,
     usage,
@@ -48,17 +52,19 @@ from agent_core.state.people import NewAccount, Wishes
 from agent_core.state.questions import NewQuestion
 from agent_core.state.search import Field
 from agent_core.state.sessions import Conversation
+from agent_core.state.shares import Share
 from agent_core.state.turns import Asked
 from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.state.usage import Spent
 from agent_core.transcript import Message, TextPart
 
 GROWING = (
-    *("audit", "inbox", "ledger", "messages", "outbox", "questions", "sessions", "steps", "tasks"),
-    *("turns", "usage"),
+    *("audit", "files", "inbox", "ledger", "messages", "outbox", "questions", "sessions", "shares"),
+    *("steps", "tasks", "turn_files", "turns", "usage"),
 )
 ROOMS = (
     audit,
+    files,
     inbox,
     ledger,
     marks,
@@ -68,8 +74,10 @@ ROOMS = (
     people,
     questions,
     retired,
+    rooms,
     search,
     sessions,
+    shares,
     tasks,
     turns,
     usage,
@@ -77,6 +85,13 @@ ROOMS = (
 WALKS = {"turns.list_recent": "backwards, and it stops at its limit"}
 
 VALUES: dict[str, Any] = {
+    "actor": "house",
+    "chat_id": "c",
+    "entry": "e",
+    "mode": "room",
+    "room_id": RoomId(1),
+    "share": Share(target="user", entry="e", audience="everyone"),
+    "shown": "[]",
     "account_id": AccountId(1),
     "asked": Asked(person_id=PersonId(1), account_id=None, place=("p", "c", None)),
     "asker": None,
@@ -103,6 +118,7 @@ VALUES: dict[str, Any] = {
     "anchor": None,
     "answers": None,
     "body": "b",
+    "buttons": (),
     "call_id": CallId("c"),
     "call_key": "k",
     "calls": [(CallId("c"), "n", "read")],
@@ -112,6 +128,7 @@ VALUES: dict[str, Any] = {
     "code_id": 1,
     "conversation": Conversation(id=ConversationId(1), key="k", person_id=PersonId(1), scope="p1"),
     "conversation_id": ConversationId(1),
+    "data": b"d",
     "debt": Debt(platform="p", chat="c", body="b"),
     "due_at": 1,
     "event_id": "e",
@@ -127,6 +144,7 @@ VALUES: dict[str, Any] = {
     "kind": "k",
     "limit": 1,
     "local_platform": "console",
+    "media_type": "text/plain",
     "message_id": "m",
     "model": "m",
     "name": "n",

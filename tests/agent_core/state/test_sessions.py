@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 
 from agent_core.ids import PromptHash
-from agent_core.state import sessions
+from agent_core.state import rooms, sessions
 from agent_core.state.database import Connection
 from agent_core.state.sessions import Conversation
 from tests.agent_core.state.rows import PROMPT, add_person, add_talk
@@ -47,6 +47,36 @@ def test_nobody_is_given_the_conversation_of_another(connection: Connection) -> 
         sessions.get_conversation(connection, conversation_id=made.id, person_id=bob.id)
 
 
+def test_what_a_room_shares_is_found_by_everyone_who_asks_there(connection: Connection) -> None:
+    ann = add_person(connection)
+    room = rooms.insert(connection, platform="p", chat_id="1", title="Den", slug="den", now=0)
+    made = sessions.ensure_conversation(
+        connection,
+        key="room:p:1::all",
+        person_id=room.person_id,
+        is_direct=False,
+        now=0,
+        room_id=room.id,
+    )
+    assert (made.room_id, made.is_private) == (room.id, False)
+    assert sessions.get_conversation(connection, conversation_id=made.id, person_id=ann.id) == made
+    session_id = sessions.insert(connection, conversation_id=made.id, now=0)
+    assert sessions.get_owner(connection, session_id=session_id) == room.person_id
+
+
+def test_a_talk_from_before_rooms_were_known_learns_where_it_is_held(
+    connection: Connection,
+) -> None:
+    ann = add_person(connection)
+    made = ensure(connection, "room:p:1::1", ann.id, is_direct=False)
+    room = rooms.insert(connection, platform="p", chat_id="1", title="Den", slug="den", now=0)
+    moved = sessions.ensure_conversation(
+        connection, key=made.key, person_id=ann.id, is_direct=False, now=0, room_id=room.id
+    )
+    assert (moved.id, moved.scope, moved.room_id) == (made.id, made.scope, room.id)
+    assert sessions.find_conversation(connection, key=made.key, person_id=ann.id) == moved
+
+
 def test_a_conversation_has_one_open_session_until_it_is_ended(connection: Connection) -> None:
     talk = add_talk(connection, add_person(connection))
     conversation_id = talk.conversation.id
@@ -83,7 +113,7 @@ def test_a_session_remembers_its_prompt_its_last_use_and_its_title(connection: C
 def test_a_frozen_prompt_never_changes(connection: Connection) -> None:
     sessions.insert_prompt(connection, prompt_hash=PROMPT, system="first", tools="[1]", now=1)
     sessions.insert_prompt(connection, prompt_hash=PROMPT, system="second", tools="[2]", now=2)
-    assert sessions.get_prompt(connection, prompt_hash=PROMPT) == ("first", "[1]")
+    assert sessions.get_prompt(connection, prompt_hash=PROMPT) == ("first", "[1]", "[]")
 
 
 def test_a_session_can_not_name_a_prompt_that_is_not_kept(connection: Connection) -> None:
