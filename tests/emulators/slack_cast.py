@@ -23,9 +23,9 @@ def client(slack: SlackEmulator) -> AsyncWebClient:
 class Listener:
     """An app that notes everything and confirms it, until it is told to refuse."""
 
-    def __init__(self, slack: SlackEmulator) -> None:
+    def __init__(self, slack: SlackEmulator, *, signing_secret: str | None = None) -> None:
         self.web = client(slack)
-        self.app = AsyncApp(token=slack.bot_token, client=self.web)
+        self.app = AsyncApp(token=slack.bot_token, client=self.web, signing_secret=signing_secret)
         self.bodies: list[dict[str, Any]] = []
         self.retries: list[tuple[str, str]] = []
         """Number and reason of each delivery."""

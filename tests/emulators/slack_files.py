@@ -2,6 +2,7 @@
 
 import mimetypes
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from tests.emulators.slack_chat import blocks_of
 from tests.emulators.slack_shapes import Json, Refusal, SlackMessage, required, whole
@@ -107,7 +108,7 @@ def info(world: World, parameters: Json) -> Json:
 
 def _describe(world: World, name: str, mimetype: str, size: int, user: str) -> Json:
     file_id = world.next_id("F")
-    url = f"{world.address}/files-pri/{world.app.team_id}-{file_id}/{name}"
+    url = f"{world.address}/files-pri/{world.app.team_id}-{file_id}/{quote(name)}"
     about: Json = {
         "id": file_id,
         "name": name,
@@ -119,7 +120,7 @@ def _describe(world: World, name: str, mimetype: str, size: int, user: str) -> J
         "mode": "hosted",
         "is_external": False,
         "url_private": url,
-        "url_private_download": url.replace(f"/{name}", f"/download/{name}"),
+        "url_private_download": url.replace(f"{file_id}/", f"{file_id}/download/"),
         "file_access": "visible",
     }
     world.files[file_id] = about

@@ -4,7 +4,7 @@ import re
 import secrets
 
 from tests.emulators.slack_blocks import VIEW_BLOCKS, BadBlocks, check
-from tests.emulators.slack_shapes import Json, Refusal, required
+from tests.emulators.slack_shapes import Json, Refusal, SlackMessage, required
 from tests.emulators.slack_world import World
 
 _SESSION_STATUSES = ("active", "processing", "suspended", "closed")
@@ -103,7 +103,7 @@ def unreact(world: World, parameters: Json) -> Json:
     return {}
 
 
-def _reaction(world: World, parameters: Json):
+def _reaction(world: World, parameters: Json) -> tuple[SlackMessage, tuple[str, str]]:
     channel = world.place(parameters)
     name = str(parameters.get("name") or "")
     if _EMOJI.fullmatch(name) is None:

@@ -1,0 +1,199 @@
+"""The emulated Slack fails as it is told, over sockets and over HTTP, here and in a process."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import web as aiohttp_web
+from slack_bolt.app.async_app import AsyncApp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.signature import SignatureVerifier
+from slack_sdk.web.async_client import AsyncWebClient
+
+from tests.emulators.slack import SlackEmulator
+from tests.emulators.slack_cast import ANNA, Listener, client, listening
+from tests.emulators.slack_faults import DROP, ERROR, LIMIT, LOSE, SLOW, UNWELL
+from tests.emulators.slack_post import Unverified
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[SlackEmulator]:
+    async with SlackEmulator() as emulator:
+        yield emulator
+
+
+@pytest.fixture
+def web(slack: SlackEmulator) -> AsyncWebClient:
+    return client(slack)
+
+
+async def test_a_lost_answer_was_applied_and_a_dropped_call_was_not(
+    slack: SlackEmulator, web: AsyncWebClient
+) -> None:
+    here = slack.dm(ANNA)
+    slack.fail("chat.postMessage", kind=LOSE)
+    with pytest.raises(aiohttp.ClientError):
+        await web.chat_postMessage(channel=here, text="lost")
+    slack.fail("chat.postMessage", kind=DROP)
+    with pytest.raises(aiohttp.ClientError):
+        await web.chat_postMessage(channel=here, text="dropped")
+    await web.chat_postMessage(channel=here, text="well")
+    assert slack.texts(here) == ["lost", "well"]
+    assert [method for method, _ in slack.calls] == ["chat.postMessage"] * 3
+
+
+async def test_refusals_limits_and_trouble_come_as_often_as_planned(
+    slack: SlackEmulator, web: AsyncWebClient
+) -> None:
+    here = slack.dm(ANNA)
+    seen = []
+    slack.fail("chat.postMessage", kind=ERROR, code="is_archived", times=2)
+    slack.fail("chat.postMessage", kind=LIMIT, retry_after=7)
+    slack.fail("chat.postMessage", kind=UNWELL, status=500)
+    for _ in range(4):
+        with pytest.raises(SlackApiError) as caught:
+            await web.chat_postMessage(channel=here, text="x")
+        response = caught.value.response
+        seen.append((response.status_code, response.headers.get("Retry-After")))
+    assert seen == [(200, None), (200, None), (429, "7"), (500, None)]
+    await web.chat_postMessage(channel=here, text="x")
+    assert slack.texts(here) == ["x"]
+
+
+async def test_a_fault_can_be_of_one_channel_and_an_answer_can_be_slow(
+    slack: SlackEmulator, web: AsyncWebClient
+) -> None:
+    slack.fail("chat.postMessage", kind=ERROR, code="is_archived", channel=slack.channel())
+    slack.fail("chat.postMessage", kind=SLOW, seconds=30, channel=slack.dm(ANNA))
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.3):
+            await web.chat_postMessage(channel=slack.dm(ANNA), text="slow")
+    assert slack.texts(slack.dm(ANNA)) == ["slow"]
+    with pytest.raises(SlackApiError):
+        await web.chat_postMessage(channel=slack.channel(), text="x")
+
+
+@pytest.mark.parametrize("reason", ["invalid_auth", "internal_error"])
+async def test_connections_can_be_refused_by_a_code(
+    slack: SlackEmulator, web: AsyncWebClient, reason: str
+) -> None:
+    slack.refuse_sockets(reason)
+    with pytest.raises(SlackApiError, match=reason):
+        await web.apps_connections_open(app_token=slack.app_token)
+    slack.refuse_sockets(None)
+    await web.apps_connections_open(app_token=slack.app_token)
+
+
+async def test_too_many_websockets_is_said_on_the_socket_itself(
+    slack: SlackEmulator, web: AsyncWebClient
+) -> None:
+    slack.refuse_sockets("too_many_websockets")
+    opened = await web.apps_connections_open(app_token=slack.app_token)
+    async with aiohttp.ClientSession() as session, session.ws_connect(opened["url"]) as ws:
+        assert await ws.receive_json() == {"type": "disconnect", "reason": "too_many_websockets"}
+        assert (await ws.receive()).type is aiohttp.WSMsgType.CLOSE
+    assert slack.connections_opened == 0
+
+
+async def test_a_restart_keeps_the_address_and_what_nobody_confirmed(slack: SlackEmulator) -> None:
+    async with listening(slack) as app:
+        app.refuses = True
+        await slack.says(ANNA, "hello")
+        await app.bodies_of(1)
+        address = slack.base_url
+        await slack.stop()
+        app.refuses = False
+        await slack.start()
+        await app.bodies_of(2, timeout=15)
+        await slack.wait_for(lambda: not slack.unacked())
+    assert slack.base_url == address
+    assert [number for number, _ in app.retries] == ["0", "1"]
+
+
+@asynccontextmanager
+async def answering(app: AsyncApp) -> AsyncIterator[str]:
+    """Bolt's own HTTP server for an app, on loopback; its address."""
+    runner = aiohttp_web.AppRunner(app.web_app("/slack/events"))
+    await runner.setup()
+    await aiohttp_web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/slack/events"
+    finally:
+        await runner.cleanup()
+
+
+async def test_over_http_the_same_things_come_signed(slack: SlackEmulator) -> None:
+    app = Listener(slack, signing_secret=slack.signing_secret)
+    async with answering(app.app) as url:
+        await slack.post_event(url)
+        await slack.says(ANNA, "hello")
+        await slack.commands(ANNA, "status")
+        await app.bodies_of(2)
+        await slack.wait_for(lambda: not slack.unacked() and slack.ephemerals(ANNA))
+        await slack.post_event(None)
+    assert app.events[0]["text"] == "hello"
+    assert [message.shown for message in slack.ephemerals(ANNA)] == ["You said status."]
+
+
+async def test_over_http_an_event_comes_again_with_a_number(slack: SlackEmulator) -> None:
+    slack.after_seconds = 0.05
+    app = Listener(slack, signing_secret=slack.signing_secret)
+    app.refuses = True
+    async with answering(app.app) as url:
+        await slack.post_event(url)
+        await slack.says(ANNA, "hello")
+        await app.bodies_of(4)
+        await slack.post_event(None)
+    assert [number for number, _ in app.retries] == ["", "1", "2", "3"]
+    assert len({body["event_id"] for body in app.bodies}) == 1
+
+
+async def test_an_address_that_answers_no_challenge_is_not_used(slack: SlackEmulator) -> None:
+    seen: list[tuple[bytes, dict[str, str]]] = []
+
+    async def silent(request: aiohttp_web.Request) -> aiohttp_web.Response:
+        seen.append((await request.read(), dict(request.headers)))
+        return aiohttp_web.Response()
+
+    application = aiohttp_web.Application()
+    application.router.add_post("/", silent)
+    runner = aiohttp_web.AppRunner(application)
+    await runner.setup()
+    await aiohttp_web.TCPSite(runner, "127.0.0.1", 0).start()
+    with pytest.raises(Unverified):
+        await slack.post_event(f"http://127.0.0.1:{runner.addresses[0][1]}/")
+    await runner.cleanup()
+    ((body, headers),) = seen
+    assert SignatureVerifier(slack.signing_secret).is_valid_request(body, headers)
+    assert not SignatureVerifier("another").is_valid_request(body, headers)
+
+
+async def test_a_process_of_its_own_is_moved_from_outside() -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.emulators.slack", stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    try:
+        async with asyncio.timeout(30), aiohttp.ClientSession() as session:
+            port = int((await process.stdout.readline()).split()[1])
+            base = f"http://127.0.0.1:{port}"
+
+            async def ask(call: str, **arguments: Any) -> Any:
+                async with session.post(f"{base}/_test/{call}", json=arguments) as answer:
+                    return await answer.json()
+
+            ts = await ask("says", number=ANNA, text="hello")
+            here = await ask("dm", number=ANNA)
+            web = AsyncWebClient(token=await ask("get", name="bot_token"), base_url=f"{base}/api/")
+            await web.chat_postMessage(channel=here, thread_ts=ts, text="hi")
+            assert await ask("texts", channel=here) == ["hi"]
+            assert [m["shown"] for m in await ask("messages", channel=here)] == ["hello", "hi"]
+            missing = await ask("presses", number=ANNA, channel=here, ts=ts, action_id="x")
+            assert missing["error"] == "LookupError"
+    finally:
+        process.terminate()
+        await process.wait()

@@ -1,0 +1,205 @@
+"""Streams, statuses and files of the emulated Slack, used by the real SDK."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import aiohttp
+import pytest
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from tests.emulators.slack import SlackEmulator
+from tests.emulators.slack_cast import ANNA, client, listening
+from tests.emulators.slack_files import voice
+
+NOTE = {"event_type": "talaria", "event_payload": {"outbox": "17"}}
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[SlackEmulator]:
+    async with SlackEmulator() as emulator:
+        yield emulator
+
+
+@pytest.fixture
+def web(slack: SlackEmulator) -> AsyncWebClient:
+    return client(slack)
+
+
+async def refusal(call: Any) -> str:
+    with pytest.raises(SlackApiError) as caught:
+        await call
+    return str(caught.value.response["error"])
+
+
+async def test_a_stream_grows_shows_tasks_and_ends(
+    slack: SlackEmulator, web: AsyncWebClient
+) -> None:
+    asked = await slack.says(ANNA, "well?")
+    stream = await web.chat_stream(channel=slack.dm(ANNA), thread_ts=asked, buffer_size=1)
+    await stream.append(markdown_text="One ")
+    task = {"type": "task_update", "id": "t1", "title": "Look", "status": "in_progress"}
+    await stream.append(chunks=[task])
+    await stream.append(markdown_text="two", chunks=[task | {"status": "complete"}])
+    (message,) = (m for m in slack.messages(slack.dm(ANNA)) if m.bot)
+    assert (message.shown, message.is_streaming) == ("One two", True)
+    assert [(t["title"], t["status"]) for t in message.tasks] == [("Look", "complete")]
+    await stream.stop(markdown_text=".", metadata=NOTE, session_status="active")
+    assert (message.shown, message.is_streaming, message.metadata) == ("One two.", False, NOTE)
+    assert slack.texts(slack.dm(ANNA), asked) == ["One two."]
+    assert slack.status(slack.dm(ANNA), asked) == "active"
+    assert message.history == ["One ", "One ", "One two", "One two."]
+
+
+async def test_a_stream_in_a_room_needs_to_know_for_whom(
+    slack: SlackEmulator, web: AsyncWebClient
+) -> None:
+    room = slack.channel("general", [ANNA])
+    asked = await slack.says(ANNA, "well?", channel=room)
+    start = {"channel": room, "thread_ts": asked, "markdown_text": "x"}
+    assert await refusal(web.chat_startStream(**start)) == "missing_recipient_user_id"
+    start["recipient_user_id"] = slack.user(ANNA)
+    assert await refusal(web.chat_startStream(**start)) == "missing_recipient_team_id"
+    await web.chat_startStream(**start, recipient_team_id=slack.team_id)
+    assert slack.texts(room) == ["x"]
+    start["thread_ts"] = ""
+    assert await refusal(web.chat_startStream(**start)) == "invalid_thread_ts"
+
+
+async def test_an_open_stream_refuses_edits_and_a_closed_one_words(
+    slack: SlackEmulator, web: AsyncWebClient
+) -> None:
+    here, asked = slack.dm(ANNA), await slack.says(ANNA, "well?")
+    ts = (await web.chat_startStream(channel=here, thread_ts=asked, markdown_text="a"))["ts"]
+    assert await refusal(web.chat_update(channel=here, ts=ts, text="b")) == (
+        "streaming_state_conflict"
+    )
+    assert await refusal(web.chat_delete(channel=here, ts=ts)) == "cant_delete_message"
+    chunk = {"type": "markdown_text", "text": "b"}
+    assert await refusal(web.chat_appendStream(channel=here, ts=ts, chunks=[chunk])) == (
+        "streaming_mode_mismatch"
+    )
+    long = web.chat_appendStream(channel=here, ts=ts, markdown_text="x" * 12_000)
+    assert await refusal(long) == "msg_too_long"
+    await web.chat_stopStream(channel=here, ts=ts, markdown_text="b")
+    for call in (web.chat_appendStream, web.chat_stopStream):
+        assert await refusal(call(channel=here, ts=ts, markdown_text="c")) == (
+            "message_not_in_streaming_state"
+        )
+    await web.chat_update(channel=here, ts=ts, markdown_text="whole")
+    assert slack.texts(here) == ["whole"]
+
+
+async def test_a_stream_grows_too_old(slack: SlackEmulator, web: AsyncWebClient) -> None:
+    here, asked = slack.dm(ANNA), await slack.says(ANNA, "well?")
+    ts = (await web.chat_startStream(channel=here, thread_ts=asked, markdown_text="a"))["ts"]
+    slack.world.stream_seconds = 0
+    assert await refusal(web.chat_appendStream(channel=here, ts=ts, markdown_text="b")) == (
+        "message_not_in_streaming_state"
+    )
+    await web.chat_update(channel=here, ts=ts, text="whole")
+    assert slack.texts(here) == ["whole"]
+
+
+@pytest.mark.parametrize(
+    "chunk",
+    [
+        {"type": "task_update", "id": "t", "title": "x", "status": "cancelled"},
+        {"type": "task_update", "id": "t", "title": "x" * 257, "status": "complete"},
+        {"type": "markdown_text"},
+        {"type": "song"},
+    ],
+)
+async def test_a_chunk_that_makes_no_sense_is_refused(
+    slack: SlackEmulator, web: AsyncWebClient, chunk: dict[str, Any]
+) -> None:
+    asked = await slack.says(ANNA, "well?")
+    start = web.chat_startStream(channel=slack.dm(ANNA), thread_ts=asked, chunks=[chunk])
+    assert await refusal(start) == "invalid_chunks"
+    assert slack.texts(slack.dm(ANNA)) == []
+
+
+async def test_stop_closes_the_streams_and_tells_the_app(slack: SlackEmulator) -> None:
+    async with listening(slack) as app:
+        slack.world.tells_own = False
+        here, asked = slack.dm(ANNA), await slack.says(ANNA, "well?")
+        start = await app.web.chat_startStream(channel=here, thread_ts=asked, markdown_text="a")
+        await slack.stops_session(ANNA, here, asked)
+        await app.bodies_of(2)
+        (stopped,) = (e for e in app.events if e["type"] == "agent_session_stopped")
+        assert stopped["streaming_message_ts"] == [start["ts"]]
+        assert (stopped["channel"], stopped["thread_ts"]) == (here, asked)
+        late = app.web.chat_appendStream(channel=here, ts=start["ts"], markdown_text="b")
+        assert await refusal(late) == "stopped_by_user"
+
+
+async def test_statuses_are_of_agents_or_of_older_assistants(
+    slack: SlackEmulator, web: AsyncWebClient
+) -> None:
+    here, asked = slack.dm(ANNA), await slack.says(ANNA, "well?")
+    where = {"channel_id": here, "thread_ts": asked}
+    answer = await web.agents_sessions_setStatus(**where, status="processing", title="Asking")
+    assert (answer["agent_status"], answer["title"]) == ("processing", "Asking")
+    assert slack.status(here, asked) == "processing"
+    assert await refusal(web.agents_sessions_setStatus(**where, status="is thinking")) == (
+        "invalid_arguments"
+    )
+    slack.is_agent = False
+    assert await refusal(web.agents_sessions_setStatus(**where, status="active")) == "not_an_agent"
+    other = await slack.says(ANNA, "and?")
+    await web.assistant_threads_setStatus(channel_id=here, thread_ts=other, status="is thinking…")
+    assert slack.status(here, other) == "is thinking…"
+    await web.chat_postMessage(channel=here, thread_ts=other, text="so")
+    assert slack.status(here, other) == ""
+    slack.is_assistant = slack.can_stream = False
+    for call in (
+        web.assistant_threads_setStatus(channel_id=here, thread_ts=other, status="x"),
+        web.chat_startStream(channel=here, thread_ts=asked),
+    ):
+        assert await refusal(call) == "feature_not_enabled"
+
+
+async def test_an_upload_stands_as_a_message_that_files_info_names(
+    slack: SlackEmulator, web: AsyncWebClient
+) -> None:
+    here, asked = slack.dm(ANNA), await slack.says(ANNA, "the list, please")
+    answer = await web.files_upload_v2(
+        filename="list.txt",
+        content="eggs",
+        channel=here,
+        thread_ts=asked,
+        initial_comment="Here it is.",
+    )
+    message = slack.messages(here)[-1]
+    assert (message.shown, message.thread_ts) == ("Here it is.", asked)
+    assert [(f["name"], f["size"], f["mimetype"]) for f in message.files] == [
+        ("list.txt", 4, "text/plain")
+    ]
+    file = (await web.files_info(file=answer["file"]["id"]))["file"]
+    assert file["shares"]["private"][here][0]["ts"] == message.ts
+    lost = web.files_completeUploadExternal(files=[{"id": "F404"}], channel_id=here)
+    assert await refusal(lost) == "file_not_found"
+
+
+async def test_a_download_without_the_token_is_a_login_page(slack: SlackEmulator) -> None:
+    await slack.says(ANNA, "", files=[("a note.txt", b"hello", "text/plain"), voice(b"song")])
+    note, song = slack.messages(slack.dm(ANNA))[0].files
+    assert song["subtype"] == "slack_audio"
+    allowed = {"Authorization": f"Bearer {slack.bot_token}"}
+    async with aiohttp.ClientSession() as session:
+        for url in (note["url_private"], note["url_private_download"]):
+            async with session.get(url, headers=allowed) as answer:
+                assert (answer.content_type, await answer.read()) == ("text/plain", b"hello")
+        async with session.get(note["url_private"]) as answer:
+            assert (answer.status, answer.content_type) == (200, "text/html")
+
+
+async def test_limits_can_be_turned_on(slack: SlackEmulator, web: AsyncWebClient) -> None:
+    slack.limits["chat.postMessage"] = (1, 0.2)
+    await web.chat_postMessage(channel=slack.dm(ANNA), text="one")
+    await web.chat_postMessage(channel=slack.channel(), text="one")
+    with pytest.raises(SlackApiError) as caught:
+        await web.chat_postMessage(channel=slack.dm(ANNA), text="two")
+    assert caught.value.response.status_code == 429
+    assert caught.value.response.headers["Retry-After"] == "1"
+    assert slack.texts(slack.dm(ANNA)) == ["one"]
