@@ -1,0 +1,418 @@
+"""What discord.py asks of the emulated REST door, and what it gets."""
+
+import asyncio
+import io
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import aiohttp
+import discord
+import pytest
+
+from tests.emulators import discord_faults as faults
+from tests.emulators.discord import DiscordEmulator
+from tests.emulators.discord_client import ANNA, BEN, Listener, connected
+from tests.emulators.discord_shapes import Sent
+
+QUIET = discord.AllowedMentions.none()
+
+
+@pytest.fixture
+async def api() -> AsyncIterator[DiscordEmulator]:
+    async with DiscordEmulator() as emulator:
+        yield emulator
+
+
+@pytest.fixture
+async def client(api: DiscordEmulator) -> AsyncIterator[Listener]:
+    async with connected(api, max_ratelimit_timeout=30) as real:
+        yield real
+
+
+@pytest.fixture
+async def anna(api: DiscordEmulator, client: Listener) -> discord.DMChannel:
+    return await client.person(api, ANNA)
+
+
+async def test_a_message_is_sent_edited_and_deleted(
+    api: DiscordEmulator, anna: discord.DMChannel
+) -> None:
+    assert anna.id == api.dm(ANNA)
+    sent = await anna.send("hello", suppress_embeds=True)
+    other = await anna.send("gone")
+    await anna.get_partial_message(sent.id).edit(content="hello there")
+    await other.delete()
+    assert api.texts(anna.id) == ["hello there"]
+    (seen,) = api.messages(anna.id)
+    assert (seen.id, seen.flags, seen.history) == (sent.id, 4, ["hello", "hello there"])
+    assert (await anna.fetch_message(sent.id)).edited_at is not None
+    # A whole Message's edit sends `suppress=False` unasked, and previews come back.
+    await sent.edit(content="hello again")
+    assert seen.flags == 0
+
+
+async def test_a_repeated_nonce_gives_the_first_message(
+    api: DiscordEmulator, client: Listener, anna: discord.DMChannel
+) -> None:
+    first = await anna.send("once", nonce="row-1")
+    again = await anna.send("once more", nonce="row-1")
+    assert (again.id, again.content, again.nonce) == (first.id, "once", "row-1")
+    await anna.send("another", nonce="row-2")
+    await (await client.person(api, BEN)).send("elsewhere", nonce="row-1")
+    assert api.texts(anna.id) == ["once", "another"]
+    api.nonce_window = 0
+    await anna.send("later", nonce="row-1")
+    assert api.texts(anna.id) == ["once", "another", "later"]
+
+
+async def test_a_nonce_is_told_at_birth_and_kept_nowhere(
+    api: DiscordEmulator, client: Listener, anna: discord.DMChannel
+) -> None:
+    sent = await anna.send("hello", nonce="row-1")
+    await api.wait_for(lambda: client.all("message"))
+    assert [one.nonce for one in client.all("message")] == ["row-1"]
+    assert [one.nonce async for one in anna.history()] == [None]
+    assert (await anna.fetch_message(sent.id)).nonce is None
+    assert api.messages(anna.id)[0].nonce == "row-1"
+
+
+async def test_a_lost_answer_is_made_good_by_the_nonce(
+    api: DiscordEmulator, anna: discord.DMChannel
+) -> None:
+    api.fail(faults.SEND, kind=faults.LOSE)
+    with pytest.raises((aiohttp.ClientError, OSError)):
+        await anna.send("once", nonce="row-1")
+    assert api.texts(anna.id) == ["once"]
+    sent = await anna.send("once", nonce="row-1")
+    assert [one.id for one in api.messages(anna.id)] == [sent.id]
+    api.fail(f"POST /channels/{anna.id}/messages", kind=faults.DROP)
+    with pytest.raises((aiohttp.ClientError, OSError)):
+        await anna.send("never")
+    assert api.texts(anna.id) == ["once"]
+
+
+async def test_history_is_paged_both_ways(api: DiscordEmulator, anna: discord.DMChannel) -> None:
+    ids = [await api.says(ANNA, f"{number}") for number in range(250)]
+    middle = discord.Object(ids[50])
+    later = anna.history(after=middle, limit=None, oldest_first=True)
+    assert [one.id async for one in later] == ids[51:]
+    earlier = anna.history(before=middle, limit=None)
+    assert [one.id async for one in earlier] == ids[:50][::-1]
+    assert [one.id async for one in anna.history(limit=3)] == ids[:-4:-1]
+    around = [one.id async for one in anna.history(around=middle, limit=5)]
+    assert around == ids[48:53][::-1]
+    pages = [path for method, path in api.calls if method == "GET" and path.endswith("/messages")]
+    assert len(pages) == 2 + 1 + 1 + 1
+    async with aiohttp.ClientSession(headers={"Authorization": f"Bot {api.token}"}) as session:
+        address = f"{api.api_base_url}/channels/{anna.id}/messages"
+        answer = await session.get(f"{address}?limit=101")
+        assert answer.status == 400
+        answer = await session.get(f"{address}?after={ids[0]}&limit=3")
+        assert answer.headers["Content-Type"] == "application/json"
+        # Behind the id, and even so the newest of the page first.
+        assert [int(one["id"]) for one in await answer.json()] == ids[1:4][::-1]
+
+
+async def test_a_person_deletes_and_history_forgets(
+    api: DiscordEmulator, anna: discord.DMChannel
+) -> None:
+    message_id = await api.says(ANNA, "secret")
+    await api.deletes(message_id)
+    assert [one async for one in anna.history()] == []
+    with pytest.raises(discord.NotFound) as caught:
+        await anna.fetch_message(message_id)
+    assert caught.value.code == 10008
+
+
+def _view(count: int, **options: Any) -> discord.ui.View:
+    view = discord.ui.View(timeout=None)
+    for number in range(count):
+        view.add_item(discord.ui.Button(label=f"{number}", custom_id=f"id-{number}", **options))
+    return view
+
+
+Act = Callable[[discord.DMChannel, int], Awaitable[Any]]
+
+
+@pytest.mark.parametrize(
+    ("act", "status", "code"),
+    [
+        (lambda a, _: a.send("x" * 2001), 400, 50035),
+        (lambda a, _: a.send("x", nonce="n" * 26), 400, 50035),
+        (lambda a, _: a.send("  "), 400, 50006),
+        (lambda a, _: a.send("x", reference=a.get_partial_message(5)), 400, 50035),
+        (lambda a, _: a.get_partial_message(5).edit(content="x"), 404, 10008),
+        (lambda a, _: a.get_partial_message(5).add_reaction("👀"), 404, 10008),
+        (lambda a, mine: a.get_partial_message(mine).edit(content="x"), 403, 50005),
+        (lambda a, mine: a.get_partial_message(mine).delete(), 403, 50003),
+        (lambda a, mine: a.get_partial_message(mine).add_reaction("x"), 404, 10014),
+    ],
+    ids=[
+        "too long", "long nonce", "empty", "reply to nothing", "edit of nothing",
+        "reaction to nothing", "edit of another's", "deletion of another's", "no emoji",
+    ],
+)  # fmt: skip
+async def test_what_the_real_one_refuses_is_refused(
+    api: DiscordEmulator, anna: discord.DMChannel, act: Act, status: int, code: int
+) -> None:
+    mine = await api.says(ANNA, "mine")
+    with pytest.raises(discord.HTTPException) as caught:
+        await act(anna, mine)
+    assert (caught.value.status, caught.value.code) == (status, code)
+    assert api.texts(anna.id) == []
+
+
+async def test_two_thousand_letters_beyond_the_basic_plane_pass(
+    api: DiscordEmulator, anna: discord.DMChannel
+) -> None:
+    await anna.send("😀" * 2000)
+    assert [len(text) for text in api.texts(anna.id)] == [2000]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{"type": 1, "components": [{"type": 2, "style": 1, "custom_id": "a"}]}] * 6,
+        [{"type": 1, "components": [{"type": 2, "style": 1, "custom_id": "a"}] * 2}],
+        [{"type": 1, "components": [{"type": 2, "style": 1, "custom_id": "a" * 101}]}],
+        [{"type": 1, "components": [{"type": 2, "style": 1, "label": "x"}]}],
+        [{"type": 1, "components": []}],
+        [{"type": 2, "style": 1, "custom_id": "a"}],
+    ],
+)
+async def test_components_that_discord_does_not_take_are_refused(
+    api: DiscordEmulator, anna: discord.DMChannel, rows: list[Any]
+) -> None:
+    async with aiohttp.ClientSession(headers={"Authorization": f"Bot {api.token}"}) as session:
+        answer = await session.post(
+            f"{api.api_base_url}/channels/{anna.id}/messages",
+            json={"content": "x", "components": rows},
+        )
+        assert (answer.status, (await answer.json())["code"]) == (400, 50035)
+
+
+async def test_buttons_are_kept_until_an_edit_takes_them(
+    api: DiscordEmulator, anna: discord.DMChannel
+) -> None:
+    sent = await anna.send("choose", view=_view(3))
+    assert list(api.message(sent.id).buttons()) == ["id-0", "id-1", "id-2"]
+    await sent.edit(view=_view(1, disabled=True))
+    assert api.message(sent.id).components
+    assert not api.message(sent.id).buttons()
+    await sent.edit(content="chosen", view=None)
+    assert not api.message(sent.id).components
+
+
+async def test_files_go_both_ways(api: DiscordEmulator, client: Listener) -> None:
+    anna = await client.person(api, ANNA)
+    given = Sent(name="note.txt", data=b"words", content_type="text/plain")
+    await api.says(ANNA, "read this", files=[given])
+    await api.wait_for(lambda: client.all("message"))
+    (attachment,) = client.all("message")[0].attachments
+    assert (attachment.filename, attachment.size) == ("note.txt", 5)
+    assert attachment.content_type == "text/plain"
+    assert await attachment.read() == b"words"
+    sent = await anna.send(
+        "take it", file=discord.File(io.BytesIO(b"\x89PNG"), "a.png", description="a picture")
+    )
+    assert await sent.attachments[0].read() == b"\x89PNG"
+    (kept,) = api.message(sent.id).attachments
+    assert (kept["content_type"], kept["description"]) == ("image/png", "a picture")
+    await sent.edit(attachments=[])
+    assert api.message(sent.id).attachments == []
+
+
+async def test_who_is_pinged_follows_allowed_mentions(api: DiscordEmulator) -> None:
+    room = api.channel(api.guild(members=[ANNA, BEN]))
+    words = f"<@{api.user(ANNA)}> <@{api.user(BEN)}> @everyone"
+    async with connected(api) as client:
+        place = client.get_partial_messageable(room)
+        loud = await place.send(words)
+        quiet = await place.send(words, allowed_mentions=QUIET)
+        only = discord.AllowedMentions(
+            everyone=False, roles=False, users=[discord.Object(api.user(BEN))], replied_user=True
+        )
+        asked = await api.says(ANNA, "well?", channel=room)
+        reference = discord.MessageReference(message_id=asked, channel_id=room)
+        chosen = await place.send(words, allowed_mentions=only, reference=reference)
+    assert api.message(loud.id).mentions == [api.user(ANNA), api.user(BEN)]
+    assert api.message(loud.id).mention_everyone
+    assert api.message(quiet.id).mentions == []
+    assert not api.message(quiet.id).mention_everyone
+    assert api.message(chosen.id).mentions == [api.user(BEN), api.user(ANNA)]
+    assert api.message(chosen.id).reference == asked
+
+
+async def test_reactions_and_typing_are_seen(api: DiscordEmulator, anna: discord.DMChannel) -> None:
+    message = anna.get_partial_message(await api.says(ANNA, "hello"))
+    await message.add_reaction("👀")
+    await message.add_reaction("👀")
+    assert api.reactions(message.id) == ["👀"]
+    assert (await message.fetch()).reactions[0].me
+    await message.remove_reaction("👀", discord.Object(api.user_id))
+    assert api.reactions(message.id) == []
+    async with anna.typing():
+        assert api.typings(anna.id) == 1
+
+
+async def test_threads_are_opened_from_a_message_and_without(api: DiscordEmulator) -> None:
+    guild_id = api.guild(members=[ANNA])
+    room, forum = api.channel(guild_id), api.forum(guild_id)
+    async with connected(api) as client:
+        place, posts = client.get_channel(room), client.get_channel(forum)
+        assert isinstance(place, discord.TextChannel)
+        assert isinstance(posts, discord.ForumChannel)
+        asked = place.get_partial_message(await api.says(ANNA, "well?", channel=room))
+        thread = await asked.create_thread(name="Answers")
+        assert (thread.id, thread.parent_id) == (asked.id, room)
+        await thread.send("here")
+        with pytest.raises(discord.HTTPException) as caught:
+            await asked.create_thread(name="Again")
+        assert caught.value.code == 160004
+        free = await place.create_thread(name="Free", type=discord.ChannelType.public_thread)
+        post = await posts.create_thread(name="Post", content="first")
+        assert post.message.id == post.thread.id
+        with pytest.raises(discord.HTTPException):
+            await client.get_partial_messageable(forum).send("no place")
+        api.lock(free.id)
+        with pytest.raises(discord.HTTPException) as caught:
+            await free.send("too late")
+        assert caught.value.code == 160005
+    assert (api.texts(asked.id), api.texts(post.thread.id)) == (["here"], ["first"])
+
+
+async def test_what_is_closed_to_the_bot_is_refused_as_by_the_real_one(
+    api: DiscordEmulator, anna: discord.DMChannel, client: Listener
+) -> None:
+    guild_id = api.guild(members=[ANNA])
+    room, other = api.channel(guild_id), api.channel(guild_id)
+    api.block(ANNA)
+    api.delete_channel(other)
+
+    async def refused(act: Awaitable[Any]) -> tuple[int, int]:
+        with pytest.raises(discord.HTTPException) as caught:
+            await act
+        return caught.value.status, caught.value.code
+
+    assert await refused(anna.send("hello")) == (403, 50007)
+    assert await refused(client.get_partial_messageable(other).send("x")) == (404, 10003)
+    assert await refused(client.fetch_channel(other)) == (404, 10003)
+    api.kick(guild_id)
+    assert await refused(client.get_partial_messageable(room).send("x")) == (403, 50001)
+    assert await refused(client.fetch_guild(guild_id)) == (404, 10004)
+    assert await refused(client.fetch_user(1234)) == (404, 10013)
+    api.block(ANNA, is_blocked=False)
+    await anna.send("again")
+    assert api.texts(anna.id) == ["again"]
+
+
+async def test_people_are_counted_and_known(api: DiscordEmulator, client: Listener) -> None:
+    guild = await client.fetch_guild(api.guild(members=[ANNA, BEN]), with_counts=True)
+    assert guild.approximate_member_count == 3
+    assert (await client.fetch_user(api.user(BEN))).name == "person2"
+    assert (await guild.fetch_member(api.user(ANNA))).id == api.user(ANNA)
+    with pytest.raises(discord.NotFound):
+        await guild.fetch_member(api.user(9))
+
+
+async def test_a_wrong_token_is_refused(api: DiscordEmulator) -> None:
+    async with aiohttp.ClientSession(headers={"Authorization": "Bot wrong"}) as session:
+        answer = await session.get(f"{api.api_base_url}/users/@me")
+        assert (answer.status, (await answer.json())["code"]) == (401, 0)
+
+
+async def test_no_answer_of_the_server_hides_content_without_the_switch(
+    api: DiscordEmulator, client: Listener
+) -> None:
+    room = api.channel(api.guild(members=[ANNA]))
+    await api.says(ANNA, "among us", channel=room)
+    place = client.get_partial_messageable(room)
+    assert [one.content async for one in place.history()] == ["among us"]
+    api.without_intents("message_content")
+    assert [one.content async for one in place.history()] == [""]
+
+
+async def test_a_bucket_that_is_empty_is_waited_for_by_its_headers(
+    api: DiscordEmulator, anna: discord.DMChannel
+) -> None:
+    api.limits(True)
+    api.rest.limits.bucket_seconds = 0.3
+    for number in range(12):
+        await anna.send(f"{number}")
+    assert api.texts(anna.id) == [f"{number}" for number in range(12)]
+    assert api.limit_refusals == 0
+    async with aiohttp.ClientSession(headers={"Authorization": f"Bot {api.token}"}) as session:
+        address = f"{api.api_base_url}/channels/{anna.id}/messages"
+        answers = [await session.post(address, json={"content": "x"}) for _ in range(6)]
+        last = answers[-1]
+        assert last.status == 429
+        body = await last.json()
+        assert 0 < body["retry_after"] <= 0.3
+        assert body["global"] is False
+        assert last.headers["X-RateLimit-Remaining"] == "0"
+    assert api.limit_refusals >= 1
+
+
+async def test_fifty_a_second_is_the_limit_of_everything(api: DiscordEmulator) -> None:
+    api.limits(False, is_global=True)
+    async with aiohttp.ClientSession(headers={"Authorization": f"Bot {api.token}"}) as session:
+        answers = [await session.get(f"{api.api_base_url}/users/@me") for _ in range(51)]
+        assert [one.status for one in answers] == [200] * 50 + [429]
+        assert (await answers[-1].json())["global"] is True
+        assert answers[-1].headers["X-RateLimit-Scope"] == "global"
+
+
+async def test_a_planned_limit_is_waited_out_or_told(
+    api: DiscordEmulator, anna: discord.DMChannel
+) -> None:
+    api.fail(faults.SEND, kind=faults.LIMIT, times=2, retry_after=0.01, is_global=True)
+    await anna.send("patient")
+    api.fail(faults.SEND, kind=faults.LIMIT, retry_after=3600)
+    with pytest.raises(discord.RateLimited) as caught:
+        await anna.send("not that patient")
+    assert caught.value.retry_after == 3600
+    assert api.texts(anna.id) == ["patient"]
+
+
+async def test_errors_come_as_json_or_as_a_page(
+    api: DiscordEmulator, anna: discord.DMChannel
+) -> None:
+    api.fail(faults.SEND, kind=faults.ERROR, status=403, code=50013, message="Missing Permissions")
+    with pytest.raises(discord.Forbidden, match="Missing Permissions") as forbidden:
+        await anna.send("x")
+    assert forbidden.value.code == 50013
+    api.fail(faults.ANY, kind=faults.ERROR, status=503)
+    with pytest.raises(discord.DiscordServerError, match="<h1>503"):
+        await anna.send("x")
+    api.fail(faults.EDIT, kind=faults.DROP)
+    api.mend()
+    sent = await anna.send("y")
+    await sent.edit(content="z")
+    assert api.texts(anna.id) == ["z"]
+
+
+async def test_hooks_see_a_call_before_it_is_applied_and_before_it_is_answered(
+    api: DiscordEmulator, anna: discord.DMChannel
+) -> None:
+    seen: list[tuple[str, str, list[str]]] = []
+
+    async def before(method: str, path: str) -> None:
+        seen.append(("before", path, api.texts(anna.id)))
+
+    async def after(method: str, path: str) -> None:
+        seen.append(("after", path, api.texts(anna.id)))
+
+    api.hook(before=before, after=after)
+    await anna.send("hello")
+    path = f"/channels/{anna.id}/messages"
+    assert seen == [("before", path, []), ("after", path, ["hello"])]
+
+
+async def test_a_slow_answer_is_late_but_applied(
+    api: DiscordEmulator, anna: discord.DMChannel
+) -> None:
+    api.fail(faults.SEND, kind=faults.SLOW, seconds=0.2)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await anna.send("hello")
+    assert api.texts(anna.id) == ["hello"]

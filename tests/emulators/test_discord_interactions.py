@@ -1,0 +1,271 @@
+"""Slash commands and buttons of the emulated Discord, answered by discord.py."""
+
+import asyncio
+import re
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, Self
+
+import aiohttp
+import discord
+import pytest
+from discord import app_commands
+
+from tests.emulators import discord_faults as faults
+from tests.emulators.discord import DiscordEmulator
+from tests.emulators.discord_client import ANNA, BEN, Listener, connected
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+async def api() -> AsyncIterator[DiscordEmulator]:
+    async with DiscordEmulator() as emulator:
+        yield emulator
+
+
+@pytest.fixture
+async def client(api: DiscordEmulator) -> AsyncIterator[Listener]:
+    async with connected(api) as real:
+        yield real
+
+
+async def asked(api: DiscordEmulator, client: Listener) -> discord.Interaction[Any]:
+    """The one interaction that came."""
+    await api.wait_for(lambda: client.all("interaction"))
+    (interaction,) = client.all("interaction")
+    assert isinstance(interaction, discord.Interaction)
+    return interaction
+
+
+async def test_commands_are_synced_and_keep_their_ids(
+    api: DiscordEmulator, client: Listener
+) -> None:
+    tree = app_commands.CommandTree(client)
+
+    async def new(interaction: discord.Interaction[Any], words: str, number: int) -> None:
+        await interaction.response.send_message(f"{words} {number}", ephemeral=True)
+
+    tree.add_command(
+        app_commands.Command(
+            name="new",
+            description="Begin anew",
+            callback=new,
+            allowed_contexts=app_commands.AppCommandContext(guild=True, dm_channel=True),
+        )
+    )
+    first = await tree.sync()
+    again = await tree.sync()
+    assert [one.id for one in first] == [one.id for one in again]
+    assert [one["name"] for one in api.synced_commands()] == ["new"]
+    assert [one.name for one in await tree.fetch_commands()] == ["new"]
+    used = await api.commands(ANNA, "new", options={"words": "hi", "number": 3})
+    await api.wait_for(lambda: api.interaction(used).answers)
+    (answer,) = api.interaction(used).answers
+    assert (answer.type, answer.flags, answer.content) == (4, 64, "hi 3")
+    assert 0 <= answer.after < 3
+    assert api.texts(api.dm(ANNA)) == []  # for her eyes only, and in no history
+
+
+async def test_an_answer_in_the_open_is_a_message_and_can_be_edited(
+    api: DiscordEmulator, client: Listener
+) -> None:
+    room = api.channel(api.guild(members=[ANNA]))
+    used = await api.commands(ANNA, "status", channel=room)
+    interaction = await asked(api, client)
+    assert interaction.user.id == api.user(ANNA)
+    assert interaction.channel_id == room
+    assert interaction.context.guild
+    said = await interaction.response.send_message("well")
+    assert said.message_id == api.interaction(used).original_id
+    await interaction.edit_original_response(content="very well")
+    follow_up = await interaction.followup.send("and you?", wait=True)
+    assert api.texts(room) == ["very well", "and you?"]
+    assert (await interaction.original_response()).content == "very well"
+    await follow_up.edit(content="bye")
+    await interaction.delete_original_response()
+    assert api.texts(room) == ["bye"]
+    kinds = [one.kind for one in api.interaction(used).answers]
+    assert kinds == ["callback", "edit", "follow_up", "edit", "delete"]
+
+
+async def test_a_deferred_answer_only_thinks_until_it_is_filled_in(
+    api: DiscordEmulator, client: Listener
+) -> None:
+    used = await api.commands(ANNA, "status")
+    interaction = await asked(api, client)
+    assert interaction.context.dm_channel
+    await interaction.response.defer(thinking=True)
+    assert api.interaction(used).type == 5
+    assert api.texts(api.dm(ANNA)) == []
+    assert [one.is_loading for one in api.messages(api.dm(ANNA))] == [True]
+    await interaction.followup.send("done")
+    assert api.texts(api.dm(ANNA)) == ["done"]
+    assert [one.id for one in api.messages(api.dm(ANNA))] == [api.interaction(used).original_id]
+
+
+async def test_an_interaction_is_answered_once_and_in_time(
+    api: DiscordEmulator, client: Listener
+) -> None:
+    await api.commands(ANNA, "status")
+    interaction = await asked(api, client)
+    with pytest.raises(discord.NotFound) as early:
+        await interaction.followup.send("too early")
+    assert early.value.code == 10015
+    await interaction.response.send_message("one")
+    # discord.py itself keeps from answering twice; another process would not.
+    async with aiohttp.ClientSession() as session:
+        second = await session.post(
+            f"{api.api_base_url}/interactions/{interaction.id}/{interaction.token}/callback",
+            json={"type": 4, "data": {"content": "two"}},
+        )
+        assert (second.status, (await second.json())["code"]) == (400, 40060)
+    api.interaction_deadline = 0
+    client.heard.clear()
+    await api.commands(ANNA, "status")
+    late = await asked(api, client)
+    with pytest.raises(discord.NotFound) as caught:
+        await late.response.send_message("late")
+    assert caught.value.code == 10062
+    assert api.texts(api.dm(ANNA)) == ["one"]
+
+
+async def test_where_the_bot_is_not_only_the_interaction_can_write(
+    api: DiscordEmulator, client: Listener
+) -> None:
+    used = await api.commands(ANNA, "status", is_user_install=True)
+    interaction = await asked(api, client)
+    assert interaction.is_user_integration()
+    assert not interaction.is_guild_integration()
+    place = api.interaction(used).channel_id
+    with pytest.raises(discord.Forbidden) as caught:
+        await client.get_partial_messageable(place).send("hello")
+    assert caught.value.code == 50001
+    await interaction.response.send_message("hello")
+    await interaction.followup.send("again")
+    assert api.texts(place) == ["hello", "again"]
+
+
+class Approve(discord.ui.DynamicItem[discord.ui.Button[Any]], template=r"appr:(?P<id>\d+)"):
+    """A button that works for messages of earlier processes."""
+
+    pressed: list[tuple[int, str]] = []
+
+    def __init__(self, number: str) -> None:
+        button: discord.ui.Button[Any] = discord.ui.Button(label="Yes", custom_id=f"appr:{number}")
+        super().__init__(button)
+        self.number = number
+
+    @classmethod
+    async def from_custom_id(
+        cls, interaction: discord.Interaction[Any], item: Any, match: re.Match[str], /
+    ) -> Self:
+        return cls(match["id"])
+
+    async def callback(self, interaction: discord.Interaction[Any]) -> None:
+        Approve.pressed.append((interaction.user.id, self.number))
+        await interaction.response.edit_message(content="approved", view=None)
+
+
+async def test_a_button_works_in_the_next_process(api: DiscordEmulator) -> None:
+    Approve.pressed.clear()
+    async with connected(api) as client:
+        view = discord.ui.View(timeout=None)
+        view.add_item(Approve("7"))
+        sent = await (await client.person(api, ANNA)).send("may I?", view=view)
+    with pytest.raises(KeyError):
+        await api.presses(ANNA, sent.id, "appr:8")
+    async with connected(api) as client:
+        client.add_dynamic_items(Approve)
+        used = await api.presses(ANNA, sent.id, "appr:7")
+        await api.wait_for(lambda: api.interaction(used).answers)
+        assert Approve.pressed == [(api.user(ANNA), "7")]
+        assert api.interaction(used).type == 7
+        assert api.texts(api.dm(ANNA)) == ["approved"]
+        assert not api.message(sent.id).buttons()
+        with pytest.raises(KeyError):
+            await api.presses(ANNA, sent.id, "appr:7")
+
+
+async def test_a_choice_from_a_menu_carries_its_values(
+    api: DiscordEmulator, client: Listener
+) -> None:
+    room = api.channel(api.guild(members=[ANNA, BEN]))
+    view = discord.ui.View(timeout=None)
+    options = [discord.SelectOption(label="Red"), discord.SelectOption(label="Blue")]
+    view.add_item(discord.ui.Select(custom_id="colour", options=options))
+    sent = await client.get_partial_messageable(room).send("which?", view=view)
+    view.stop()
+    used = await api.presses(BEN, sent.id, "colour", values=["Blue"])
+    interaction = await asked(api, client)
+    assert interaction.data is not None
+    assert interaction.data["values"] == ["Blue"]  # type: ignore[typeddict-item]
+    assert interaction.message is not None
+    assert interaction.message.id == sent.id
+    await interaction.response.defer()
+    assert api.interaction(used).type == 6
+    await interaction.edit_original_response(content="Blue it is", view=None)
+    assert api.texts(room) == ["Blue it is"]
+
+
+async def test_a_lost_callback_was_applied(api: DiscordEmulator, client: Listener) -> None:
+    await api.commands(ANNA, "status")
+    interaction = await asked(api, client)
+    api.fail(faults.CALLBACK, kind=faults.LOSE)
+    with pytest.raises((aiohttp.ClientError, OSError)):
+        await interaction.response.send_message("one")
+    with pytest.raises(discord.HTTPException) as caught:
+        await interaction.response.send_message("one")
+    assert caught.value.code == 40060
+    assert api.texts(api.dm(ANNA)) == ["one"]
+
+
+async def test_commands_with_names_that_discord_does_not_take_are_refused(
+    api: DiscordEmulator,
+) -> None:
+    async with aiohttp.ClientSession(headers={"Authorization": f"Bot {api.token}"}) as session:
+        for names in (["Upper"], ["two words"], ["twice", "twice"], ["x" * 33]):
+            answer = await session.put(
+                f"{api.api_base_url}/applications/{api.application_id}/commands",
+                json=[{"name": name, "description": "d"} for name in names],
+            )
+            assert answer.status == 400
+    assert api.synced_commands() == []
+
+
+async def test_it_stands_alone_and_is_moved_over_http() -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.emulators.discord",
+        cwd=ROOT, stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout is not None
+    try:
+        line = await asyncio.wait_for(process.stdout.readline(), 20)
+        port = int(line.decode().removeprefix("ready "))
+        twin = DiscordEmulator(port=port)  # never started: only for its addresses
+        async with connected(twin) as client, aiohttp.ClientSession() as session:
+
+            async def control(call: str, **arguments: object) -> Any:
+                answer = await session.post(f"http://127.0.0.1:{port}/_test/{call}", json=arguments)
+                return await answer.json()
+
+            assert await control("dm", args=[ANNA]) == twin.dm(ANNA)
+            given = {"name": "a.txt", "data": "YQ==", "content_type": "text/plain"}
+            await control("says", number=ANNA, text="hello", files=[given])
+            await twin.wait_for(client.said)
+            assert await client.all("message")[0].attachments[0].read() == b"a"
+            await control("fail", route=faults.SEND, kind="error", status=403, code=50013)
+            anna = await client.person(twin, ANNA)
+            with pytest.raises(discord.Forbidden):
+                await anna.send("no")
+            await anna.send("yes")
+            assert await control("texts", channel=anna.id) == ["yes"]
+            assert [one["content"] for one in await control("messages", channel=anna.id)] == ["yes"]
+            assert await control("live_sessions") == 1
+        process.terminate()
+        assert await asyncio.wait_for(process.wait(), 20) == 0
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
