@@ -189,6 +189,11 @@ class DiscordEmulator:
         self.wire.react(message, emoji, self.user(number), is_on=is_on)
         await asyncio.sleep(0)
 
+    async def joins(self, number: int, guild_id: int, *, is_there: bool = True) -> None:
+        """A person comes to a server, or leaves it."""
+        self.world.join(guild_id, self.user(number), is_there=is_there)
+        await asyncio.sleep(0)
+
     async def presses(
         self, number: int, message_id: int, custom_id: str, *, values: Sequence[str] = ()
     ) -> int:

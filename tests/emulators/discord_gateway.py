@@ -21,6 +21,8 @@ _ALL_INTENTS = (1 << 26) - 1
 _MOST_CHUNK = 1000
 _ENDED = (1000, 1001)
 """Codes of a client's close that end its session."""
+_MOST_ASLEEP = 8
+"""Sessions without a connection that are kept; a client that died never comes back for its own."""
 
 
 class Line:
@@ -157,6 +159,9 @@ class Gateway:
             session.line = None
             if not line.is_ours_to_end and line.socket.close_code in _ENDED:
                 self._sessions.pop(session.id, None)
+        asleep = [one for one in self._sessions.values() if one.line is None]
+        for forgotten in asleep[:-_MOST_ASLEEP]:
+            del self._sessions[forgotten.id]
         self._stir()
 
     def _hear(self, line: Line, text: str) -> None:

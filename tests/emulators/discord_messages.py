@@ -12,7 +12,7 @@ from tests.emulators.discord_rules import (
     pings,
     unknown,
 )
-from tests.emulators.discord_shapes import LOADING, SUPPRESS_EMBEDS, Json, Message, Sent
+from tests.emulators.discord_shapes import LOADING, SETTABLE, SUPPRESS_EMBEDS, Json, Message, Sent
 from tests.emulators.discord_world import Channel, Event, Intents, Place, World, stamp, stamp_time
 
 MOST_HISTORY = 100
@@ -103,6 +103,7 @@ class Messages:
             return first
         message = self.compose(channel_id, body)
         message.id = message_id or message.id
+        message.flags &= SETTABLE
         message.nonce = nonce
         message.reference = self._reference(channel_id, body.get("message_reference"))
         self.ping(message, message.allowed_mentions)

@@ -17,7 +17,7 @@ from tests.emulators.discord_limits import Limits
 from tests.emulators.discord_messages import Messages
 from tests.emulators.discord_rules import Refusal, unknown
 from tests.emulators.discord_shapes import Json, Sent
-from tests.emulators.discord_world import Place
+from tests.emulators.discord_world import Guild, Intents, Place
 
 Hook = Callable[[str, str], Awaitable[None]]
 VERSION = "/api/v10"
@@ -80,6 +80,7 @@ class Rest:
             ("GET", "/applications/*/commands"): lambda _: answers.commands,
             ("PUT", "/applications/*/commands"): self._sync,
             ("GET", "/guilds/*"): self._guild,
+            ("GET", "/guilds/*/members"): self._members,
             ("GET", "/guilds/*/members/*"): self._member,
             ("GET", "/guilds/*/threads/active"): self._threads,
             ("GET", "/channels/*"): lambda c: world.show_channel(world.reach(c.number(0))),
@@ -200,19 +201,31 @@ class Rest:
             raise Refusal(400, 50007, "Cannot send messages to this user")
         return self.world.show_channel(self.world.dm(user_id))
 
-    def _guild(self, call: Call) -> Json:
+    def _reach_guild(self, call: Call) -> Guild:
         guild = self.world.guilds.get(call.number(0))
         if guild is None or not guild.has_bot:
             raise unknown("Guild", 10004)
+        return guild
+
+    def _guild(self, call: Call) -> Json:
+        guild = self._reach_guild(call)
         shown = self.world.show_guild(guild)
         inside = ("channels", "threads", "members", "member_count", "presences", "voice_states")
         hidden = inside if "with_counts" in call.query else (*inside, *_COUNTS)
         return {key: value for key, value in shown.items() if key not in hidden}
 
+    def _members(self, call: Call) -> list[Json]:
+        """Only with the switch for members in the portal."""
+        guild = self._reach_guild(call)
+        if not self.world.portal & Intents.MEMBERS:
+            raise Refusal(403, 50001, "Missing Access")
+        behind = int(call.query.get("after", 0))
+        everyone = sorted(one for one in (*guild.members, self.world.bot_id) if one > behind)
+        limit = min(int(call.query.get("limit", 1)), 1000)
+        return [self.world.show_member(guild, one) for one in everyone[:limit]]
+
     def _member(self, call: Call) -> Json:
-        guild = self.world.guilds.get(call.number(0))
-        if guild is None or not guild.has_bot:
-            raise unknown("Guild", 10004)
+        guild = self._reach_guild(call)
         user_id = call.number(1)
         if user_id not in (*guild.members, self.world.bot_id):
             raise unknown("Member", 10007)

@@ -5,11 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.emulators.discord_shapes import Json
+from tests.emulators.discord_shapes import COMPONENTS_V2, Json
 
 MOST_CONTENT, MOST_ROWS, MOST_BUTTONS, MOST_CUSTOM_ID, MOST_LABEL = 2000, 5, 5, 100, 80
 MOST_NONCE, MOST_EMBEDS, MOST_FILES, MOST_BYTES = 25, 10, 10, 10 * 1024 * 1024
-COMPONENTS_V2 = 1 << 15
 _ACTION_ROW, _BUTTON, _LINK = 1, 2, 5
 _USER, _ROLE = re.compile(r"<@!?(\d+)>"), re.compile(r"<@&(\d+)>")
 

@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Json = dict[str, Any]
-EPHEMERAL, LOADING, SUPPRESS_EMBEDS = 1 << 6, 1 << 7, 1 << 2
-"""Bits of a message's flags."""
+EPHEMERAL, LOADING, SUPPRESS_EMBEDS, COMPONENTS_V2 = 1 << 6, 1 << 7, 1 << 2, 1 << 15
+SETTABLE = SUPPRESS_EMBEDS | 1 << 12 | COMPONENTS_V2
+"""Bits of a message's flags; those a plain message may be sent with (1 << 12: silent)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

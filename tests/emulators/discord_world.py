@@ -178,6 +178,20 @@ class World:
             raise Refusal(403, 50001, "Missing Access")
         return channel
 
+    def join(self, guild_id: int, user_id: int, *, is_there: bool) -> None:
+        """A person comes to a server, or leaves it."""
+        guild = self.guilds[guild_id]
+        about = {"guild_id": str(guild_id)}
+        if is_there:
+            guild.members.append(user_id)
+            data = self.show_member(guild, user_id) | about
+            event = Event(name="GUILD_MEMBER_ADD", data=data, intent=Intents.MEMBERS)
+        else:
+            guild.members.remove(user_id)
+            data = {"user": self.users[user_id]} | about
+            event = Event(name="GUILD_MEMBER_REMOVE", data=data, intent=Intents.MEMBERS)
+        self.tell_guild(guild_id, event)
+
     def kick(self, guild_id: int) -> None:
         """The bot is out of a server."""
         guild = self.guilds[guild_id]

@@ -309,6 +309,15 @@ async def test_what_is_closed_to_the_bot_is_refused_as_by_the_real_one(
 async def test_people_are_counted_and_known(api: DiscordEmulator, client: Listener) -> None:
     guild = await client.fetch_guild(api.guild(members=[ANNA, BEN]), with_counts=True)
     assert guild.approximate_member_count == 3
+    await api.joins(ANNA, guild.id, is_there=False)
+    assert (await client.fetch_guild(guild.id)).approximate_member_count == 2
+    await api.joins(ANNA, guild.id)
+    listed = await client.http.get_members(guild.id, limit=1000, after=None)
+    everyone = [api.user_id, api.user(ANNA), api.user(BEN)]
+    assert [int(one["user"]["id"]) for one in listed] == everyone
+    api.without_intents("members")
+    with pytest.raises(discord.Forbidden):
+        await client.http.get_members(guild.id, limit=1000, after=None)
     assert (await client.fetch_user(api.user(BEN))).name == "person2"
     assert (await guild.fetch_member(api.user(ANNA))).id == api.user(ANNA)
     with pytest.raises(discord.NotFound):

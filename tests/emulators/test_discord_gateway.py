@@ -117,6 +117,22 @@ async def test_what_was_missed_is_replayed_on_resume(api: DiscordEmulator) -> No
         assert (api.identifies, api.resumes) == (1, 1)
 
 
+async def test_nothing_is_lost_or_doubled_while_the_line_breaks_again_and_again(
+    api: DiscordEmulator,
+) -> None:
+    async with connected(api) as client:
+        for number in range(500):
+            await api.says(ANNA, f"{number}")
+            if number % 50 == 25:
+                await api.drop_gateway()
+            elif number % 50 == 45:
+                await api.reconnect_gateway()
+        await api.wait_for(lambda: len(client.said()) >= 500)
+        assert client.said() == [f"{number}" for number in range(500)]
+        assert api.identifies == 1
+        assert api.resumes >= 10
+
+
 @pytest.mark.parametrize("code", [1000, 4000, 4009])
 async def test_a_close_that_is_not_final_is_resumed(api: DiscordEmulator, code: int) -> None:
     async with connected(api) as client:
