@@ -105,7 +105,7 @@ class Rig(Protocol):
     # What the person sees, always only of what the bot said, in order of age
 
     def shown(self, place: Place = "direct") -> list[str]:
-        """The texts that stand in a place now; "room" means outside of its thread."""
+        """The texts that stand where what was said in that place is answered."""
 
     def buttons(self) -> list[str]:
         """The labels of the buttons below the bot's newest message to the person alone."""
@@ -137,7 +137,7 @@ class Rig(Protocol):
         """From now on nothing gets through, and the adapter can tell."""
 
     async def mend(self) -> None:
-        """The end of `cut`; returns at once."""
+        """The end of `cut`; need not wait until the adapter is connected again."""
 
 
 Rigs = dict[str, Callable[[Path], AbstractAsyncContextManager[Rig]]]

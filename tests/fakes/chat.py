@@ -83,6 +83,8 @@ class PlainChat:
 
     def receive(self, event: RawEvent) -> Inbound | None:
         fields = json.loads(event.payload)
+        if not isinstance(fields, dict) or not {"text", "press"} & fields.keys():
+            raise ValueError("nothing is said in it")
         if fields.get("poison"):
             raise ValueError("poison")
         if fields.get("noise"):
