@@ -103,6 +103,12 @@ class DiscordEmulator:
         """A person's snowflake, made on first use; the same in every run."""
         return self.world.user(number)
 
+    def other_bot(self, number: int) -> int:
+        """Somebody who is a bot too."""
+        user_id = self.world.user(number)
+        self.world.users[user_id]["bot"] = True
+        return user_id
+
     def dm(self, number: int) -> int:
         """The id of the direct channel with that person; the same in every run."""
         return self._dm(number).id
@@ -177,6 +183,17 @@ class DiscordEmulator:
         self.wire.ping(message, None)
         self.wire.rewrite(message, text)
         await asyncio.sleep(0)
+
+    async def unfurls(self, message_id: int) -> None:
+        """Discord shows the preview of a link: an update of the message that is no edit."""
+        self.wire.unfurl(self.world.messages[message_id])
+        await asyncio.sleep(0)
+
+    async def notes(self, number: int, kind: int, *, channel: int) -> int:
+        """Discord writes a line about somebody: 6 a pin, 7 a newcomer, 18 a thread opened."""
+        message = self._write(number, "", self.world.channels[channel], system_type=kind)
+        await asyncio.sleep(0)
+        return message.id
 
     async def deletes(self, message_id: int) -> None:
         """Somebody takes a message away."""
@@ -420,6 +437,7 @@ class DiscordEmulator:
         reply_to: int | None = None,
         files: Sequence[Sent] = (),
         message_id: int | None = None,
+        system_type: int | None = None,
     ) -> Message:
         message = Message(
             id=self.world.take_id() if message_id is None else message_id,
@@ -427,6 +445,7 @@ class DiscordEmulator:
             author_id=self.user(number),
             content=text,
             reference=reply_to,
+            system_type=system_type,
         )
         self.wire.ping(message, None)
         return self.wire.add(message, files=list(files))

@@ -14,8 +14,8 @@ from aiohttp import web
 from tests.emulators.discord_shapes import Sent
 
 CALLS = {
-    *("user", "dm", "guild", "role", "channel", "forum", "thread"),
-    *("says", "edits", "deletes", "reacts", "joins", "presses", "commands"),
+    *("user", "other_bot", "dm", "guild", "role", "channel", "forum", "thread"),
+    *("says", "edits", "deletes", "reacts", "unfurls", "notes", "joins", "presses", "commands"),
     *("texts", "messages", "message", "reactions", "typings", "interactions", "calls"),
     *("identifies", "resumes", "heartbeats", "live_sessions", "limit_refusals", "synced_commands"),
     *("fail", "mend", "limits", "kick", "block", "lock", "delete_channel", "without_intents"),

@@ -35,6 +35,7 @@ class Limits:
     is_global_on: bool = False
     per_bucket: int = PER_BUCKET
     bucket_seconds: float = BUCKET_SECONDS
+    global_seconds: float = 1.0
     refused: int = 0
     _buckets: dict[tuple[str, str], _Bucket] = field(default_factory=dict)
     _last_second: deque[float] = field(default_factory=deque)
@@ -43,11 +44,11 @@ class Limits:
         """Count a call. `major` is the channel; interactions are exempt from the global limit."""
         now = time.monotonic()
         if self.is_global_on and not is_exempt:
-            while self._last_second and self._last_second[0] <= now - 1:
+            while self._last_second and self._last_second[0] <= now - self.global_seconds:
                 self._last_second.popleft()
             if len(self._last_second) >= PER_SECOND:
                 self.refused += 1
-                wait = round(self._last_second[0] + 1 - now, 3)
+                wait = round(self._last_second[0] + self.global_seconds - now, 3)
                 headers = {"X-RateLimit-Global": "true", "X-RateLimit-Scope": "global"}
                 return Verdict(headers=headers, retry_after=max(wait, 0.001), is_global=True)
             self._last_second.append(now)

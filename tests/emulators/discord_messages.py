@@ -63,6 +63,12 @@ class Messages:
         if not message.is_ephemeral:
             self._tell("MESSAGE_UPDATE", message, self.show(message))
 
+    def unfurl(self, message: Message) -> None:
+        """Put the preview of a link under a message: an update that is no edit."""
+        embed = {"type": "link", "url": "https://example.org/", "title": "Example"}
+        message.embeds.append(embed)
+        self._tell("MESSAGE_UPDATE", message, self.show(message))
+
     def remove(self, message: Message) -> None:
         """Delete a message and tell of it."""
         del self.world.messages[message.id]
@@ -223,7 +229,7 @@ class Messages:
         channel = world.channels.get(message.channel_id)
         shown: Json = {
             "id": str(message.id),
-            "type": 20 if message.interaction else 0 if message.reference is None else 19,
+            "type": message.type,
             "channel_id": str(message.channel_id),
             "author": world.users[message.author_id],
             "content": message.content,

@@ -46,6 +46,17 @@ class Message:
     edited_at: float | None = None
     interaction: Json | None = None
     """`interaction_metadata`, if it answers one."""
+    system_type: int | None = None
+    """Of a line that Discord itself writes: 6 a pin, 7 a newcomer, 18 a thread opened."""
+
+    @property
+    def type(self) -> int:
+        """As Discord numbers kinds of messages."""
+        if self.system_type is not None:
+            return self.system_type
+        if self.interaction is not None:
+            return 20
+        return 0 if self.reference is None else 19
 
     @property
     def is_ephemeral(self) -> bool:

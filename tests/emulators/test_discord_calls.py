@@ -352,18 +352,20 @@ async def test_a_bucket_that_is_empty_is_waited_for_by_its_headers(
     assert api.limit_refusals == 0
     async with aiohttp.ClientSession(headers={"Authorization": f"Bot {api.token}"}) as session:
         address = f"{api.api_base_url}/channels/{anna.id}/messages"
-        answers = [await session.post(address, json={"content": "x"}) for _ in range(6)]
-        last = answers[-1]
+        api.rest.limits.bucket_seconds = 60
+        while (last := await session.post(address, json={"content": "x"})).status == 200:
+            assert len(api.texts(anna.id)) <= 12 + 10
         assert last.status == 429
         body = await last.json()
-        assert 0 < body["retry_after"] <= 0.3
+        assert 0 < body["retry_after"] <= 60
         assert body["global"] is False
         assert last.headers["X-RateLimit-Remaining"] == "0"
-    assert api.limit_refusals >= 1
+    assert api.limit_refusals == 1
 
 
 async def test_fifty_a_second_is_the_limit_of_everything(api: DiscordEmulator) -> None:
     api.limits(False, is_global=True)
+    api.rest.limits.global_seconds = 60
     async with aiohttp.ClientSession(headers={"Authorization": f"Bot {api.token}"}) as session:
         answers = [await session.get(f"{api.api_base_url}/users/@me") for _ in range(51)]
         assert [one.status for one in answers] == [200] * 50 + [429]

@@ -276,6 +276,24 @@ async def test_edits_deletions_and_reactions_of_people_are_told(api: DiscordEmul
         assert (reaction.user_id, str(reaction.emoji)) == (api.user(ANNA), "👍")
 
 
+async def test_what_is_not_said_by_a_person_can_be_told_from_it(api: DiscordEmulator) -> None:
+    room = api.channel(api.guild(members=[ANNA, BEN]))
+    api.other_bot(BEN)
+    async with connected(api, intents=READS_ALL) as client:
+        said = await api.says(ANNA, "https://example.org/", channel=room)
+        await api.unfurls(said)
+        await api.notes(ANNA, 7, channel=room)
+        await api.says(BEN, "beep", channel=room)
+        await api.wait_for(lambda: len(client.all("message")) == 3)
+        (preview,) = client.all("raw_message_edit")
+        assert preview.message.edited_at is None
+        assert len(preview.message.embeds) == 1
+        person, line, bot = client.all("message")
+        assert person.type == discord.MessageType.default
+        assert line.type == discord.MessageType.new_member
+        assert (line.is_system(), person.author.bot, bot.author.bot) == (True, False, True)
+
+
 async def test_members_can_be_asked_for(api: DiscordEmulator) -> None:
     guild_id = api.guild(members=[ANNA, BEN])
     async with connected(api) as client:
