@@ -1,0 +1,356 @@
+"""Joins Slack's rooms into one adapter: listens, hands over, sends, edits, finds."""
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Mapping, Sequence
+
+from adapters.abilities import MenuEntry
+from adapters.contract import ChatAdapter, Health, HealthState, Inlet, Pace
+from adapters.errors import (
+    AdapterError,
+    AdapterStopped,
+    ChatGone,
+    MessageGone,
+    RateLimited,
+    Unsure,
+)
+from adapters.ids import Address, PlatformMessageId
+from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
+from adapters.slack.api import Api, Spot
+from adapters.slack.arrivals import Arrivals
+from adapters.slack.catchup import CatchUp
+from adapters.slack.events import Me
+from adapters.slack.files import MOST_BYTES, Files
+from adapters.slack.find import find
+from adapters.slack.home import view_of
+from adapters.slack.inbox import build_inbox
+from adapters.slack.places import HOME_MESSAGE, channel_of, home_owner
+from adapters.slack.receive import receive
+from adapters.slack.refusals import StreamOpen
+from adapters.slack.render import MOST_BUTTONS, TEXT_LIMIT, measure, post_of, update_of
+from adapters.slack.rooms import Rooms
+from adapters.slack.sessions import Sessions
+from adapters.slack.settings import SlackSettings, read_settings
+from adapters.slack.sockets import Sockets
+from adapters.slack.streams import Streams
+from adapters.slack.tickets import Tickets, is_whisper
+from adapters.slack.tracks import Recent, Tracks
+from adapters.slack.webhook import serving
+from adapters.slack.words import is_ts
+from adapters.split import split_markdown
+
+_log = logging.getLogger(__name__)
+
+_FIRST_PAUSE = 0.5
+_SEEN = "eyes"
+_DEAF = 4.0
+"""Heartbeats of silence after which a connection counts as dead, whatever it says."""
+
+
+class SlackAdapter:
+    """One app in one workspace. Has every ability that platforms may have."""
+
+    name = "slack"
+    typing_lasts = 60.0
+    """An assistant's sign fades after two minutes, an agent's never (docs: setStatus)."""
+    most_buttons = MOST_BUTTONS
+    most_file_bytes = MOST_BYTES
+
+    def __init__(self, settings: SlackSettings) -> None:
+        self._settings = settings
+        self._api = Api(settings)
+        self._tracks = Tracks()
+        self._arrivals = Arrivals(self._api, self._tracks)
+        self._streams = Streams(self._api, is_on=settings.is_streaming)
+        self._sessions = Sessions(self._api)
+        self._tickets = Tickets(self._api)
+        self._rooms = Rooms(self._api)
+        self._files = Files(self._api, token=settings.bot_token, base_url=settings.base_url)
+        self._foreign: Recent[str, None] = Recent()
+        """Channels that the bot is not in, so far as it has been refused there."""
+        self._me: Me | None = None
+        self._sockets: Sockets | None = None
+        self._state: HealthState = "starting"
+        self._detail = ""
+        self._alive_at: float | None = None
+        self.http_port: int | None = None
+        """Where HTTP mode listens now."""
+        is_limited = settings.messages_per_second > 0
+        self.pace = Pace(
+            chat_interval=1.0 if is_limited else 0.0,
+            edit_interval=settings.edit_interval,
+            per_second=settings.messages_per_second,
+        )
+
+    @property
+    def shows_steps(self) -> bool:
+        """Slack draws them while it streams; elsewhere they are lines below the words."""
+        return True
+
+    async def run(self, inlet: Inlet) -> None:
+        """Receive until cancelled. Raises `AdapterStopped` when only a person can help."""
+        self._note("starting")
+        try:
+            async with self._api:
+                self._me = await self._greet()
+                await self._listen(inlet, self._me)
+        except AdapterStopped as stop:
+            self._note("stopped", str(stop))
+            raise
+        finally:
+            self._sockets = self.http_port = None
+            if self._state != "stopped":
+                self._note("stopped", "Slack was shut down.")
+
+    def receive(self, event: RawEvent) -> Inbound | None:
+        """Read an event that `run` handed over; pure. Raises `ValueError`."""
+        return receive(event.payload)
+
+    def split(self, text: str) -> tuple[str, ...]:
+        """Cut Markdown into parts of at most 12,000 characters."""
+        return split_markdown(text, limit=TEXT_LIMIT, measure=measure)
+
+    async def send(self, message: OutboundMessage) -> PlatformMessageId:
+        """Post a message. Raises `AdapterError`."""
+        owner, ticket = home_owner(message.address), message.address.ticket
+        if owner is not None:
+            await self._api.publish(owner, view_of(message))
+            return HOME_MESSAGE
+        spot = _spot(message.address)
+        if ticket is not None and spot.channel in self._foreign:
+            return await self._tickets.send(message, ticket)
+        try:
+            ts = await self._post(message, spot)
+        except ChatGone:
+            if ticket is None:
+                raise
+            self._foreign.put(spot.channel, None)
+            return await self._tickets.send(message, ticket)
+        self._tracks.note_sent(spot.channel, ts)
+        await self._settle(message, spot, was_edit=False)
+        return PlatformMessageId(ts)
+
+    async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
+        """Make a message read so. Raises `AdapterError`."""
+        owner, ticket = home_owner(message.address), message.address.ticket
+        if owner is not None:
+            await self._api.publish(owner, view_of(message))
+        elif is_whisper(message_id):
+            if ticket is None:
+                raise MessageGone("What only one person saw can't be changed any more.")
+            await self._tickets.send(message, ticket)
+        else:
+            spot = _spot(message.address)
+            if not await self._streams.carry(message, spot.channel, message_id):
+                await self._update(message, spot.channel, message_id)
+            await self._settle(message, spot, was_edit=True)
+
+    async def type(self, address: Address) -> None:
+        """Show that the bot is at work there, where the app has a way. Raises `AdapterError`."""
+        if home_owner(address) is None and address.chat_id not in self._foreign:
+            await self._sessions.work(_spot(address))
+
+    async def show_menu(self, entries: Sequence[MenuEntry]) -> None:
+        """Remember the commands: Slack itself shows one, which stands in the app's manifest."""
+        self._arrivals.commands = frozenset(entry.name for entry in entries)
+
+    def newest(self, address: Address) -> PlatformMessageId | None:
+        """The newest message known in the channel, in or out of threads; pure."""
+        ts = self._tracks.newest(address.chat_id)
+        return PlatformMessageId(ts) if ts is not None else None
+
+    async def find(
+        self, message: OutboundMessage, known: Sequence[PlatformMessageId]
+    ) -> PlatformMessageId | None:
+        """Look for an unsure message by the key that it carries. Raises `AdapterError`."""
+        if home_owner(message.address) is not None or self._me is None:
+            return None  # a home is replaced whole, so it may be published again
+        spot = _spot(message.address)
+        try:
+            ts = await self._files.find(message, spot) if message.file is not None else None
+            ts = ts or await find(self._api, self._me, message, spot, known)
+        except ChatGone as error:
+            if message.address.ticket is None:
+                raise
+            raise Unsure("What only one person saw can't be looked for.") from error
+        if ts is None:
+            return None
+        self._tracks.note_sent(spot.channel, ts)
+        return PlatformMessageId(ts)
+
+    async def delete(self, address: Address, message_id: PlatformMessageId) -> None:
+        """Take a message away. Raises `AdapterError`."""
+        if not is_ts(message_id):
+            return
+        channel = channel_of(address)
+        await self._streams.end(channel, message_id)
+        try:
+            await self._api.delete(channel, message_id)
+        except MessageGone:
+            return
+
+    async def react(self, address: Address, message_id: PlatformMessageId, *, seen: bool) -> None:
+        """Put eyes below a message, or take them away. Raises `AdapterError`."""
+        if is_ts(message_id) and address.ticket is None:
+            await self._api.react(channel_of(address), message_id, _SEEN, is_on=seen)
+
+    async def fetch(self, attachment: Attachment, *, most_bytes: int) -> bytes:
+        """The bytes of a file that somebody sent. Raises `AdapterError`."""
+        return await self._files.fetch(attachment, most_bytes=most_bytes)
+
+    async def count_people(self, address: Address) -> int | None:
+        """How many besides the bot read along there. Raises `AdapterError`."""
+        return 1 if address.is_direct else await self._rooms.count(channel_of(address))
+
+    def health(self) -> Health:
+        """How the connection fares, and when something was last heard on it."""
+        state, detail, alive_at = self._state, self._detail, self._alive_at
+        if self._sockets is not None and self._sockets.alive_at is not None:
+            alive_at = self._sockets.alive_at
+            silence = time.monotonic() - alive_at
+            if state == "connected" and silence > _DEAF * self._settings.heartbeat:
+                state, detail = "disconnected", f"Slack has been silent for {silence:.0f} s."
+        return Health(state=state, detail=detail, alive_at=alive_at)
+
+    async def _post(self, message: OutboundMessage, spot: Spot) -> str:
+        if message.file is not None:
+            return await self._files.send(message, message.file, spot)
+        if self._me is not None and self._streams.suits(message, spot):
+            reader = self._tracks.speaker(spot.channel, spot.thread)
+            team = self._me.team_id
+            ts = await self._streams.begin(message, spot, reader=reader, team=team)
+            if ts is not None:
+                return ts
+        return await self._api.post(spot, post_of(message))
+
+    async def _update(self, message: OutboundMessage, channel: str, ts: str) -> None:
+        if not is_ts(ts):
+            raise MessageGone(f'"{ts}" is no message of Slack.')
+        try:
+            await self._api.update(channel, ts, update_of(message))
+        except StreamOpen:  # begun by an earlier process
+            await self._streams.stop(channel, ts)
+            await self._api.update(channel, ts, update_of(message))
+
+    async def _settle(self, message: OutboundMessage, spot: Spot, *, was_edit: bool) -> None:
+        """Take the sign away with the last words, or show that an answer is waited for."""
+        if not message.is_live or message.buttons:
+            asks = message.is_live or bool(message.buttons)
+            await self._sessions.settle(spot, asks=asks, was_edit=was_edit)
+
+    async def _greet(self) -> Me:
+        """Learn who the bot is; tries until it worked. Raises `AdapterStopped`."""
+        pause = _FIRST_PAUSE
+        while True:
+            try:
+                me = await self._api.fetch_me()
+            except AdapterStopped:
+                raise
+            except AdapterError as error:
+                self._note("disconnected", str(error))
+                wait = min(pause, self._settings.longest_pause) * random.uniform(0.5, 1)  # noqa: S311 - no secret
+                pause *= 2
+                await asyncio.sleep(
+                    max(wait, error.retry_after) if isinstance(error, RateLimited) else wait
+                )
+            except ValueError as error:
+                raise AdapterStopped(
+                    f"Slack's answer to auth.test can't be read: {error}."
+                ) from error
+            else:
+                self._sessions.greet(is_agent=me.is_agent)
+                return me
+
+    async def _listen(self, inlet: Inlet, me: Me) -> None:
+        """Take what comes and ask for what was missed, until cancelled."""
+        catchup = CatchUp(self._api, self._arrivals, self._tracks)
+        stops: list[AdapterStopped] = []
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._arrivals.run(inlet, me, catchup))
+                tasks.create_task(catchup.run(inlet, me))
+                if self._settings.mode == "http":
+                    tasks.create_task(self._serve(me, catchup))
+                else:
+                    tasks.create_task(self._hold(me, catchup))
+        except* AdapterStopped as group:
+            stops += _leaves(group)
+        if stops:
+            raise stops[0]
+
+    async def _hold(self, me: Me, catchup: CatchUp) -> None:
+        settings = self._settings
+        app = build_inbox(
+            self._api.web,
+            signing_secret=settings.signing_secret,
+            arrivals=self._arrivals,
+            me=me,
+            ours=self._tracks.threads,
+        )
+        sockets = self._sockets = Sockets(
+            self._api, app, heartbeat=settings.heartbeat, longest_pause=settings.longest_pause
+        )
+
+        def changed() -> None:
+            if sockets.open:
+                if self._state != "connected":
+                    catchup.restart()
+                self._note("connected")
+            else:
+                self._note("disconnected", sockets.trouble)
+
+        await sockets.run(settings.sockets, changed)
+
+    async def _serve(self, me: Me, catchup: CatchUp) -> None:
+        settings = self._settings
+        app = build_inbox(
+            self._api.web,
+            signing_secret=settings.signing_secret,
+            arrivals=self._arrivals,
+            me=me,
+            ours=self._tracks.threads,
+        )
+        async with serving(
+            app, host=settings.http_bind, port=settings.http_port, note_alive=self._note_alive
+        ) as self.http_port:
+            self._note_alive(time.monotonic())
+            self._note("connected")
+            catchup.restart()
+            await asyncio.get_running_loop().create_future()
+
+    def _note_alive(self, now: float) -> None:
+        self._alive_at = now
+
+    def _note(self, state: HealthState, detail: str = "") -> None:
+        """Keep how it fares; a change is logged, its repetitions are not."""
+        if (state, detail) != (self._state, self._detail):
+            level = logging.WARNING if state == "disconnected" else logging.INFO
+            _log.log(level, "slack is %s. %s", state, detail)
+        self._state, self._detail = state, detail
+
+
+def create(options: Mapping[str, str]) -> ChatAdapter:
+    """Make the adapter from its settings as strings.
+
+    They are bot_token, app_token, signing_secret, base_url, mode, http_bind, http_port, sockets,
+    edit_interval, messages_per_second and streaming. Raises `ValueError` with a sentence on one
+    that can't be used.
+    """
+    return SlackAdapter(read_settings(options))
+
+
+def _spot(address: Address) -> Spot:
+    return Spot(channel=channel_of(address), thread=address.thread_id)
+
+
+def _leaves(group: BaseExceptionGroup[AdapterStopped]) -> list[AdapterStopped]:
+    """The stops within groups of groups."""
+    found: list[AdapterStopped] = []
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            found += _leaves(error)
+        elif isinstance(error, AdapterStopped):
+            found.append(error)
+    return found

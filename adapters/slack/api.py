@@ -1,0 +1,358 @@
+"""The wire to Slack's Web API: calls of its SDK, whose errors end here."""
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Self
+
+import aiohttp
+from slack_sdk.errors import (
+    SlackApiError,
+    SlackClientConfigurationError,
+    SlackClientError,
+    SlackClientNotConnectedError,
+    SlackTokenRotationError,
+)
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+from adapters.errors import (
+    AdapterError,
+    AdapterStopped,
+    ChatGone,
+    RateLimited,
+    Rejected,
+    Unreachable,
+    Unsure,
+)
+from adapters.slack.events import Me, Person
+from adapters.slack.refusals import (
+    MissingScope,
+    Unsupported,
+    read_refusal,
+    read_status,
+    token_refused,
+)
+from adapters.slack.settings import SlackSettings
+from adapters.slack.words import Json, part, parts, text_in
+
+_CONNECT_TIMEOUT = 10.0
+_ANSWER_TIMEOUT = 30.0
+_CONNECTIONS = 32
+_IDLE = 30.0
+"""Seconds after which an unused connection is closed, before a server or router does so
+unseen, which would make the next message an unsure one."""
+_DEFAULT_WAIT = 30.0
+"""Seconds to wait on a 429 that does not say for how long."""
+_PAGE = 200
+"""Messages of one page; Slack recommends no more than 200 (docs: conversations.history)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spot:
+    """A channel, and a thread in it or None."""
+
+    channel: str
+    thread: str | None = None
+
+
+class Api:
+    """The calls that Talaria makes. Every method raises `AdapterError` and waits with a limit."""
+
+    def __init__(self, settings: SlackSettings) -> None:
+        self._settings = settings
+        self._session: aiohttp.ClientSession | None = None
+        # A request is never repeated here: whoever asked knows whether it may be.
+        self.web = AsyncWebClient(
+            token=settings.bot_token, base_url=settings.base_url, retry_handlers=[]
+        )
+        # The SDK knows no NO_PROXY; the session, which reads the environment itself, does.
+        self.web.proxy = None
+
+    async def __aenter__(self) -> Self:
+        self._session = self.web.session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=_CONNECTIONS, keepalive_timeout=_IDLE),
+            timeout=aiohttp.ClientTimeout(total=_ANSWER_TIMEOUT, connect=_CONNECT_TIMEOUT),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trust_env=True,
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._session is not None:
+            session, self._session, self.web.session = self._session, None, None
+            await session.close()
+
+    @property
+    def session(self) -> aiohttp.ClientSession:
+        """The one session, for sockets and files. Raises `Unreachable` outside of a run."""
+        if self._session is None:
+            raise Unreachable("Slack is not connected yet, or not any more.")
+        return self._session
+
+    @contextmanager
+    def door(
+        self,
+        *,
+        lost: type[AdapterError] = Unreachable,
+        variable: str = "SLACK_BOT_TOKEN",
+    ) -> Iterator[AsyncWebClient]:
+        """The SDK's client; its errors become this wing's.
+
+        `lost` is raised when a request left and no good answer came: what that means depends
+        on whether the call may be made twice.
+        """
+        _ = self.session
+        try:
+            yield self.web
+        except SlackClientError as error:
+            raise translate(error, lost=lost, variable=variable) from error
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+            raise Unreachable(f"Slack can't be reached: {error}.") from error
+        except TimeoutError as error:
+            raise lost("Slack did not answer in time.") from error
+        except aiohttp.ClientError as error:
+            raise lost(f"The connection to Slack broke: {type(error).__name__}.") from error
+
+    async def fetch_me(self) -> Me:
+        """Who the bot is; the first call, which tells whether the token is good."""
+        try:
+            with self.door() as web:
+                answer = read(await web.auth_test())
+        except ChatGone as error:  # where there is no chat, the account is the bot's own
+            raise token_refused("account_inactive", "SLACK_BOT_TOKEN") from error
+        except MissingScope as error:
+            raise AdapterStopped(str(error)) from error
+        return Me(
+            user_id=text_in(answer, "user_id"),
+            bot_id=text_in(answer, "bot_id", default=""),
+            team_id=text_in(answer, "team_id"),
+            is_agent=await self._is_agent(),
+        )
+
+    async def _is_agent(self) -> bool:
+        """Whether the app is declared an agent: asked about a channel that does not exist,
+        since an app that is none is told so before the channel is looked for.
+        """
+        try:
+            with self.door() as web:
+                await web.agents_sessions_setStatus(
+                    channel_id="D00000000", thread_ts="1000000000.000000", status="active"
+                )
+        except (Unreachable, RateLimited, AdapterStopped):
+            raise
+        except Rejected:
+            return False
+        except AdapterError:  # no such channel: the method itself is there
+            return True
+        return True
+
+    async def open_socket(self) -> str:
+        """The address of one new websocket."""
+        try:
+            with self.door(variable="SLACK_APP_TOKEN") as web:
+                token = self._settings.app_token
+                answer = read(await web.apps_connections_open(app_token=token))
+        except ChatGone as error:
+            raise token_refused("account_inactive", "SLACK_APP_TOKEN") from error
+        except MissingScope as error:
+            raise AdapterStopped(
+                "The token in SLACK_APP_TOKEN lacks the scope connections:write. Make a new one "
+                "with it under Basic Information, App-Level Tokens, and start again."
+            ) from error
+        except Unsupported as error:
+            raise AdapterStopped(
+                f"Slack opens no websocket for this app ({error}) Turn Socket Mode on at the "
+                "app's page, see that SLACK_APP_TOKEN begins with xapp-, and start again."
+            ) from error
+        return text_in(answer, "url")
+
+    async def post(self, spot: Spot, body: Json) -> str:
+        """Post a message and return its ts."""
+        with self.door(lost=Unsure) as web:
+            answer = await web.chat_postMessage(
+                channel=spot.channel,
+                thread_ts=spot.thread,
+                unfurl_links=False,
+                unfurl_media=False,
+                **body,
+            )
+        return text_in(read(answer), "ts")
+
+    async def update(self, channel: str, ts: str, body: Json) -> None:
+        """Make a message read so. Previews are off here as well, though the SDK names no such
+        parameter.
+        """
+        with self.door() as web:
+            await web.chat_update(
+                channel=channel, ts=ts, unfurl_links=False, unfurl_media=False, **body
+            )
+
+    async def delete(self, channel: str, ts: str) -> None:
+        """Take a message away."""
+        with self.door() as web:
+            await web.chat_delete(channel=channel, ts=ts)
+
+    async def publish(self, user: str, view: Json) -> None:
+        """Make somebody's App Home read so."""
+        with self.door() as web:
+            await web.views_publish(user_id=user, view=view)
+
+    async def react(self, channel: str, ts: str, name: str, *, is_on: bool) -> None:
+        """Put a reaction below a message, or take it away; either may be repeated."""
+        with self.door() as web:
+            try:
+                if is_on:
+                    await web.reactions_add(channel=channel, timestamp=ts, name=name)
+                else:
+                    await web.reactions_remove(channel=channel, timestamp=ts, name=name)
+            except SlackApiError as error:
+                if _code(error) not in ("already_reacted", "no_reaction"):
+                    raise
+
+    async def answer(self, url: str, body: Json) -> None:
+        """Post to the address that came with a command or a press."""
+        try:
+            with self.door(lost=Unsure):
+                async with self.session.post(url, json=body) as response:
+                    said = (await response.text())[:200]
+        except aiohttp.InvalidURL as error:
+            raise Rejected("The ticket is no address.") from error
+        if response.status != 200 or "error" in said:
+            code = next((c for c in ("expired_url", "used_url") if c in said), "expired_url")
+            if response.status >= 500:
+                raise read_status(response.status, Unsure)
+            raise read_refusal(code, variable="SLACK_BOT_TOKEN", unwell=Unsure)
+
+    async def pages(
+        self, spot: Spot, *, after: str = "0", with_metadata: bool = False
+    ) -> AsyncIterator[list[Json]]:
+        """What was said behind `after`, page by page, in no order that could be relied on.
+
+        Of a channel all but the answers in threads; of a thread its root and its answers.
+        """
+        cursor: str | None = None
+        while True:
+            with self.door() as web:
+                if spot.thread is None:
+                    answer = await web.conversations_history(
+                        channel=spot.channel,
+                        oldest=after,
+                        limit=_PAGE,
+                        cursor=cursor,
+                        include_all_metadata=with_metadata,
+                    )
+                else:
+                    answer = await web.conversations_replies(
+                        channel=spot.channel,
+                        ts=spot.thread,
+                        oldest=after,
+                        limit=_PAGE,
+                        cursor=cursor,
+                        include_all_metadata=with_metadata,
+                    )
+            page = read(answer)
+            yield parts(page, "messages")
+            cursor = text_in(part(page, "response_metadata"), "next_cursor", default="")
+            if not cursor:
+                return
+
+    async def fetch_person(self, user: str) -> Person:
+        """What the workspace tells of somebody."""
+        with self.door() as web:
+            about = part(read(await web.users_info(user=user, include_locale=True)), "user")
+        profile = part(about, "profile")
+        name = (
+            text_in(profile, "display_name", default="")
+            or text_in(profile, "real_name", default="")
+            or text_in(about, "real_name", default="")
+        )
+        return Person(
+            name=name,
+            username=text_in(about, "name", default=""),
+            language=text_in(about, "locale", default=""),
+        )
+
+    async def fetch_room(self, channel: str) -> Json:
+        """What the workspace tells of a channel, with the number of its members."""
+        with self.door() as web:
+            answer = await web.conversations_info(channel=channel, include_num_members=True)
+        return part(read(answer), "channel")
+
+    async def count_members(self, channel: str) -> int:
+        """How many are in a channel, the bot among them."""
+        count, cursor = 0, None
+        while cursor != "":
+            with self.door() as web:
+                answer = await web.conversations_members(channel=channel, limit=1000, cursor=cursor)
+            page = read(answer)
+            members = page.get("members")
+            count += len(members) if isinstance(members, list) else 0
+            cursor = text_in(part(page, "response_metadata"), "next_cursor", default="")
+        return count
+
+    async def start_stream(self, spot: Spot, chunks: Sequence[Json], to: Json) -> str:
+        """Begin a message that grows, and return its ts. `to` names who reads it in a room."""
+        with self.door(lost=Unsure) as web:
+            answer = await web.chat_startStream(
+                channel=spot.channel,
+                thread_ts=spot.thread or "",
+                chunks=[*chunks],
+                task_display_mode="timeline",
+                **to,
+            )
+        return text_in(read(answer), "ts")
+
+    async def grow_stream(self, channel: str, ts: str, chunks: Sequence[Json]) -> None:
+        """Add to a message that grows; what was added twice stands there twice."""
+        with self.door(lost=Unsure) as web:
+            await web.chat_appendStream(channel=channel, ts=ts, chunks=[*chunks])
+
+    async def stop_stream(
+        self, channel: str, ts: str, chunks: Sequence[Json] = (), **ending: Any
+    ) -> None:
+        """Add the rest and end the growing. `ending` is metadata and blocks."""
+        with self.door(lost=Unsure) as web:
+            await web.chat_stopStream(channel=channel, ts=ts, chunks=[*chunks] or None, **ending)
+
+
+def read(answer: AsyncSlackResponse) -> Json:
+    """The JSON object of an answer."""
+    return answer.data if isinstance(answer.data, dict) else {}
+
+
+def translate(
+    error: SlackClientError,
+    *,
+    lost: type[AdapterError],
+    variable: str = "SLACK_BOT_TOKEN",
+) -> AdapterError:
+    """This wing's name for an error of the SDK; see `Api.door`."""
+    match error:
+        case SlackApiError():
+            return _read_answer(error, lost=lost, variable=variable)
+        case SlackClientNotConnectedError():
+            return Unreachable("Slack is not connected.")
+        case SlackTokenRotationError() | SlackClientConfigurationError():
+            return AdapterStopped(f"Slack's client can't work with these settings: {error}.")
+        case _:  # a request that the SDK itself holds to be wrong
+            return Rejected(f"Slack's client refuses this: {type(error).__name__}.")
+
+
+def _read_answer(error: SlackApiError, *, lost: type[AdapterError], variable: str) -> AdapterError:
+    answer = error.response
+    status = int(getattr(answer, "status_code", 0) or getattr(answer, "status", 0))
+    code = _code(error)
+    if status == 429 or code in ("ratelimited", "rate_limited"):
+        wait = str(answer.headers.get("Retry-After", ""))
+        seconds = float(wait) if wait.isdecimal() else _DEFAULT_WAIT
+        return RateLimited(f"Slack asks to wait for {seconds:g} s.", retry_after=seconds)
+    if not code:
+        return read_status(status, lost)
+    needed = str(answer.data.get("needed") or "")
+    return read_refusal(code, needed=needed, variable=variable, unwell=lost)
+
+
+def _code(error: SlackApiError) -> str:
+    data = getattr(error.response, "data", None)
+    return str(data.get("error") or "") if isinstance(data, dict) else ""

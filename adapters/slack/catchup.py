@@ -1,0 +1,143 @@
+"""Asks for what was said while nobody listened, and knows where something may be missing."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterable, Mapping, Sequence
+
+from adapters.contract import Inlet
+from adapters.errors import AdapterError, AdapterStopped, RateLimited, Unreachable, Unsure
+from adapters.slack.api import Api, Spot
+from adapters.slack.arrivals import Arrivals
+from adapters.slack.events import Arrival, Me, sort_message
+from adapters.slack.places import read_mark
+from adapters.slack.tracks import Tracks
+from adapters.slack.words import Json, is_ts, text_in
+
+_log = logging.getLogger(__name__)
+
+_MOST_MESSAGES = 2000
+"""Messages of one channel that are asked for after an absence."""
+_MOST_THREADS = 100
+"""Threads of one channel that are looked through after an absence, the newest ones."""
+_OVERLAP = 60.0
+"""Seconds in front of a mark that are read again: several sockets keep no strict order."""
+_ROOTS = 2 * 24 * 3600.0
+"""Seconds in front of a mark within which a thread may have begun that is answered only now."""
+_OLDEST_THREAD = 30 * 24 * 3600.0
+_BATCH = 50
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
+
+
+class CatchUp:
+    """Which channels are whole, and the asking that makes them so."""
+
+    def __init__(self, api: Api, arrivals: Arrivals, tracks: Tracks) -> None:
+        self._api = api
+        self._arrivals = arrivals
+        self._tracks = tracks
+        self._behind: set[str] = set()
+        self._knows_marks = False
+        self._wanted = asyncio.Event()
+
+    def is_whole(self, channel: str) -> bool:
+        """True when everything said there before has been handed over."""
+        return self._knows_marks and channel not in self._behind
+
+    def open(self, channels: Sequence[str]) -> None:
+        """Something said in these channels could not be kept: it is asked for again."""
+        self._behind.update(channels)
+        self._wanted.set()
+
+    def restart(self) -> None:
+        """The connection is new: anything may have been missed."""
+        self._knows_marks = False
+        self._wanted.set()
+
+    async def run(self, inlet: Inlet, me: Me) -> None:
+        """Catch up whenever it is wanted, until cancelled. Raises `AdapterStopped`."""
+        pause = _FIRST_PAUSE
+        while True:
+            await self._wanted.wait()
+            self._wanted.clear()
+            try:
+                await self._catch_up(inlet, me)
+            except AdapterStopped:
+                raise
+            except AdapterError as error:
+                _log.info("slack: catching up waits: %s", error)
+                self._wanted.set()
+                wait = error.retry_after if isinstance(error, RateLimited) else pause
+                pause = min(2 * pause, _LONGEST_PAUSE)
+                await asyncio.sleep(wait)
+            else:
+                pause = _FIRST_PAUSE
+
+    async def _catch_up(self, inlet: Inlet, me: Me) -> None:
+        marks = {mark: ts for mark, ts in (await inlet.marks()).items() if is_ts(ts)}
+        self._arrivals.remember([*marks])
+        channels = {read_mark(mark)[0] for mark in marks}
+        if not self._knows_marks:
+            self._behind |= channels
+            self._knows_marks = True
+        for channel in sorted(self._behind):
+            try:
+                if channel in channels:
+                    await self._read(inlet, me, channel, marks)
+            except (Unreachable, Unsure, RateLimited, AdapterStopped):
+                raise
+            except (AdapterError, ValueError) as error:
+                _log.warning("slack: what was said in %s can't be asked for: %s", channel, error)
+            self._behind.discard(channel)
+
+    async def _read(self, inlet: Inlet, me: Me, channel: str, marks: Mapping[str, str]) -> None:
+        """Hand over what was said in a channel and its threads, the oldest first."""
+        ours = {mark: ts for mark, ts in marks.items() if read_mark(mark)[0] == channel}
+        newest = max(ours.values())
+        since = _earlier(newest, _OVERLAP)
+        found: dict[str, Arrival] = {}
+        threads = {t: ts for mark, ts in ours.items() if (t := read_mark(mark)[1]) is not None}
+        async for page in self._api.pages(Spot(channel=channel), after=_earlier(newest, _ROOTS)):
+            for message in page:
+                latest = text_in(message, "latest_reply", default="")
+                if latest > since:
+                    threads[text_in(message, "ts")] = latest
+            found |= self._sort(page, me, channel, since)
+            if len(found) > _MOST_MESSAGES:
+                _log.warning("slack: too much was said in %s to read all of it", channel)
+                break
+        oldest = f"{time.time() - _OLDEST_THREAD:.6f}"
+        recent = sorted((ts, thread) for thread, ts in threads.items() if ts > oldest)
+        for _, thread in recent[-_MOST_THREADS:]:
+            try:
+                async for page in self._api.pages(
+                    Spot(channel=channel, thread=thread), after=since
+                ):
+                    found |= self._sort(page, me, channel, since)
+            except (Unreachable, Unsure, RateLimited, AdapterStopped):
+                raise
+            except AdapterError as error:
+                _log.info("slack: the thread %s of %s is passed over: %s", thread, channel, error)
+        missed = [found[ts] for ts in sorted(found)]
+        for start in range(0, len(missed), _BATCH):
+            batch = missed[start : start + _BATCH]
+            await self._arrivals.store(inlet, me, batch, lambda _: True)
+
+    def _sort(
+        self, messages: Iterable[Json], me: Me, channel: str, since: str
+    ) -> dict[str, Arrival]:
+        """What people said behind `since`, by its time."""
+        found = {}
+        for message in messages:
+            try:
+                arrival = sort_message(message, me, self._tracks.threads, channel)
+            except ValueError as error:
+                _log.warning("slack: a message in %s can't be read: %s", channel, error)
+                continue
+            if arrival is not None and arrival.ts > since:
+                found[arrival.ts] = arrival
+        return found
+
+
+def _earlier(ts: str, seconds: float) -> str:
+    return f"{max(float(ts) - seconds, 0):017.6f}"

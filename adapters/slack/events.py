@@ -1,0 +1,253 @@
+"""Sorts what Slack tells: which of it concerns a person's talk, and how each is named; pure."""
+
+import json
+from collections.abc import Callable, Container
+from dataclasses import dataclass
+from typing import Literal
+
+from adapters.ids import EventId
+from adapters.slack.mrkdwn import mentions_in
+from adapters.slack.places import is_im, mark_of
+from adapters.slack.words import Json, is_ts, part, parts, text_in
+
+Kind = Literal["message", "edit", "command", "press", "shortcut", "home", "stop"]
+
+BUTTON = "t:"
+"""What the action ids of our buttons begin with; behind it stands the button's key."""
+SHORTCUT = "ask_about_message"
+
+_TALK = (None, "file_share", "me_message", "thread_broadcast")
+"""Subtypes of messages in which a person says something."""
+_SLACKBOT = "USLACKBOT"
+_ABOUT_A_MESSAGE = (
+    *("user", "text", "ts", "thread_ts", "parent_user_id", "channel", "subtype", "team"),
+    *("latest_reply", "username"),
+)
+_ABOUT_A_FILE = (
+    *("id", "name", "title", "mimetype", "size", "mode", "subtype", "file_access"),
+    *("url_private", "url_private_download", "is_external"),
+)
+_ABOUT_A_SHARE = ("text", "fallback", "author_name", "author_id", "is_share", "is_msg_unfurl")
+_ABOUT_A_COMMAND = ("user_id", "user_name", "channel_id", "channel_name", "text", "response_url")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Me:
+    """Who the bot is, and what kind of app: every talk with an agent is a thread."""
+
+    user_id: str
+    bot_id: str
+    team_id: str
+    is_agent: bool = False
+
+
+Threads = Container[tuple[str, str]]
+"""Channels and threads in which the bot is meant without being named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """What a workspace tells of somebody."""
+
+    name: str
+    username: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """One thing that somebody did, cut down to what its reading needs."""
+
+    kind: Kind
+    event_id: EventId
+    event: Json
+    user: str
+    channel: str = ""
+    ts: str = ""
+    """When it was said, where Slack tells; sorts as text."""
+    thread: str | None = None
+    """The thread that it stands in or, in a talk with an agent, begins."""
+    is_ours: bool = False
+    """The bot is meant by its thread alone, see `places.mark_of`."""
+
+    @property
+    def mark(self) -> str:
+        """The name of the place up to which was read; empty for what has no place in it."""
+        if self.kind != "message":
+            return ""
+        return mark_of(self.channel, self.thread, is_ours=self.is_ours)
+
+
+def sort_event(body: Json, me: Me, ours: Threads) -> Arrival | None:
+    """What a request of Slack's says, None if it is of no concern to a person's talk.
+
+    Raises `ValueError` on what can't be read.
+    """
+    if "command" in body:
+        return _command(body)
+    match body.get("type"):
+        case "event_callback":
+            return _event(body, me, ours)
+        case "block_actions":
+            return _press(body)
+        case "message_action" if body.get("callback_id") == SHORTCUT:
+            return _shortcut(body)
+        case _:
+            return None
+
+
+def sort_message(event: Json, me: Me, ours: Threads, channel: str) -> Arrival | None:
+    """A message as an event or a history shows it. Raises `ValueError`."""
+    user, ts = text_in(event, "user", default=""), text_in(event, "ts", default="")
+    is_talk = event.get("subtype") in _TALK and not event.get("hidden")
+    if not is_talk or not user or event.get("bot_id") or user in (me.user_id, _SLACKBOT):
+        return None
+    if not is_ts(ts):
+        raise ValueError(f'"{ts}" is no time of Slack')
+    thread = text_in(event, "thread_ts", default="") or None
+    is_named = me.user_id in mentions_in(text_in(event, "text", default=""))
+    is_root = thread in (None, ts)
+    # Who writes to the bot begins a thread with it; an agent's talks are threads as well.
+    opens = is_root and (me.is_agent if is_im(channel) else is_named)
+    is_answer = not is_root and (
+        is_im(channel) or event.get("parent_user_id") == me.user_id or (channel, thread) in ours
+    )
+    is_kept = opens or is_answer or (is_named and not is_root)
+    return Arrival(
+        kind="message",
+        event_id=EventId(f"{me.team_id}/{channel}/{ts}"),
+        event=_trim(event) | {"channel": channel},
+        user=user,
+        channel=channel,
+        ts=ts,
+        thread=(thread or ts) if is_kept else None,
+        is_ours=opens or is_answer,
+    )
+
+
+def pack(arrival: Arrival, me: Me, person: Callable[[str], Person | None], facts: Json) -> str:
+    """The JSON text to store: the event, and all that its reading depends on besides."""
+    named = (arrival.user, *mentions_in(str(arrival.event.get("text") or "")))
+    return json.dumps(
+        {
+            "bot": {"user_id": me.user_id, "team_id": me.team_id, "is_agent": me.is_agent},
+            "kind": arrival.kind,
+            "event": arrival.event,
+            "is_ours": arrival.is_ours,
+            "people": {
+                user: {"name": known.name, "username": known.username, "language": known.language}
+                for user in named
+                if (known := person(user)) is not None
+            },
+        }
+        | facts
+    )
+
+
+def _event(body: Json, me: Me, ours: Threads) -> Arrival | None:
+    event = part(body, "event")
+    event_id = EventId(text_in(body, "event_id", default=""))
+    user = text_in(event, "user", "user_id", default="")
+    match event.get("type"):
+        case "message" if event.get("subtype") == "message_changed":
+            return _edit(event, me, ours)
+        case "message" | "app_mention":
+            return sort_message(event, me, ours, text_in(event, "channel"))
+        case "app_home_opened" if event.get("tab") == "home" and user:
+            return Arrival(kind="home", event_id=event_id, event={"user": user}, user=user)
+        case "agent_session_stopped" if user and user != me.user_id:
+            channel = text_in(event, "channel", "channel_id")
+            thread = text_in(event, "thread_ts", default="") or None
+            about = {"channel": channel, "thread_ts": thread, "user": user}
+            return Arrival(kind="stop", event_id=event_id, event=about, user=user, channel=channel)
+        case _:
+            return None
+
+
+def _edit(event: Json, me: Me, ours: Threads) -> Arrival | None:
+    """New words of a message; also said when only a link below it was looked up."""
+    channel, message = text_in(event, "channel"), part(event, "message")
+    edited_at = text_in(part(message, "edited"), "ts", default="")
+    words = text_in(message, "text", default="")
+    if not edited_at or words == part(event, "previous_message").get("text"):
+        return None
+    found = sort_message(message, me, ours, channel)
+    if found is None:
+        return None
+    return Arrival(
+        kind="edit",
+        event_id=EventId(f"{found.event_id}/{edited_at}"),
+        event=found.event,
+        user=found.user,
+        channel=channel,
+        ts=edited_at,
+        thread=found.thread,
+        is_ours=found.is_ours,
+    )
+
+
+def _command(body: Json) -> Arrival:
+    return Arrival(
+        kind="command",
+        event_id=EventId(f"command/{text_in(body, 'trigger_id')}"),
+        event={key: body[key] for key in _ABOUT_A_COMMAND if key in body},
+        user=text_in(body, "user_id"),
+        channel=text_in(body, "channel_id"),
+    )
+
+
+def _press(body: Json) -> Arrival | None:
+    action = next(iter(parts(body, "actions")), {})
+    if not text_in(action, "action_id", default="").startswith(BUTTON):
+        return None
+    user = part(body, "user")
+    container, message = part(body, "container"), part(body, "message")
+    user_id, pressed_at = text_in(user, "id"), text_in(action, "action_ts")
+    return Arrival(
+        kind="press",
+        event_id=EventId(f"press/{user_id}/{action['action_id']}/{pressed_at}"),
+        event={
+            "user": user_id,
+            "user_name": text_in(user, "username", "name", default=""),
+            "action_id": action["action_id"],
+            "at": pressed_at,
+            "is_home": container.get("type") == "view",
+            "is_ephemeral": bool(container.get("is_ephemeral")),
+            "channel": text_in(part(body, "channel"), "id", default=""),
+            "ts": text_in(container, "message_ts", default=""),
+            "thread_ts": container.get("thread_ts") or message.get("thread_ts"),
+            "response_url": text_in(body, "response_url", default=""),
+        },
+        user=user_id,
+        ts=pressed_at,
+    )
+
+
+def _shortcut(body: Json) -> Arrival:
+    user, message = part(body, "user"), part(body, "message")
+    channel = text_in(part(body, "channel"), "id")
+    return Arrival(
+        kind="shortcut",
+        event_id=EventId(f"shortcut/{text_in(body, 'trigger_id', 'action_ts')}"),
+        event={
+            "user": text_in(user, "id"),
+            "user_name": text_in(user, "username", "name", default=""),
+            "channel": channel,
+            "at": text_in(body, "action_ts", default=""),
+            "response_url": text_in(body, "response_url", default=""),
+            "message": _trim(message),
+            "text": text_in(message, "text", default=""),
+        },
+        user=text_in(user, "id"),
+        channel=channel,
+    )
+
+
+def _trim(message: Json) -> Json:
+    """A message without what says the same again, such as the blocks that Slack made of it."""
+    kept = {key: message[key] for key in _ABOUT_A_MESSAGE if message.get(key) is not None}
+    for key, fields in (("files", _ABOUT_A_FILE), ("attachments", _ABOUT_A_SHARE)):
+        found = [{k: one[k] for k in fields if k in one} for one in parts(message, key)]
+        if found:
+            kept[key] = found
+    return kept

@@ -1,0 +1,164 @@
+"""Files in and out: what is attached to messages, and what the bot shows."""
+
+import asyncio
+import logging
+from urllib.parse import urlsplit
+
+import aiohttp
+
+from adapters.errors import AdapterError, Rejected, Unreachable, Unsure
+from adapters.messages import Attachment, OutboundFile, OutboundMessage
+from adapters.slack.api import Api, Spot, read
+from adapters.slack.refusals import MissingScope, read_status
+from adapters.slack.render import words_of
+from adapters.slack.tracks import Recent
+from adapters.slack.words import Json, is_ts, part, parts, text_in
+
+_log = logging.getLogger(__name__)
+
+MOST_BYTES = 1_000_000_000
+"""The largest file that Slack takes (docs: files.getUploadURLExternal)."""
+_CHUNK = 65_536
+_TRANSFER_TIMEOUT = aiohttp.ClientTimeout(total=300, connect=10, sock_read=30)
+_MOST_REDIRECTS = 3
+_PAUSES = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
+"""Seconds between looks for the message of a file: Slack shares it a moment later."""
+_NO_PERMISSION = (
+    "Slack did not hand out the file: the app lacks the permission files:read. Add it under "
+    "OAuth & Permissions on the app's page and install the app again."
+)
+
+
+class Files:
+    """Fetches with the bot's token and uploads in Slack's three steps."""
+
+    def __init__(self, api: Api, *, token: str, base_url: str) -> None:
+        self._api = api
+        self._token = token
+        self._home = urlsplit(base_url)
+        self._uploads: Recent[str, str] = Recent()
+        """The file's id by the key of its message."""
+
+    async def fetch(self, attachment: Attachment, *, most_bytes: int) -> bytes:
+        """The bytes of a file that a person sent. Raises `AdapterError`."""
+        name = attachment.name or "The file"
+        if not attachment.file_id:
+            raise Rejected(f"{name} does not lie in Slack, so it can't be fetched from there.")
+        if attachment.size is not None and attachment.size > most_bytes:
+            raise Rejected(_too_large(name, most_bytes))
+        url = await self._locate(attachment.file_id)
+        try:
+            async with self._api.session.get(
+                url,
+                headers={"Authorization": f"Bearer {self._token}"},
+                timeout=_TRANSFER_TIMEOUT,
+                max_redirects=_MOST_REDIRECTS,
+            ) as response:
+                return await _read(response, attachment, name, most_bytes)
+        except aiohttp.TooManyRedirects as error:
+            raise Rejected(_NO_PERMISSION) from error
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise Unreachable(f"{name} could not be fetched: {type(error).__name__}.") from error
+
+    async def send(self, message: OutboundMessage, file: OutboundFile, spot: Spot) -> str:
+        """Show a file and return the ts of its message. Raises `AdapterError`."""
+        if not 0 < len(file.data) <= MOST_BYTES:
+            raise Rejected(f"{file.name} is empty or too large for Slack.")
+        with self._api.door() as web:
+            answer = await web.files_getUploadURLExternal(filename=file.name, length=len(file.data))
+        told = read(answer)
+        file_id, url = text_in(told, "file_id"), text_in(told, "upload_url")
+        await self._upload(url, file)
+        # From here on the file may be seen, and is found again by its id.
+        self._uploads.put(message.key, file_id)
+        with self._api.door(lost=Unsure) as web:
+            await web.files_completeUploadExternal(
+                files=[{"id": file_id, "title": file.name}],
+                channel_id=spot.channel,
+                initial_comment=words_of(message.text) if message.text.strip() else None,
+                thread_ts=spot.thread,
+            )
+        for pause in _PAUSES:
+            ts = await self._shared_as(file_id, spot)
+            if ts is not None:
+                return ts
+            await asyncio.sleep(pause)
+        raise Unsure("Slack has the file, but does not say in which message it is shown.")
+
+    async def find(self, message: OutboundMessage, spot: Spot) -> str | None:
+        """The message of a file that this process uploaded; None if it knows of none."""
+        file_id = self._uploads.get(message.key)
+        return await self._shared_as(file_id, spot) if file_id is not None else None
+
+    async def _locate(self, file_id: str) -> str:
+        """The address of a file; the token is shown to Slack only."""
+        if file_id.startswith("F"):
+            with self._api.door() as web:
+                file = part(read(await web.files_info(file=file_id)), "file")
+            file_id = text_in(file, "url_private_download", "url_private", default="")
+        parts_of = urlsplit(file_id)
+        host = parts_of.hostname or ""
+        is_slack = parts_of.scheme == "https" and (
+            host == "slack.com" or host.endswith((".slack.com", ".slack-files.com"))
+        )
+        is_home = (parts_of.scheme, parts_of.netloc) == (self._home.scheme, self._home.netloc)
+        if not (is_slack or is_home):
+            raise Rejected("The file does not lie in Slack, so it can't be fetched from there.")
+        return file_id
+
+    async def _upload(self, url: str, file: OutboundFile) -> None:
+        try:
+            async with self._api.session.post(
+                url,
+                data=file.data,
+                headers={"Content-Type": "application/octet-stream"},
+                timeout=_TRANSFER_TIMEOUT,
+            ) as response:
+                if response.status != 200:
+                    raise read_status(response.status, Unreachable)
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise Unreachable(f"{file.name} could not be uploaded.") from error
+
+    async def _shared_as(self, file_id: str, spot: Spot) -> str | None:
+        try:
+            with self._api.door() as web:
+                file = part(read(await web.files_info(file=file_id)), "file")
+        except MissingScope as error:
+            raise Unsure(f"Whether the file is shown can't be asked: {error}") from error
+        except AdapterError as error:
+            raise Unsure(f"Whether the file is shown is not known: {error}") from error
+        for share in _shares(file, spot.channel):
+            ts = text_in(share, "ts", default="")
+            if is_ts(ts):
+                return ts
+        return None
+
+
+def _shares(file: Json, channel: str) -> list[Json]:
+    shares = part(file, "shares")
+    return [*parts(part(shares, "public"), channel), *parts(part(shares, "private"), channel)]
+
+
+async def _read(
+    response: aiohttp.ClientResponse, attachment: Attachment, name: str, most_bytes: int
+) -> bytes:
+    if response.status in (404, 410):
+        raise Rejected(f"{name} is no longer there.")
+    if response.status in (401, 403):
+        raise Rejected(_NO_PERMISSION)
+    if response.status != 200:
+        raise read_status(response.status, Unreachable)
+    if response.content_type == "text/html" and attachment.media_type != "text/html":
+        raise Rejected(_NO_PERMISSION)  # the page on which a person would log in
+    if (response.content_length or 0) > most_bytes:
+        raise Rejected(_too_large(name, most_bytes))
+    data = bytearray()
+    async for chunk in response.content.iter_chunked(_CHUNK):
+        data += chunk
+        if len(data) > most_bytes:
+            raise Rejected(_too_large(name, most_bytes))
+    return bytes(data)
+
+
+def _too_large(name: str, most_bytes: int) -> str:
+    return f"{name} is larger than the {most_bytes // 1_000_000} MB that are read."

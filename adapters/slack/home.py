@@ -1,0 +1,89 @@
+"""Renders Markdown as the blocks of an App Home, which knows no Markdown; pure."""
+
+from collections.abc import Iterator, Sequence
+
+from adapters.markdown import Block, CodeBlock, Heading, Listing, Paragraph, Quote, Rule, Run, parse
+from adapters.messages import OutboundMessage
+from adapters.slack.render import actions_of
+from adapters.slack.words import Json
+
+_SECTION = 3000
+"""Characters of a section's text (docs: Block Kit, section)."""
+_HEADER = 150
+_MOST_BLOCKS = 100
+_EMPTY = "Nothing to show yet."
+
+
+def view_of(message: OutboundMessage) -> Json:
+    """The home tab that says what the message says, with its buttons at the end."""
+    buttons = actions_of(message.buttons)
+    blocks = [block for piece in parse(message.text) for block in _render(piece)]
+    blocks = (blocks or _sections(_EMPTY))[: _MOST_BLOCKS - len(buttons)]
+    return {"type": "home", "blocks": [*blocks, *buttons]}
+
+
+def _render(block: Block) -> list[Json]:
+    match block:
+        case Rule():
+            return [{"type": "divider"}]
+        case Heading(runs=runs):
+            title = "".join(run.text for run in runs).replace("\n", " ")[:_HEADER]
+            return [{"type": "header", "text": {"type": "plain_text", "text": title or "…"}}]
+        case _:
+            return _sections("\n".join(_lines(block)))
+
+
+def _sections(text: str) -> list[Json]:
+    starts = range(0, len(text), _SECTION)
+    pieces = [text[start : start + _SECTION] for start in starts]
+    return [
+        {"type": "section", "text": {"type": "mrkdwn", "text": piece}}
+        for piece in pieces
+        if piece.strip()
+    ]
+
+
+def _lines(block: Block) -> Iterator[str]:
+    match block:
+        case Paragraph(runs=runs) | Heading(runs=runs):
+            yield from _words(runs).split("\n")
+        case CodeBlock(text=text):
+            yield f"```{_escape(text)}```"
+        case Quote(blocks=blocks):
+            for inner in blocks:
+                yield from (f">{line}" for line in _lines(inner))
+        case Listing(items=items, first=first):
+            for number, item in enumerate(items):
+                mark = "•" if first is None else f"{first + number}."
+                lines = [line for inner in item for line in _lines(inner)]
+                yield f"{mark} {lines[0] if lines else ''}"
+                yield from (f"    {line}" for line in lines[1:])
+        case Rule():
+            yield "———"
+        case _:
+            for row in block.rows:
+                yield " · ".join(_words(cell) for cell in row)
+
+
+def _words(runs: Sequence[Run]) -> str:
+    return "".join(_styled(run) for run in runs)
+
+
+def _styled(run: Run) -> str:
+    text = _escape(run.text)
+    if run.link is not None:
+        target = _escape(run.link).replace("|", "%7C")
+        label = text.replace("\n", " ").replace("|", "¦")
+        return f"<{target}|{label or target}>"
+    core = text.strip()
+    if not core or "\n" in core:
+        return text
+    for style, mark in (("code", "`"), ("strike", "~"), ("italic", "_"), ("bold", "*")):
+        if style in run.styles:
+            core = f"{mark}{core}{mark}"
+    lead = text[: len(text) - len(text.lstrip())]
+    return lead + core + text[len(text.rstrip()) :]
+
+
+def _escape(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,58 @@
+"""The Bolt app: what Slack sends is stored before Slack is told that it arrived."""
+
+import logging
+from collections.abc import Awaitable, Callable
+
+from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.middleware.async_middleware import AsyncMiddleware
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
+from slack_sdk.web.async_client import AsyncWebClient
+
+from adapters.slack.arrivals import Arrivals
+from adapters.slack.events import Me, Threads, sort_event
+
+_log = logging.getLogger(__name__)
+
+
+class _Store(AsyncMiddleware):
+    """The one step that every request comes through, behind Bolt's check of signatures.
+
+    It answers itself: Bolt would ask auth.test before it goes on, and leave what no listener
+    takes without an answer. So everything is acknowledged, and nothing before it is durable.
+    """
+
+    def __init__(self, arrivals: Arrivals, me: Me, ours: Threads) -> None:
+        self._arrivals = arrivals
+        self._me = me
+        self._ours = ours
+
+    async def async_process(
+        self,
+        *,
+        req: AsyncBoltRequest,
+        resp: BoltResponse,
+        next: Callable[[], Awaitable[BoltResponse]],  # noqa: A002 - the SDK's signature
+    ) -> BoltResponse:
+        if req.body.get("type") == "url_verification":
+            return await next()
+        try:
+            arrival = sort_event(req.body, self._me, self._ours)
+        except ValueError as error:
+            _log.warning("slack sent something that can't be read: %s", error)
+            return BoltResponse(status=200)
+        if arrival is None or await self._arrivals.take(arrival):
+            return BoltResponse(status=200)
+        return BoltResponse(status=503)
+
+
+def build_inbox(
+    web: AsyncWebClient, *, signing_secret: str, arrivals: Arrivals, me: Me, ours: Threads
+) -> AsyncApp:
+    """The app that takes requests of both modes."""
+    return AsyncApp(
+        name="talaria",
+        client=web,
+        signing_secret=signing_secret or None,
+        before_authorize=_Store(arrivals, me, ours),
+    )

@@ -1,0 +1,69 @@
+"""Reads Slack's own markup, as people's words arrive in it, as Markdown; pure."""
+
+import re
+from collections.abc import Mapping
+
+from adapters.slack.words import plain_name, plain_text
+
+_TOKEN = re.compile(r"```.*?```|`[^`\n]+`|<[^<>\n]+>", re.DOTALL)
+_BOLD = re.compile(r"(?<![\w*\\])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*])")
+_STRIKE = re.compile(r"(?<![\w~\\])~(?=[^\s~])([^~\n]*[^\s~])~(?![\w~])")
+_KEPT, _ME = "\ue000", "\ue001"
+"""Letters of private use stand for what must not be looked into, and for the bot's mention."""
+_PRIVATE = re.compile(f"[{_KEPT}{_ME}]")
+_FIRST_MENTION = re.compile(rf"^\s*{_ME}[\s,:]*")
+_MENTION = re.compile(rf"[ \t]*{_ME}")
+_ADDRESS = re.compile(r"(?:https?|mailto|tel|slack):", re.IGNORECASE)
+_SPOKEN = {"here": "@here", "channel": "@channel", "everyone": "@everyone"}
+_MENTIONED = re.compile(r"<@([A-Z0-9]+)")
+
+
+def mentions_in(text: str) -> tuple[str, ...]:
+    """The ids of the people and bots that the text names."""
+    return tuple(dict.fromkeys(_MENTIONED.findall(text)))
+
+
+def read_mrkdwn(text: str, *, names: Mapping[str, str], me: str) -> str:
+    """Markdown without the mention of `me`. People in `names` are called so, others by id."""
+    kept: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        token = match[0]
+        if token.startswith("`"):
+            kept.append(_unescape(re.sub(r"<([^<>|\n]+)(?:\|[^<>\n]*)?>", r"\1", token)))
+        elif token[1:].partition("|")[0].rstrip(">") == f"@{me}":
+            return _ME
+        else:
+            kept.append(_read_token(token[1:-1], names))
+        return _KEPT
+
+    words = _TOKEN.sub(keep, _PRIVATE.sub("\ufffd", text))
+    words = _STRIKE.sub(r"~~\1~~", _BOLD.sub(r"**\1**", words))
+    words = _unescape(_MENTION.sub("", _FIRST_MENTION.sub("", words)))
+    pieces = words.split(_KEPT)
+    whole = pieces[0] + "".join(a + b for a, b in zip(kept, pieces[1:], strict=True))
+    return plain_text(whole if len(kept) == 0 and _ME not in text else whole.strip())
+
+
+def _read_token(token: str, names: Mapping[str, str]) -> str:
+    """What stands between angle brackets: a link, or a mention of somebody or something."""
+    target, bar, label = token.partition("|")
+    label = _unescape(label)
+    match target[:1]:
+        case "@":
+            return "@" + (names.get(target[1:]) or plain_name(label) or target[1:])
+        case "#":
+            return f"#{label or target[1:]}"
+        case "!":
+            return label or _SPOKEN.get(target[1:], target[1:].partition("^")[0])
+        case _:
+            address = _unescape(target)
+            if not _ADDRESS.match(address):
+                return _unescape(f"<{token}>")
+            bare = address.removeprefix("mailto:").removeprefix("tel:")
+            is_plain = not bar or label in (address, bare, bare.partition("://")[2])
+            return bare if is_plain else f"[{label}]({address})"
+
+
+def _unescape(text: str) -> str:
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")

@@ -1,0 +1,250 @@
+"""Reads one stored event of Slack as a message or a press from a person; pure."""
+
+import json
+
+from adapters.ids import Address, PlatformMessageId, PlatformUserId
+from adapters.messages import (
+    Attachment,
+    AttachmentKind,
+    ButtonPress,
+    Inbound,
+    InboundMessage,
+    Quote,
+    Sender,
+)
+from adapters.slack.events import BUTTON
+from adapters.slack.mrkdwn import mentions_in, read_mrkdwn
+from adapters.slack.places import HOME_MESSAGE, home_of, is_im
+from adapters.slack.words import Json, milliseconds, part, parts, plain_name, text_in
+
+_HELP = "/help"
+_ABOUT = "What can you tell me about this message?"
+"""What somebody says who uses the shortcut "Ask Talaria about this"."""
+_BY_MEDIA_TYPE: tuple[tuple[str, AttachmentKind], ...] = (
+    ("image/", "image"),
+    ("audio/", "audio"),
+    ("video/", "video"),
+)
+
+
+def receive(payload: str) -> Inbound | None:
+    """The message or press in a packed event, None if it holds nothing to read.
+
+    Raises `ValueError` on what can't be read.
+    """
+    envelope = json.loads(payload)
+    if not isinstance(envelope, dict):
+        raise ValueError("an event is no object")
+    event, people = part(envelope, "event"), part(envelope, "people")
+    match envelope.get("kind"):
+        case "message" | "edit":
+            return _Message(envelope).read()
+        case "command":
+            return _command(event, people, envelope)
+        case "press":
+            return _press(event, people)
+        case "shortcut":
+            return _shortcut(event, people, envelope)
+        case "home":
+            return _said("/home", home_of(text_in(event, "user")), event, people, envelope)
+        case "stop":
+            channel = text_in(event, "channel")
+            thread = text_in(event, "thread_ts", default="") or None
+            address = Address(chat_id=channel, thread_id=thread, is_direct=is_im(channel))
+            return _said("/stop", address, event, people, envelope)
+        case kind:
+            raise ValueError(f'an event of the unknown kind "{kind}"')
+
+
+class _Message:
+    """A message in a channel, a thread or a direct talk."""
+
+    def __init__(self, envelope: Json) -> None:
+        self._event = part(envelope, "event")
+        self._people = part(envelope, "people")
+        self._bot = part(envelope, "bot")
+        self._is_ours = bool(envelope.get("is_ours"))
+        self._is_edit = envelope.get("kind") == "edit"
+
+    def read(self) -> InboundMessage | None:
+        """What was said; None when nothing was."""
+        event, me = self._event, text_in(self._bot, "user_id")
+        ts, channel = text_in(event, "ts"), text_in(event, "channel")
+        said = text_in(event, "text", default="")
+        attachments = tuple(_attachment(file) for file in parts(event, "files"))
+        quote = _shared(event, self._people, me)
+        if not (said.strip() or attachments or quote):
+            return None
+        return InboundMessage(
+            address=self._address(channel, ts),
+            message_id=PlatformMessageId(ts),
+            sender=_sender(event, self._people),
+            text=read_mrkdwn(said, names=_names(self._people), me=me),
+            is_addressed=self._is_addressed(channel, said, me),
+            is_edit=self._is_edit,
+            attachments=attachments,
+            quote=quote,
+            sent_at=milliseconds(ts),
+        )
+
+    def _address(self, channel: str, ts: str) -> Address:
+        is_direct = is_im(channel)
+        thread = _thread(self._event, self._bot, is_direct=is_direct)
+        return Address(chat_id=channel, thread_id=thread, is_direct=is_direct)
+
+    def _is_addressed(self, channel: str, said: str, me: str) -> bool:
+        named = mentions_in(said)
+        return is_im(channel) or me in named or (self._is_ours and not named)
+
+
+def _command(event: Json, people: Json, envelope: Json) -> InboundMessage:
+    """`/talaria new` says `/new`; what is no command of ours is said as it stands."""
+    channel = text_in(event, "channel_id")
+    is_direct = bool(envelope.get("is_own_talk"))
+    ticket = None if is_direct else text_in(event, "response_url", default="") or None
+    words = text_in(event, "text", default="").strip()
+    if envelope.get("is_command"):
+        words = f"/{words}"
+    bot = part(envelope, "bot")
+    said = read_mrkdwn(words, names=_names(people), me=text_in(bot, "user_id"))
+    address = Address(chat_id=channel, is_direct=is_direct, ticket=ticket)
+    title = text_in(event, "channel_name", default="")
+    return _said(said or _HELP, address, event, people, envelope, None if is_direct else title)
+
+
+def _press(event: Json, people: Json) -> ButtonPress:
+    sender = _sender(event, people)
+    key = text_in(event, "action_id").removeprefix(BUTTON)
+    sent_at = milliseconds(text_in(event, "at"))
+    if event.get("is_home"):
+        return ButtonPress(
+            address=home_of(sender.user_id),
+            message_id=HOME_MESSAGE,
+            sender=sender,
+            key=key,
+            sent_at=sent_at,
+        )
+    channel = text_in(event, "channel")
+    # What only one person sees may stand in a talk of two people that the bot is not in.
+    is_direct = is_im(channel) and not event.get("is_ephemeral")
+    address = Address(
+        chat_id=channel,
+        thread_id=text_in(event, "thread_ts", default="") or None,
+        is_direct=is_direct,
+        ticket=None if is_direct else text_in(event, "response_url", default="") or None,
+    )
+    message_id = PlatformMessageId(text_in(event, "ts"))
+    return ButtonPress(
+        address=address, message_id=message_id, sender=sender, key=key, sent_at=sent_at
+    )
+
+
+def _shortcut(event: Json, people: Json, envelope: Json) -> InboundMessage:
+    """A question about somebody's message, which is quoted; answered where that stands."""
+    message, bot = part(event, "message"), part(envelope, "bot")
+    is_direct = bool(envelope.get("is_own_talk"))
+    ts = text_in(message, "ts")
+    author, names = text_in(message, "user", default=""), _names(people)
+    quoted = read_mrkdwn(text_in(message, "text", default=""), names=names, me="")
+    attachments = tuple(_attachment(file) for file in parts(message, "files"))
+    username = plain_name(text_in(message, "username", default=""))
+    return InboundMessage(
+        address=Address(
+            chat_id=text_in(event, "channel"),
+            thread_id=_thread(message, bot, is_direct=is_direct),
+            is_direct=is_direct,
+            ticket=None if is_direct else text_in(event, "response_url", default="") or None,
+        ),
+        message_id=PlatformMessageId(ts),
+        sender=_sender(event, people),
+        text=_ABOUT,
+        is_addressed=True,
+        attachments=attachments,
+        quote=Quote(
+            author=names.get(author) or username or author or "an app",
+            text=quoted,
+            is_ours=author == text_in(bot, "user_id"),
+        ),
+        sent_at=milliseconds(text_in(event, "at", default="") or ts),
+    )
+
+
+def _said(
+    text: str,
+    address: Address,
+    event: Json,
+    people: Json,
+    envelope: Json,
+    room_title: str | None = None,
+) -> InboundMessage:
+    """Something that was done, as the message that says the same in words."""
+    at = envelope.get("at")
+    return InboundMessage(
+        address=address,
+        message_id=PlatformMessageId(""),
+        sender=_sender(event, people),
+        text=text,
+        is_addressed=True,
+        room_title=plain_name(room_title) if room_title else None,
+        sent_at=at if isinstance(at, int) else 0,
+    )
+
+
+def _thread(message: Json, bot: Json, *, is_direct: bool) -> str | None:
+    """Rooms are answered in threads; a direct talk is one stream, but threads with an agent."""
+    ts, thread = text_in(message, "ts"), text_in(message, "thread_ts", default="")
+    if is_direct and not bot.get("is_agent"):
+        return thread if thread != ts and thread else None
+    return thread or ts
+
+
+def _sender(event: Json, people: Json) -> Sender:
+    user = text_in(event, "user", "user_id")
+    known = part(people, user)
+    username = text_in(known, "username", default="") or text_in(event, "user_name", default="")
+    name = plain_name(text_in(known, "name", default="")) or plain_name(username)
+    return Sender(
+        user_id=PlatformUserId(user),
+        display_name=name or f"user {user}",
+        username=plain_name(username) or None,
+        language=text_in(known, "language", default="") or None,
+    )
+
+
+def _names(people: Json) -> dict[str, str]:
+    names = {user: plain_name(text_in(part(people, user), "name", default="")) for user in people}
+    return {user: name for user, name in names.items() if name}
+
+
+def _attachment(file: Json) -> Attachment:
+    """A file. What lies elsewhere, or was deleted meanwhile, is named but can't be fetched."""
+    media_type = text_in(file, "mimetype", default="")
+    kind = next((kind for start, kind in _BY_MEDIA_TYPE if media_type.startswith(start)), None)
+    if file.get("subtype") == "slack_audio":
+        kind = "voice"
+    is_here = file.get("mode") not in ("external", "tombstone", "hidden_by_limit")
+    is_here = is_here and not file.get("is_external")
+    file_id = text_in(file, "url_private_download", "url_private", "id", default="")
+    size = file.get("size")
+    name = text_in(file, "name", "title", default="")
+    return Attachment(
+        kind=(kind or "document") if is_here else "other",
+        file_id=file_id if is_here else "",
+        name=plain_name(name) or None,
+        media_type=media_type or None,
+        size=size if isinstance(size, int) else None,
+    )
+
+
+def _shared(event: Json, people: Json, me: str) -> Quote | None:
+    """The message of somebody else that was passed on with this one."""
+    for shared in parts(event, "attachments"):
+        if shared.get("is_share") or shared.get("is_msg_unfurl"):
+            author = text_in(shared, "author_name", "author_id", default="")
+            text = text_in(shared, "text", "fallback", default="")
+            return Quote(
+                author=plain_name(author),
+                text=read_mrkdwn(text, names=_names(people), me=""),
+                is_ours=shared.get("author_id") == me,
+            )
+    return None

@@ -1,0 +1,123 @@
+"""Renders what is owed as Slack's calls take it: Markdown, blocks, metadata; pure."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from adapters.errors import Rejected
+from adapters.messages import Button, OutboundMessage, Step, StepState
+from adapters.slack.events import BUTTON
+from adapters.slack.words import Json, part
+
+TEXT_LIMIT = 12_000
+"""Characters of `markdown_text`, and of all markdown blocks of a message (docs: Markdown block)."""
+MOST_BUTTONS = 25
+_BUTTONS_A_BLOCK = 5
+_EVENT_TYPE = "talaria"
+_GIST = 300
+"""Characters that a notification shows of a message made of blocks."""
+_STEP_TITLE = 256
+_CALL = re.compile(r"<!(?=(?:channel|here|everyone|group|subteam\^\w+)\b)", re.IGNORECASE)
+"""What would ring for a whole channel."""
+_APART = "<\u200b!"
+_STYLES: Mapping[str, str] = {"good": "primary", "danger": "danger"}
+_STATUS: Mapping[StepState, str] = {
+    "running": "in_progress",
+    "done": "complete",
+    "failed": "error",
+}
+_SIGNS: Mapping[StepState, str] = {"running": "⏳", "done": "✓", "failed": "✗"}
+
+
+def measure(text: str) -> int:
+    """The size of a part of a text, in UTF-16 units: never less than what Slack counts."""
+    return len(words_of(text).encode("utf-16-le", "surrogatepass")) // 2
+
+
+def words_of(text: str) -> str:
+    """The Markdown as it is sent: the words of a model call nobody together."""
+    return _CALL.sub(_APART, text)
+
+
+def post_of(message: OutboundMessage) -> Json:
+    """What a new message carries. Raises `Rejected` on one that is empty."""
+    words = _shown(message)
+    if message.buttons:
+        return _blocks(words, message.buttons) | {"metadata": metadata_of(message)}
+    return {"markdown_text": words, "metadata": metadata_of(message)}
+
+
+def update_of(message: OutboundMessage) -> Json:
+    """What a changed message carries: blocks, since those of before would stay otherwise."""
+    words = _shown(message)
+    return _blocks(words, message.buttons) | {"metadata": metadata_of(message)}
+
+
+def whisper_of(message: OutboundMessage) -> Json:
+    """What is posted where only the person sees it."""
+    return {"response_type": "ephemeral", **_blocks(_shown(message), message.buttons)}
+
+
+def metadata_of(message: OutboundMessage) -> Json:
+    """What names the message to us, wherever it is read again."""
+    return {"event_type": _EVENT_TYPE, "event_payload": {"key": message.key}}
+
+
+def key_in(message: Json) -> str | None:
+    """The key of one of our messages as a history shows it; None without one.
+
+    Raises `ValueError` on metadata that can't be read.
+    """
+    metadata = part(message, "metadata")
+    if metadata.get("event_type") != _EVENT_TYPE:
+        return None
+    return str(part(metadata, "event_payload").get("key") or "") or None
+
+
+def actions_of(buttons: Sequence[Button]) -> list[Json]:
+    """The blocks of buttons, five in a row."""
+    elements = [_button(button) for button in buttons[:MOST_BUTTONS]]
+    rows = range(0, len(elements), _BUTTONS_A_BLOCK)
+    return [{"type": "actions", "elements": elements[row : row + _BUTTONS_A_BLOCK]} for row in rows]
+
+
+def text_chunks(text: str) -> list[Json]:
+    """Words that a stream grows by."""
+    return [{"type": "markdown_text", "text": words_of(text)}] if text else []
+
+
+def step_chunks(steps: Sequence[Step], shown: Mapping[str, Step]) -> list[Json]:
+    """The steps that read otherwise than they are shown."""
+    return [
+        {
+            "type": "task_update",
+            "id": step.key,
+            "title": step.title[:_STEP_TITLE] or step.key,
+            "status": _STATUS[step.state],
+        }
+        for step in steps
+        if shown.get(step.key) != step
+    ]
+
+
+def _shown(message: OutboundMessage) -> str:
+    """The words, and below those of a running turn what it has done so far."""
+    lines = [f"_{_SIGNS[step.state]} {step.title}_" for step in message.steps if message.is_live]
+    words = "\n\n".join(piece for piece in (message.text.strip("\n"), "\n".join(lines)) if piece)
+    if not words.strip():
+        raise Rejected("The message is empty, and Slack takes no empty messages.")
+    return words_of(words)
+
+
+def _blocks(words: str, buttons: Sequence[Button]) -> Json:
+    gist = words[:_GIST].replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return {"text": gist, "blocks": [{"type": "markdown", "text": words}, *actions_of(buttons)]}
+
+
+def _button(button: Button) -> Json:
+    about: Json = {
+        "type": "button",
+        "action_id": BUTTON + button.key,
+        "text": {"type": "plain_text", "text": button.label[:75] or "…", "emoji": True},
+    }
+    style = _STYLES.get(button.style)
+    return about | {"style": style} if style else about

@@ -1,0 +1,40 @@
+"""Counts who reads along in a room."""
+
+import time
+
+from adapters.errors import ChatGone, Rejected
+from adapters.slack.api import Api
+from adapters.slack.tracks import Recent
+
+_KEEPS = 30.0
+"""Seconds for which a count holds: what may be said in a room depends on it."""
+
+
+class Rooms:
+    """Counts of the last half minute."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+        self._counted: Recent[str, tuple[int | None, float]] = Recent()
+
+    async def count(self, channel: str) -> int | None:
+        """How many besides the bot; None where Slack does not tell. Raises `AdapterError`."""
+        now = time.monotonic()
+        known = self._counted.get(channel)
+        if known is not None and now - known[1] < _KEEPS:
+            return known[0]
+        try:
+            people = await self._ask(channel)
+        except (ChatGone, Rejected):
+            people = None
+        self._counted.put(channel, (people, now))
+        return people
+
+    async def _ask(self, channel: str) -> int | None:
+        room = await self._api.fetch_room(channel)
+        if room.get("is_im"):
+            return 1
+        members = room.get("num_members")
+        if room.get("is_mpim") or not isinstance(members, int):
+            members = await self._api.count_members(channel)
+        return max(members - 1, 0)

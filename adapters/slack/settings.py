@@ -1,0 +1,142 @@
+"""What can be set about Slack, read from strings."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlsplit
+
+API = "https://slack.com/api/"
+
+Mode = Literal["socket", "http"]
+
+_KEYS = (
+    *("bot_token", "app_token", "signing_secret", "base_url", "mode", "http_bind", "http_port"),
+    *("sockets", "edit_interval", "messages_per_second", "streaming"),
+)
+_MOST_SOCKETS = 10
+"""Slack keeps at most ten connections of one app open (docs: Using Socket Mode)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlackSettings:
+    """Everything that an adapter needs to know. All durations are in seconds."""
+
+    bot_token: str
+    app_token: str = ""
+    """Opens websockets; not needed where Slack comes to us over HTTP."""
+    signing_secret: str = ""
+    """Tells Slack's requests from everybody else's in HTTP mode."""
+    base_url: str = API
+    mode: Mode = "socket"
+    http_bind: str = "127.0.0.1"
+    http_port: int = 3000
+    sockets: int = 2
+    """Websockets held at once: while one is renewed or broken the others go on."""
+    edit_interval: float = 1.5
+    messages_per_second: float = 10.0
+    """New messages a second over all channels; 0 lifts every limit, also that of one channel.
+    Slack's own limit is one a second in each channel (docs: rate limits, chat.postMessage)."""
+    is_streaming: bool = True
+    """Whether Slack's own streaming is used where the workspace has it."""
+    heartbeat: float = 15.0
+    """Silence after which a websocket is asked whether it lives; it has half as long to answer."""
+    longest_pause: float = 30.0
+    """Upper bound of the pause between two attempts while Slack can't be reached."""
+
+
+def read_settings(options: Mapping[str, str]) -> SlackSettings:
+    """Read settings from strings. Raises `ValueError` with a sentence for the person."""
+    for key in options:
+        if key not in _KEYS:
+            raise ValueError(f'Slack has no setting "{key}"; it has {", ".join(_KEYS)}.')
+    mode = options.get("mode", "socket").strip().lower()
+    if mode not in ("socket", "http"):
+        raise ValueError(f'Slack\'s mode is "{mode}", but should be "socket" or "http".')
+    signing_secret = options.get("signing_secret", "").strip()
+    if mode == "http" and not signing_secret:
+        raise ValueError(
+            "Slack's HTTP mode needs the signing secret, which tells Slack's requests from "
+            "others: SLACK_SIGNING_SECRET, from Basic Information on your app's page."
+        )
+    return SlackSettings(
+        bot_token=_read_bot_token(options),
+        app_token=_read_app_token(options, is_needed=mode == "socket"),
+        signing_secret=signing_secret,
+        base_url=_read_address(options.get("base_url") or API),
+        mode="http" if mode == "http" else "socket",
+        http_bind=options.get("http_bind", "").strip() or "127.0.0.1",
+        http_port=int(_read_number(options, "http_port", 3000, most=65_535)),
+        sockets=int(_read_number(options, "sockets", 2, least=1, most=_MOST_SOCKETS)),
+        edit_interval=_read_number(options, "edit_interval", 1.5),
+        messages_per_second=_read_number(options, "messages_per_second", 10.0),
+        is_streaming=_read_switch(options, "streaming"),
+    )
+
+
+def _read_bot_token(options: Mapping[str, str]) -> str:
+    token = options.get("bot_token", "").strip()
+    if not token:
+        raise ValueError(
+            "Slack needs the Bot User OAuth Token from OAuth & Permissions on your app's page "
+            "(it begins with xoxb-): SLACK_BOT_TOKEN."
+        )
+    if not token.startswith("xoxb-"):
+        raise ValueError(
+            "SLACK_BOT_TOKEN does not look like a bot's token: it should begin with xoxb-. Copy "
+            "the Bot User OAuth Token from OAuth & Permissions on your app's page."
+        )
+    return token
+
+
+def _read_app_token(options: Mapping[str, str], *, is_needed: bool) -> str:
+    token = options.get("app_token", "").strip()
+    if not token and is_needed:
+        raise ValueError(
+            "Slack's Socket Mode needs an app-level token with the scope connections:write (it "
+            "begins with xapp-): SLACK_APP_TOKEN, from Basic Information on your app's page."
+        )
+    if token and not token.startswith("xapp-"):
+        raise ValueError(
+            "SLACK_APP_TOKEN does not look like an app-level token: it should begin with xapp-. "
+            "Make one under Basic Information, App-Level Tokens, on your app's page."
+        )
+    return token
+
+
+def _read_address(text: str) -> str:
+    parts = urlsplit(text)
+    is_whole = parts.scheme in ("http", "https") and parts.hostname and not parts.query
+    if not is_whole or not parts.path.rstrip("/").endswith("/api"):
+        raise ValueError(
+            f'Slack\'s base_url is "{text}", but should look like {API}: it ends in /api/.'
+        )
+    return text.rstrip("/") + "/"
+
+
+def _read_number(
+    options: Mapping[str, str],
+    key: str,
+    default: float,
+    *,
+    least: float = 0,
+    most: float = 86_400,
+) -> float:
+    text = options.get(key)
+    if text is None:
+        return default
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not least <= number <= most:
+        raise ValueError(
+            f'Slack\'s {key} is "{text}", but should be a number from {least:g} to {most:g}.'
+        )
+    return number
+
+
+def _read_switch(options: Mapping[str, str], key: str) -> bool:
+    text = options.get(key, "true").strip().lower()
+    if text not in ("true", "false"):
+        raise ValueError(f'Slack\'s {key} is "{text}", but should be true or false.')
+    return text == "true"

@@ -1,0 +1,118 @@
+"""Messages that grow by Slack's own streaming, and what to do where that ends."""
+
+import contextlib
+from dataclasses import dataclass, field
+
+from adapters.errors import MessageGone, RateLimited, Rejected, Unsure
+from adapters.messages import OutboundMessage, Step
+from adapters.slack.api import Api, Spot
+from adapters.slack.places import is_im
+from adapters.slack.refusals import Unsupported
+from adapters.slack.render import actions_of, metadata_of, step_chunks, text_chunks
+from adapters.slack.tracks import Recent
+from adapters.slack.words import Json
+
+_TRIES = 3
+"""Refusals in a row after which the workspace is taken to have no streaming."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Stream:
+    """How much of a message has been shown. Doubtful once an addition got no answer: what was
+    added twice stands there twice, therefore the message is then changed as a whole.
+    """
+
+    text: str
+    steps: dict[str, Step] = field(default_factory=dict)
+    is_doubtful: bool = False
+
+
+class Streams:
+    """The streams of this process. Of earlier ones nothing is known: they are stopped."""
+
+    def __init__(self, api: Api, *, is_on: bool) -> None:
+        self._api = api
+        self._open: Recent[tuple[str, str], _Stream] = Recent()
+        self._refusals = 0 if is_on else _TRIES
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the workspace is believed to have streaming."""
+        return self._refusals < _TRIES
+
+    def suits(self, message: OutboundMessage, spot: Spot) -> bool:
+        """True for what can begin as a stream: the beginning of an answer in a thread."""
+        has_room = message.is_live and not message.buttons and message.file is None
+        return self.is_on and has_room and spot.thread is not None
+
+    async def begin(
+        self, message: OutboundMessage, spot: Spot, *, reader: str | None, team: str
+    ) -> str | None:
+        """Post as a stream and return its ts; None where Slack wants none, and nothing was posted.
+
+        In a room `reader` is who is answered: Slack wants to know. Raises `AdapterError`.
+        """
+        to: Json = {}
+        if not is_im(spot.channel):
+            if reader is None:
+                return None
+            to = {"recipient_user_id": reader, "recipient_team_id": team}
+        chunks = [*step_chunks(message.steps, {}), *text_chunks(message.text)]
+        try:
+            ts = await self._api.start_stream(spot, chunks, to)
+        except Unsupported:
+            self._refusals = _TRIES
+            return None
+        except RateLimited:  # 20 streams a minute over all people; posts have their own limit
+            return None
+        except Rejected:
+            self._refusals += 1
+            return None
+        self._refusals = 0
+        steps = {step.key: step for step in message.steps}
+        self._open.put((spot.channel, ts), _Stream(text=message.text, steps=steps))
+        return ts
+
+    async def carry(self, message: OutboundMessage, channel: str, ts: str) -> bool:
+        """Make a stream read so; False if it is none (any more) and has to be changed as a whole.
+
+        Raises `AdapterError`; after that the same may be asked again.
+        """
+        stream = self._open.get((channel, ts))
+        if stream is None:
+            return False
+        grows = message.text.startswith(stream.text)
+        if stream.is_doubtful or not grows or (message.is_live and message.buttons):
+            await self.stop(channel, ts)
+            return False
+        chunks = step_chunks(message.steps, stream.steps)
+        chunks += text_chunks(message.text[len(stream.text) :])
+        try:
+            if not message.is_live:
+                ending: Json = {"metadata": metadata_of(message)}
+                if message.buttons:
+                    ending["blocks"] = actions_of(message.buttons)
+                await self._api.stop_stream(channel, ts, chunks, **ending)
+                self._open.drop((channel, ts))
+            elif chunks:
+                await self._api.grow_stream(channel, ts, chunks)
+        except (MessageGone, Rejected):
+            self._open.drop((channel, ts))
+            return False
+        except Unsure:
+            stream.is_doubtful = True
+            raise
+        stream.text = message.text
+        stream.steps |= {step.key: step for step in message.steps}
+        return True
+
+    async def stop(self, channel: str, ts: str) -> None:
+        """End a stream as it stands; one that has ended is no error. Raises `AdapterError`."""
+        with contextlib.suppress(MessageGone, Rejected):
+            await self._api.stop_stream(channel, ts)
+        self._open.drop((channel, ts))
+
+    async def end(self, channel: str, ts: str) -> None:
+        """End a stream if it is one of this process. Raises `AdapterError`."""
+        if (channel, ts) in self._open:
+            await self.stop(channel, ts)
