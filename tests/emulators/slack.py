@@ -5,6 +5,8 @@ In a test: `async with SlackEmulator() as slack:`. As a process of its own:
 """
 
 import asyncio
+import contextlib
+import functools
 import time
 from collections.abc import Callable, Iterable
 from typing import Any, Self, TypeVar
@@ -18,7 +20,7 @@ from tests.emulators.slack_delivery import Ack, Delivery, NobodyListens
 from tests.emulators.slack_faults import Fault, FaultKind
 from tests.emulators.slack_files import SlackFile, attach
 from tests.emulators.slack_post import Post
-from tests.emulators.slack_shapes import Json, SlackMessage, elements_of, escaped
+from tests.emulators.slack_shapes import Json, Refusal, SlackMessage, elements_of, escaped
 from tests.emulators.slack_sockets import Sockets
 from tests.emulators.slack_web import Doors
 from tests.emulators.slack_world import App, Channel, World
@@ -45,7 +47,7 @@ class SlackEmulator:
         self.world = World(app, self._emit)
         self._port = port
         self._changed = asyncio.Event()
-        self._sockets = Sockets(self._stir)
+        self._sockets = Sockets(app.app_id, self._stir)
         self.delivery = Delivery(self._sockets, self._stir)
         self._sockets.delivery = self.delivery
         self._doors = Doors(self.world, self._sockets, self._stir)
@@ -62,6 +64,7 @@ class SlackEmulator:
 
     async def start(self) -> None:
         """Listen on loopback; with port 0 on a port of the system's choice."""
+        self._doors.closing.clear()
         application = self._doors.application()
         application.router.add_post("/_test/{call}", self._control)
         self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=1)
@@ -73,9 +76,10 @@ class SlackEmulator:
     async def stop(self) -> None:
         """Close the port and every connection. `start` opens the same port again."""
         self.delivery.pause()
+        self._doors.closing.set()
         if self._post is not None:
             await self._post.close()
-        await self._sockets.close()
+        self._sockets.close()
         if self._runner is not None:
             await self._runner.cleanup()
         self.delivery.pause()
@@ -187,7 +191,9 @@ class SlackEmulator:
 
     def user(self, number: int, name: str = "", **fields: str) -> str:
         """A person's id (U...). Fields change users.info: real_name, tz, locale."""
-        return self.world.user_with(number, name, **fields)
+        user_id = f"U{number:010d}"
+        self.world.user(user_id, name or f"person{number}").update(fields)
+        return user_id
 
     def dm(self, number: int) -> str:
         """The direct talk of a person and the bot (D...)."""
@@ -238,6 +244,8 @@ class SlackEmulator:
         """
         user = self.user(number)
         place = self._place(user, channel)
+        if thread_ts is not None and thread_ts not in place.messages.keys() | place.buried:
+            raise LookupError(f"there is no message {thread_ts} to answer")
         words = f"<@{self.bot_user_id}> {text}" if mention else text
         message = SlackMessage(
             channel=place.id,
@@ -306,8 +314,8 @@ class SlackEmulator:
         place = self._place(user, channel)
         where = ResponseUrl(channel=place.id, user=user, source=None, until=_soon())
         payload = payloads.command(self.world, place, user, text, self._doors.response_url(where))
-        said = lambda given: answer(self.world, where, given)  # noqa: E731
-        return self.delivery.push("slash_commands", payload, said).envelope_ids[-1]
+        hear = functools.partial(self._hear, where)
+        return self.delivery.push("slash_commands", payload, hear).envelope_ids[-1]
 
     async def shortcut(
         self, number: int, channel: str, ts: str, callback_id: str = _SHORTCUT
@@ -381,7 +389,10 @@ class SlackEmulator:
     # Strings to pull
 
     def fail(self, method: str, *, kind: FaultKind, times: int = 1, **detail: Any) -> None:
-        """Let the next calls of a method fail; also "upload" and "download". See `Fault`."""
+        """Let the next calls of a method fail; also "upload", "download", and "*" for any.
+
+        See `Fault` for the detail that a kind takes.
+        """
         fault = Fault(kind=FaultKind(kind), **detail)
         self._doors.faults.setdefault(method, []).extend([fault] * times)
 
@@ -441,6 +452,11 @@ class SlackEmulator:
 
     async def _control(self, request: web.Request) -> web.Response:
         return await serve_control(self, request)
+
+    def _hear(self, where: ResponseUrl, given: Json) -> None:
+        """What an app put into its ack; what can't be shown is an error for the person only."""
+        with contextlib.suppress(Refusal):
+            answer(self.world, where, given)
 
     def _now(self) -> str:
         return self.world.next_ts()

@@ -30,6 +30,7 @@ class Listener:
         self.retries: list[tuple[str, str]] = []
         """Number and reason of each delivery."""
         self.refuses = False
+        self.says_nothing = False
         self._changed = asyncio.Event()
         self.app.middleware(self._note)
         self.app.event(re.compile(".*"))(self._take)
@@ -65,7 +66,7 @@ class Listener:
         await ack()
 
     async def _obey(self, ack: Any, command: dict[str, str]) -> None:
-        await ack(f"You said {command['text']}.")
+        await ack(" " if self.says_nothing else f"You said {command['text']}.")
 
 
 @asynccontextmanager

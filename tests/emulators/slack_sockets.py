@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+import secrets
 from collections.abc import Callable
 
 from aiohttp import WSMsgType, web
@@ -35,13 +36,16 @@ class Socket:
 class Sockets:
     """The open connections. Each event goes to one of them, in turn."""
 
-    def __init__(self, stir: Callable[[], None]) -> None:
+    def __init__(self, app_id: str, stir: Callable[[], None]) -> None:
         self.open: list[Socket] = []
         self.opened = 0
         self.refusal: str | None = None
         """Why no new connection is taken: an error code, or "too_many_websockets"."""
         self.delivery: Delivery | None = None
+        self._app_id = app_id
         self._stir = stir
+        self._tickets: set[str] = set()
+        """Addresses that were given out and not used yet: each is good for one connection."""
         self._turn = itertools.count()
 
     def carry(self, parcel: Parcel) -> bool:
@@ -56,10 +60,16 @@ class Sockets:
         """apps.connections.open. Raises `Refusal`."""
         if self.refusal not in (None, "too_many_websockets"):
             raise Refusal(self.refusal)
-        return {"url": f"ws{address.removeprefix('http')}/link/?ticket={next(self._turn)}"}
+        ticket = secrets.token_hex(8)
+        self._tickets.add(ticket)
+        return {"url": f"ws{address.removeprefix('http')}/link/?ticket={ticket}"}
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
-        """One connection from its hello to its end."""
+        """One connection from its hello to its end; its ticket is used up."""
+        ticket = request.query.get("ticket", "")
+        if ticket not in self._tickets:
+            raise web.HTTPForbidden
+        self._tickets.remove(ticket)
         ws = web.WebSocketResponse(autoping=False)
         await ws.prepare(request)
         if self.refusal == "too_many_websockets" or len(self.open) >= MOST:
@@ -91,8 +101,8 @@ class Sockets:
             socket.frames.put_nowait(frame)
             socket.is_leaving = reason != "warning"
 
-    async def close(self) -> None:
-        """End every connection properly."""
+    def close(self) -> None:
+        """Break every connection off."""
         for socket in list(self.open):
             socket.break_off()
 
@@ -128,5 +138,5 @@ class Sockets:
             "type": "hello",
             "num_connections": len(self.open) + 1,
             "debug_info": {"host": "emulated", "approximate_connection_time": 18060},
-            "connection_info": {"app_id": "A0TALARIA"},
+            "connection_info": {"app_id": self._app_id},
         }

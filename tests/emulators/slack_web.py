@@ -1,6 +1,7 @@
 """The emulated Slack's doors: Web API, uploads, downloads, response_url, websockets."""
 
 import asyncio
+import contextlib
 import json
 import time
 from collections import deque
@@ -69,6 +70,8 @@ class Doors:
         self.response_urls: dict[str, slack_chat.ResponseUrl] = {}
         self.limits: dict[str, tuple[int, float]] = {}
         """By method: calls within seconds; chat.postMessage is counted by channel."""
+        self.closing = asyncio.Event()
+        """Set while it stops: whoever answers slowly goes home."""
         self._taken: dict[tuple[str, str], deque[float]] = {}
         self._stir = stir
 
@@ -107,7 +110,9 @@ class Doors:
         if fault is not None and fault.kind is LOSE:
             return self._break(request, fault)
         if fault is not None and fault.kind is SLOW:
-            await asyncio.sleep(fault.seconds)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(fault.seconds):
+                    await self.closing.wait()
         return web.json_response(answer)
 
     def _perform(self, method: str, token: str, parameters: Json) -> Json:
@@ -135,10 +140,10 @@ class Doors:
 
     def _next_fault(self, method: str, parameters: Json) -> Fault | None:
         channel = parameters.get("channel") or parameters.get("channel_id")
-        planned = self.faults.get(method, [])
-        for index, fault in enumerate(planned):
-            if fault.channel in (None, channel):
-                return planned.pop(index)
+        for planned in (self.faults.get(method, []), self.faults.get("*", [])):
+            for index, fault in enumerate(planned):
+                if fault.channel in (None, channel):
+                    return planned.pop(index)
         return None
 
     def _fits(self, method: str, parameters: Json) -> bool:

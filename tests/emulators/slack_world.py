@@ -63,7 +63,7 @@ class World:
         """The app hears of what its own bot writes, as it does where message events are on."""
         self._last = 0
         self._number = 0
-        self.user_with(0, self.app.bot_name, user_id=app.bot_user_id, is_bot=True)
+        self.user(app.bot_user_id, app.bot_name, is_bot=True)
 
     # Names and numbers
 
@@ -79,13 +79,9 @@ class World:
 
     # People and places
 
-    def user_with(
-        self, number: int, name: str = "", *, user_id: str = "", is_bot: bool = False, **fields: str
-    ) -> str:
-        """A user by number, made at the first call; fields change what stands in users.info."""
-        user_id = user_id or f"U{number:010d}"
+    def user(self, user_id: str, name: str, *, is_bot: bool = False) -> Json:
+        """What users.info tells of a user, who is made at the first call."""
         if user_id not in self.users:
-            name = name or f"person{number}"
             self.users[user_id] = {
                 "id": user_id,
                 "team_id": self.app.team_id,
@@ -99,8 +95,7 @@ class World:
                 "is_bot": is_bot,
                 "profile": {"real_name": name.title(), "display_name": name},
             }
-        self.users[user_id] |= fields
-        return user_id
+        return self.users[user_id]
 
     def dm(self, user_id: str) -> str:
         """The direct talk of a user and the bot."""

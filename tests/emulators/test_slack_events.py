@@ -1,12 +1,14 @@
 """The emulated Slack tells a real Bolt app what happened, over real websockets."""
 
+import contextlib
 from collections.abc import AsyncIterator
 
+import aiohttp
 import pytest
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from tests.emulators.slack import NobodyListens, SlackEmulator
-from tests.emulators.slack_cast import ANNA, BEN, listening
+from tests.emulators.slack_cast import ANNA, BEN, client, listening
 
 
 @pytest.fixture
@@ -64,6 +66,29 @@ async def test_an_edit_and_a_removal_are_told_with_what_was_there(slack: SlackEm
     assert by_subtype["message_deleted"]["deleted_ts"] == ts
 
 
+async def test_what_the_bot_writes_is_told_too_and_sorted_out_by_bolt(
+    slack: SlackEmulator,
+) -> None:
+    async with listening(slack) as app:
+        posted = await app.web.chat_postMessage(channel=slack.dm(ANNA), text="hi")
+        await app.web.chat_update(channel=slack.dm(ANNA), ts=posted["ts"], text="hello")
+        await app.web.chat_delete(channel=slack.dm(ANNA), ts=posted["ts"])
+        await slack.wait_for(lambda: len(slack.acks) == 3)
+        assert slack.unacked() == []
+        assert app.bodies == []
+
+
+async def test_an_ack_that_cannot_be_shown_harms_nobody(slack: SlackEmulator) -> None:
+    async with listening(slack) as app:
+        app.says_nothing = True
+        await slack.commands(ANNA, "status")
+        await slack.wait_for(lambda: slack.acks)
+        await slack.says(ANNA, "hello")
+        await app.bodies_of(2)
+    assert slack.acks[0].payload == {"text": " "}
+    assert slack.ephemerals(ANNA) == []
+
+
 async def test_an_event_that_nobody_confirms_comes_again_three_times(slack: SlackEmulator) -> None:
     slack.after_seconds = 0.05
     async with listening(slack) as app:
@@ -90,8 +115,25 @@ async def test_everything_so_far_can_come_again_also_under_a_new_name(slack: Sla
 
 
 async def test_each_event_goes_to_one_of_several_sockets(slack: SlackEmulator) -> None:
+    web = client(slack)
+    async with contextlib.AsyncExitStack() as stack:
+        session = await stack.enter_async_context(aiohttp.ClientSession())
+        sockets = []
+        for number in (1, 2):
+            opened = await web.apps_connections_open(app_token=slack.app_token)
+            sockets.append(await stack.enter_async_context(session.ws_connect(opened["url"])))
+            assert (await sockets[-1].receive_json())["num_connections"] == number
+        for number in range(4):
+            await slack.says(ANNA, f"message {number}")
+        heard = [
+            [(await ws.receive_json())["payload"]["event"]["text"] for _ in range(2)]
+            for ws in sockets
+        ]
+        assert sorted(heard) == [["message 0", "message 2"], ["message 1", "message 3"]]
+
+
+async def test_a_bolt_app_on_two_sockets_hears_everything_once(slack: SlackEmulator) -> None:
     async with listening(slack, sockets=2) as app:
-        assert slack.sockets == 2
         for number in range(6):
             await slack.says(ANNA, f"message {number}")
         bodies = await app.bodies_of(6)
@@ -133,13 +175,15 @@ async def test_a_half_open_socket_swallows_events_until_they_are_repeated(
     slack: SlackEmulator,
 ) -> None:
     slack.after_seconds = 0.2
-    async with listening(slack) as app:
+    async with listening(slack) as deaf:
         slack.mute_sockets()
-        await slack.says(ANNA, "hello")
-        async with listening(slack) as second:
-            await second.bodies_of(1)
-            assert second.retries[0][1] == "timeout"
-        assert app.bodies == []
+        async with listening(slack) as app:
+            for text in ("one", "two"):
+                await slack.says(ANNA, text)
+            await app.bodies_of(2)
+        assert sorted(event["text"] for event in app.events) == ["one", "two"]
+        assert sorted(reason for _, reason in app.retries) == ["", "timeout"]
+        assert deaf.bodies == []
 
 
 async def test_a_command_is_answered_in_its_ack_and_by_its_address(slack: SlackEmulator) -> None:

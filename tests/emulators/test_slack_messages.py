@@ -187,7 +187,7 @@ async def test_histories_are_read_in_pages_within_a_span_with_metadata_on_demand
     assert [m["ts"] for m in page["messages"]] == [times[2], times[1], times[0]]
     assert not page["has_more"]
     assert page["messages"][-1]["reply_count"] == 1
-    span = {"channel": here, "oldest": times[1], "latest": times[3]}
+    span: dict[str, Any] = {"channel": here, "oldest": times[1], "latest": times[3]}
     page = await web.conversations_history(**span)
     assert [m["ts"] for m in page["messages"]] == [times[2]]
     page = await web.conversations_history(**span, inclusive=True)

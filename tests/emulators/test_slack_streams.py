@@ -56,7 +56,7 @@ async def test_a_stream_in_a_room_needs_to_know_for_whom(
 ) -> None:
     room = slack.channel("general", [ANNA])
     asked = await slack.says(ANNA, "well?", channel=room)
-    start = {"channel": room, "thread_ts": asked, "markdown_text": "x"}
+    start: dict[str, Any] = {"channel": room, "thread_ts": asked, "markdown_text": "x"}
     assert await refusal(web.chat_startStream(**start)) == "missing_recipient_user_id"
     start["recipient_user_id"] = slack.user(ANNA)
     assert await refusal(web.chat_startStream(**start)) == "missing_recipient_team_id"
