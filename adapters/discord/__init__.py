@@ -1,0 +1,5 @@
+"""Discord, through its gateway and REST API."""
+
+from adapters.discord.adapter import create
+
+__all__ = ["create"]

@@ -1,0 +1,264 @@
+"""Joins Discord's rooms into one adapter: connects, hands over, sends, edits, finds."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping, Sequence
+
+from adapters.abilities import MenuEntry
+from adapters.contract import ChatAdapter, Health, HealthState, Inlet, Pace
+from adapters.discord import fetch, find, rooms, tickets
+from adapters.discord.api import Api
+from adapters.discord.arrivals import Arrivals
+from adapters.discord.facts import Facts
+from adapters.discord.pauses import Pauses, Starts
+from adapters.discord.payloads import (
+    MOST_BUTTONS,
+    MOST_FILE_BYTES,
+    fingerprint,
+    make_acknowledgement,
+    make_content,
+    make_menu,
+)
+from adapters.discord.places import channel_of, read_place
+from adapters.discord.receive import make_ticket, receive
+from adapters.discord.render import TEXT_LIMIT, measure
+from adapters.discord.settings import DiscordSettings, read_settings
+from adapters.discord.wire import Connection
+from adapters.discord.words import Json, id_in, part
+from adapters.errors import AdapterError, AdapterStopped, MessageGone, Unreachable
+from adapters.ids import Address, PlatformMessageId
+from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
+from adapters.split import split_markdown
+
+_log = logging.getLogger(__name__)
+
+_STEADY = 60.0
+"""Seconds that a sign-in has to last before the next failure is met with a short pause."""
+
+
+class DiscordAdapter:
+    """One bot account, with all abilities but a list of steps."""
+
+    name = "discord"
+    typing_lasts = 10.0
+    """Discord takes the sign away after ten seconds (Discord API, Trigger Typing)."""
+    most_buttons = MOST_BUTTONS
+    most_file_bytes = MOST_FILE_BYTES
+
+    def __init__(self, settings: DiscordSettings) -> None:
+        self._settings = settings
+        self._api: Api | None = None
+        self._tracks = find.Tracks()
+        self._starts = Starts()
+        self._counts = rooms.Counts()
+        self._facts = Facts(self._connected, threads=settings.thread_per_mention)
+        self._arrivals = Arrivals(self._facts, settings, self._acknowledge)
+        self._pending: dict[str, asyncio.Event] = {}
+        self._state: HealthState = "starting"
+        self._detail = ""
+        self._alive_at: float | None = None
+        self.pace = Pace(
+            chat_interval=0.0,
+            edit_interval=settings.edit_interval,
+            per_second=settings.messages_per_second,
+        )
+
+    # The connection
+
+    async def run(self, inlet: Inlet) -> None:
+        """Receive until cancelled. Raises `AdapterStopped` when only a person can help."""
+        self._note("starting")
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._arrivals.work(inlet))
+                group.create_task(self._stay_connected())
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+        finally:
+            if self._state != "stopped":
+                self._note("stopped", "Discord was shut down.")
+
+    async def _stay_connected(self) -> None:
+        """Sign in, again and again, with a fresh client each time: one never ends well twice."""
+        pauses = Pauses(self._settings.longest_pause)
+        while True:
+            began = time.monotonic()
+            try:
+                await self._sign_in()
+            except AdapterStopped as stop:
+                self._note("stopped", str(stop))
+                raise
+            except AdapterError as error:
+                self._note("disconnected", str(error))
+                if time.monotonic() - began > _STEADY:
+                    pauses.reset()
+                await pauses.wait(error)
+
+    async def _sign_in(self) -> None:
+        self._starts.check(time.monotonic())
+        async with Connection(self._settings, self, self._starts) as connection:
+            self._api = Api(connection)
+            try:
+                await connection.listen()
+            finally:
+                self._api = None
+
+    def _connected(self) -> Api:
+        if self._api is None:
+            raise Unreachable(self._detail or "Discord is not connected.")
+        return self._api
+
+    def hear(self, name: str, data: Json) -> None:
+        """An event from the gateway."""
+        if name == "MESSAGE_CREATE":
+            self._tracks.note(id_in(data, "channel_id"), id_in(data, "id"))
+        self._arrivals.hear(name, data)
+
+    def note_ready(self) -> None:
+        """A session began."""
+        self._arrivals.note_ready()
+        self._note("connected")
+
+    def note_alive(self) -> None:
+        """The gateway said something."""
+        self._alive_at = time.monotonic()
+
+    def note_resumed(self) -> None:
+        """The session goes on."""
+        self._note("connected")
+
+    def note_lost(self, why: str) -> None:
+        """The connection is gone; another one is being made."""
+        self._note("disconnected", why)
+
+    def health(self) -> Health:
+        """How the connection fares, and when the gateway last said something."""
+        state, detail = self._state, self._detail
+        if state == "connected" and self._alive_at is not None:
+            silence = time.monotonic() - self._alive_at
+            if silence > self._settings.longest_silence:
+                state = "disconnected"
+                detail = f"Discord's gateway has said nothing for {silence:.0f} s."
+        return Health(state=state, detail=detail, alive_at=self._alive_at)
+
+    async def _acknowledge(self, interaction: Json) -> None:
+        """Tell Discord that a command or press arrived. What goes wrong is not worth a fall."""
+        acknowledged = asyncio.Event()
+        interaction_id = id_in(interaction, "id")
+        self._pending[interaction_id] = acknowledged
+        try:
+            place = read_place(part(interaction, "channel") or {})
+            body = make_acknowledgement(interaction, place)
+            await self._connected().answer_interaction(make_ticket(interaction), body)
+        except (AdapterError, ValueError) as error:
+            _log.warning("a command or press on Discord could not be acknowledged: %s", error)
+        finally:
+            del self._pending[interaction_id]
+            acknowledged.set()
+
+    async def _use(self, ticket: str) -> Api:
+        """The connection, once the promise that the ticket is for was made."""
+        pending = self._pending.get(ticket.partition(":")[0])
+        if pending is not None:
+            await pending.wait()
+        return self._connected()
+
+    # Reading and writing
+
+    def receive(self, event: RawEvent) -> Inbound | None:
+        """Read an event that `run` handed over; pure. Raises `ValueError`."""
+        return receive(event.payload)
+
+    def split(self, text: str) -> tuple[str, ...]:
+        """Cut Markdown into parts of at most 2,000 UTF-16 units once rendered."""
+        return split_markdown(text, limit=TEXT_LIMIT, measure=measure)
+
+    async def send(self, message: OutboundMessage) -> PlatformMessageId:
+        """Post a message. Raises `AdapterError`."""
+        ticket = message.address.ticket
+        if ticket is not None:
+            return PlatformMessageId(await tickets.send(await self._use(ticket), ticket, message))
+        message_id = await rooms.send(
+            self._connected(), message, opens_threads=self._settings.thread_per_mention
+        )
+        self._tracks.note(channel_of(message.address), message_id)
+        return PlatformMessageId(message_id)
+
+    async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
+        """Make a message read so. Raises `AdapterError`."""
+        ticket = message.address.ticket
+        if ticket is not None:
+            await tickets.edit(await self._use(ticket), ticket, message, message_id)
+        else:
+            channel = channel_of(message.address)
+            await self._connected().change(channel, message_id, make_content(message))
+
+    async def delete(self, address: Address, message_id: PlatformMessageId) -> None:
+        """Take a message of ours away. Raises `AdapterError`."""
+        try:
+            if address.ticket is not None:
+                await tickets.delete(await self._use(address.ticket), address.ticket, message_id)
+            else:
+                await self._connected().remove(channel_of(address), message_id)
+        except MessageGone:
+            return
+
+    async def type(self, address: Address) -> None:
+        """Show "typing". A promised answer shows that already. Raises `AdapterError`."""
+        if address.ticket is None:
+            await rooms.type_in(self._connected(), address)
+
+    async def react(self, address: Address, message_id: PlatformMessageId, *, seen: bool) -> None:
+        """Put 👀 to a person's message, or take it away. Raises `AdapterError`."""
+        if address.ticket is None and not tickets.names_no_message(message_id):
+            await rooms.react(self._connected(), address, message_id, seen=seen)
+
+    def newest(self, address: Address) -> PlatformMessageId | None:
+        """The newest id seen in the channel; in a new thread, the message that opened it."""
+        found = self._tracks.newest(channel_of(address)) or address.thread_id
+        return PlatformMessageId(found) if found else None
+
+    async def find(
+        self, message: OutboundMessage, known: Sequence[PlatformMessageId]
+    ) -> PlatformMessageId | None:
+        """Look for an unsure message in the channel's history. Raises `AdapterError`."""
+        ticket = message.address.ticket
+        if ticket is not None:
+            found = await tickets.find(await self._use(ticket), ticket, message)
+        else:
+            found = await find.find(self._connected(), message, known)
+        return PlatformMessageId(found) if found else None
+
+    async def fetch(self, attachment: Attachment, *, most_bytes: int) -> bytes:
+        """The attached file. Raises `Rejected` if it is larger or gone, and `AdapterError`."""
+        return await fetch.fetch(self._connected(), attachment, most_bytes=most_bytes)
+
+    async def count_people(self, address: Address) -> int | None:
+        """How many people besides the bot can read along, at most. Raises `AdapterError`."""
+        return await self._counts.count(self._connected(), self._facts, address)
+
+    async def show_menu(self, entries: Sequence[MenuEntry]) -> None:
+        """Publish the slash commands, unless they are there already. Raises `AdapterError`."""
+        api = self._connected()
+        known, is_for_users = await api.fetch_menu()
+        wanted = make_menu(entries, is_for_users=is_for_users)
+        if fingerprint(known) != fingerprint(wanted):
+            await api.put_menu(wanted)
+
+    def _note(self, state: HealthState, detail: str = "") -> None:
+        """Keep how it fares; a change is logged, its repetitions are not."""
+        if (state, detail) != (self._state, self._detail):
+            level = logging.WARNING if state == "disconnected" else logging.INFO
+            _log.log(level, "discord is %s. %s", state, detail)
+        self._state, self._detail = state, detail
+
+
+def create(options: Mapping[str, str]) -> ChatAdapter:
+    """Make the adapter from its settings as strings.
+
+    They are token, api_base_url, gateway_url, edit_interval, messages_per_second,
+    thread_per_mention and message_content. Raises `ValueError` with a sentence on one that
+    can't be used.
+    """
+    return DiscordAdapter(read_settings(options))

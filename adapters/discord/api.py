@@ -1,0 +1,252 @@
+"""The calls that Talaria makes of Discord, each one method."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+from urllib.parse import quote
+
+import discord
+
+from adapters.discord.places import Place, read_place
+from adapters.discord.refusals import AlreadyThere, TooLate
+from adapters.discord.wire import Call, Connection
+from adapters.discord.words import Json, number_in, part, parts, plain_name, text_in
+from adapters.errors import Unreachable, Unsure
+from adapters.messages import OutboundFile
+
+_PAGE = 100
+_CHANNEL = "/channels/{channel_id}"
+_MESSAGES = _CHANNEL + "/messages"
+_MESSAGE = _MESSAGES + "/{message_id}"
+
+
+class Api:
+    """What can be asked and done over a connection. Every method raises `AdapterError`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._client = connection.client
+
+    @property
+    def bot(self) -> str:
+        """The bot's user id."""
+        user = self._client.user
+        if user is None:
+            raise Unreachable("Discord has not said yet who the bot is.")
+        return str(user.id)
+
+    @property
+    def application(self) -> str:
+        """The application's id."""
+        return str(self._client.application_id)
+
+    # What is known without asking
+
+    def known_place(self, channel_id: str) -> Place | None:
+        """A channel of a server as the gateway described it."""
+        channel = self._client.get_channel(int(channel_id))
+        if not isinstance(channel, discord.abc.GuildChannel | discord.Thread):
+            return None
+        return Place(
+            channel_id=channel_id,
+            kind=channel.type.value,
+            name=plain_name(channel.name),
+            parent_id=str(channel.parent_id) if isinstance(channel, discord.Thread) else "",
+            guild_id=str(channel.guild.id),
+            guild=plain_name(channel.guild.name),
+        )
+
+    def known_role(self, guild_id: str) -> str:
+        """The bot's own role in a server, empty if it is not known."""
+        guild = self._client.get_guild(int(guild_id))
+        role = guild.self_role if guild else None
+        return str(role.id) if role else ""
+
+    def known_names(self, guild_id: str, ids: set[str]) -> dict[str, str]:
+        """What roles and channels of a server are called."""
+        guild = self._client.get_guild(int(guild_id))
+        if guild is None:
+            return {}
+        found = {
+            one: guild.get_role(int(one)) or guild.get_channel_or_thread(int(one)) for one in ids
+        }
+        return {one: plain_name(thing.name) for one, thing in found.items() if thing}
+
+    # Asking
+
+    async def fetch_place(self, channel_id: str) -> Place:
+        """A channel that the gateway did not describe, such as a direct talk or an old thread."""
+        channel = await self._get(_CHANNEL, channel_id=channel_id)
+        guild_id = text_in(channel, "guild_id")
+        guild = self._client.get_guild(int(guild_id)) if guild_id else None
+        return read_place(channel, guild=plain_name(guild.name) if guild else "")
+
+    async def fetch_role(self, guild_id: str) -> str:
+        """The bot's own role in a server, empty if it has none."""
+        known = self.known_role(guild_id)
+        if known:
+            return known
+        guild = await self._get("/guilds/{guild_id}", guild_id=guild_id)
+        for role in parts(guild, "roles"):
+            if (part(role, "tags") or {}).get("bot_id") == self.bot:
+                return text_in(role, "id")
+        return ""
+
+    async def count_members(self, guild_id: str) -> int:
+        """How many members a server has, the bot and other bots among them."""
+        guild = await self._call(
+            "GET",
+            "/guilds/{guild_id}",
+            params={"with_counts": "true"},
+            ids={"guild_id": guild_id},
+        )
+        known = self._client.get_guild(int(guild_id))
+        told = (known.member_count or 0) if known else 0
+        return max(number_in(guild, "approximate_member_count"), told)
+
+    async def read_history(self, channel_id: str, after: str) -> AsyncIterator[list[Json]]:
+        """What was said in a channel behind a message, oldest first, in pages."""
+        while True:
+            page = await self._call(
+                "GET",
+                _MESSAGES,
+                params={"after": after, "limit": str(_PAGE)},
+                ids={"channel_id": channel_id},
+            )
+            found = sorted(page, key=lambda message: int(message["id"]))
+            if found:
+                yield found
+                after = found[-1]["id"]
+            if len(found) < _PAGE:
+                return
+
+    async def read_newest(self, channel_id: str) -> list[Json]:
+        """The newest messages of a channel."""
+        page: list[Json] = await self._call(
+            "GET",
+            _MESSAGES,
+            params={"limit": str(_PAGE)},
+            ids={"channel_id": channel_id},
+        )
+        return page
+
+    async def fetch_message(self, channel_id: str, message_id: str) -> Json:
+        """One message."""
+        found: Json = await self._get(_MESSAGE, channel_id=channel_id, message_id=message_id)
+        return found
+
+    # Doing
+
+    async def post(self, channel_id: str, body: Json, file: OutboundFile | None) -> str:
+        """Write a message and return its id."""
+        made = await self._call(
+            "POST",
+            _MESSAGES,
+            body=body,
+            file=file,
+            lost=Unsure,
+            ids={"channel_id": channel_id},
+        )
+        return text_in(made, "id")
+
+    async def change(self, channel_id: str, message_id: str, body: Json) -> None:
+        """Make a message read so."""
+        await self._call(
+            "PATCH",
+            _MESSAGE,
+            body=body,
+            ids={"channel_id": channel_id, "message_id": message_id},
+        )
+
+    async def remove(self, channel_id: str, message_id: str) -> None:
+        """Take a message away."""
+        await self._call(
+            "DELETE",
+            _MESSAGE,
+            ids={"channel_id": channel_id, "message_id": message_id},
+        )
+
+    async def download(self, url: str, *, most_bytes: int) -> bytes | None:
+        """A file, None if it is larger. Raises `Expired` if the address is no longer good."""
+        return await self._connection.download(url, most_bytes=most_bytes)
+
+    async def type(self, channel_id: str) -> None:
+        """Be seen typing for ten seconds."""
+        await self._call("POST", _CHANNEL + "/typing", ids={"channel_id": channel_id})
+
+    async def react(self, channel_id: str, message_id: str, emoji: str, *, is_on: bool) -> None:
+        """Put an emoji to a message, or take it away."""
+        await self._call(
+            "PUT" if is_on else "DELETE",
+            _MESSAGE + "/reactions/{emoji}/@me",
+            ids={"channel_id": channel_id, "message_id": message_id, "emoji": emoji},
+        )
+
+    async def open_thread(self, channel_id: str, message_id: str, name: str) -> None:
+        """Open the thread of a message; its id is the message's. One that is there is fine."""
+        try:
+            await self._call(
+                "POST",
+                _MESSAGE + "/threads",
+                body={"name": name},
+                ids={"channel_id": channel_id, "message_id": message_id},
+            )
+        except AlreadyThere:
+            return
+
+    async def answer_interaction(self, ticket: str, body: Json) -> None:
+        """Acknowledge a command or a press; too late or twice is no error."""
+        interaction_id, _, token = ticket.partition(":")
+        try:
+            await self._call(
+                "POST",
+                "/interactions/{interaction_id}/{token}/callback",
+                body=body,
+                ids={"interaction_id": interaction_id, "token": token},
+            )
+        except TooLate:
+            return
+
+    async def hook(
+        self,
+        method: str,
+        ticket: str,
+        message_id: str,
+        *,
+        body: Json | None = None,
+        file: OutboundFile | None = None,
+    ) -> Json:
+        """Read or write by the right that a command gave; no message id writes a new one."""
+        path = "/webhooks/{webhook_id}/{webhook_token}"
+        answer = await self._call(
+            method,
+            f"{path}/messages/{quote(message_id, safe='@')}" if message_id else path,
+            body=body,
+            file=file,
+            lost=Unsure if body is not None else Unreachable,
+            ids={"webhook_id": self.application, "webhook_token": ticket.partition(":")[2]},
+        )
+        return answer if isinstance(answer, dict) else {}
+
+    async def fetch_menu(self) -> tuple[list[Json], bool]:
+        """The slash commands as they are, and whether people may bring the bot along."""
+        known = await self._get(
+            "/applications/{application}/commands", application=self.application
+        )
+        app = self._client.application
+        is_fixed = app is not None and app.guild_integration_config is not None
+        return known, not is_fixed or (app is not None and app.user_integration_config is not None)
+
+    async def put_menu(self, commands: Sequence[Json]) -> None:
+        """Publish the slash commands everywhere; Discord takes 200 new ones a day."""
+        await self._call(
+            "PUT",
+            "/applications/{application}/commands",
+            body=list(commands),
+            ids={"application": self.application},
+        )
+
+    async def _get(self, path: str, **ids: str) -> Any:
+        return await self._call("GET", path, ids=ids)
+
+    async def _call(self, method: str, path: str, **rest: Any) -> Any:
+        return await self._connection.call(Call(method=method, path=path, **rest))

@@ -1,0 +1,178 @@
+"""Hands over what Discord says, in order; only then is a command or press acknowledged."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
+
+from adapters.contract import Inlet
+from adapters.discord.backlog import Backlog, Heard, HeardKind, make_event
+from adapters.discord.catchup import Catchup
+from adapters.discord.facts import Facts
+from adapters.discord.pauses import Pauses
+from adapters.discord.receive import BUTTON, PRESS, is_for_us
+from adapters.discord.settings import DiscordSettings
+from adapters.discord.words import Json, id_in, part, text_in
+from adapters.errors import Unreachable
+from adapters.messages import RawEvent
+
+_log = logging.getLogger(__name__)
+
+_MOST_AT_ONCE = 100
+_LONGEST_STORE_PAUSE = 5.0
+_COMMAND = 2
+
+
+class Arrivals:
+    """A queue with one worker.
+
+    Only what is said to the bot is handed over: whole servers talk past it, and nobody wants
+    their words in a database. So that their marks do not stay behind for ever, a channel in
+    which the bot was spoken to gets a bare mark after every 50 messages of others.
+    """
+
+    def __init__(
+        self,
+        facts: Facts,
+        settings: DiscordSettings,
+        acknowledge: Callable[[Json], Coroutine[None, None, None]],
+    ) -> None:
+        self._facts = facts
+        self._settings = settings
+        self._acknowledge = acknowledge
+        self._backlog = Backlog()
+        self._queue: deque[Heard | None] = deque()
+        """What came, in order; None is the begin of a session."""
+        self._stirred = asyncio.Event()
+
+    def note_ready(self) -> None:
+        """A session began; called between the events of the last one and its own."""
+        self._put(None)
+
+    def hear(self, name: str, data: Json) -> None:
+        """Take an event from the gateway; never waits."""
+        try:
+            heard = self._sort(name, data)
+        except ValueError as error:
+            _log.warning("an event %s of Discord can't be read: %s", name, error)
+            return
+        if heard is not None:
+            self._put(heard)
+
+    async def work(self, inlet: Inlet) -> None:
+        """Hand over until cancelled."""
+        catching_up: asyncio.Task[None] | None = None
+        async with asyncio.TaskGroup() as group:
+            while True:
+                await self._stirred.wait()
+                if self._queue and self._queue[0] is None:
+                    self._queue.popleft()
+                    if catching_up:
+                        catching_up.cancel()
+                        await asyncio.wait((catching_up,))
+                    marks = await _marks(inlet)
+                    self._backlog.begin(marks)
+                    catching_up = group.create_task(self._catch_up(inlet, marks))
+                    continue
+                batch = self._take_batch()
+                await hand_over(inlet, [await self._make(heard) for heard in batch])
+                for heard in batch:
+                    if heard.kind == "interaction":
+                        group.create_task(self._acknowledge(heard.data))
+
+    def _put(self, item: Heard | None) -> None:
+        self._queue.append(item)
+        self._stirred.set()
+
+    def _put_back(self, items: Sequence[Heard]) -> None:
+        """What had to wait goes before all that came later."""
+        self._queue.extendleft(reversed(items))
+        self._stirred.set()
+
+    def _take_batch(self) -> list[Heard]:
+        """The next few events, without those that have to wait for older ones."""
+        batch: list[Heard] = []
+        while self._queue and len(batch) < _MOST_AT_ONCE:
+            heard = self._queue[0]
+            if heard is None:
+                break
+            self._queue.popleft()
+            if not self._backlog.holds(heard):
+                batch.append(heard)
+        if not self._queue:
+            self._stirred.clear()
+        return batch
+
+    def _sort(self, name: str, data: Json) -> Heard | None:
+        """What an event is to us, None if it is nothing. Raises `ValueError`."""
+        if name == "INTERACTION_CREATE":
+            if not _is_ours(data):
+                return None
+            kind: HeardKind = "interaction"
+        else:
+            kind = "message" if name == "MESSAGE_CREATE" else "edit"
+        if kind == "edit" and not (data.get("edited_timestamp") and data.get("author")):
+            return None  # a link got its picture, or the like
+        channel = id_in(data, "channel_id")
+        context = self._facts.guess(data, channel)
+        if kind != "interaction" and not is_for_us(data, context):
+            if kind == "edit" or not self._backlog.note_noise(channel):
+                return None
+            bare: Json = {"id": id_in(data, "id")}
+            return Heard(kind="mark", channel=channel, data=bare, context=context)
+        if kind == "message":
+            self._backlog.note_talk(channel)
+        return Heard(kind=kind, channel=channel, data=data, context=context)
+
+    async def _make(self, heard: Heard) -> RawEvent:
+        if heard.context.place is None and heard.kind in ("message", "edit"):
+            place = await self._facts.place_of(heard.data, heard.channel)
+            heard = replace(heard, context=replace(heard.context, place=place))
+        return make_event(heard, is_in_order=not self._backlog.is_behind(heard.channel))
+
+    async def _catch_up(self, inlet: Inlet, marks: Mapping[str, str]) -> None:
+        async def take(events: Sequence[RawEvent]) -> None:
+            await hand_over(inlet, events)
+
+        def release() -> None:
+            self._put_back(self._backlog.release())
+
+        timer = asyncio.get_running_loop().call_later(self._settings.patience, release)
+        try:
+            await Catchup(self._facts, take).run(
+                marks, lambda channel: self._put_back(self._backlog.finish(channel))
+            )
+        finally:
+            timer.cancel()
+        release()
+
+
+def _is_ours(interaction: Json) -> bool:
+    data = part(interaction, "data") or {}
+    if interaction.get("type") == PRESS:
+        return text_in(data, "custom_id").startswith(BUTTON)
+    return interaction.get("type") == _COMMAND and data.get("type") == 1
+
+
+async def hand_over(inlet: Inlet, events: Sequence[RawEvent]) -> None:
+    """Insist until the events are stored: Discord does not send them again."""
+    pauses = Pauses(_LONGEST_STORE_PAUSE)
+    while events:
+        try:
+            await inlet.take(events)
+        except Unreachable as error:
+            _log.warning("what Discord said can't be stored yet: %s", error)
+            await pauses.wait()
+        else:
+            return
+
+
+async def _marks(inlet: Inlet) -> Mapping[str, str]:
+    pauses = Pauses(_LONGEST_STORE_PAUSE)
+    while True:
+        try:
+            return await inlet.marks()
+        except Unreachable as error:
+            _log.warning("how far Discord was read can't be told yet: %s", error)
+            await pauses.wait()

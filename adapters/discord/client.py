@@ -1,0 +1,205 @@
+"""discord.py's client as Talaria runs it: raw events in order, own pacing, bounded starts."""
+
+import asyncio
+import random
+import time
+from typing import Any, Protocol
+
+import aiohttp
+import discord
+from discord.gateway import DiscordWebSocket
+from discord.http import HTTPClient, Ratelimit, Route
+from discord.state import ConnectionState
+from yarl import URL
+
+from adapters.discord.pauses import Pauses, Starts
+from adapters.discord.settings import DiscordSettings
+from adapters.discord.words import Json
+
+# Talaria makes no calls; without this discord.py warns at every start that it could not.
+discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
+
+HEARD = ("MESSAGE_CREATE", "MESSAGE_UPDATE", "INTERACTION_CREATE")
+
+_CONNECT_TIMEOUT = 10.0
+_CALL_TIMEOUT = 60.0
+"""Upper bound of one attempt, also for a large file; callers have closer bounds of their own."""
+_CONNECTIONS = 32
+_IDLE = 30.0
+"""Seconds after which an unused connection is closed, before a server or router does so
+unseen, which would make the next message an unsure one."""
+_SHORT_WAIT = 0.5
+"""Seconds of a rate limit that are waited out here; of a longer one the hall is told."""
+_STEADY = 30.0
+"""Seconds that a connection has to live to count as good."""
+_CLOSING = 2.0
+
+
+class Ears(Protocol):
+    """Who is told what comes from the gateway. Called on the loop, in order; must not block."""
+
+    def hear(self, name: str, data: Json) -> None:
+        """An event of `HEARD`, as it was sent."""
+
+    def note_ready(self) -> None:
+        """A new session began: what was said since the last one may have been missed."""
+
+    def note_alive(self) -> None:
+        """The gateway said something."""
+
+    def note_resumed(self) -> None:
+        """The session goes on; what was missed has been sent again."""
+
+    def note_lost(self, why: str) -> None:
+        """The connection is gone; another one is being made."""
+
+
+class Bucket(Ratelimit):
+    """A rate limit that is heeded before a call.
+
+    discord.py's own holds the answer of the last call that fits until the next window, which
+    looks like a lost one, and refuses calls that would fit when it may not wait long.
+    """
+
+    __slots__ = ()
+
+    async def acquire(self) -> None:
+        """Wait for a place. Raises `discord.RateLimited` if that takes longer than a moment."""
+        self._last_request = self._loop.time()
+        while self.remaining <= 0 and self.expires is not None:
+            wait = self.expires - self._loop.time()
+            if wait > _SHORT_WAIT:
+                raise discord.RateLimited(wait)
+            if wait > 0:
+                await asyncio.sleep(wait)
+            if self.is_expired():
+                self.reset()  # type: ignore[no-untyped-call]
+        self.remaining -= 1
+        self.outgoing += 1
+
+    async def __aexit__(self, *_: object) -> None:
+        self.outgoing -= 1
+
+
+class Wire(HTTPClient):
+    """discord.py's HTTP with limits on every wait, and patience where the gateway is away."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, ears: Ears, longest_pause: float) -> None:
+        super().__init__(loop)
+        self.max_ratelimit_timeout = _SHORT_WAIT
+        self._ears = ears
+        self._pauses = Pauses(min(longest_pause, 5.0))
+        self._connected_at = float("-inf")
+
+    async def static_login(self, token: str) -> Any:
+        """Open the connections and ask who the bot is."""
+        self.connector = aiohttp.TCPConnector(limit=_CONNECTIONS, keepalive_timeout=_IDLE)
+        return await super().static_login(token)
+
+    def get_ratelimit(self, key: str) -> Ratelimit:
+        """The limit of a kind of call."""
+        if key not in self._buckets:
+            self._buckets[key] = Bucket(None)
+            self._try_clear_expired_ratelimits()
+        return self._buckets[key]
+
+    async def request(self, route: Route, **options: Any) -> Any:
+        """Make one call."""
+        timeout = aiohttp.ClientTimeout(total=_CALL_TIMEOUT, connect=_CONNECT_TIMEOUT)
+        return await super().request(route, timeout=timeout, **options)
+
+    async def ws_connect(self, url: str, *, compress: int = 0) -> aiohttp.ClientWebSocketResponse:
+        """Connect to the gateway, trying until it is there; discord.py gives up after 60 s.
+
+        discord.py itself tries again at once, however fast the last connection was lost.
+        """
+        if time.monotonic() - self._connected_at < _STEADY:
+            await self._pauses.wait()
+        else:
+            self._pauses.reset()
+        while True:
+            try:
+                socket = await super().ws_connect(url, compress=compress)
+            except (aiohttp.ClientError, OSError) as error:
+                self._ears.note_lost(f"Discord's gateway can't be reached: {error}.")
+                await self._pauses.wait()
+            else:
+                self._connected_at = time.monotonic()
+                return socket
+
+
+class Client(discord.Client):
+    """One sign-in. Keeps servers, roles and channels in mind, but neither people nor messages.
+
+    The events that Talaria works on go to `Ears` raw, before discord.py builds anything of
+    them: a task for each event would lose their order, and one that discord.py can't read would
+    end the connection. This also is why buttons are no `DynamicItem`s: a press has to be stored
+    as it came, before anybody acts on it, and its `custom_id` holds all that is needed to read
+    it, in this process or another.
+    """
+
+    def __init__(self, settings: DiscordSettings, ears: Ears, starts: Starts) -> None:
+        self._settings = settings
+        self._ears = ears
+        self._starts = starts
+        super().__init__(
+            intents=discord.Intents(
+                guilds=True,
+                guild_messages=True,
+                dm_messages=True,
+                message_content=settings.message_content,
+            ),
+            max_messages=None,
+            member_cache_flags=discord.MemberCacheFlags.none(),
+            chunk_guilds_at_startup=False,
+            heartbeat_timeout=settings.longest_silence,
+            enable_debug_events=True,
+        )
+        Route.BASE = settings.api_base_url
+        # An invalid session leads discord.py there, whatever READY said before.
+        DiscordWebSocket.DEFAULT_GATEWAY = URL(settings.gateway_url)
+
+    def _get_state(self, **options: Any) -> ConnectionState["Client"]:
+        self.http = Wire(self.loop, self._ears, self._settings.longest_pause)
+        state = super()._get_state(**options)
+        for name in HEARD:
+            state.parsers[name] = self._pass_on(name)
+        for name, note in (
+            ("READY", self._ears.note_ready),
+            ("RESUMED", self._ears.note_resumed),
+        ):
+            state.parsers[name] = _followed(state.parsers[name], note)
+        return state
+
+    def _pass_on(self, name: str) -> Any:
+        return lambda data: self._ears.hear(name, data)
+
+    def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
+        """discord.py's own events: only the signs of life are of use."""
+        if event == "socket_raw_receive":
+            self._ears.note_alive()
+        elif event == "disconnect":
+            self._ears.note_lost("The connection to Discord's gateway was lost.")
+
+    async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
+        """Called before a session is begun. Raises `TooManyStarts`."""
+        self._starts.note(time.monotonic())
+        if not initial:  # "wait a random time between 1 and 5 seconds" (gateway, resuming)
+            pause = random.uniform(1, 5)  # noqa: S311 - no secret
+            await asyncio.sleep(min(pause, self._settings.longest_pause))
+
+    async def close(self) -> None:
+        """Close everything, also where nobody answers."""
+        try:
+            async with asyncio.timeout(_CLOSING):
+                await super().close()
+        except TimeoutError:
+            await self.http.close()
+
+
+def _followed(parser: Any, note: Any) -> Any:
+    def parse(data: Any) -> None:
+        parser(data)
+        note()
+
+    return parse

@@ -1,0 +1,79 @@
+"""Looks in a channel's history for a message of which nobody knows whether it got through."""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+
+from adapters.discord.api import Api
+from adapters.discord.payloads import answered_by
+from adapters.discord.places import channel_of
+from adapters.discord.refusals import ChannelUnknown
+from adapters.discord.render import render
+from adapters.discord.words import Json, part, parts
+from adapters.errors import Unsure
+from adapters.messages import OutboundMessage
+
+_MOST_PAGES = 10
+_REMEMBERED = 4096
+
+
+class Tracks:
+    """The newest message ids seen, by channel."""
+
+    def __init__(self) -> None:
+        self._newest: OrderedDict[str, int] = OrderedDict()
+
+    def note(self, channel: str, message_id: str) -> None:
+        """A message passed by."""
+        self._newest[channel] = max(int(message_id), self._newest.pop(channel, 0))
+        if len(self._newest) > _REMEMBERED:
+            self._newest.popitem(last=False)
+
+    def newest(self, channel: str) -> str | None:
+        """The newest id of a channel, None if none was seen."""
+        found = self._newest.get(channel)
+        return str(found) if found else None
+
+
+async def find(api: Api, message: OutboundMessage, known: Sequence[str]) -> str | None:
+    """The id of the message, None if it surely is not there. Raises `AdapterError`.
+
+    Discord does not tell nonces afterwards: a message is known by who wrote it, what it says,
+    which file it carries and what it answers. Behind what is known from before the send only
+    one can be like that; without such an id an equal one from long ago may be taken for it,
+    and `Unsure` is raised. Within some minutes a repeat is harmless in any case, by its nonce.
+    """
+    channel = channel_of(message.address)
+    ids = [one for one in known if one.isdecimal()]
+    try:
+        if not ids:
+            if _pick(await api.read_newest(channel), message, api.bot) is None:
+                return None
+            raise Unsure("A message like this one is there, but it may be an older one.")
+        pages = 0
+        async for page in api.read_history(channel, max(ids, key=int)):
+            found = _pick(page, message, api.bot)
+            if found is not None:
+                return found
+            pages += 1
+            if pages == _MOST_PAGES:
+                raise Unsure("Too many messages were written meanwhile to look through all.")
+    except ChannelUnknown:
+        if message.address.thread_id is None:
+            raise
+    return None
+
+
+def _pick(page: Iterable[Json], message: OutboundMessage, bot: str) -> str | None:
+    content = render(message.text)
+    files = [message.file.name] if message.file else []
+    answered = answered_by(message)
+    for one in page:
+        reference = (part(one, "message_reference") or {}).get("message_id")
+        if (
+            (part(one, "author") or {}).get("id") == bot
+            and str(one.get("content", "")).strip() == content
+            and [file.get("filename") for file in parts(one, "attachments")] == files
+            and reference in (answered, None)  # what was answered may be gone
+        ):
+            return str(one["id"])
+    return None

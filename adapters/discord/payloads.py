@@ -1,0 +1,149 @@
+"""Turns a message that is owed into what Discord's API takes; pure."""
+
+import hashlib
+from base64 import urlsafe_b64encode
+from collections.abc import Sequence
+
+from adapters.abilities import MenuEntry
+from adapters.discord.places import Place, can_write
+from adapters.discord.receive import BUTTON, NO_MESSAGE, PRESS
+from adapters.discord.render import render
+from adapters.discord.words import Json
+from adapters.errors import Rejected
+from adapters.messages import Button, ButtonStyle, OutboundMessage
+
+MOST_BUTTONS = 25
+"""Five rows of five (Discord API, action rows)."""
+MOST_FILE_BYTES = 10 * 1024 * 1024
+"""What a bot may upload where nobody paid for more (Discord API, uploading files)."""
+
+NO_PREVIEWS = 1 << 2
+SILENT = 1 << 12
+
+EYES = "👀"
+
+_ONLY_FOR_THEM = 1 << 6
+_MESSAGE, _LATER_MESSAGE, _LATER_UPDATE = 4, 5, 6
+"""Kinds of answers (Discord API, interaction callback types)."""
+_ROW = 5
+_ACTION_ROW, _BUTTON = 1, 2
+_STYLES: dict[ButtonStyle, int] = {"plain": 2, "good": 3, "danger": 4}
+_TEXT_OPTION = 3
+_LONGEST_DESCRIPTION = 100
+_EVERYWHERE = (0, 1, 2)
+"""Servers, the direct talk with the bot, other direct talks and groups."""
+_WITHOUT_US = 2
+
+
+def make_content(message: OutboundMessage) -> Json:
+    """What a new message and an edit of it have in common. Raises `Rejected`."""
+    content = render(message.text)
+    if not content and message.file is None:
+        raise Rejected("The message is empty, and Discord takes no empty messages.")
+    return {
+        "content": content,
+        "components": make_rows(message.buttons),
+        "flags": NO_PREVIEWS,
+        "allowed_mentions": {"parse": []},
+    }
+
+
+def make_message(message: OutboundMessage, *, bot: str) -> Json:
+    """A new message. Raises `Rejected`."""
+    made = make_content(message)
+    if message.is_silent:
+        made["flags"] |= SILENT
+    if message.key:
+        made |= {"nonce": make_nonce(message.key, bot=bot), "enforce_nonce": True}
+    reply_to = answered_by(message)
+    if reply_to is not None:
+        made["message_reference"] = {"message_id": reply_to, "fail_if_not_exists": False}
+    made["allowed_mentions"]["replied_user"] = reply_to is not None
+    if message.file is not None:
+        made["attachments"] = [{"id": 0, "filename": message.file.name}]
+    return made
+
+
+def answered_by(message: OutboundMessage) -> str | None:
+    """The message that this one answers, where there is one to answer in the same channel."""
+    reply_to = message.reply_to
+    if reply_to is None or reply_to.startswith(NO_MESSAGE):
+        return None
+    # What opened a thread stands above it, and is the thread's title already.
+    return None if reply_to == message.address.thread_id else reply_to
+
+
+def make_acknowledgement(interaction: Json, place: Place) -> Json:
+    """What Discord has to hear within 3 s. The answer itself comes later, as a message.
+
+    A press changes nothing yet. A command is told "👀", which only the person sees; where the
+    bot can't write, it is promised an answer, and the promise is what becomes the answer.
+    """
+    if interaction.get("type") == PRESS:
+        return {"type": _LATER_UPDATE}
+    if can_write(interaction, place):
+        return {"type": _MESSAGE, "data": {"content": EYES, "flags": _ONLY_FOR_THEM}}
+    return {"type": _LATER_MESSAGE}
+
+
+def make_nonce(key: str, *, bot: str) -> str:
+    """The name under which Discord knows a repeated message: at most 25 characters."""
+    digest = hashlib.blake2b(f"{bot}/{key}".encode(), digest_size=15).digest()
+    return urlsafe_b64encode(digest).decode()
+
+
+def make_rows(buttons: Sequence[Button]) -> list[Json]:
+    """The buttons in rows of five, none of them lost. Raises `Rejected` if they are too many."""
+    if len(buttons) > MOST_BUTTONS:
+        raise Rejected(f"Discord shows {MOST_BUTTONS} buttons at most, not {len(buttons)}.")
+    made = [
+        {
+            "type": _BUTTON,
+            "style": _STYLES[button.style],
+            "label": button.label,
+            "custom_id": BUTTON + button.key,
+        }
+        for button in buttons
+    ]
+    return [
+        {"type": _ACTION_ROW, "components": made[start : start + _ROW]}
+        for start in range(0, len(made), _ROW)
+    ]
+
+
+def make_menu(entries: Sequence[MenuEntry], *, is_for_users: bool) -> list[Json]:
+    """The slash commands, each with room for words behind it.
+
+    `is_for_users`: people may bring the bot along to where it is not a member.
+    """
+    contexts = [place for place in _EVERYWHERE if is_for_users or place != _WITHOUT_US]
+    option = {"type": _TEXT_OPTION, "name": "text", "description": "What to say with it"}
+    return [
+        {
+            "type": 1,
+            "name": entry.name,
+            "description": entry.description[:_LONGEST_DESCRIPTION] or entry.name,
+            "options": [option],
+            "contexts": contexts,
+            "integration_types": [0, 1] if is_for_users else [0],
+        }
+        for entry in entries
+    ]
+
+
+def fingerprint(commands: Sequence[Json]) -> str:
+    """The same for two menus that people can't tell apart, whatever else Discord adds."""
+    told = sorted(
+        repr((
+            command.get("name"),
+            command.get("description"),
+            [
+                (option.get("type"), option.get("name"), option.get("description"))
+                for option in command.get("options") or ()
+            ],
+            sorted(command.get("contexts") or ()),
+            sorted(command.get("integration_types") or ()),
+        ))
+        for command in commands
+    )  # fmt: skip
+    return hashlib.blake2b("\n".join(told).encode(), digest_size=16).hexdigest()

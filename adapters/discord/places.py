@@ -1,0 +1,104 @@
+"""The kinds of channels, where they are answered, and whether they can be written to; pure."""
+
+from dataclasses import dataclass
+
+from adapters.discord.words import Json, id_in, number_in, part, plain_name, text_in
+from adapters.errors import Rejected
+from adapters.ids import Address
+
+_TEXT, _DIRECT, _GROUP, _NEWS = 0, 1, 3, 5
+_THREADS = (10, 11, 12)
+_POSTS = (15, 16)
+"""Forum and media channels: all that is in them are threads (Discord API, channel types)."""
+_SEND = 1 << 11
+_SEND_IN_THREADS = 1 << 38
+_FORWARD = 1
+_WITH_BOT = 1
+"""The context of a direct talk with the bot; those between people are another one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A channel as Discord describes it. `guild` is empty outside of servers."""
+
+    channel_id: str
+    kind: int
+    name: str = ""
+    parent_id: str = ""
+    guild_id: str = ""
+    guild: str = ""
+
+    @property
+    def is_direct(self) -> bool:
+        """True for a talk with the bot alone."""
+        return self.kind == _DIRECT
+
+    @property
+    def is_thread(self) -> bool:
+        """True for threads and for posts in forums."""
+        return self.kind in _THREADS
+
+    @property
+    def takes_threads(self) -> bool:
+        """True where a thread can be opened below a message."""
+        return self.kind in (_TEXT, _NEWS)
+
+    @property
+    def title(self) -> str | None:
+        """What people call the room, None for a direct talk."""
+        if self.is_direct:
+            return None
+        return plain_name(f"{self.guild} #{self.name}" if self.guild else self.name) or None
+
+    def address(self, *, ticket: str | None = None, starts: str | None = None) -> Address:
+        """Where an answer goes; `starts` is a message that opens a thread of its own."""
+        opened = starts if self.takes_threads else None
+        return Address(
+            chat_id=self.parent_id if self.is_thread and self.parent_id else self.channel_id,
+            thread_id=self.channel_id if self.is_thread else opened,
+            is_direct=self.is_direct and ticket is None,
+            ticket=ticket,
+        )
+
+
+def read_place(channel: Json, *, guild_id: str = "", guild: str = "") -> Place:
+    """A channel as REST and interactions tell of it. Raises `ValueError`."""
+    return Place(
+        channel_id=id_in(channel, "id"),
+        kind=number_in(channel, "type"),
+        name=plain_name(text_in(channel, "name")),
+        parent_id=text_in(channel, "parent_id"),
+        guild_id=text_in(channel, "guild_id") or guild_id,
+        guild=guild,
+    )
+
+
+def holds_posts(kind: int) -> bool:
+    """True for forums, in which a thread's first message stands in the thread itself."""
+    return kind in _POSTS
+
+
+def is_forward(message: Json) -> bool:
+    """True when the sender only passed on what is in it. Raises `ValueError`."""
+    reference = part(message, "message_reference") or {}
+    return number_in(reference, "type") == _FORWARD
+
+
+def can_write(interaction: Json, place: Place) -> bool:
+    """Whether the bot may write where it was called upon, as itself. Raises `ValueError`."""
+    if place.is_direct:
+        return bool(interaction.get("context", _WITH_BOT) == _WITH_BOT)
+    if "0" not in (part(interaction, "authorizing_integration_owners") or {}):
+        return False  # a person brought it along; to the place it is a stranger
+    permissions = text_in(interaction, "app_permissions")
+    if not place.guild_id or not permissions.isdecimal():
+        return False
+    return bool(int(permissions) & (_SEND_IN_THREADS if place.is_thread else _SEND))
+
+
+def channel_of(address: Address) -> str:
+    """The channel that messages of an address stand in. Raises `Rejected`."""
+    name = address.thread_id or address.chat_id
+    if not (name.isascii() and name.isdecimal()):
+        raise Rejected(f'"{name}" is no channel of Discord.')
+    return name

@@ -1,0 +1,233 @@
+"""Reads one stored event of Discord as a message or a press from a person; pure."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from adapters.discord.media import read_attachments, snapshots
+from adapters.discord.places import Place, can_write, is_forward, read_place
+from adapters.discord.words import (
+    Json,
+    id_in,
+    name_of,
+    number_in,
+    part,
+    parts,
+    plain_name,
+    plain_text,
+    spell,
+    text_in,
+    time_of,
+)
+from adapters.ids import PlatformMessageId, PlatformUserId
+from adapters.messages import ButtonPress, InboundMessage, Quote, Sender
+
+BUTTON = "t:"
+"""What the names of our buttons begin with, so that another program's are told apart."""
+NO_MESSAGE = "i"
+"""What the ids of commands begin with: nothing that can be answered or reacted to."""
+PRESS = 3
+"""The type of an interaction that is a press of a button."""
+
+_WRITTEN = (0, 19)
+"""Types of messages that a person wrote: a plain one and a reply; the rest tells of events."""
+_COMMAND = 2
+_SLASH = 1
+_STRANGER = "somebody"
+"""Discord does not tell who wrote what is passed on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What else must be known to read a message, as it was when the message came."""
+
+    bot: str
+    """The bot's user id."""
+    role: str = ""
+    """The bot's own role in the server, which people can mention as well."""
+    threads: bool = False
+    """Whether a mention opens a thread."""
+    place: Place | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Names of the roles and channels that the text mentions."""
+
+    @property
+    def ours(self) -> frozenset[str]:
+        """The ids that mean the bot in a text."""
+        return frozenset((self.bot, self.role) if self.role else (self.bot,))
+
+
+def pack(key: str, data: Json, context: Context) -> str:
+    """The JSON text to store: `data` under `key`, which is message, edit, interaction or mark."""
+    return json.dumps({"context": asdict(context), key: data})
+
+
+def is_for_us(message: Json, context: Context) -> bool:
+    """Whether a person wrote a message to the bot. Raises `ValueError`.
+
+    `@everyone` names nobody. What is said in a thread without naming the bot is not for it
+    either, whoever opened the thread: people talk there among themselves.
+    """
+    author = part(message, "author")
+    if author is None or author.get("bot") or message.get("webhook_id"):
+        return False
+    if number_in(message, "type") not in _WRITTEN:
+        return False
+    if context.place.is_direct if context.place else not message.get("guild_id"):
+        return True
+    answered = part(message, "referenced_message") or {}
+    roles = message.get("mention_roles")
+    return (
+        any(user.get("id") == context.bot for user in parts(message, "mentions"))
+        or bool(context.role and isinstance(roles, list) and context.role in roles)
+        or (part(answered, "author") or {}).get("id") == context.bot
+    )
+
+
+def receive(payload: str) -> InboundMessage | ButtonPress | None:
+    """What a packed event says, None if it is of no concern to a person's talk.
+
+    Raises `ValueError` on what can't be read.
+    """
+    envelope = json.loads(payload)
+    if not isinstance(envelope, dict):
+        raise ValueError("an event is no object")
+    context = _read_context(part(envelope, "context") or {})
+    for key in ("message", "edit"):
+        message = part(envelope, key)
+        if message is not None:
+            return _read_message(message, context, is_edit=key == "edit")
+    interaction = part(envelope, "interaction")
+    if interaction is not None:
+        return _read_interaction(interaction, context)
+    if part(envelope, "mark") is None:
+        raise ValueError("there is nothing in it")
+    return None
+
+
+def _read_context(packed: Json) -> Context:
+    place = part(packed, "place")
+    names: dict[str, Any] = part(packed, "names") or {}
+    return Context(
+        bot=id_in(packed, "bot"),
+        role=text_in(packed, "role"),
+        threads=packed.get("threads") is True,
+        place=Place(**place) if place else None,
+        names={key: name for key, name in names.items() if isinstance(name, str)},
+    )
+
+
+def _read_message(message: Json, context: Context, *, is_edit: bool) -> InboundMessage | None:
+    author, place = part(message, "author"), context.place
+    if author is None or place is None:
+        raise ValueError("a message without an author or a place")
+    message_id = id_in(message, "id")
+    is_addressed = is_for_us(message, context)
+    attachments = read_attachments(message, place.channel_id, message_id)
+    passed_on = snapshots(message) if is_forward(message) else []
+    text = "\n\n".join(
+        spell(text_in(one, "content"), _names(one, context), context.ours)
+        for one in (passed_on or [message])
+    )
+    if author.get("bot") or not (text or attachments or is_addressed):
+        return None
+    username = plain_name(text_in(author, "username"))
+    return InboundMessage(
+        address=place.address(starts=message_id if context.threads and is_addressed else None),
+        message_id=PlatformMessageId(message_id),
+        sender=Sender(
+            user_id=PlatformUserId(id_in(author, "id")),
+            display_name=name_of(author, part(message, "member")),
+            username=username or None,
+        ),
+        text=text,
+        is_addressed=is_addressed,
+        is_edit=is_edit,
+        attachments=attachments,
+        quote=None if passed_on else _read_quote(message, context),
+        room_title=place.title,
+        forwarded_from=_STRANGER if passed_on else None,
+        sent_at=_edited_at(message) if is_edit else time_of(message_id),
+    )
+
+
+def _names(message: Json, context: Context) -> dict[str, str]:
+    """The names of all that the text mentions."""
+    people = {
+        id_in(user, "id"): name_of(user, part(user, "member"))
+        for user in parts(message, "mentions")
+    }
+    return {**context.names, **people}
+
+
+def _edited_at(message: Json) -> int:
+    moment = text_in(message, "edited_timestamp")
+    return int(datetime.fromisoformat(moment).timestamp() * 1000)
+
+
+def _read_quote(message: Json, context: Context) -> Quote | None:
+    answered = part(message, "referenced_message")
+    author = part(answered, "author") if answered else None
+    if answered is None or author is None:
+        return None
+    words = spell(text_in(answered, "content"), _names(answered, context), frozenset())
+    if not words:
+        found = read_attachments(answered, "", "")
+        words = " ".join(f"[{attachment.name or attachment.kind}]" for attachment in found)
+    return Quote(author=name_of(author), text=words, is_ours=author.get("id") == context.bot)
+
+
+def _read_interaction(interaction: Json, context: Context) -> InboundMessage | ButtonPress | None:
+    data, channel = part(interaction, "data"), part(interaction, "channel")
+    if data is None or channel is None:
+        return None  # a ping, or one that happens nowhere
+    guild_id = text_in(interaction, "guild_id")
+    guild = context.place.guild if context.place else ""
+    place = read_place(channel, guild_id=guild_id, guild=guild)
+    ticket = None if can_write(interaction, place) else make_ticket(interaction)
+    address = place.address(ticket=ticket)
+    member = part(interaction, "member")
+    user = part(member, "user") if member else part(interaction, "user")
+    if user is None:
+        raise ValueError("nobody called upon the bot")
+    interaction_id = id_in(interaction, "id")
+    sender = Sender(
+        user_id=PlatformUserId(id_in(user, "id")),
+        display_name=name_of(user, member),
+        username=plain_name(text_in(user, "username")) or None,
+        language=text_in(interaction, "locale") or None,
+    )
+    kind = number_in(interaction, "type")
+    if kind == PRESS and text_in(data, "custom_id").startswith(BUTTON):
+        return ButtonPress(
+            address=address,
+            message_id=PlatformMessageId(id_in(part(interaction, "message") or {}, "id")),
+            sender=sender,
+            key=text_in(data, "custom_id").removeprefix(BUTTON),
+            sent_at=time_of(interaction_id),
+        )
+    if kind != _COMMAND or number_in(data, "type") != _SLASH:
+        return None
+    return InboundMessage(
+        address=address,
+        message_id=PlatformMessageId(NO_MESSAGE + interaction_id),
+        sender=sender,
+        text=_command(data),
+        is_addressed=True,
+        room_title=place.title,
+        sent_at=time_of(interaction_id),
+    )
+
+
+def make_ticket(interaction: Json) -> str:
+    """The right to answer a command for 15 minutes. Raises `ValueError`."""
+    return f"{id_in(interaction, 'id')}:{text_in(interaction, 'token')}"
+
+
+def _command(data: Json) -> str:
+    """A slash command as the words that would say the same."""
+    words = [f"/{text_in(data, 'name')}"]
+    words += [str(option.get("value", "")) for option in parts(data, "options")]
+    return plain_text(" ".join(words)).strip()

@@ -1,0 +1,145 @@
+"""What Discord's refusals and discord.py's errors mean, in this wing's own names."""
+
+import aiohttp
+import discord
+
+from adapters.errors import (
+    AdapterError,
+    AdapterStopped,
+    ChatGone,
+    MessageGone,
+    RateLimited,
+    Rejected,
+    Unreachable,
+)
+
+PORTAL = "Developer Portal (discord.com/developers) > your application > Bot"
+
+_DEFAULT_WAIT = 5.0
+"""Seconds to wait on a 429 that does not say for how long."""
+_CHANNEL_UNKNOWN = 10003
+_CHAT_GONE = frozenset((
+    10004,  # unknown server
+    10013,  # unknown user
+    10015,  # unknown webhook: the command can't be answered any more
+    50001,  # no access
+    50007,  # this person takes no messages from the bot
+    50008,  # not a channel of text
+    50027,  # the webhook's token has run out
+    50083,  # the thread is archived
+    50278,  # no server in common with this person
+    160005,  # the thread is locked
+))  # fmt: skip
+_MESSAGE_GONE = frozenset((
+    10008,  # unknown message
+    30046,  # too many edits of an old message
+    50005,  # somebody else's message
+    50021,  # a message of the system
+))  # fmt: skip
+_NOT_PERMITTED = 50013
+_ALREADY_THERE = 160004
+"""A thread was opened for this message before."""
+_TOO_LATE = frozenset((10062, 40060))
+"""The interaction is unknown by now, or was acknowledged before."""
+_FATAL = {
+    4004: f"Discord does not know the token in DISCORD_BOT_TOKEN. Make a new one: {PORTAL} > "
+    "Reset Token.",
+    4010: "Discord refuses how the bot's work is divided (invalid shard).",
+    4011: "The bot is in too many servers for one connection (more than 2,500).",
+    4012: "Discord's gateway does not speak this version any more. Update Talaria.",
+    4013: "Discord does not know one of the intents that Talaria asks for. Update Talaria.",
+    4014: "The bot may not read messages in servers. Turn on the switch: "
+    f"{PORTAL} > Privileged Gateway Intents > Message Content Intent; or set "
+    "discord.message_content = false.",
+}
+"""Codes with which the gateway closes for good (discord.com/developers, gateway close codes)."""
+WIRE_ERRORS = (discord.DiscordException, aiohttp.ClientError, OSError, ValueError)
+"""All that a call of discord.py may raise; a `ValueError` is JSON that can't be read."""
+
+
+class ChannelUnknown(ChatGone):
+    """There is no such channel, or not yet: a thread that was never opened."""
+
+
+class NotPermitted(ChatGone):
+    """The bot lacks a permission in this place."""
+
+
+class AlreadyThere(Rejected):
+    """What was to be made exists."""
+
+
+class TooLate(Rejected):
+    """The interaction can't be acknowledged (any more)."""
+
+
+def translate(error: BaseException, *, lost: type[AdapterError] = Unreachable) -> AdapterError:
+    """This wing's name for what a call raised.
+
+    `lost` is raised when a request left and no clear answer came; `Unsure` for calls that may
+    not be made twice.
+    """
+    match error:
+        case AdapterError():
+            return error
+        case discord.RateLimited():
+            return _limited(error.retry_after)
+        case discord.HTTPException():
+            return _translate_answer(error, lost)
+        case discord.ConnectionClosed():
+            return _translate_close(error.code)
+        case discord.PrivilegedIntentsRequired():
+            return AdapterStopped(_FATAL[4014])
+        case discord.LoginFailure():
+            return AdapterStopped(_FATAL[4004])
+        case discord.GatewayNotFound():
+            return Unreachable("Discord does not tell where its gateway is.")
+        case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError():
+            return Unreachable(f"Discord can't be reached: {error}.")
+        case TimeoutError():
+            return lost("Discord did not answer in time.")
+        case aiohttp.ClientError() | OSError():  # its text may hold an address with a token
+            return lost(f"The connection to Discord broke ({type(error).__name__}).")
+        case ValueError():
+            return lost("Discord's answer can't be read.")
+        case _:  # what Talaria does not use of discord.py; a repeat would raise it again
+            return Rejected(f"discord.py can't do that: {error or type(error).__name__}.")
+
+
+def _translate_answer(error: discord.HTTPException, lost: type[AdapterError]) -> AdapterError:
+    code, said = error.code, f"Discord: {error.text or error.status} ({error.code})."
+    if error.status == 429:
+        return _limited(_seconds(error.response.headers.get("Retry-After", "")))
+    if error.status >= 500:
+        return lost(f"Discord is unwell: {error.status}.")
+    if code == _CHANNEL_UNKNOWN:
+        return ChannelUnknown(said)
+    if code == _NOT_PERMITTED:
+        return NotPermitted(said)
+    if code == _ALREADY_THERE:
+        return AlreadyThere(said)
+    if code in _CHAT_GONE:
+        return ChatGone(said)
+    if code in _MESSAGE_GONE:
+        return MessageGone(said)
+    if code in _TOO_LATE:
+        return TooLate(said)
+    if error.status == 401:
+        return AdapterStopped(_FATAL[4004])
+    if not code and isinstance(error, discord.Forbidden):
+        return Unreachable("Something before Discord refuses the call (403).")
+    return Rejected(said)
+
+
+def _translate_close(code: int) -> AdapterError:
+    if code in _FATAL:
+        return AdapterStopped(f"{_FATAL[code]} (The gateway closed with {code}.)")
+    return Unreachable(f"Discord's gateway closed the connection with {code}.")
+
+
+def _limited(seconds: float) -> RateLimited:
+    return RateLimited(f"Discord asks to wait for {seconds:g} s.", retry_after=seconds)
+
+
+def _seconds(header: str) -> float:
+    return float(header) if header.isdecimal() else _DEFAULT_WAIT

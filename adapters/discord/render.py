@@ -1,0 +1,171 @@
+"""Turns Markdown into the dialect that Discord shows; pure."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from adapters.markdown import (
+    Block,
+    CodeBlock,
+    Heading,
+    Listing,
+    Paragraph,
+    Quote,
+    Run,
+    Style,
+    Table,
+    is_plain,
+    parse,
+)
+
+TEXT_LIMIT = 2000
+"""Characters of a message (Discord API, Create Message: content). Counted here in UTF-16
+units, of which there are never fewer."""
+
+_RULE = "———"
+_MARKS: tuple[tuple[Style, str], ...] = (("bold", "**"), ("strike", "~~"), ("italic", "*"))
+_DEEPEST_HEADING = 3
+_UNSENDABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+_SPECIAL = re.compile(r"(?P<address>https?://\S+)|(?P<mark>[\\*_~`|\[\]]|<(?=[@#:/]|a:|t:|id:))")
+_LINE_START = re.compile(r"^(?P<blank>\s*)(?=#{1,3} |>|-# |[-+] )", re.MULTILINE)
+_CLICKABLE = re.compile(r"https?://[^\s/?#]+\S*\Z")
+_LANGUAGE = re.compile(r"[\w+#.-]+\Z")
+_TICKS = re.compile("`+")
+_WIDE_FENCE = re.compile("`(?=``)")
+
+
+def measure(text: str) -> int:
+    """The length of what Discord gets for a text, in UTF-16 units."""
+    shown = render(text)
+    return len(shown.encode("utf-16-le")) // 2
+
+
+def render(markdown: str) -> str:
+    """The content of a message, without blanks at its ends. Loses no words; never raises."""
+    text = _UNSENDABLE.sub("", markdown.replace("\r\n", "\n"))
+    if is_plain(text):
+        return text.strip()
+    shown = _write(parse(text), gap="\n\n").strip()
+    # Markup around nothing, such as an empty link, is better shown raw than not at all.
+    return shown or text.strip()
+
+
+def _write(blocks: Iterable[Block], *, gap: str) -> str:
+    return gap.join(_write_block(block) for block in blocks)
+
+
+def _write_block(block: Block) -> str:
+    match block:
+        case Paragraph():
+            return _inline(block.runs)
+        case Heading() if block.level <= _DEEPEST_HEADING:
+            return "#" * block.level + " " + _inline(block.runs).replace("\n", " ")
+        case Heading():
+            return _inline(tuple(_embolden(run) for run in block.runs))
+        case CodeBlock():
+            language = block.language if _LANGUAGE.match(block.language) else ""
+            return _fence(block.text, language)
+        case Table():
+            return _fence(_draw(block))
+        case Quote():
+            lines = _write(block.blocks, gap="\n\n").split("\n")
+            # Discord nests no quotes: a mark within one would be shown.
+            return "\n".join("> " + line.removeprefix("> ") for line in lines)
+        case Listing():
+            return _list(block)
+        case _:
+            return _RULE
+
+
+def _embolden(run: Run) -> Run:
+    return Run(text=run.text, styles=run.styles | {"bold"}, link=run.link)
+
+
+def _list(listing: Listing) -> str:
+    items: list[str] = []
+    for index, item in enumerate(listing.items):
+        mark = "- " if listing.first is None else f"{listing.first + index}. "
+        first, *rest = _write(item, gap="\n").split("\n")
+        items.append("\n".join((mark + first, *(" " * len(mark) + line for line in rest))))
+    return ("\n" if listing.is_tight else "\n\n").join(items)
+
+
+def _fence(text: str, language: str = "") -> str:
+    """A block of code. Nothing can escape a fence within it, so it is set apart unseen."""
+    return f"```{language}\n" + _WIDE_FENCE.sub("`\u200b", text) + "\n```"
+
+
+def _inline(runs: Sequence[Run]) -> str:
+    """Runs in a line; a look that goes on over several runs is opened once."""
+    text = ""
+    is_open: list[tuple[Style, str]] = []
+    for index, run in enumerate(runs):
+        while any(style not in run.styles for style, _ in is_open):
+            text += is_open.pop()[1]
+        for style, mark in _MARKS:
+            if style in run.styles and all(style != one for one, _ in is_open):
+                # Beside other stars an italic one would be taken for half of a bold one.
+                is_open.append((style, "_" if mark == "*" == text[-1:] else mark))
+                text += is_open[-1][1]
+        before = runs[index - 1].link if index else None
+        behind = runs[index + 1].link if index + 1 < len(runs) else None
+        text += _link(run, is_first=before != run.link, is_last=behind != run.link)
+    text += "".join(mark for _, mark in reversed(is_open))
+    # Words may stand at the start of a line that would make it a heading or a list.
+    return _LINE_START.sub(r"\g<blank>\\", text)
+
+
+def _link(run: Run, *, is_first: bool, is_last: bool) -> str:
+    """A run with its link, or with its address behind it where Discord makes no link of it."""
+    text = _look(run)
+    link = run.link
+    if link is None:
+        return text
+    if _CLICKABLE.match(link):
+        if link == run.text:
+            return link
+        address = link.replace("(", "%28").replace(")", "%29")
+        return f"[{text}]({address})"
+    is_shown = is_first and link in (run.text, f"mailto:{run.text}")
+    return f"{text} ({_escape(link)})" if is_last and link and not is_shown else text
+
+
+def _look(run: Run) -> str:
+    if "code" not in run.styles:
+        return _escape(run.text)
+    fence = "`" * (max(map(len, _TICKS.findall(run.text)), default=0) + 1)
+    return f"`{run.text}`" if len(fence) == 1 else f"{fence} {run.text} {fence}"
+
+
+def _escape(text: str) -> str:
+    """Words that Discord shows as they stand. Addresses need no escapes and break by them."""
+    return _SPECIAL.sub(lambda found: found["address"] or f"\\{found['mark']}", text)
+
+
+def _draw(table: Table) -> str:
+    """A table in letters of one width, each column as wide as its widest cell."""
+    rows = [[_cell(cell) for cell in row] for row in table.rows]
+    widths = [max(_width(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = [" | ".join(map(_pad, row, widths, table.alignments)).rstrip() for row in rows]
+    lines.insert(1, "-+-".join("-" * width for width in widths))
+    return "\n".join(lines)
+
+
+def _cell(runs: Sequence[Run]) -> str:
+    return "".join(run.text for run in runs).replace("\n", " ")
+
+
+def _pad(text: str, width: int, alignment: str) -> str:
+    room = width - _width(text)
+    left = {"left": 0, "center": room // 2, "right": room}[alignment]
+    return " " * left + text + " " * (room - left)
+
+
+def _width(text: str) -> int:
+    """Columns that a text takes in letters of one width: 2 for wide ones, 0 for marks."""
+    return sum(
+        0
+        if unicodedata.category(letter) in ("Mn", "Me", "Cf")
+        else 1 + (unicodedata.east_asian_width(letter) in "WF")
+        for letter in text
+    )

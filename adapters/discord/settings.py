@@ -1,0 +1,103 @@
+"""What can be set about Discord, read from strings."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+API = "https://discord.com/api/v10"
+GATEWAY = "wss://gateway.discord.gg/"
+
+_KEYS = (
+    "token",
+    "api_base_url",
+    "gateway_url",
+    "edit_interval",
+    "messages_per_second",
+    "thread_per_mention",
+    "message_content",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscordSettings:
+    """Everything that an adapter needs to know. All durations are in seconds."""
+
+    token: str
+    api_base_url: str = API
+    """What stands before /channels; ends in /api/v10."""
+    gateway_url: str = GATEWAY
+    edit_interval: float = 1.2
+    """Discord takes about 5 edits in 5 s in one channel, new messages apart."""
+    messages_per_second: float = 40.0
+    """New messages a second over all channels; 0 lifts the limit. Discord's own is 50 calls of
+    any kind (discord.com/developers/docs/topics/rate-limits)."""
+    thread_per_mention: bool = False
+    """True: a mention in a plain channel is answered in a thread of its own."""
+    message_content: bool = True
+    """Whether to ask for the privileged intent to read what was not said to the bot."""
+    longest_pause: float = 120.0
+    """Upper bound of the pause between two attempts while Discord can't be reached."""
+    longest_silence: float = 62.0
+    """How long the gateway may say nothing before it counts as dead: one and a half of the
+    41.25 s between heartbeats, each of which it answers."""
+    patience: float = 10.0
+    """How long new messages wait for older ones of their channel that were missed."""
+
+
+def read_settings(options: Mapping[str, str]) -> DiscordSettings:
+    """Read settings from strings. Raises `ValueError` with a sentence for the person."""
+    for key in options:
+        if key not in _KEYS:
+            raise ValueError(f'Discord has no setting "{key}"; it has {", ".join(_KEYS)}.')
+    token = options.get("token", "").strip()
+    if not token:
+        raise ValueError(
+            "Discord needs the bot's token: Developer Portal > your application > Bot > Reset "
+            "Token. Put it into DISCORD_BOT_TOKEN."
+        )
+    if token.count(".") != 2 or len(token.split()) != 1 or not token.isascii():
+        raise ValueError(
+            "DISCORD_BOT_TOKEN does not look like a bot's token, which has three parts with "
+            "dots between them. Copy the whole of it, without the word Bot."
+        )
+    return DiscordSettings(
+        token=token,
+        api_base_url=_read_address(options, "api_base_url", API, ("http", "https")).rstrip("/"),
+        gateway_url=_read_address(options, "gateway_url", GATEWAY, ("ws", "wss")),
+        edit_interval=_read_number(options, "edit_interval", 1.2),
+        messages_per_second=_read_number(options, "messages_per_second", 40.0),
+        thread_per_mention=_read_switch(options, "thread_per_mention", default=False),
+        message_content=_read_switch(options, "message_content", default=True),
+    )
+
+
+def _read_address(
+    options: Mapping[str, str], key: str, default: str, schemes: tuple[str, ...]
+) -> str:
+    text = options.get(key) or default
+    parts = urlsplit(text)
+    if parts.scheme not in schemes or not parts.hostname or parts.query:
+        raise ValueError(f'Discord\'s {key} is "{text}", but should look like {default}.')
+    return text
+
+
+def _read_number(options: Mapping[str, str], key: str, default: float) -> float:
+    text = options.get(key)
+    if text is None:
+        return default
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= 86_400:
+        raise ValueError(f'Discord\'s {key} is "{text}", but should be a number from 0 to 86400.')
+    return number
+
+
+def _read_switch(options: Mapping[str, str], key: str, *, default: bool) -> bool:
+    text = options.get(key)
+    if text is None:
+        return default
+    if text.lower() not in ("true", "false"):
+        raise ValueError(f'Discord\'s {key} is "{text}", but should be true or false.')
+    return text.lower() == "true"

@@ -1,0 +1,87 @@
+"""Answers by the right that a command gave, where the bot may not write by itself."""
+
+import time
+
+from adapters.discord.api import Api
+from adapters.discord.payloads import SILENT, make_content
+from adapters.discord.receive import NO_MESSAGE
+from adapters.discord.render import render
+from adapters.discord.words import Json, number_in, text_in, time_of
+from adapters.errors import ChatGone, MessageGone, Unsure
+from adapters.messages import OutboundMessage
+
+_LASTS = 15 * 60
+"""Seconds for which Discord lets a command be answered (interaction tokens)."""
+_ORIGINAL = "@original"
+_PROMISED = 1 << 7
+"""Flag of an answer that was promised and is not there yet."""
+
+
+def check(ticket: str) -> None:
+    """Raises `ChatGone` if it has run out."""
+    interaction_id = ticket.partition(":")[0]
+    if not interaction_id.isdecimal() or time.time() - time_of(interaction_id) / 1000 > _LASTS:
+        raise ChatGone(
+            "The 15 minutes in which Discord lets a command be answered here are over. Use the "
+            "command again."
+        )
+
+
+async def send(api: Api, ticket: str, message: OutboundMessage) -> str:
+    """Keep the promise that was made, or say one thing more. Raises `AdapterError`.
+
+    Keeping it may be repeated. What comes after it may not: Discord knows no nonce there.
+    """
+    check(ticket)
+    body = make_content(message)
+    if message.is_silent:
+        body["flags"] |= SILENT
+    if message.file is not None:
+        body["attachments"] = [{"id": 0, "filename": message.file.name}]
+    method, which = "POST", ""
+    if await _is_promised(api, ticket):
+        method, which = "PATCH", _ORIGINAL
+    return text_in(await api.hook(method, ticket, which, body=body, file=message.file), "id")
+
+
+async def edit(api: Api, ticket: str, message: OutboundMessage, message_id: str) -> None:
+    """Make a message read so. Raises `AdapterError`."""
+    check(ticket)
+    await api.hook("PATCH", ticket, message_id, body=make_content(message))
+
+
+async def delete(api: Api, ticket: str, message_id: str) -> None:
+    """Take a message away. Raises `AdapterError`."""
+    check(ticket)
+    await api.hook("DELETE", ticket, message_id)
+
+
+async def find(api: Api, ticket: str, message: OutboundMessage) -> str | None:
+    """The promised answer if it is this message, None while it is still promised.
+
+    Raises `Unsure` for what came after it: Discord does not show that to the bot.
+    """
+    check(ticket)
+    original = await _original(api, ticket)
+    if original is not None and number_in(original, "flags") & _PROMISED:
+        return None
+    if original is not None and text_in(original, "content").strip() == render(message.text):
+        return text_in(original, "id")
+    raise Unsure("Discord does not show what was said there.")
+
+
+async def _is_promised(api: Api, ticket: str) -> bool:
+    original = await _original(api, ticket)
+    return original is not None and bool(number_in(original, "flags") & _PROMISED)
+
+
+async def _original(api: Api, ticket: str) -> Json | None:
+    try:
+        return await api.hook("GET", ticket, _ORIGINAL)
+    except MessageGone:
+        return None
+
+
+def names_no_message(message_id: str) -> bool:
+    """True for the id of a command, which is no message that could be reacted to."""
+    return message_id.startswith(NO_MESSAGE)
