@@ -1,0 +1,130 @@
+"""The page about adding a platform names what exists, and the console has taken its steps."""
+
+import ast
+import re
+from functools import cache
+
+import pytest
+
+from adapters.console import create
+from tests.contracts.rig import ABILITIES
+from tests.contracts.rigs_console import ConsoleRig
+from tests.house.source import ROOT, list_modules
+
+PAGE = ROOT / "docs" / "adding-a-platform.md"
+TEXT = PAGE.read_text()
+CODE = re.compile(r"`([^`\n]+)`")
+BUILT_IN = {"isinstance", "__init__"}
+
+
+def section(number: int) -> str:
+    """One step of the page."""
+    _, text = TEXT.split(f"\n## {number}. ")
+    return text.partition("\n## ")[0]
+
+
+def rows(text: str) -> list[list[str]]:
+    """The rows of the only table in a text, without its head."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+@cache
+def defined() -> frozenset[str]:
+    """Every name that the wings, the hall and the suite define; of a class also `Class.name`."""
+    found: set[str] = set()
+    for module in list_modules():
+        if not module.path.startswith(("adapters/", "gateway/", "tests/contracts/")):
+            continue
+        for node in ast.walk(module.tree):
+            found |= set(_names_of(node))
+            if isinstance(node, ast.ClassDef):
+                found |= {f"{node.name}.{name}" for inner in node.body for name in _names_of(inner)}
+    return frozenset(found)
+
+
+def _names_of(node: ast.AST) -> list[str]:
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return [name]
+        case ast.Assign(targets=targets):
+            return [target.id for target in targets if isinstance(target, ast.Name)]
+        case ast.AnnAssign(target=ast.Name(id=name)):
+            return [name]
+    return []
+
+
+@pytest.mark.parametrize("name", sorted(set(CODE.findall(TEXT))))
+def test_every_name_on_the_page_exists(name: str) -> None:
+    if name.startswith("make "):
+        assert re.search(rf"^{name.removeprefix('make ')}:", ROOT.joinpath("Makefile").read_text(),
+                         re.MULTILINE)  # fmt: skip
+    elif "/" in name or name.endswith(".md"):
+        assert ROOT.joinpath(name).exists()
+    elif name in {room for room, *_ in rows(section(2))}:
+        assert ROOT.joinpath("adapters", "telegram", f"{name}.py").exists()
+    else:
+        assert name in defined() | BUILT_IN
+
+
+def test_a_name_that_does_not_exist_would_be_seen() -> None:
+    assert not {"CanFly", "Inlet.give", "RawEvent.place", "make_platform"} & defined()
+    assert {"CanAsk", "Inlet.marks", "RawEvent.position", "create", "RIGS", "Trait"} <= defined()
+
+
+def test_every_step_says_where_the_console_has_it() -> None:
+    steps = re.findall(r"^## (\d+)\. ", TEXT, re.MULTILINE)
+    assert steps == [str(number) for number in range(1, 10)]
+    for step in steps:
+        assert re.search(r"^The console:|\| console \|", section(int(step)), re.MULTILINE), step
+
+
+def test_the_rooms_are_those_of_the_console() -> None:
+    found = {file.stem for file in ROOT.glob("adapters/console/*.py")} - {"__init__"}
+    assert {room for room, *_ in rows(section(2))} == found
+
+
+def test_pure_rooms_are_pure() -> None:
+    for room, _, is_pure in rows(section(2)):
+        modules = [m for m in list_modules() if m.path == f"adapters/console/{room}.py"]
+        assert len(modules) == 1
+        waits = any(isinstance(node, ast.AsyncFunctionDef) for node in ast.walk(modules[0].tree))
+        assert waits == (is_pure == "no"), room
+
+
+def test_what_may_be_imported_is_what_the_linter_allows() -> None:
+    named = set(re.findall(r"`adapters/(\w+)\.py`", section(2)))
+    pyproject = ROOT.joinpath("pyproject.toml").read_text()
+    assert named == set(re.findall(r'"adapters\.\*\* -> adapters\.(\w+)"', pyproject))
+
+
+def test_the_abilities_are_all_of_them_and_the_consoles_are_marked() -> None:
+    told = {name: console for name, _, console in rows(section(5))}
+    assert set(told) == {ability.__name__ for ability in ABILITIES}
+    marked = {name for name, console in told.items() if console == "yes"}
+    assert marked == {ability.__name__ for ability in ConsoleRig.abilities}
+
+
+def test_the_console_is_made_of_options_without_touching_anything() -> None:
+    adapter = create({"socket": "/nowhere/console.sock"})
+    assert adapter.health().state == "starting"
+
+
+def test_the_errors_that_the_console_raises_are_the_ones_on_the_page() -> None:
+    told = set(re.findall(r"`(\w+)` when", section(4).partition("The console:")[2]))
+    raised = {
+        ast.unparse(node.exc.func)
+        for module in list_modules()
+        if module.path.startswith("adapters/console/")
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)
+    }
+    assert told == raised - {"ValueError"}
+
+
+@pytest.mark.parametrize("step", [8, 9])
+def test_every_place_that_is_to_be_changed_knows_the_console(step: int) -> None:
+    files = [name for name in CODE.findall(section(step)) if ROOT.joinpath(name).is_file()]
+    assert len(files) >= 4
+    for file in set(files) - {"tests/house/rules.py"}:
+        assert "console" in ROOT.joinpath(file).read_text().lower(), file
