@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from adapters.ids import PlatformUserId
 from adapters.messages import InboundMessage, Sender
 from agent_core.ids import InboxId
-from agent_core.state import inbox, outbox, people
+from agent_core.state import audit, inbox, links, outbox, people
+from agent_core.state.audit import Deed
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
-from agent_core.state.people import Admission, NewAccount, Person, Role
+from agent_core.state.people import Account, Admission, NewAccount, Person, Role
 from gateway import translate, wording
 from gateway.access import Access
 
@@ -27,8 +28,6 @@ _PAIRING_LASTS = 3_600_000
 _CLAIM_LASTS = 24 * 3_600_000
 _STRANGER_PAUSE = 3_600_000
 _MOST_KNOWN = 4096
-_WRONG_CODES = 5
-_WRONG_CODES_PAUSE = 600_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +46,7 @@ class Identity:
         self._access = access
         self._now = now
         self._known: OrderedDict[tuple[str, str], Person] = OrderedDict()
-        self._wrong: OrderedDict[tuple[str, str], tuple[int, int]] = OrderedDict()
+        self._forgotten = 0
 
     async def recognise(self, platform: str, sender: Sender) -> Person | None:
         """The person behind an account, or None for a stranger.
@@ -61,20 +60,35 @@ class Identity:
             self._known.move_to_end(key)
             return known
         asker = Asker(platform=platform, sender=sender)
+        forgotten = self._forgotten
         person = await self._database.read(lambda connection: self._find(connection, asker))
         if person is None:
             person = await self._let_in(asker)
-        if person is not None:
+        # What was read before people were to be read afresh may be out of date.
+        if person is not None and forgotten == self._forgotten:
             self._remember(key, person)
         return person
 
     def _find(self, connection: Connection, asker: Asker) -> Person | None:
-        """The person of an account that may still talk; off the list means out."""
-        account = {"platform": asker.platform, "user_id": asker.sender.user_id}
-        admission = people.find_admission(connection, **account)
-        if admission == "list" and not self._access.allows(**account):
+        """The person of an account that may still talk; off the list means out.
+
+        Of accounts that are one person each may talk as long as one of them may by itself.
+        """
+        account = people.find_account(
+            connection, platform=asker.platform, user_id=asker.sender.user_id
+        )
+        if account is None:
             return None
-        return people.find_by_account(connection, **account)
+        if not self.is_let_in(account):
+            others = people.list_accounts(connection, person_id=account.person_id)
+            if not any(self.is_let_in(other) for other in others):
+                return None
+        return people.find(connection, person_id=account.person_id)
+
+    def is_let_in(self, account: Account) -> bool:
+        """True for an account that may talk by a right of its own."""
+        is_listed = account.admitted_by == "list"
+        return not is_listed or self._access.allows(account.platform, account.user_id)
 
     async def _let_in(self, asker: Asker) -> Person | None:
         admission: Admission = "local" if asker.platform == LOCAL_PLATFORM else "list"
@@ -101,6 +115,8 @@ class Identity:
                 connection, platform=platform, user_id=sender.user_id
             )
             has_owner = people.find_owner(connection) is not None
+            if links.is_silenced(connection, platform=platform, user_id=sender.user_id, now=now):
+                return None
             told_lately = (
                 latest is not None
                 and now - latest.created_at < _STRANGER_PAUSE
@@ -134,27 +150,20 @@ class Identity:
         where others read it is worth nothing any more.
         """
         asker = Asker(platform=platform, sender=message.sender)
-        key = (platform, message.sender.user_id)
         now = self._now()
-        wrong = self._count_of_wrong(key, now)
         chat = translate.name_chat(message.address)
 
-        def work(connection: Connection) -> tuple[str, OutboxRow | None]:
+        def work(connection: Connection) -> OutboxRow | None:
             inbox.finish(connection, inbox_id=inbox_id, reason="claim")
-            if wrong >= _WRONG_CODES:
-                return "", None
+            if is_silenced(connection, asker, now):
+                return None
             if message.address.is_direct:
                 words = _claim(connection, asker, code, now)
             else:
-                words = _spoil(connection, code, now)
-            is_last = words == wording.CODE_UNKNOWN and wrong + 1 == _WRONG_CODES
-            body = wording.CODE_PAUSE if is_last else words
-            debt = Debt(platform=platform, chat=chat, body=body)
-            return words, outbox.owe(connection, debt, now=now)
+                words = spoil(connection, asker, code, wording.CLAIM_IN_ROOM, now)
+            return outbox.owe(connection, Debt(platform=platform, chat=chat, body=words), now=now)
 
-        words, row = await self._database.write("people.claim", work)
-        if words not in ("", wording.CLAIMED):
-            self._count_wrong(key, now)
+        row = await self._database.write("people.claim", work)
         self.forget_known()
         return row
 
@@ -164,23 +173,13 @@ class Identity:
 
     def forget_known(self) -> None:
         """Read people afresh from the database from now on."""
+        self._forgotten += 1
         self._known.clear()
 
     def _remember(self, key: tuple[str, str], person: Person) -> None:
         self._known[key] = person
         if len(self._known) > _MOST_KNOWN:
             self._known.popitem(last=False)
-
-    def _count_of_wrong(self, key: tuple[str, str], now: int) -> int:
-        count, since = self._wrong.get(key, (0, now))
-        return count if now - since < _WRONG_CODES_PAUSE else 0
-
-    def _count_wrong(self, key: tuple[str, str], now: int) -> None:
-        count = self._count_of_wrong(key, now)
-        since = self._wrong.pop(key, (0, now))[1] if count else now
-        self._wrong[key] = (count + 1, since)
-        if len(self._wrong) > _MOST_KNOWN:
-            self._wrong.popitem(last=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,24 +236,55 @@ def slug_of(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", ascii_name.lower()).strip("-")[:40] or "person"
 
 
+def is_silenced(connection: Connection, asker: Asker, now: int) -> bool:
+    """True for an account that sent too many wrong codes lately; it gets no answer."""
+    user_id = asker.sender.user_id
+    return links.is_silenced(connection, platform=asker.platform, user_id=user_id, now=now)
+
+
+def note_wrong(connection: Connection, asker: Asker, words: str, now: int) -> str:
+    """Count a code that came to nothing; `words`, or that no more codes are looked at."""
+    user_id = asker.sender.user_id
+    wrong = links.count_wrong(connection, platform=asker.platform, user_id=user_id, now=now)
+    if wrong < links.WRONG_CODES:
+        return words
+    deed = Deed(
+        person_id=None,
+        actor=f"account:{asker.platform}:{user_id}",
+        action="code.guessed",
+        detail=f"{wrong} wrong codes",
+        created_at=now,
+    )
+    audit.note(connection, deed)
+    return wording.CODE_PAUSE
+
+
+def spoil(connection: Connection, asker: Asker, code: str, words: str, now: int) -> str:
+    """End a code that others have read, whatever it was for; `words` say so.
+
+    Counts as a wrong one, so that nobody can try codes out in a room.
+    """
+    code_hash = hash_code(code)
+    found = people.find_code(connection, code_hash=code_hash, purpose="claim", now=now)
+    if found:
+        people.use_code(connection, code_id=found.id, now=now)
+    link = links.find_open(connection, code_hash=code_hash, now=now)
+    if link:
+        links.close(connection, link_id=link.id, outcome="over", now=now)
+    note_wrong(connection, asker, words, now)
+    return words
+
+
 def _claim(connection: Connection, asker: Asker, code: str, now: int) -> str:
     if not code:
-        return wording.CODE_MISSING.format(command="claim")
+        return note_wrong(connection, asker, wording.CODE_MISSING.format(command="claim"), now)
     found = people.find_code(connection, code_hash=hash_code(code), purpose="claim", now=now)
     if found is None:
-        return wording.CODE_UNKNOWN
+        return note_wrong(connection, asker, wording.CODE_UNKNOWN, now)
     people.use_code(connection, code_id=found.id, now=now)
     person = _enter(connection, asker, "code", now=now, is_owner=True)
     people.make_owner(connection, person_id=person.id)
     return wording.CLAIMED
-
-
-def _spoil(connection: Connection, code: str, now: int) -> str:
-    """End a code that others have read."""
-    found = people.find_code(connection, code_hash=hash_code(code), purpose="claim", now=now)
-    if found:
-        people.use_code(connection, code_id=found.id, now=now)
-    return wording.CLAIM_IN_ROOM
 
 
 def _enter(

@@ -23,7 +23,7 @@ from agent_core.memory.reconcile import (
     find_list,
     settle,
 )
-from agent_core.state.database import Database
+from agent_core.state.database import Connection, Database
 from agent_core.state.ledger import Origin, Projection, Target
 from agent_core.state.people import Kind
 
@@ -130,6 +130,23 @@ class MemoryStore:
         if settlement.outcome is None:
             raise AssertionError("a settlement with an edit says what came of it")
         return settlement.outcome
+
+    def is_at_work(self, person_id: PersonId) -> bool:
+        """True while somebody reads or writes a memory's files. May be asked on any thread."""
+        lock = self._locks.get(person_id)
+        return lock is not None and lock.locked()
+
+    def take_in(self, connection: Connection, person_id: PersonId, slug: str, now: int) -> None:
+        """Let the ledger learn what was edited by hand, within the caller's transaction.
+
+        For work on several memories at once, while nobody `is_at_work` on them. Blocks for
+        two small files, and writes none: they are stale until the next look. Raises
+        `OSError` if one can't be read.
+        """
+        for target in _FILES:
+            seen = files.read(self._path("human", slug, target))
+            shelf = self._shelf(person_id, target)
+            settle(connection, shelf, seen, None, Origin(actor="hand", now=now))
 
     def _lock(self, person_id: PersonId) -> asyncio.Lock:
         """The lock of one person; it lives only as long as somebody holds or awaits it."""

@@ -28,7 +28,8 @@ class Change:
 class Origin:
     """Why a change was made: by whom, on which words, in which call, and when.
 
-    `actor` is `turn:N`, `hand` or `person`; `now` is milliseconds since the epoch.
+    `actor` is `turn:N`, `hand`, `person`, `link:N` (two people became one) or `unlink` (an
+    account was split off); `now` is milliseconds since the epoch.
     """
 
     actor: str
@@ -39,12 +40,13 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerEntry:
-    """One row of the ledger."""
+    """One row of the ledger. `source_id` is the row of another ledger that it repeats."""
 
     id: int
     target: Target
     change: Change
     origin: Origin
+    source_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +65,7 @@ class Projection:
 
 _ROW = (
     "id, target, operation, position, before, after, actor, evidence, call_key, created_at,"
-    " checksum"
+    " checksum, source_id"
 )
 
 
@@ -74,13 +76,14 @@ def record(
     target: Target,
     change: Change,
     origin: Origin,
+    source_id: int | None = None,
 ) -> LedgerEntry:
     """Add a row at the end of the ledger."""
     row = connection.execute(
         "INSERT INTO ledger (person_id, target, operation, position, before, after, actor,"
-        " evidence, call_key, created_at, checksum) VALUES (:person_id, :target, :operation,"
-        " :position, :before, :after, :actor, :evidence, :call_key, :now, :checksum)"
-        " RETURNING id",
+        " evidence, call_key, created_at, checksum, source_id) VALUES (:person_id, :target,"
+        " :operation, :position, :before, :after, :actor, :evidence, :call_key, :now, :checksum,"
+        " :source_id) RETURNING id",
         {
             "person_id": person_id,
             "target": target,
@@ -93,9 +96,10 @@ def record(
             "call_key": origin.call_key,
             "now": origin.now,
             "checksum": _checksum(target, change, origin),
+            "source_id": source_id,
         },
     ).fetchone()
-    return LedgerEntry(id=row[0], target=target, change=change, origin=origin)
+    return LedgerEntry(id=row[0], target=target, change=change, origin=origin, source_id=source_id)
 
 
 def find_entries(
@@ -110,6 +114,17 @@ def find_entries(
         {"person_id": person_id, "target": target},
     ).fetchall()
     return [_entry(row) for row in rows]
+
+
+def find_row(connection: Connection, *, entry_id: int) -> tuple[PersonId, LedgerEntry] | None:
+    """One row, and whose ledger it is in.
+
+    Raises `StoreDamaged` on a row that does not hold what was written.
+    """
+    row = connection.execute(
+        f"SELECT {_ROW}, person_id FROM ledger WHERE id = :entry_id", {"entry_id": entry_id}
+    ).fetchone()
+    return (PersonId(row[-1]), _entry(row[:-1])) if row else None
 
 
 def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> LedgerEntry | None:
@@ -151,13 +166,16 @@ def _projection_key(person_id: PersonId, target: Target) -> str:
 
 
 def _entry(
-    row: tuple[int, Target, Operation, int, str | None, str | None, str, str, str | None, int, int],
+    row: tuple[
+        *tuple[int, Target, Operation, int, str | None, str | None],
+        *tuple[str, str, str | None, int, int, int | None],
+    ],
 ) -> LedgerEntry:
     change = Change(operation=row[2], position=row[3], before=row[4], after=row[5])
     origin = Origin(actor=row[6], evidence=row[7], call_key=row[8], now=row[9])
     if _checksum(row[1], change, origin) != row[10]:
         raise StoreDamaged(f"row {row[0]} of the ledger is damaged; restore a backup")
-    return LedgerEntry(id=row[0], target=row[1], change=change, origin=origin)
+    return LedgerEntry(id=row[0], target=row[1], change=change, origin=origin, source_id=row[11])
 
 
 def _checksum(target: Target, change: Change, origin: Origin) -> int:

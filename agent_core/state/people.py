@@ -46,13 +46,19 @@ class Person:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """A platform account that belongs to a person."""
+    """A platform account that belongs to a person.
+
+    `came_from` is who it was before it was joined to that person, None if nobody else.
+    """
 
     id: AccountId
     person_id: PersonId
     platform: str
     user_id: str
     display_name: str
+    admitted_by: Admission
+    created_at: int
+    came_from: PersonId | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +80,7 @@ _COLUMNS = (
     *("verbosity", "asked_at", "kind"),
 )
 _PERSON = ", ".join(f"people.{column}" for column in _COLUMNS)
-_ACCOUNT = "id, person_id, platform, user_id, display_name"
+_ACCOUNT = "id, person_id, platform, user_id, display_name, admitted_by, created_at, came_from"
 _CODE = "id, purpose, platform, user_id, display_name, chat, created_at, expires_at"
 
 
@@ -82,13 +88,16 @@ def _person(row: tuple[object, ...]) -> Person:
     return Person(**dict(zip(_COLUMNS, row, strict=True)))  # type: ignore[arg-type]
 
 
-def _account(row: tuple[int, int, str, str, str]) -> Account:
+def _account(row: tuple[int, int, str, str, str, Admission, int, int | None]) -> Account:
     return Account(
         id=AccountId(row[0]),
         person_id=PersonId(row[1]),
         platform=row[2],
         user_id=row[3],
         display_name=row[4],
+        admitted_by=row[5],
+        created_at=row[6],
+        came_from=None if row[7] is None else PersonId(row[7]),
     )
 
 
@@ -105,15 +114,6 @@ def _code(
         created_at=row[6],
         expires_at=row[7],
     )
-
-
-def find_admission(connection: Connection, *, platform: str, user_id: str) -> Admission | None:
-    """How an account came in, or None if it never did."""
-    row = connection.execute(
-        "SELECT admitted_by FROM accounts WHERE platform = :platform AND user_id = :user_id",
-        {"platform": platform, "user_id": user_id},
-    ).fetchone()
-    return row[0] if row else None
 
 
 def find_by_account(connection: Connection, *, platform: str, user_id: str) -> Person | None:
@@ -242,9 +242,10 @@ def attach_account(
 
 
 def make_owner(connection: Connection, *, person_id: PersonId) -> None:
-    """Raise a person to owner."""
+    """Raise a person to owner, whoever they are joined with."""
     connection.execute(
-        "UPDATE people SET role = 'owner' WHERE id = :person_id", {"person_id": person_id}
+        "UPDATE people SET role = 'owner', owner_by = NULL WHERE id = :person_id",
+        {"person_id": person_id},
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agent_core.ids import MessageId, PersonId, TurnId
+from agent_core.ids import MessageId, PersonId, SessionId, TurnId
 from agent_core.state.checksum import checksum
 from agent_core.state.database import Connection
 
@@ -21,11 +21,13 @@ _LIKE_SIGN = re.compile(r"[%_\\]")
 _START = "\x02"
 _SNIPPET_TOKENS = 48
 """Of at most 64 that FTS5 allows: about 300 characters of prose."""
+_PAGE = 500
+"""Messages that are held in memory at once while a session is moved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """Where a search may look: a person's messages, within one scope, but not in one turn.
+    """Where a search may look: messages of one person or room, in one scope, but not in one turn.
 
     `scope` is `p<person id>` for all of a person's talk or `c<conversation id>` for one room.
     """
@@ -33,6 +35,11 @@ class Field:
     person_id: PersonId
     scope: str
     except_turn: TurnId
+
+    @property
+    def is_room(self) -> bool:
+        """True for the talk of one room."""
+        return self.scope.startswith("c")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +55,8 @@ class Hit:
     said_at: int
     text: str
     match: int
+    asker: str
+    """The name of who asked for the turn that the message is part of."""
 
 
 def index_message(connection: Connection, message_id: MessageId, scope: str, text: str) -> None:
@@ -64,17 +73,56 @@ def index_message(connection: Connection, message_id: MessageId, scope: str, tex
     )
 
 
-_Row = tuple[int, Literal["user", "assistant"], str, int, str, str, int]
+def move_session(
+    connection: Connection, *, session_id: SessionId, person_id: PersonId, scope: str
+) -> int:
+    """Give the messages of a session to a person, also in the index; how many they are.
+
+    `scope` are the tokens by which they are found from now on. A damaged message keeps its
+    old ones: the index can only let go of words that it is told again, letter for letter.
+    """
+    moved, after = 0, 0
+    while rows := connection.execute(
+        "SELECT id, scope, role, parts, text, checksum FROM messages"
+        " WHERE session_id = :session_id AND id > :after ORDER BY id LIMIT :page",
+        {"session_id": session_id, "after": after, "page": _PAGE},
+    ).fetchall():
+        whole = [row for row in rows if checksum(row[2], row[3], row[4]) == row[5]]
+        worded = [row for row in whole if row[4].strip()]
+        connection.executemany(
+            "INSERT INTO message_search (message_search, rowid, scope, text)"
+            " VALUES ('delete', :id, :scope, :text)",
+            [{"id": row[0], "scope": row[1], "text": row[4]} for row in worded],
+        )
+        connection.executemany(
+            "UPDATE messages SET scope = :scope WHERE id = :id",
+            [{"id": row[0], "scope": scope} for row in whole],
+        )
+        connection.executemany(
+            "INSERT INTO message_search (rowid, scope, text) VALUES (:id, :scope, :text)",
+            [{"id": row[0], "scope": scope, "text": row[4]} for row in worded],
+        )
+        moved, after = moved + len(rows), rows[-1][0]
+    connection.execute(
+        "UPDATE messages SET person_id = :person_id WHERE session_id = :session_id",
+        {"person_id": person_id, "session_id": session_id},
+    )
+    return moved
+
+
+_Row = tuple[int, Literal["user", "assistant"], str, int, str, str, int, str]
 
 _FOUND = (
     " FROM message_search JOIN messages ON messages.id = message_search.rowid"
+    " JOIN turns ON turns.id = messages.turn_id JOIN people ON people.id = turns.person_id"
     " WHERE message_search MATCH :expression AND messages.person_id = :person_id"
     " AND messages.turn_id <> :except_turn AND messages.role <> 'tool'"
 )
 _ROW = (
     "messages.id, messages.role, messages.platform, messages.created_at, messages.parts,"
-    " messages.text, messages.checksum"
+    " messages.text, messages.checksum, people.name"
 )
+_HOLDS = "messages.id IN (SELECT rowid FROM message_search WHERE message_search MATCH :{})"
 
 
 def count_words(connection: Connection, field: Field, *, words: Sequence[str]) -> int:
@@ -86,15 +134,23 @@ def count_words(connection: Connection, field: Field, *, words: Sequence[str]) -
 def find_words(
     connection: Connection, field: Field, *, words: Sequence[str], limit: int
 ) -> list[Hit]:
-    """Messages that hold at least one of the words, best first (BM25), then newest first.
+    """Messages that hold at least one of the words, best first, then newest first.
 
-    Case and diacritics don't matter. A word is anything; one without a letter or a digit
-    is in no message. Damaged rows are left out, and logged.
+    Case and diacritics don't matter. A word is anything; one without a letter or a digit is in
+    no message. Damaged rows are left out, and logged. Best is by BM25 in a direct talk. That
+    weighs words by how rare they are in the whole index, which in a room would tell what is
+    said elsewhere: there those come first that hold the most of the words.
     """
+    values = {**_about_words(field, words), "start": _START, "limit": limit}
+    order = "bm25(message_search, 0.0, 1.0)"
+    if field.is_room:
+        each = {f"word{n}": _match(field, [word]) for n, word in enumerate(words)}
+        values.update(each)
+        order = " + ".join(f"({_HOLDS.format(name)})" for name in each) + " DESC"
     rows = connection.execute(
         f"SELECT {_ROW}, snippet(message_search, 1, :start, '', '…', {_SNIPPET_TOKENS}) {_FOUND}"
-        " ORDER BY bm25(message_search, 0.0, 1.0), messages.id DESC LIMIT :limit",
-        {**_about_words(field, words), "start": _START, "limit": limit},
+        f" ORDER BY {order}, messages.id DESC LIMIT :limit",
+        values,
     ).fetchall()
     hits = []
     for *row, snippet in rows:
@@ -138,8 +194,12 @@ def find_fragments(
 def _about_words(field: Field, words: Sequence[str]) -> dict[str, object]:
     if not words:
         raise ValueError("a search needs a word")
+    return _about(field, _match(field, words))
+
+
+def _match(field: Field, words: Sequence[str]) -> str:
     quoted = " OR ".join(_quote(word) for word in words)
-    return _about(field, f"scope : {_scope(field)} AND text : ({quoted})")
+    return f"scope : {_scope(field)} AND text : ({quoted})"
 
 
 def _about_fragments(field: Field, fragments: Sequence[str]) -> tuple[list[str], dict[str, object]]:
@@ -179,7 +239,7 @@ def _plain(term: str) -> str:
 
 def _hit(row: _Row, text: str, match: int) -> list[Hit]:
     """The hit of a row; none if the row does not hold what was written."""
-    message_id, role, platform, said_at, parts, whole, expected = row
+    message_id, role, platform, said_at, parts, whole, expected, asker = row
     if checksum(role, parts, whole) != expected:
         _log.error("message %s of the transcript is damaged; a search leaves it out", message_id)
         return []
@@ -190,5 +250,6 @@ def _hit(row: _Row, text: str, match: int) -> list[Hit]:
         said_at=said_at,
         text=text,
         match=match,
+        asker=asker,
     )
     return [hit]

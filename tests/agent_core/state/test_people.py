@@ -92,8 +92,10 @@ def test_a_code_gives_a_right_that_the_list_does_not_take(
     ann = add_person(connection)
     for admission in (first, second):
         people.attach_account(connection, account("7", admission), person_id=ann.id, now=0)
-    assert people.find_admission(connection, platform="telegram", user_id="7") == expected
-    assert people.find_admission(connection, platform="telegram", user_id="8") is None
+    found = people.find_account(connection, platform="telegram", user_id="7")
+    assert found
+    assert found.admitted_by == expected
+    assert people.find_account(connection, platform="telegram", user_id="8") is None
 
 
 def _insert_pairing(connection: Connection, code_hash: str, *, now: int = 0) -> None:

@@ -14,6 +14,7 @@ from agent_core.ids import (
     CallId,
     ConversationId,
     InboxId,
+    LinkId,
     MessageId,
     OutboxId,
     PersonId,
@@ -28,7 +29,9 @@ from agent_core.state import (
     audit,
     files,
     inbox,
+    joining,
     ledger,
+    links,
     marks,
     messages,
     meta,
@@ -40,15 +43,17 @@ from agent_core.state import (
     search,
     sessions,
     shares,
+    splitting,
     tasks,
     turns,
     usage,
 )
 from agent_core.state.audit import Deed
 from agent_core.state.ledger import Change, Origin, Projection
+from agent_core.state.links import OtherSide
 from agent_core.state.messages import Shelf
 from agent_core.state.outbox import Debt
-from agent_core.state.people import NewAccount, Wishes
+from agent_core.state.people import Account, NewAccount, Wishes
 from agent_core.state.questions import NewQuestion
 from agent_core.state.search import Field
 from agent_core.state.sessions import Conversation
@@ -66,7 +71,9 @@ ROOMS = (
     audit,
     files,
     inbox,
+    joining,
     ledger,
+    links,
     marks,
     messages,
     meta,
@@ -78,6 +85,7 @@ ROOMS = (
     search,
     sessions,
     shares,
+    splitting,
     tasks,
     turns,
     usage,
@@ -114,6 +122,17 @@ VALUES: dict[str, Any] = {
     ),
     "by": PersonId(1),
     "account": NewAccount(platform="p", user_id="u", display_name="d", admitted_by="code"),
+    "back": PersonId(1),
+    "entry_id": 1,
+    "gone": PersonId(2),
+    "into": PersonId(2),
+    "keeper": PersonId(1),
+    "link_id": LinkId(1),
+    "other": OtherSide(platform="p", user_id="u", name="n", chat="c", person_id=None),
+    "out_of": PersonId(1),
+    "rename": str.upper,
+    "source_id": None,
+    "turn_ids": [TurnId(1)],
     "after": "m",
     "anchor": None,
     "answers": None,
@@ -197,6 +216,21 @@ ODD_VALUES: dict[str, dict[str, Any]] = {
     "messages.append": {"messages": [Message(role="user", parts=(TextPart(text="a"),))]},
     "search.index_message": {"message_id": MessageId(1)},
     "outbox.count": {"state": "owed"},
+    "joining.empty_conversation": {"into": ConversationId(2)},
+    "links.close": {"outcome": "over"},
+    "splitting.move_turns": {"out_of": VALUES["conversation"], "to": VALUES["conversation"]},
+    "splitting.split": {
+        "account": Account(
+            id=AccountId(1),
+            person_id=PersonId(1),
+            platform="p",
+            user_id="u",
+            display_name="d",
+            admitted_by="code",
+            created_at=1,
+            came_from=None,
+        )
+    },
 }
 
 
@@ -213,7 +247,8 @@ class Recording(sqlite3.Connection):
 
     def executemany(self, sql: str, parameters: Any) -> sqlite3.Cursor:
         rows = list(parameters)
-        self.asked.append((sql, rows[0]))
+        if rows:
+            self.asked.append((sql, rows[0]))
         return super().executemany(sql, rows)
 
 

@@ -1,0 +1,177 @@
+"""Queries that split an account off its person: what began there goes with it."""
+
+from dataclasses import dataclass
+
+from agent_core.ids import AccountId, PersonId, RoomId, SessionId, TurnId
+from agent_core.state import joining, search, sessions
+from agent_core.state.database import Connection
+from agent_core.state.joining import Rename
+from agent_core.state.people import Account
+from agent_core.state.sessions import Conversation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parted:
+    """What went with an account: whole sessions, and the messages in them.
+
+    `kept` are the sessions that others began and in which this account has talked: those stay.
+    """
+
+    sessions: int
+    messages: int
+    kept: int
+
+
+def split(
+    connection: Connection, account: Account, *, into: PersonId, rename: Rename, now: int
+) -> Parted:
+    """Give an account to the person `into`, with the sessions that it began.
+
+    Everything but the ledger: messages with their place in the index, turns, what they cost,
+    and what of them is owed.
+    """
+    begun = list_begun(connection, person_id=account.person_id, account_id=account.id)
+    kept = count_shared(connection, person_id=account.person_id, account_id=account.id)
+    moved = 0
+    for session_id, talk in begun:
+        home = sessions.ensure_conversation(
+            connection,
+            key=rename(talk.key),
+            person_id=into,
+            is_direct=talk.is_private,
+            now=now,
+            room_id=talk.room_id,
+        )
+        move_turns(connection, session_id=session_id, out_of=talk, to=home)
+        tokens = f"p{into} c{home.id}"
+        moved += search.move_session(
+            connection, session_id=session_id, person_id=into, scope=tokens
+        )
+    move_shared_turns(connection, person_id=account.person_id, account_id=account.id, into=into)
+    give_account(connection, account_id=account.id, into=into)
+    for person_id in (account.person_id, into):
+        joining.tidy_sessions(connection, person_id=person_id, now=now)
+    return Parted(sessions=len(begun), messages=moved, kept=kept)
+
+
+def list_begun(
+    connection: Connection, *, person_id: PersonId, account_id: AccountId
+) -> list[tuple[SessionId, Conversation]]:
+    """The sessions of a person that one of their accounts began, with their talks."""
+    rows = connection.execute(
+        "SELECT sessions.id, conversations.id, conversations.key, conversations.scope,"
+        " conversations.room_id FROM conversations JOIN sessions"
+        " ON sessions.conversation_id = conversations.id WHERE conversations.person_id = :person_id"
+        " AND sessions.account_id = :account_id ORDER BY sessions.id",
+        {"person_id": person_id, "account_id": account_id},
+    ).fetchall()
+    return [
+        (
+            SessionId(row[0]),
+            Conversation(
+                id=row[1],
+                key=row[2],
+                person_id=person_id,
+                scope=row[3],
+                room_id=None if row[4] is None else RoomId(row[4]),
+            ),
+        )
+        for row in rows
+    ]
+
+
+def count_shared(connection: Connection, *, person_id: PersonId, account_id: AccountId) -> int:
+    """In how many sessions that it did not begin an account has asked for a turn."""
+    row = connection.execute(
+        "SELECT COUNT(DISTINCT turns.session_id) FROM turns JOIN sessions"
+        " ON sessions.id = turns.session_id WHERE turns.person_id = :person_id"
+        " AND turns.account_id = :account_id"
+        " AND COALESCE(sessions.account_id, 0) <> :account_id",
+        {"person_id": person_id, "account_id": account_id},
+    ).fetchone()
+    return int(row[0])
+
+
+def move_turns(
+    connection: Connection, *, session_id: SessionId, out_of: Conversation, to: Conversation
+) -> None:
+    """Give a session to another talk, with its turns, their cost, and what they owe."""
+    rows = connection.execute(
+        "SELECT id FROM turns WHERE conversation_id = :conversation_id"
+        " AND session_id = :session_id",
+        {"conversation_id": out_of.id, "session_id": session_id},
+    ).fetchall()
+    connection.execute(
+        "UPDATE sessions SET conversation_id = :conversation_id WHERE id = :session_id",
+        {"conversation_id": to.id, "session_id": session_id},
+    )
+    connection.execute(
+        "UPDATE turns SET conversation_id = :to WHERE conversation_id = :conversation_id"
+        " AND session_id = :session_id",
+        {"to": to.id, "conversation_id": out_of.id, "session_id": session_id},
+    )
+    turn_ids = [TurnId(row[0]) for row in rows]
+    give_turns(connection, turn_ids=turn_ids, out_of=out_of.person_id, into=to.person_id)
+    connection.execute(
+        "UPDATE tasks SET person_id = :into WHERE kind = 'title' AND key = :key"
+        " AND state IN ('owed', 'running')",
+        {"into": to.person_id, "key": f"session:{session_id}"},
+    )
+
+
+def give_turns(
+    connection: Connection, *, turn_ids: list[TurnId], out_of: PersonId, into: PersonId
+) -> None:
+    """Turns, what they cost, and what they owe become another person's."""
+    values = [{"into": into, "out_of": out_of, "turn_id": turn_id} for turn_id in turn_ids]
+    for table, key in (("turns", "id"), ("usage", "turn_id"), ("outbox", "turn_id")):
+        connection.executemany(
+            f"UPDATE {table} SET person_id = :into WHERE {key} = :turn_id AND person_id = :out_of",
+            values,
+        )
+
+
+def move_shared_turns(
+    connection: Connection, *, person_id: PersonId, account_id: AccountId, into: PersonId
+) -> None:
+    """What an account asked for in talks that a whole room shares; the talk stays the room's."""
+    rows = connection.execute(
+        "SELECT turns.id FROM turns JOIN conversations ON conversations.id = turns.conversation_id"
+        " WHERE turns.person_id = :person_id AND turns.account_id = :account_id"
+        " AND conversations.person_id <> :person_id",
+        {"person_id": person_id, "account_id": account_id},
+    ).fetchall()
+    turn_ids = [TurnId(row[0]) for row in rows]
+    give_turns(connection, turn_ids=turn_ids, out_of=person_id, into=into)
+
+
+def give_account(connection: Connection, *, account_id: AccountId, into: PersonId) -> None:
+    """An account becomes another person's, as if it had never been anybody else's."""
+    connection.execute(
+        "UPDATE accounts SET person_id = :into, came_from = NULL WHERE id = :account_id",
+        {"into": into, "account_id": account_id},
+    )
+
+
+def part(connection: Connection, *, keeper: PersonId, back: PersonId) -> None:
+    """A joined person is somebody of their own again.
+
+    They are an owner only if they were one by themselves; and the keeper is no longer one if
+    they were that by them alone, once none of their accounts is left.
+    """
+    connection.execute(
+        "UPDATE people SET joined_to = NULL, owner_by = NULL,"
+        " role = CASE WHEN owner_by IS NULL THEN role ELSE 'member' END WHERE id = :back",
+        {"back": back},
+    )
+    disown(connection, keeper=keeper, back=back)
+
+
+def disown(connection: Connection, *, keeper: PersonId, back: PersonId) -> None:
+    """The keeper is no owner any more if they were that by somebody who has left."""
+    connection.execute(
+        "UPDATE people SET role = 'member', owner_by = NULL"
+        " WHERE id = :keeper AND owner_by = :back AND NOT EXISTS (SELECT 1 FROM accounts"
+        " WHERE accounts.person_id = :keeper AND accounts.came_from = :back)",
+        {"keeper": keeper, "back": back},
+    )
