@@ -20,6 +20,11 @@ from adapters.slack.words import Json
 _log = logging.getLogger(__name__)
 
 _MOST_AT_ONCE = 100
+_TURNS = 3
+"""Turns of the loop in which what came in together on several sockets gathers."""
+_DEADLINE = 1.5
+"""Seconds after which no further attempt to store is begun: Slack waits three for its ack."""
+_FIRST_PAUSE = 0.05
 _PATIENCE = 1.2
 """Seconds that a command may wait until it is known whether its place is the bot's own talk."""
 
@@ -63,22 +68,33 @@ class Arrivals:
         try:
             while True:
                 batch = [await self._queue.get()]
+                for _ in range(_TURNS):
+                    await asyncio.sleep(0)
                 while not self._queue.empty() and len(batch) < _MOST_AT_ONCE:
                     batch.append(self._queue.get_nowait())
                 batch = _in_order(batch)
                 arrivals = [waiting.arrival for waiting in batch]
-                try:
-                    await self.store(inlet, me, arrivals, gaps.is_whole)
-                except AdapterError as error:
-                    _log.warning("slack: %d events could not be stored: %s", len(batch), error)
-                    gaps.open([a.channel for a in arrivals if a.kind == "message"])
-                    _settle(batch, is_kept=False)
-                else:
-                    _settle(batch, is_kept=True)
+                _settle(batch, is_kept=await self._insist(inlet, me, arrivals, gaps))
         finally:
             while not self._queue.empty():
                 batch.append(self._queue.get_nowait())
             _settle(batch, is_kept=False)
+
+    async def _insist(self, inlet: Inlet, me: Me, arrivals: Sequence[Arrival], gaps: Gaps) -> bool:
+        """Try for as long as Slack waits: commands and presses never come again."""
+        pause, deadline = _FIRST_PAUSE, time.monotonic() + _DEADLINE
+        while True:
+            try:
+                await self.store(inlet, me, arrivals, gaps.is_whole)
+            except AdapterError as error:
+                if time.monotonic() > deadline:
+                    _log.warning("slack: %d events could not be kept: %s", len(arrivals), error)
+                    gaps.open([a.channel for a in arrivals if a.kind == "message"])
+                    return False
+                await asyncio.sleep(pause)
+                pause *= 2
+            else:
+                return True
 
     async def store(
         self,
