@@ -144,9 +144,10 @@ class DiscordAdapter:
 
     async def _acknowledge(self, interaction: Json) -> None:
         """Tell Discord that a command or press arrived. What goes wrong is not worth a fall."""
-        acknowledged = asyncio.Event()
         interaction_id = id_in(interaction, "id")
-        self._pending[interaction_id] = acknowledged
+        if interaction_id in self._pending:
+            return  # it came twice
+        acknowledged = self._pending[interaction_id] = asyncio.Event()
         try:
             place = read_place(part(interaction, "channel") or {})
             body = make_acknowledgement(interaction, place)

@@ -20,7 +20,7 @@ from adapters.messages import RawEvent
 _log = logging.getLogger(__name__)
 
 _MOST_AT_ONCE = 100
-_LONGEST_STORE_PAUSE = 5.0
+_LONGEST_PAUSE = 5.0
 _COMMAND = 2
 
 
@@ -41,6 +41,7 @@ class Arrivals:
         self._facts = facts
         self._settings = settings
         self._acknowledge = acknowledge
+        self._longest_pause = min(settings.longest_pause, _LONGEST_PAUSE)
         self._backlog = Backlog()
         self._queue: deque[Heard | None] = deque()
         """What came, in order; None is the begin of a session."""
@@ -71,12 +72,12 @@ class Arrivals:
                     if catching_up:
                         catching_up.cancel()
                         await asyncio.wait((catching_up,))
-                    marks = await _marks(inlet)
+                    marks = await self._marks(inlet)
                     self._backlog.begin(marks)
                     catching_up = group.create_task(self._catch_up(inlet, marks))
                     continue
                 batch = self._take_batch()
-                await hand_over(inlet, [await self._make(heard) for heard in batch])
+                await self._hand_over(inlet, [await self._make(heard) for heard in batch])
                 for heard in batch:
                     if heard.kind == "interaction":
                         group.create_task(self._acknowledge(heard.data))
@@ -133,7 +134,7 @@ class Arrivals:
 
     async def _catch_up(self, inlet: Inlet, marks: Mapping[str, str]) -> None:
         async def take(events: Sequence[RawEvent]) -> None:
-            await hand_over(inlet, events)
+            await self._hand_over(inlet, events)
 
         def release() -> None:
             self._put_back(self._backlog.release())
@@ -147,32 +148,30 @@ class Arrivals:
             timer.cancel()
         release()
 
+    async def _hand_over(self, inlet: Inlet, events: Sequence[RawEvent]) -> None:
+        """Insist until the events are stored: Discord does not send them again."""
+        pauses = Pauses(self._longest_pause)
+        while events:
+            try:
+                await inlet.take(events)
+            except Unreachable as error:
+                _log.warning("what Discord said can't be stored yet: %s", error)
+                await pauses.wait()
+            else:
+                return
+
+    async def _marks(self, inlet: Inlet) -> Mapping[str, str]:
+        pauses = Pauses(self._longest_pause)
+        while True:
+            try:
+                return await inlet.marks()
+            except Unreachable as error:
+                _log.warning("how far Discord was read can't be told yet: %s", error)
+                await pauses.wait()
+
 
 def _is_ours(interaction: Json) -> bool:
     data = part(interaction, "data") or {}
     if interaction.get("type") == PRESS:
         return text_in(data, "custom_id").startswith(BUTTON)
     return interaction.get("type") == _COMMAND and data.get("type") == 1
-
-
-async def hand_over(inlet: Inlet, events: Sequence[RawEvent]) -> None:
-    """Insist until the events are stored: Discord does not send them again."""
-    pauses = Pauses(_LONGEST_STORE_PAUSE)
-    while events:
-        try:
-            await inlet.take(events)
-        except Unreachable as error:
-            _log.warning("what Discord said can't be stored yet: %s", error)
-            await pauses.wait()
-        else:
-            return
-
-
-async def _marks(inlet: Inlet) -> Mapping[str, str]:
-    pauses = Pauses(_LONGEST_STORE_PAUSE)
-    while True:
-        try:
-            return await inlet.marks()
-        except Unreachable as error:
-            _log.warning("how far Discord was read can't be told yet: %s", error)
-            await pauses.wait()

@@ -22,8 +22,8 @@ from adapters.messages import OutboundFile
 _ANSWER_TIMEOUT = 20.0
 """discord.py repeats a call that got a 5xx for up to 25 s; the rest is the hall's."""
 _UPLOAD_TIMEOUT = 60.0
-_CALLS_PER_SECOND = 45
-"""Discord takes 50 calls a second of a bot, of all kinds together."""
+_CALLS_PER_SECOND, _BURST = 40, 10
+"""Discord takes 50 calls of a bot within any second, of all kinds together."""
 _LONGEST_QUEUE = 10.0
 _URGENT = ("/interactions/", "/webhooks/")
 """Answers to commands count for no limit of the bot, and have to be there within 3 s."""
@@ -153,7 +153,7 @@ async def _read(answer: aiohttp.ClientResponse, most_bytes: int) -> bytes | None
 
 
 class _Queue:
-    """Lets calls out one by one, so fast that Discord's limit over all of them is never met."""
+    """Lets calls out so that Discord's limit over all of them is never met."""
 
     def __init__(self, per_second: float) -> None:
         self._interval = 1 / per_second if per_second else 0.0
@@ -162,7 +162,7 @@ class _Queue:
     async def wait(self) -> None:
         """Wait for a turn. Raises `Unreachable` where that would take too long."""
         now = time.monotonic()
-        turn = max(self._next, now)
+        turn = max(self._next, now - _BURST * self._interval)
         if turn - now > _LONGEST_QUEUE:
             raise Unreachable("Too much is to be said to Discord at once.")
         self._next = turn + self._interval
