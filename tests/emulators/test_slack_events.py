@@ -43,6 +43,15 @@ async def test_a_mention_comes_twice_with_one_ts_and_two_event_ids(slack: SlackE
     assert all(slack.bot_user_id in body["event"]["text"] for body in bodies)
 
 
+async def test_a_mention_in_a_direct_talk_comes_once(slack: SlackEmulator) -> None:
+    async with listening(slack) as app:
+        await slack.says(ANNA, "hello", mention=True)
+        await slack.says(ANNA, "again")
+        bodies = await app.bodies_of(2)
+        await slack.wait_for(lambda: not slack.unacked())
+    assert [body["event"]["type"] for body in bodies] == ["message", "message"]
+
+
 async def test_words_in_a_room_without_the_bot_are_not_heard(slack: SlackEmulator) -> None:
     room = slack.channel("general", [ANNA])
     slack.removes_bot(room)
@@ -93,11 +102,14 @@ async def test_an_event_that_nobody_confirms_comes_again_three_times(slack: Slac
     slack.after_seconds = 0.05
     async with listening(slack) as app:
         app.refuses = True
-        await slack.says(ANNA, "hello")
-        bodies = await app.bodies_of(4)
-        assert len(slack.unacked()) == 1
-    assert len({body["event_id"] for body in bodies}) == 1
-    assert app.retries == [("0", ""), ("1", "timeout"), ("2", "timeout"), ("3", "timeout")]
+        await slack.says(ANNA, "one")
+        await app.bodies_of(4)
+        assert app.retries == [("0", ""), ("1", "timeout"), ("2", "timeout"), ("3", "timeout")]
+        await slack.says(ANNA, "two")
+        bodies = await app.bodies_of(8)
+        assert len(slack.unacked()) == 2
+    assert [body["event"]["text"] for body in bodies] == ["one"] * 4 + ["two"] * 4
+    assert len({body["event_id"] for body in bodies}) == 2
 
 
 async def test_everything_so_far_can_come_again_also_under_a_new_name(slack: SlackEmulator) -> None:
@@ -126,7 +138,7 @@ async def test_each_event_goes_to_one_of_several_sockets(slack: SlackEmulator) -
         for number in range(4):
             await slack.says(ANNA, f"message {number}")
         heard = [
-            [(await ws.receive_json())["payload"]["event"]["text"] for _ in range(2)]
+            [(await ws.receive_json(timeout=5))["payload"]["event"]["text"] for _ in range(2)]
             for ws in sockets
         ]
         assert sorted(heard) == [["message 0", "message 2"], ["message 1", "message 3"]]

@@ -106,6 +106,7 @@ async def test_markdown_stands_alone_and_is_not_too_long(
         actions(style="loud"),
         {"type": "carousel"},
         {"type": "actions", "elements": []},
+        {"type": "actions", "elements": actions(action_id="same")["elements"] * 2},
         {"type": "header", "text": {"type": "mrkdwn", "text": "no"}},
     ],
 )
