@@ -8,8 +8,6 @@ from adapters.ids import Address
 
 _TEXT, _DIRECT, _GROUP, _NEWS = 0, 1, 3, 5
 _THREADS = (10, 11, 12)
-_POSTS = (15, 16)
-"""Forum and media channels: all that is in them are threads (Discord API, channel types)."""
 _SEND = 1 << 11
 _SEND_IN_THREADS = 1 << 38
 _FORWARD = 1
@@ -62,20 +60,27 @@ class Place:
 
 
 def read_place(channel: Json, *, guild_id: str = "", guild: str = "") -> Place:
-    """A channel as REST and interactions tell of it. Raises `ValueError`."""
+    """A channel as REST, interactions and `write_place` tell of it. Raises `ValueError`."""
     return Place(
         channel_id=id_in(channel, "id"),
         kind=number_in(channel, "type"),
         name=plain_name(text_in(channel, "name")),
         parent_id=text_in(channel, "parent_id"),
         guild_id=text_in(channel, "guild_id") or guild_id,
-        guild=guild,
+        guild=text_in(channel, "guild_name") or guild,
     )
 
 
-def holds_posts(kind: int) -> bool:
-    """True for forums, in which a thread's first message stands in the thread itself."""
-    return kind in _POSTS
+def write_place(place: Place) -> Json:
+    """A channel for `read_place`, to be stored."""
+    return {
+        "id": place.channel_id,
+        "type": place.kind,
+        "name": place.name,
+        "parent_id": place.parent_id,
+        "guild_id": place.guild_id,
+        "guild_name": place.guild,
+    }
 
 
 def is_forward(message: Json) -> bool:

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from adapters.discord.media import read_attachments, snapshots
-from adapters.discord.places import Place, can_write, is_forward, read_place
+from adapters.discord.places import Place, can_write, is_forward, read_place, write_place
 from adapters.discord.words import (
     Json,
     id_in,
@@ -61,7 +61,14 @@ class Context:
 
 def pack(key: str, data: Json, context: Context) -> str:
     """The JSON text to store: `data` under `key`, which is message, edit, interaction or mark."""
-    return json.dumps({"context": asdict(context), key: data})
+    packed = {
+        "bot": context.bot,
+        "role": context.role,
+        "threads": context.threads,
+        "place": write_place(context.place) if context.place else None,
+        "names": dict(context.names),
+    }
+    return json.dumps({"context": packed, key: data})
 
 
 def is_for_us(message: Json, context: Context) -> bool:
@@ -114,7 +121,7 @@ def _read_context(packed: Json) -> Context:
         bot=id_in(packed, "bot"),
         role=text_in(packed, "role"),
         threads=packed.get("threads") is True,
-        place=Place(**place) if place else None,
+        place=read_place(place) if place else None,
         names={key: name for key, name in names.items() if isinstance(name, str)},
     )
 

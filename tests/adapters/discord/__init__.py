@@ -1,0 +1,1 @@
+"""Tests of the Discord adapter, most of them against the emulated Discord."""
