@@ -10,7 +10,7 @@ from agent_core.budget import Budget, Limits
 from agent_core.events import Ending, Event
 from agent_core.history import History
 from agent_core.host import Host
-from agent_core.ids import CallId, SessionId, TurnId
+from agent_core.ids import CallId, PersonId, RoomId, SessionId, TurnId
 from agent_core.journal import TurnJournal
 from agent_core.loop.contract import Assignment, Course, Equipment
 from agent_core.loop.turn import Loop
@@ -18,23 +18,21 @@ from agent_core.memory.store import MemoryStore
 from agent_core.models.contract import Model
 from agent_core.models.prices import cost
 from agent_core.pictures import Pictures
-from agent_core.prompt.compose import PromptInputs, compose
-from agent_core.prompt.context import read_context
-from agent_core.prompt.frozen import FrozenPrompt, FrozenPrompts, dump_tools, freeze
-from agent_core.prompt.soul import ensure_soul
-from agent_core.state import messages, sessions, turns, usage
+from agent_core.prompt.freezing import Freezer, Ground
+from agent_core.prompt.frozen import FrozenPrompt, dump_tools
+from agent_core.prompt.scene import Scene
+from agent_core.prompt.sight import dump_marks
+from agent_core.state import messages, rooms, sessions, turns, usage
 from agent_core.state.database import Connection, Database
 from agent_core.state.messages import START, Shelf, StoredMessage
 from agent_core.state.people import Person
+from agent_core.state.rooms import Room
 from agent_core.state.sessions import Conversation, Session
 from agent_core.state.turns import Asked, Turn, TurnState
 from agent_core.state.usage import Total
-from agent_core.tools.contract import ToolResult
+from agent_core.tools.contract import Keeper, ToolResult
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, ToolCallPart
-
-_CACHE_LASTS = {"5m": 300_000, "1h": 3_600_000}
-"""Milliseconds that a provider keeps a prompt after its last use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +52,7 @@ class Setup:
 class Prepared:
     """All that a turn needs to know before it is begun."""
 
-    conversation: Conversation
-    person: Person
+    scene: Scene
     session: Session | None
     prompt: FrozenPrompt
     history: tuple[StoredMessage, ...]
@@ -63,13 +60,18 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActiveTurn:
-    """A turn that has been begun, in this process or in an earlier one."""
+    """A turn that has been begun, in this process or in an earlier one.
+
+    `person` is who asks, and pays. Whose transcript it is says the conversation; whose memory
+    may be changed says `keeper`.
+    """
 
     id: TurnId
     session_id: SessionId
     is_untitled: bool
     conversation: Conversation
     person: Person
+    keeper: Keeper | None
     journal: TurnJournal
     prompt: FrozenPrompt
     messages: tuple[Message, ...]
@@ -116,38 +118,52 @@ class Agent:
         self._price = partial(cost, cache_ttl=setup.cache_ttl)
         self._history = History()
         self._pictures = Pictures(database)
-        self._prompts = FrozenPrompts(database)
+        ground = Ground(
+            home=setup.home,
+            cache_ttl=setup.cache_ttl,
+            context_folder=setup.context_folder,
+            context_files=setup.context_files,
+            context_limit=setup.context_limit,
+        )
+        self._freezer = Freezer(ground, database=database, memory=memory, now=now)
 
     async def prepare(
-        self, conversation: Conversation, person: Person, *, platform: str
+        self,
+        conversation: Conversation,
+        person: Person,
+        *,
+        platform: str,
+        room_id: RoomId | None = None,
     ) -> Prepared:
-        """Read the open session, and freeze a new prompt where the old one is cold.
+        """Read the open session, and freeze a new prompt where the old one may not stand.
 
-        Raises `StoreError`.
+        `room_id` is where the turn is held, for a direct talk that goes on in a room; other
+        talks know that themselves. Raises `StoreError`.
         """
 
-        def look(connection: Connection) -> tuple[Session | None, tuple[StoredMessage, ...]]:
+        def look(
+            connection: Connection,
+        ) -> tuple[Session | None, tuple[StoredMessage, ...], Room | None]:
+            room = _find_room(connection, conversation.room_id or room_id)
             session = sessions.find_open(connection, conversation_id=conversation.id)
             if session is None:
-                return None, ()
+                return None, (), room
             known = self._history.recall(session.id)
             fresh = messages.list_session(
                 connection,
                 session_id=session.id,
-                person_id=person.id,
+                person_id=conversation.person_id,
                 after=known[-1].id if known else START,
             )
-            return session, (*known, *fresh)
+            return session, (*known, *fresh), room
 
-        session, history = await self._database.read(look)
+        session, history, room = await self._database.read(look)
         if session:
             self._history.keep(session.id, history)
-        prompt = await self._find_warm(session, self._toolboxes.of(conversation))
-        if prompt is None:
-            prompt = await self._compose(conversation, person, platform)
+        scene = Scene(conversation=conversation, person=person, room=room, platform=platform)
+        prompt = await self._freezer.give(scene, session, self._toolboxes.of(conversation).specs)
         return Prepared(
-            conversation=conversation,
-            person=person,
+            scene=scene,
             session=session,
             prompt=prompt,
             history=history,
@@ -166,7 +182,8 @@ class Agent:
 
         `said` are the person's messages.
         """
-        conversation, prompt = prepared.conversation, prepared.prompt
+        scene, prompt = prepared.scene, prepared.prompt
+        conversation = scene.conversation
         session_id = _open_session(connection, prepared, asked, now)
         turn_id = turns.insert(
             connection,
@@ -179,9 +196,10 @@ class Agent:
         shelf = Shelf(
             session_id=session_id,
             turn_id=turn_id,
-            person_id=prepared.person.id,
+            person_id=conversation.person_id,
             conversation_id=conversation.id,
             platform=asked.place[0],
+            audience=scene.audience,
         )
         messages.append(connection, shelf, said, now=now)
         return ActiveTurn(
@@ -189,8 +207,9 @@ class Agent:
             session_id=session_id,
             is_untitled=not (prepared.session and prepared.session.title),
             conversation=conversation,
-            person=prepared.person,
-            journal=self._journal(shelf, conversation),
+            person=scene.person,
+            keeper=scene.keeper,
+            journal=self._journal(shelf, conversation, payer_id=scene.person.id),
             prompt=prompt,
             messages=(*(stored.message for stored in prepared.history), *said),
             own=len(said),
@@ -204,31 +223,34 @@ class Agent:
 
         def look(
             connection: Connection,
-        ) -> tuple[list[StoredMessage], list[turns.Step], Total]:
+        ) -> tuple[list[StoredMessage], list[turns.Step], Total, Room | None]:
             return (
                 messages.list_session(
-                    connection, session_id=turn.session_id, person_id=turn.person_id
+                    connection, session_id=turn.session_id, person_id=conversation.person_id
                 ),
                 turns.list_steps(connection, turn_id=turn.id),
                 usage.total_of_turn(connection, turn_id=turn.id),
+                _find_room(connection, conversation.room_id),
             )
 
-        history, steps, spent = await self._database.read(look)
+        history, steps, spent, room = await self._database.read(look)
         assert turn.prompt_hash is not None  # noqa: S101 - a begun turn has one
-        prompt = await self._prompts.read(turn.prompt_hash)
+        prompt = await self._freezer.read(turn.prompt_hash)
         outcomes = {
             step.call_id: ToolResult(text=step.outcome, is_error=step.is_error)
             for step in steps
             if step.outcome is not None
         }
+        scene = Scene(conversation=conversation, person=person, room=room, platform=turn.platform)
         shelf = Shelf(
             session_id=turn.session_id,
             turn_id=turn.id,
-            person_id=turn.person_id,
+            person_id=conversation.person_id,
             conversation_id=turn.conversation_id,
             platform=turn.platform,
+            audience=scene.audience,
         )
-        journal = self._journal(shelf, conversation)
+        journal = self._journal(shelf, conversation, payer_id=person.id)
         own = [stored.message for stored in history if stored.turn_id == turn.id]
         open_calls: tuple[ToolCallPart, ...] = own[-1].calls if own else ()
         journal.resume(open_calls, outcomes)
@@ -238,6 +260,7 @@ class Agent:
             is_untitled=False,
             conversation=conversation,
             person=person,
+            keeper=scene.keeper,
             journal=journal,
             prompt=prompt,
             messages=tuple(stored.message for stored in history),
@@ -272,7 +295,8 @@ class Agent:
                 outcomes=turn.outcomes,
                 begun=turn.begun,
                 person_id=turn.person.id,
-                person_slug=turn.person.slug,
+                owner_id=turn.conversation.person_id,
+                keeper=turn.keeper,
                 conversation_id=turn.conversation.id,
                 scope=turn.conversation.scope,
                 turn_id=turn.id,
@@ -313,47 +337,13 @@ class Agent:
             now=now,
         )
 
-    async def _find_warm(self, session: Session | None, toolbox: Toolbox) -> FrozenPrompt | None:
-        """The session's prompt if the provider may still have it, and the tools are the same."""
-        if session is None or session.prompt_hash is None:
-            return None
-        if self._now() - session.last_at > _CACHE_LASTS[self._setup.cache_ttl]:
-            return None
-        prompt = await self._prompts.read(session.prompt_hash)
-        return prompt if prompt.tools == toolbox.specs else None
-
-    async def _compose(
-        self, conversation: Conversation, person: Person, platform: str
-    ) -> FrozenPrompt:
-        """A fresh prompt. What a room's other people may not see does not enter it."""
-        setup = self._setup
-        snapshot = (
-            await self._memory.snapshot(person.id, person.slug, self._now())
-            if conversation.is_private
-            else None
-        )
-        soul = await ensure_soul(setup.home)
-        context = (
-            await read_context(setup.context_folder, setup.context_files, setup.context_limit)
-            if setup.context_folder
-            else ()
-        )
-        tools = self._toolboxes.of(conversation).specs
-        inputs = PromptInputs(
-            soul=soul,
-            snapshot=snapshot,
-            context=context,
-            platform=platform,
-            tools=tuple(spec.name for spec in tools),
-        )
-        prompt = freeze(compose(inputs), tools)
-        self._prompts.remember(prompt)
-        return prompt
-
-    def _journal(self, shelf: Shelf, conversation: Conversation) -> TurnJournal:
+    def _journal(
+        self, shelf: Shelf, conversation: Conversation, *, payer_id: PersonId
+    ) -> TurnJournal:
         return TurnJournal(
             database=self._database,
             shelf=shelf,
+            payer_id=payer_id,
             effect=self._toolboxes.of(conversation).effect,
             price=self._price,
             now=self._now,
@@ -372,7 +362,7 @@ def _open_session(connection: Connection, prepared: Prepared, asked: Asked, now:
         if session
         else sessions.insert(
             connection,
-            conversation_id=prepared.conversation.id,
+            conversation_id=prepared.scene.conversation.id,
             account_id=asked.account_id,
             now=now,
         )
@@ -383,7 +373,12 @@ def _open_session(connection: Connection, prepared: Prepared, asked: Asked, now:
             prompt_hash=prompt.hash,
             system=prompt.system,
             tools=dump_tools(prompt.tools),
+            shown=dump_marks(prompt.shown),
             now=now,
         )
     sessions.touch(connection, session_id=session_id, prompt_hash=prompt.hash, now=now)
     return session_id
+
+
+def _find_room(connection: Connection, room_id: RoomId | None) -> Room | None:
+    return None if room_id is None else rooms.find_by_id(connection, room_id=room_id)

@@ -13,6 +13,6 @@ def private_tools(database: Database, memory: MemoryStore) -> tuple[Tool, ...]:
     return (MemoryTool(memory), RecallTool(database), SendFileTool(database))
 
 
-def room_tools(database: Database) -> tuple[Tool, ...]:
+def room_tools(database: Database, memory: MemoryStore) -> tuple[Tool, ...]:
     """The tools of a talk in a room: none that shows what its person keeps private."""
-    return (RecallTool(database), SendFileTool(database))
+    return (MemoryTool(memory, in_room=True), RecallTool(database), SendFileTool(database))

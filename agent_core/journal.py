@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 
 from agent_core.host import Steer
-from agent_core.ids import CallId, InboxId
+from agent_core.ids import CallId, InboxId, PersonId
 from agent_core.models.contract import ModelAnswer, Usage
 from agent_core.state import inbox, messages, turns, usage
 from agent_core.state.database import Connection, Database
@@ -30,12 +30,14 @@ class TurnJournal:
         *,
         database: Database,
         shelf: Shelf,
+        payer_id: PersonId,
         effect: Callable[[str], str],
         price: Price,
         now: Callable[[], int],
     ) -> None:
         self._database = database
         self._shelf = shelf
+        self._payer_id = payer_id
         self._effect = effect
         self._price = price
         self._now = now
@@ -154,7 +156,7 @@ class TurnJournal:
         usage.insert(
             connection,
             spent,
-            person_id=self._shelf.person_id,
+            person_id=self._payer_id,
             turn_id=self._shelf.turn_id,
             now=now,
         )

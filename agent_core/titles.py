@@ -33,12 +33,17 @@ class Titles:
         self._name = name
 
     async def give(self, session_id: SessionId, person_id: PersonId, now: int) -> None:
-        """Name one session. Raises `ModelError` and `StoreError`."""
-        words = await self._database.read(
-            lambda c: messages.list_words(
-                c, session_id=session_id, person_id=person_id, limit=_MOST_MESSAGES
+        """Name one session; `person_id` is who pays. Raises `ModelError` and `StoreError`."""
+
+        def look(connection: Connection) -> list[tuple[str, str]]:
+            owner_id = sessions.find_owner(connection, session_id=session_id, person_id=person_id)
+            if owner_id is None:
+                return []
+            return messages.list_words(
+                connection, session_id=session_id, person_id=owner_id, limit=_MOST_MESSAGES
             )
-        )
+
+        words = await self._database.read(look)
         if not words:
             return
         answer = await self._ask("\n".join(_show(role, text) for role, text in words))

@@ -8,7 +8,7 @@ from typing import Protocol
 from agent_core.host import Steer
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.models.contract import Model, ModelAnswer, Usage
-from agent_core.tools.contract import ToolResult
+from agent_core.tools.contract import Keeper, ToolResult
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, ToolCallPart, ToolSpec
 
@@ -48,7 +48,8 @@ class Assignment:
 
     `messages` is the transcript with what this turn has added so far; the last `own` of
     them are the turn's. `outcomes` are results of the calls in the last message that an
-    earlier process recorded, `begun` those it began and that have no outcome.
+    earlier process recorded, `begun` those it began and that have no outcome. Who asks, whose
+    talk it is, and whose memory it may change: see `ToolContext`.
     """
 
     system: str
@@ -57,7 +58,8 @@ class Assignment:
     outcomes: Mapping[CallId, ToolResult]
     begun: frozenset[CallId]
     person_id: PersonId
-    person_slug: str
+    owner_id: PersonId
+    keeper: Keeper | None
     conversation_id: ConversationId
     scope: str
     turn_id: TurnId

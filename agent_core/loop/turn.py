@@ -284,7 +284,8 @@ class Loop:
     def _context_of(self, assignment: Assignment, call: ToolCallPart) -> ToolContext:
         return ToolContext(
             person_id=assignment.person_id,
-            person_slug=assignment.person_slug,
+            owner_id=assignment.owner_id,
+            keeper=assignment.keeper,
             conversation_id=assignment.conversation_id,
             scope=assignment.scope,
             turn_id=assignment.turn_id,

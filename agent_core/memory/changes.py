@@ -16,12 +16,16 @@ no entry matches, more than one does, or the entry reads so already."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """What is asked for. `text` is the new entry, `old` a part of the one it is about."""
+    """What is asked for. `text` is the new entry, `old` a part of the one it is about.
+
+    `is_for_anyone` lets others see the entry wherever they talk; else it is private.
+    """
 
     action: Operation
     target: Target
     text: str = ""
     old: str = ""
+    is_for_anyone: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

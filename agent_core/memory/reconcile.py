@@ -8,9 +8,10 @@ from agent_core.ids import PersonId
 from agent_core.memory.changes import Edit, Refusal, apply, compare, merge, plan, replay
 from agent_core.memory.entries import parse, render
 from agent_core.memory.files import ABSENT, FileText, digest
-from agent_core.state import ledger
+from agent_core.state import ledger, shares
 from agent_core.state.database import Connection
 from agent_core.state.ledger import Change, LedgerEntry, Origin, Projection, Target
+from agent_core.state.shares import EVERYONE, Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +63,13 @@ def settle(
     """Take in what was edited by hand, then make the edit, and say what the file must become.
 
     A file as it was written last, or before a write that a crash cut off, or no file at all,
-    is behind the ledger; any other is somebody's work, and becomes rows of the ledger.
-    Raises `StoreDamaged`.
+    is behind the ledger; any other is somebody's work, and becomes rows of the ledger. An entry
+    that is no longer there as it was is shared with nobody any more. Raises `StoreDamaged`.
     """
     entries, base = _take_in(connection, shelf, seen, origin.now)
     outcome = _make(connection, shelf, entries, edit, origin) if edit else None
     entries = find_list(connection, shelf) if isinstance(outcome, Done) else entries
+    _withdraw(connection, shelf, entries)
     if parse(seen.text) == entries:
         text = None
         projection = Projection(current=seen.hash, previous=None, base=base)
@@ -126,7 +128,24 @@ def _make(
     if isinstance(change, Refusal):
         return change
     _record(connection, shelf, change, origin)
+    if edit.is_for_anyone and change.after is not None:
+        shares.insert(
+            connection,
+            Share(target=shelf.target, entry=change.after, audience=EVERYONE),
+            person_id=shelf.person_id,
+            actor=origin.actor,
+            now=origin.now,
+        )
     return Done(change=change, entries=apply(entries, change))
+
+
+def _withdraw(connection: Connection, shelf: Shelf, entries: tuple[str, ...]) -> None:
+    """Make private what was shared in other words than those that stand now."""
+    for share in shares.list_of(connection, person_id=shelf.person_id):
+        if share.target == shelf.target and share.entry not in entries:
+            shares.delete(
+                connection, person_id=shelf.person_id, target=shelf.target, entry=share.entry
+            )
 
 
 def _find_rows(connection: Connection, shelf: Shelf) -> list[LedgerEntry]:

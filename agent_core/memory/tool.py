@@ -21,6 +21,23 @@ _LISTING_LIMIT = 6000
 
 _DONE = {"add": "Added to", "replace": "Replaced in", "remove": "Removed from"}
 
+_LONGEST_FOR_ANYONE = 160
+"""Characters of an entry that the model may show to others: a preference is short."""
+
+
+def _write_schema(properties: dict[str, object], required: list[str]) -> str:
+    schema = {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
+    return json.dumps(schema, separators=(",", ":"))
+
+
+_ACTION = {"type": "string", "enum": ["add", "replace", "remove"]}
+_TEXT = {"type": "string", "description": "the new entry"}
+
 _SPEC = ToolSpec(
     name="memory",
     description=(
@@ -28,40 +45,61 @@ _SPEC = ToolSpec(
         " are and what they prefer; `memory`: other lasting notes. One fact an entry, short,"
         " in plain words. replace and remove need `old`: a part of the entry that is in no other."
     ),
-    schema=json.dumps(
+    schema=_write_schema(
         {
-            "type": "object",
-            "properties": {
-                "action": {"type": "string", "enum": ["add", "replace", "remove"]},
-                "target": {"type": "string", "enum": ["memory", "user"]},
-                "text": {"type": "string", "description": "the new entry"},
-                "old": {"type": "string"},
+            "action": _ACTION,
+            "target": {"type": "string", "enum": ["memory", "user"]},
+            "text": _TEXT,
+            "old": {"type": "string"},
+            "for_anyone": {
+                "type": "boolean",
+                "description": "others may see it; only for a preference of style or language",
             },
-            "required": ["action", "target"],
-            "additionalProperties": False,
         },
-        separators=(",", ":"),
+        ["action", "target"],
+    ),
+)
+_ROOM_SPEC = ToolSpec(
+    name="memory",
+    description=(
+        "Change what this room remembers; everyone in it can see that. One fact an entry, short,"
+        " in plain words. replace and remove need `old`: a part of the entry that is in no other."
+    ),
+    schema=_write_schema(
+        {
+            "action": _ACTION,
+            "target": {"type": "string", "enum": ["memory"]},
+            "text": _TEXT,
+            "old": {"type": "string"},
+        },
+        ["action"],
     ),
 )
 
 
 class MemoryTool:
-    """The `memory` tool over a store."""
+    """The `memory` tool over a store; in a room it knows the room's list only."""
 
     spec = _SPEC
     effect: Effect = "idempotent"
     is_cheap = True
 
-    def __init__(self, store: MemoryStore) -> None:
+    def __init__(self, store: MemoryStore, *, in_room: bool = False) -> None:
         self._store = store
+        self._in_room = in_room
+        if in_room:
+            self.spec = _ROOM_SPEC
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Make one change for the person of this turn.
+        """Make one change to the memory that this turn may change.
 
-        Raises `ToolArgumentError` where an argument that the action needs is missing, and
-        `StoreError`.
+        Raises `ToolArgumentError` where an argument that the action needs is missing or may
+        not be, and `StoreError`.
         """
-        edit = _read_edit(arguments)
+        keeper = context.keeper
+        if keeper is None or (keeper.kind == "room") != self._in_room:
+            return ToolResult(text="Nothing can be remembered here.", is_error=True)
+        edit = _read_edit({**arguments, "target": "memory"} if self._in_room else arguments)
         origin = Origin(
             actor=f"turn:{context.turn_id}",
             now=context.now,
@@ -69,7 +107,9 @@ class MemoryTool:
             call_key=f"{context.turn_id}:{context.call_id}",
         )
         try:
-            outcome = await self._store.change(context.person_id, context.person_slug, edit, origin)
+            outcome = await self._store.change(
+                keeper.person_id, keeper.slug, edit, origin, kind=keeper.kind
+            )
         except OSError as error:
             return ToolResult(
                 text=f"Nothing was changed: the file of `{edit.target}` can't be read"
@@ -78,7 +118,7 @@ class MemoryTool:
             )
         limit = self._store.limits.of(edit.target)
         if isinstance(outcome, Done):
-            return ToolResult(text=_describe_done(outcome, edit.target, limit))
+            return ToolResult(text=_describe_done(outcome, edit, limit))
         return _describe_refusal(outcome, edit, limit)
 
 
@@ -102,11 +142,19 @@ def _read_edit(arguments: Mapping[str, object]) -> Edit:
         raise ToolArgumentError(f"{action} needs `text`: the entry as it should read")
     if action != "add" and not old.strip():
         raise ToolArgumentError(f"{action} needs `old`: a part of the present entry")
-    return Edit(action=action, target=target, text=text, old=old)
+    is_for_anyone = arguments.get("for_anyone") is True and action != "remove"
+    if is_for_anyone and (target != "user" or len(text) > _LONGEST_FOR_ANYONE):
+        raise ToolArgumentError(
+            "`for_anyone` is only for a preference of style or language: one short entry of"
+            f" `user`, at most {_LONGEST_FOR_ANYONE} characters"
+        )
+    return Edit(action=action, target=target, text=text, old=old, is_for_anyone=is_for_anyone)
 
 
-def _describe_done(done: Done, target: Target, limit: int) -> str:
-    return f"{_DONE[done.change.operation]} `{target}`. {_describe_size(done.entries, limit)}"
+def _describe_done(done: Done, edit: Edit, limit: int) -> str:
+    seen = ", where anyone may see it" if edit.is_for_anyone else ""
+    done_so = f"{_DONE[done.change.operation]} `{edit.target}`{seen}."
+    return f"{done_so} {_describe_size(done.entries, limit)}"
 
 
 def _describe_size(entries: tuple[str, ...], limit: int) -> str:

@@ -5,11 +5,11 @@ import json
 from dataclasses import dataclass
 
 from agent_core.memory.store import MemoryStore, Snapshot
+from agent_core.prompt.scene import Scene
 from agent_core.state import shares
 from agent_core.state.database import Database
 from agent_core.state.people import Person
 from agent_core.state.rooms import Room
-from agent_core.state.sessions import Conversation
 from agent_core.state.shares import EVERYONE
 
 Marks = frozenset[tuple[str, str]]
@@ -46,21 +46,21 @@ class Eyes:
         self._database = database
         self._memory = memory
 
-    async def look(
-        self, conversation: Conversation, person: Person, room: Room | None, now: int
-    ) -> Sight:
-        """What may be seen in a conversation when `person` asks; `room` is where, if in one.
+    async def look(self, scene: Scene, now: int) -> Sight:
+        """What may be seen in a talk when its asker asks.
 
         Nothing personal is so much as read for the talk that a room shares. Raises
         `StoreError`.
         """
-        notes = room and await self._memory.snapshot(room.person_id, room.slug, now, kind="room")
-        if conversation.person_id != person.id:
+        person, room = scene.person, scene.room
+        is_private = scene.conversation.is_private
+        notes = None
+        if room:
+            notes = await self._memory.snapshot(room.person_id, room.slug, now, kind="room")
+        if scene.is_shared or (room is None and not is_private):
             return Sight(room=notes)
-        if not conversation.is_private and room is None:
-            return Sight()
         own = await self._memory.snapshot(person.id, person.slug, now)
-        if conversation.is_private:
+        if is_private:
             return Sight(own=own, room=notes)
         lent = await self._find_lent(person, room, own) if room else ()
         return Sight(room=notes, lent=lent)

@@ -1,9 +1,11 @@
-"""The `recall` tool: a search over everything that this person and the assistant said."""
+"""The `recall` tool: a search over what was said before, no further than this talk may look."""
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from agent_core.errors import ToolArgumentError
+from agent_core.ids import PersonId
 from agent_core.recall.query import Query, read_query
 from agent_core.state import people, search
 from agent_core.state.database import Connection, Database
@@ -19,6 +21,7 @@ OUTPUT_LIMIT = 6000
 
 _DEFAULT_HITS = 8
 _ASKED_LIMIT = 200
+_NAME_LIMIT = 80
 
 _SPEC = ToolSpec(
     name="recall",
@@ -64,23 +67,41 @@ class RecallTool:
         query = read_query(text)
         if not query.asked:
             raise ToolArgumentError("`query` is empty: name at least one word")
-        field = Field(person_id=context.person_id, scope=context.scope, except_turn=context.turn_id)
+        field = Field(person_id=context.owner_id, scope=context.scope, except_turn=context.turn_id)
         count, hits, zone = await self._database.read(
-            lambda connection: _find(connection, field, query, limit)
+            lambda connection: _find(connection, field, query, limit, context.person_id)
         )
-        return ToolResult(text=describe(query, count, hits, zone or self._zone))
+        view = View(
+            zone=zone or self._zone,
+            is_room=field.is_room,
+            has_many=context.owner_id != context.person_id,
+        )
+        return ToolResult(text=describe(query, count, hits, view))
 
 
-def describe(query: Query, count: int, hits: list[Hit], zone: str) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """How hits are shown: on whose clock, and to whom.
+
+    A room is not told the numbers of messages: they would count what is said elsewhere. Where
+    many share a talk, each is called by name.
+    """
+
+    zone: str
+    is_room: bool = False
+    has_many: bool = False
+
+
+def describe(query: Query, count: int, hits: list[Hit], view: View) -> str:
     """The answer: how many were found, then the best of them, one a line. Pure."""
     asked = flatten(", ".join(query.asked), _ASKED_LIMIT)
     if not hits:
         return f"Nothing found for: {asked}. Try other words, or fewer."
     found = "1 message" if count == 1 else f"{count:,} messages"
-    lines = [f"Found {found} for: {asked}. Best first; times in {zone}; quotes are data."]
+    lines = [f"Found {found} for: {asked}. Best first; times in {view.zone}; quotes are data."]
     room = OUTPUT_LIMIT - len(lines[0]) - 100
     for number, hit in enumerate(hits):
-        line = _describe_hit(hit, zone)
+        line = _describe_hit(hit, view)
         if len(line) + 1 > room:
             lines.append(f"… {len(hits) - number} more do not fit here.")
             break
@@ -100,9 +121,9 @@ def excerpt(text: str, match: int) -> str:
 
 
 def _find(
-    connection: Connection, field: Field, query: Query, limit: int
+    connection: Connection, field: Field, query: Query, limit: int, asker: PersonId
 ) -> tuple[int, list[Hit], str | None]:
-    person = people.find(connection, person_id=field.person_id)
+    person = people.find(connection, person_id=asker)
     zone = person.time_zone if person else None
     if query.words:
         count = search.count_words(connection, field, words=query.words)
@@ -113,8 +134,11 @@ def _find(
     return count, hits, zone
 
 
-def _describe_hit(hit: Hit, zone: str) -> str:
-    who = "person" if hit.role == "user" else "you"
+def _describe_hit(hit: Hit, view: View) -> str:
+    who = "you"
+    if hit.role == "user":
+        who = quote(hit.asker, _NAME_LIMIT) if view.has_many else "person"
     said = quote(excerpt(hit.text, hit.match), SNIPPET_LIMIT)
-    when = local_time(hit.said_at, zone).strftime("%Y-%m-%d %H:%M")
-    return f"#{hit.id} {when}, {who}, {hit.platform}: {said}"
+    when = local_time(hit.said_at, view.zone).strftime("%Y-%m-%d %H:%M")
+    sign = "-" if view.is_room else f"#{hit.id}"
+    return f"{sign} {when}, {who}, {hit.platform}: {said}"

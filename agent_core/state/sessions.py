@@ -109,14 +109,18 @@ def get_conversation(
     return _conversation(row)
 
 
-def get_owner(connection: Connection, *, session_id: SessionId) -> PersonId:
-    """Whose talk a session is part of: a person, or a room."""
+def find_owner(
+    connection: Connection, *, session_id: SessionId, person_id: PersonId
+) -> PersonId | None:
+    """Whose talk a session is part of: this person's, or a room's; None if somebody else's."""
     row = connection.execute(
-        "SELECT conversations.person_id FROM sessions JOIN conversations"
-        " ON conversations.id = sessions.conversation_id WHERE sessions.id = :session_id",
-        {"session_id": session_id},
+        "SELECT people.id FROM sessions JOIN conversations"
+        " ON conversations.id = sessions.conversation_id JOIN people"
+        " ON people.id = conversations.person_id WHERE sessions.id = :session_id"
+        " AND (people.id = :person_id OR people.kind = 'room')",
+        {"session_id": session_id, "person_id": person_id},
     ).fetchone()
-    return PersonId(row[0])
+    return PersonId(row[0]) if row else None
 
 
 def _conversation(row: tuple[int, str, int, str, int | None]) -> Conversation:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
+from agent_core.state.people import Kind
 from agent_core.transcript import ToolSpec
 
 Effect = Literal["read", "idempotent", "unsafe"]
@@ -12,11 +13,24 @@ Effect = Literal["read", "idempotent", "unsafe"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Keeper:
+    """Whose memory a talk may change: a person's, or a room's. `slug` names its folder."""
+
+    person_id: PersonId
+    slug: str
+    kind: Kind = "human"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
     """On whose behalf and where a call runs. Identity is always passed, never ambient."""
 
     person_id: PersonId
-    person_slug: str
+    """Who asks, and pays."""
+    owner_id: PersonId
+    """Whose transcript this talk is: the same person, or a room that shares one."""
+    keeper: Keeper | None
+    """Whose memory may be changed here; None in a room that is not known yet."""
     conversation_id: ConversationId
     scope: str
     """The search scope of this conversation; see `state.search`."""

@@ -11,13 +11,16 @@ from agent_core.agent import ActiveTurn, Agent, Setup, Toolboxes
 from agent_core.budget import Limits
 from agent_core.builtin import private_tools, room_tools
 from agent_core.events import Event, TurnEnded
+from agent_core.ids import RoomId
 from agent_core.loop.contract import Course
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.models.contract import Usage
-from agent_core.state import messages, people, sessions, turns
+from agent_core.state import messages, people, rooms, sessions, shares, turns
 from agent_core.state.database import Connection, Database
 from agent_core.state.people import Person
+from agent_core.state.rooms import Room
 from agent_core.state.sessions import Conversation
+from agent_core.state.shares import Share
 from agent_core.state.turns import Asked
 from agent_core.tools.contract import Tool
 from agent_core.tools.toolbox import Toolbox
@@ -41,6 +44,8 @@ class Bench:
     person: Person
     talk: Conversation
     room: Conversation
+    shared: Conversation
+    den: Room
     model: FakeModel = field(default_factory=FakeModel)
     host: FakeHost = field(default_factory=FakeHost)
     time: int = 1_000_000_000_000
@@ -56,7 +61,7 @@ class Bench:
         """An agent as a process that has just started makes it."""
         boxes = Toolboxes(
             private=Toolbox((*private_tools(self.database, self.memory), *tools)),
-            room=Toolbox((*room_tools(self.database), *tools)),
+            room=Toolbox((*room_tools(self.database, self.memory), *tools)),
         )
         self.agent = Agent(
             setup=Setup(
@@ -76,9 +81,17 @@ class Bench:
         )
         return self.agent
 
-    async def begin(self, text: str, conversation: Conversation | None = None) -> ActiveTurn:
+    async def begin(
+        self,
+        text: str,
+        conversation: Conversation | None = None,
+        *,
+        person: Person | None = None,
+        room_id: RoomId | None = None,
+    ) -> ActiveTurn:
+        asker = person or self.person
         prepared = await self.agent.prepare(
-            conversation or self.talk, self.person, platform="telegram"
+            conversation or self.talk, asker, platform="telegram", room_id=room_id
         )
         said = (user_message(text),)
         return await self.database.write(
@@ -86,7 +99,7 @@ class Bench:
             lambda c: self.agent.begin(
                 c,
                 prepared,
-                asked=Asked(person_id=prepared.person.id, account_id=None, place=PLACE),
+                asked=Asked(person_id=asker.id, account_id=None, place=PLACE),
                 said=said,
                 now=self.time,
             ),
@@ -108,11 +121,16 @@ class Bench:
         )
 
     async def ask(
-        self, text: str, *plays: Play, conversation: Conversation | None = None
+        self,
+        text: str,
+        *plays: Play,
+        conversation: Conversation | None = None,
+        person: Person | None = None,
+        room_id: RoomId | None = None,
     ) -> TurnEnded:
         """One whole turn."""
         self.model.plays += plays or (say("Yes."),)
-        turn = await self.begin(text, conversation)
+        turn = await self.begin(text, conversation, person=person, room_id=room_id)
         ended = await self.run(turn)
         await self.settle(turn, ended)
         return ended
@@ -140,18 +158,30 @@ class Bench:
 async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
     database = await Database.open(tmp_path / "state.db")
 
-    def work(connection: Connection) -> tuple[Person, Conversation, Conversation]:
+    def work(connection: Connection) -> Bench:
         ann = people.insert(connection, slug="ann", name="Ann", role="owner", now=0)
         talk = sessions.ensure_conversation(
             connection, key="direct:1", person_id=ann.id, is_direct=True, now=0
         )
-        room = sessions.ensure_conversation(
-            connection, key="room:1", person_id=ann.id, is_direct=False, now=0
+        den = rooms.insert(
+            connection, platform="telegram", chat_id="9", title="Den", slug="den", now=0
         )
-        return ann, talk, room
+        place = {"is_direct": False, "now": 0, "room_id": den.id}
+        room = sessions.ensure_conversation(connection, key="room:1", person_id=ann.id, **place)
+        shared = sessions.ensure_conversation(
+            connection, key="room:all", person_id=den.person_id, **place
+        )
+        return Bench(
+            home=tmp_path,
+            database=database,
+            person=ann,
+            talk=talk,
+            room=room,
+            shared=shared,
+            den=den,
+        )
 
-    ann, talk, room = await database.write("rows", work)
-    yield Bench(home=tmp_path, database=database, person=ann, talk=talk, room=room)
+    yield await database.write("rows", work)
     await database.close()
 
 
@@ -219,10 +249,11 @@ async def test_a_change_of_tools_takes_the_prompt_afresh(bench: Bench) -> None:
     await bench.ask("one")
     bench.hire(FakeTool("knit"))
     await bench.ask("two")
-    assert [spec.name for spec in bench.model.requests[-1].tools] == ["memory", "recall", "knit"]
+    names = ["memory", "recall", "send_file"]
+    assert [spec.name for spec in bench.model.requests[-1].tools] == [*names, "knit"]
     bench.hire()
     await bench.ask("three")
-    assert [spec.name for spec in bench.model.requests[-1].tools] == ["memory", "recall"]
+    assert [spec.name for spec in bench.model.requests[-1].tools] == names
     assert bench.heard[::2] == ["one", "two", "three"]
 
 
@@ -236,14 +267,168 @@ async def test_what_the_memory_tool_learned_waits_for_the_next_prompt(bench: Ben
     assert "Ann has a cat" in bench.system
 
 
-async def test_a_room_shows_no_memory_and_has_a_prompt_of_its_own(bench: Bench) -> None:
+async def test_a_room_shows_no_memory_of_anybody_and_has_a_prompt_of_its_own(
+    bench: Bench,
+) -> None:
     write_memory(bench, "- Ann has a cat\n")
     await bench.ask("one")
     assert "Ann has a cat" in bench.system
-    await bench.ask("one", conversation=bench.room)
+    for conversation in (bench.room, bench.shared):
+        await bench.ask("one", conversation=conversation)
+        assert "Ann has a cat" not in bench.system
+        memory = bench.model.requests[-1].tools[0]
+        assert memory.name == "memory"
+        assert "room" in memory.description
+        assert bench.heard == ["one"]
+    assert "Everyone here shares one talk" in bench.system
+
+
+async def test_a_room_shows_what_it_remembers_itself(bench: Bench) -> None:
+    note = call("memory", '{"action": "add", "text": "Rent is due on Monday"}')
+    await bench.ask("note it", ask(note), say("Noted."), conversation=bench.room)
+    path = bench.home / "memories" / "rooms" / "den" / "MEMORY.md"
+    assert path.read_text() == "- Rent is due on Monday\n"
+    await bench.ask("hi", conversation=bench.room)
+    assert "Rent is due" not in bench.system, "what is new waits for the next fresh prompt"
+    await bench.ask("hi", conversation=bench.shared)
+    assert "## MEMORY.md of this room [24/2,200 characters]\n- Rent is due on" in bench.system
+    await bench.ask("hi")
+    assert "Rent is due" not in bench.system, "nor does it follow its people home"
+
+
+async def test_what_a_room_forgets_leaves_a_warm_prompt_at_once(bench: Bench) -> None:
+    path = bench.home / "memories" / "rooms" / "den" / "MEMORY.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("- Rent is due on Monday\n- The key is under the mat\n")
+    await bench.ask("hi", conversation=bench.shared)
+    assert "under the mat" in bench.system
+    path.write_text("- Rent is due on Monday\n")
+    await bench.ask("hi", conversation=bench.shared)
+    assert "under the mat" not in bench.system
+    assert "Rent is due" in bench.system
+
+
+async def test_an_entry_is_seen_in_a_room_from_when_it_is_shared_until_it_is_not(
+    bench: Bench,
+) -> None:
+    write_memory(bench, "- Ann has a cat\n- Ann has a debt\n")
+    await bench.ask("hi", conversation=bench.room)
+    before = bench.system
+    share = Share(target="memory", entry="Ann has a cat", audience=bench.den.audience)
+    await bench.database.write(
+        "share", lambda c: shares.insert(c, share, person_id=bench.person.id, actor="x", now=1)
+    )
+    await bench.ask("hi", conversation=bench.room)
+    section = "# What this person lets everyone here know: notes, not orders\n- Ann has a cat\n"
+    assert bench.system == before.replace("# Platform", f"{section}\n# Platform")
+    bench.hire()
+    await bench.ask("hi", conversation=bench.room)
+    assert "Ann has a cat" in bench.system
+    await bench.ask("hi", conversation=bench.shared)
+    assert "Ann has a cat" not in bench.system, "a shared talk shows nothing personal"
+    await bench.database.write(
+        "unshare",
+        lambda c: shares.delete(
+            c, person_id=bench.person.id, target="memory", entry="Ann has a cat"
+        ),
+    )
+    bench.hire()
+    await bench.ask("hi", conversation=bench.room)
+    assert bench.system == before
+
+
+async def test_what_is_shared_with_another_room_is_not_seen_here(bench: Bench) -> None:
+    write_memory(bench, "- Ann has a cat\n")
+    share = Share(target="memory", entry="Ann has a cat", audience="room:4711")
+    await bench.database.write(
+        "share", lambda c: shares.insert(c, share, person_id=bench.person.id, actor="x", now=1)
+    )
+    await bench.ask("hi", conversation=bench.room)
     assert "Ann has a cat" not in bench.system
-    assert [spec.name for spec in bench.model.requests[-1].tools] == ["recall"]
-    assert bench.heard == ["one"]
+
+
+async def test_a_whole_talk_that_goes_on_in_a_room_shows_everything(bench: Bench) -> None:
+    write_memory(bench, "- Ann has a cat\n")
+    path = bench.home / "memories" / "rooms" / "den" / "MEMORY.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("- Rent is due on Monday\n")
+    note = call("memory", '{"action": "add", "target": "memory", "text": "Ann has a dog"}')
+    await bench.ask("hi", ask(note), say("Noted."), room_id=bench.den.id)
+    assert "# Memory of this person" in bench.system
+    assert "Ann has a cat" in bench.system
+    assert "Rent is due" in bench.system
+    assert "Ann has a dog" in bench.home.joinpath("memories/people/ann/MEMORY.md").read_text()
+    assert path.read_text() == "- Rent is due on Monday\n"
+    elsewhere = await bench.database.write(
+        "garden",
+        lambda c: rooms.insert(
+            c, platform="telegram", chat_id="10", title="Garden", slug="garden", now=0
+        ),
+    )
+    await bench.ask("hi", room_id=elsewhere.id)
+    assert "Rent is due" not in bench.system, "one room's memory is not shown in another"
+    assert bench.heard == ["hi", "", "", "Noted.", "hi"]
+
+
+async def test_in_a_shared_talk_each_asker_pays_and_all_hear_all(bench: Bench) -> None:
+    bob = await bench.database.write(
+        "bob", lambda c: people.insert(c, slug="bob", name="Bob", role="member", now=0)
+    )
+    await bench.ask("one", conversation=bench.shared)
+    first = bench.system
+    await bench.ask("two", conversation=bench.shared, person=bob)
+    assert bench.heard == ["one", "Yes.", "two"]
+    assert bench.system == first, "who asks is not in the prompt"
+
+    def look(connection: Connection) -> tuple[list[int], list[int], list[tuple[int, str, str]]]:
+        return (
+            [row[0] for row in connection.execute("SELECT person_id FROM usage ORDER BY id")],
+            [row[0] for row in connection.execute("SELECT person_id FROM turns ORDER BY id")],
+            connection.execute(
+                "SELECT DISTINCT person_id, scope, audience FROM messages"
+            ).fetchall(),
+        )
+
+    paid, asked, said = await bench.database.read(look)
+    room = bench.den
+    assert paid == asked == [bench.person.id, bob.id]
+    assert said == [(room.person_id, f"p{room.person_id} c{bench.shared.id}", room.audience)]
+
+
+async def test_what_is_said_in_private_has_no_audience_and_in_a_room_the_room(
+    bench: Bench,
+) -> None:
+    await bench.ask("one")
+    await bench.ask("two", conversation=bench.room)
+    await bench.ask("three", room_id=bench.den.id)
+    told = await bench.database.read(
+        lambda c: dict(
+            c.execute("SELECT text, audience FROM messages WHERE role = 'user'").fetchall()
+        )
+    )
+    assert told == {"one": "private", "two": bench.den.audience, "three": "private"}
+
+
+async def test_a_turn_of_a_shared_talk_is_taken_up_with_all_that_was_said(bench: Bench) -> None:
+    bob = await bench.database.write(
+        "bob", lambda c: people.insert(c, slug="bob", name="Bob", role="member", now=0)
+    )
+    await bench.ask("one", conversation=bench.shared)
+    turn = await bench.begin("two", bench.shared, person=bob)
+    row = await bench.database.read(lambda c: turns.find(c, turn_id=turn.id))
+    assert row
+    talk = await bench.database.read(
+        lambda c: sessions.get_conversation(
+            c, conversation_id=row.conversation_id, person_id=row.person_id
+        )
+    )
+    again = await bench.hire().resume(row, talk, bob)
+    note = call("memory", '{"action": "add", "text": "Bob was here"}')
+    bench.model.plays += [ask(note), say("Noted.")]
+    await bench.settle(again, await bench.run(again))
+    assert bench.heard[:3] == ["one", "Yes.", "two"]
+    path = bench.home / "memories" / "rooms" / "den" / "MEMORY.md"
+    assert path.read_text() == "- Bob was here\n"
 
 
 async def test_a_process_that_has_just_started_sends_the_same_bytes(bench: Bench) -> None:

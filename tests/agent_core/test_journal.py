@@ -81,6 +81,7 @@ class StoreRig:
         self.journal = TurnJournal(
             database=database,
             shelf=shelf,
+            payer_id=shelf.person_id,
             effect=lambda name: "unsafe",
             price=lambda model, spent: 7,
             now=lambda: 1,

@@ -6,10 +6,10 @@ from contextlib import aclosing
 from agent_core.budget import Budget, Limits
 from agent_core.events import Event, TextGrew, TextReset, TurnEnded
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
-from agent_core.loop.contract import Assignment, Course, Equipment
+from agent_core.loop.contract import Assignment, Course, Equipment, show_nothing
 from agent_core.loop.turn import Loop
 from agent_core.models.contract import Usage
-from agent_core.tools.contract import Tool, ToolResult
+from agent_core.tools.contract import Keeper, Tool, ToolResult
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, TextPart, ToolResultPart, user_message
 from tests.fakes.host import FakeHost
@@ -43,6 +43,7 @@ class Rig:
         limits = Limits(steps=steps, tokens=tokens, micro_dollars=micro_dollars, seconds=seconds)
         self.budget = Budget(limits, started=0.0, clock=lambda: self.time)
         self.course = course or Course(model="fake-1")
+        self.show = show_nothing
         self.wait: Callable[[float], Awaitable[None]] = self._pass
 
     async def _pass(self, seconds: float) -> None:
@@ -57,6 +58,7 @@ class Rig:
             price=_price,
             now=lambda: 1_000 + int(self.time * 1000),
             wait=self.wait,
+            show=self.show,
         )
         return Loop(equipment, journal=self.journal, host=self.host, budget=self.budget)
 
@@ -75,7 +77,8 @@ class Rig:
             outcomes=outcomes or {},
             begun=frozenset(CallId(call_id) for call_id in begun),
             person_id=PersonId(1),
-            person_slug="ada",
+            owner_id=PersonId(1),
+            keeper=Keeper(person_id=PersonId(1), slug="ada"),
             conversation_id=ConversationId(2),
             scope="p1",
             turn_id=TurnId(3),

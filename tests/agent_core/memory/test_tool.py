@@ -10,10 +10,12 @@ from agent_core.errors import ToolArgumentError
 from agent_core.ids import CallId, ConversationId, TurnId
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.memory.tool import MemoryTool
-from agent_core.state import ledger
+from agent_core.state import ledger, rooms, shares
 from agent_core.state.database import Database
 from agent_core.state.people import Person
-from agent_core.tools.contract import Tool, ToolContext, ToolResult
+from agent_core.state.rooms import Room
+from agent_core.state.shares import Share
+from agent_core.tools.contract import Keeper, Tool, ToolContext, ToolResult
 
 
 @pytest.fixture
@@ -35,11 +37,16 @@ class Caller:
         self._evidence = evidence
         self._calls = 0
 
-    async def __call__(self, action: str, target: str, *, call: int = 0, **rest: str) -> ToolResult:
+    async def __call__(
+        self, action: str, target: str, *, call: int = 0, **rest: str | bool
+    ) -> ToolResult:
         self._calls += 1
         context = ToolContext(
             person_id=self._person.id,
-            person_slug=self._person.slug,
+            owner_id=self._person.id,
+            keeper=Keeper(
+                person_id=self._person.id, slug=self._person.slug, kind=self._person.kind
+            ),
             conversation_id=ConversationId(1),
             scope=f"p{self._person.id}",
             turn_id=TurnId(7),
@@ -204,3 +211,81 @@ async def test_an_unreadable_file_is_an_answer_not_a_crash(call: Caller, folder:
     refused = await call("add", "user", text="Likes tea")
     assert refused.is_error
     assert "Nothing was changed" in refused.text
+
+
+async def test_a_preference_of_style_may_be_written_for_anyone_to_see(
+    call: Caller, database: Database, ann: Person
+) -> None:
+    added = await call("add", "user", text="Short answers", for_anyone=True)
+    assert added.text.startswith("Added to `user`, where anyone may see it. It holds 1 entry")
+    await call("add", "user", text="Likes tea", for_anyone=False)
+    found = await database.read(lambda c: shares.list_of(c, person_id=ann.id))
+    assert found == [Share(target="user", entry="Short answers", audience="everyone")]
+
+
+@pytest.mark.parametrize(("target", "text"), [("memory", "Short answers"), ("user", "x" * 161)])
+async def test_nothing_else_may_be_written_for_anyone_to_see(
+    call: Caller, store: MemoryStore, ann: Person, target: str, text: str
+) -> None:
+    with pytest.raises(ToolArgumentError, match="preference"):
+        await call("add", target, text=text, for_anyone=True)
+    snapshot = await store.snapshot(ann.id, ann.slug, 1)
+    assert (snapshot.memory, snapshot.user) == ((), ())
+
+
+@pytest.fixture
+async def den(database: Database) -> Room:
+    return await database.write(
+        "den",
+        lambda c: rooms.insert(c, platform="p", chat_id="1", title="Den", slug="den", now=0),
+    )
+
+
+def context_of(person: Person, keeper: Keeper | None) -> ToolContext:
+    return ToolContext(
+        person_id=person.id,
+        owner_id=person.id,
+        keeper=keeper,
+        conversation_id=ConversationId(1),
+        scope="c1",
+        turn_id=TurnId(7),
+        call_id=CallId("call"),
+        now=1000,
+        evidence="my words",
+    )
+
+
+async def test_in_a_room_the_tool_writes_to_the_room_and_to_nobody_else(
+    store: MemoryStore, database: Database, folder: Path, ann: Person, den: Room
+) -> None:
+    tool = MemoryTool(store, in_room=True)
+    assert "user" not in tool.spec.schema
+    keeper = Keeper(person_id=den.person_id, slug=den.slug, kind="room")
+    added = await tool.run({"action": "add", "text": "Rent is due"}, context_of(ann, keeper))
+    assert added.text.startswith("Added to `memory`. It holds 1 entry")
+    assert folder.joinpath("rooms/den/MEMORY.md").read_text() == "- Rent is due\n"
+    assert not folder.joinpath("people").exists()
+    (row,) = await database.read(
+        lambda c: ledger.find_entries(c, person_id=den.person_id, target="memory")
+    )
+    assert (row.origin.actor, row.origin.evidence) == ("turn:7", "my words")
+    seen = await store.snapshot(den.person_id, den.slug, 1, kind="room")
+    assert (seen.memory, seen.user) == (("Rent is due",), ())
+
+
+@pytest.mark.parametrize("in_room", [True, False])
+async def test_the_tool_of_one_kind_of_talk_leaves_the_other_kind_s_memory_alone(
+    store: MemoryStore, folder: Path, ann: Person, den: Room, in_room: bool
+) -> None:
+    keepers = {
+        True: Keeper(person_id=ann.id, slug=ann.slug),
+        False: Keeper(person_id=den.person_id, slug=den.slug, kind="room"),
+    }
+    tool = MemoryTool(store, in_room=in_room)
+    for keeper in (keepers[in_room], None):
+        refused = await tool.run(
+            {"action": "add", "target": "memory", "text": "x"}, context_of(ann, keeper)
+        )
+        assert refused.is_error
+    assert not folder.joinpath("people").exists()
+    assert not folder.joinpath("rooms").exists()

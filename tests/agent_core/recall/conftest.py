@@ -76,7 +76,7 @@ class Archive:
                 conversation=talk.conversation,
                 session_id=session_id,
                 asked=Asked(
-                    person_id=talk.conversation.person_id,
+                    person_id=talk.person.id,
                     account_id=None,
                     place=(talk.platform, "{}", None),
                 ),
@@ -86,7 +86,7 @@ class Archive:
             shelf = Shelf(
                 session_id=session_id,
                 turn_id=turn_id,
-                person_id=talk.person.id,
+                person_id=talk.conversation.person_id,
                 conversation_id=talk.conversation.id,
                 platform=talk.platform,
             )

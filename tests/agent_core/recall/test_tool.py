@@ -10,7 +10,7 @@ import pytest
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import CallId, MessageId, TurnId
 from agent_core.recall.query import read_query
-from agent_core.recall.tool import OUTPUT_LIMIT, SNIPPET_LIMIT, RecallTool, describe, excerpt
+from agent_core.recall.tool import OUTPUT_LIMIT, SNIPPET_LIMIT, RecallTool, View, describe, excerpt
 from agent_core.state.database import Connection
 from agent_core.state.search import Hit
 from agent_core.tools.contract import ToolContext
@@ -25,11 +25,18 @@ from tests.agent_core.recall.conftest import Archive, Talk
 
 
 async def recall(
-    archive: Archive, talk: Talk, query: str, *, turn: TurnId | None = None, limit: int = 8
+    archive: Archive,
+    talk: Talk,
+    query: str,
+    *,
+    turn: TurnId | None = None,
+    limit: int = 8,
+    shared: bool = False,
 ) -> str:
     context = ToolContext(
         person_id=talk.person.id,
-        person_slug=talk.person.slug,
+        owner_id=talk.conversation.person_id if shared else talk.person.id,
+        keeper=None,
         conversation_id=talk.conversation.id,
         scope=talk.scope,
         turn_id=turn or TurnId(999_999),
@@ -142,9 +149,12 @@ async def test_a_direct_talk_finds_all_platforms_and_rooms_of_its_person(
 async def test_a_room_finds_only_what_was_said_in_it(archive: Archive, ann: Talk) -> None:
     room = await archive.open(ann.person, room="telegram:room:1")
     await archive.say(ann, "Rex in private", "狗在家")
-    (public,) = await archive.say(room, "Rex in public 狗")
-    assert ids(await recall(archive, room, "rex")) == [public]
-    assert ids(await recall(archive, room, "狗")) == [public]
+    await archive.say(room, "Rex in public 狗")
+    for query in ("rex", "狗"):
+        found = (await recall(archive, room, query)).splitlines()
+        assert len(found) == 2
+        assert found[1].startswith("- 2026-"), "a room is not told how much is said elsewhere"
+        assert "Rex in public 狗" in found[1]
 
 
 async def test_the_running_turn_is_left_out(archive: Archive, ann: Talk) -> None:
@@ -306,10 +316,11 @@ def test_an_answer_stays_within_its_limit_and_says_what_is_missing() -> None:
             said_at=0,
             text='"' * 400,
             match=0,
+            asker="Ann",
         )
         for number in range(20)
     ]
-    answer = describe(read_query("quote"), 1234, hits, "UTC")
+    answer = describe(read_query("quote"), 1234, hits, View(zone="UTC"))
     assert len(answer) <= OUTPUT_LIMIT
     assert "Found 1,234 messages" in answer
     shown = len(ids(answer))

@@ -61,7 +61,15 @@ def test_what_a_room_shares_is_found_by_everyone_who_asks_there(connection: Conn
     assert (made.room_id, made.is_private) == (room.id, False)
     assert sessions.get_conversation(connection, conversation_id=made.id, person_id=ann.id) == made
     session_id = sessions.insert(connection, conversation_id=made.id, now=0)
-    assert sessions.get_owner(connection, session_id=session_id) == room.person_id
+    owner_id = sessions.find_owner(connection, session_id=session_id, person_id=ann.id)
+    assert owner_id == room.person_id
+
+
+def test_whose_talk_it_is_is_told_to_nobody_else(connection: Connection) -> None:
+    ann, bob = add_person(connection, "ann"), add_person(connection, "bob")
+    session_id = add_talk(connection, ann).session_id
+    assert sessions.find_owner(connection, session_id=session_id, person_id=ann.id) == ann.id
+    assert sessions.find_owner(connection, session_id=session_id, person_id=bob.id) is None
 
 
 def test_a_talk_from_before_rooms_were_known_learns_where_it_is_held(

@@ -1,0 +1,98 @@
+"""Gives a talk its prompt: the one it has while that may stand, else one taken afresh."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_core.ids import PromptHash
+from agent_core.memory.store import MemoryStore
+from agent_core.prompt.compose import PromptInputs, compose
+from agent_core.prompt.context import read_context
+from agent_core.prompt.frozen import FrozenPrompt, FrozenPrompts, freeze
+from agent_core.prompt.scene import Scene
+from agent_core.prompt.sight import Eyes, Sight, keeps_to
+from agent_core.prompt.soul import ensure_soul
+from agent_core.state.database import Database
+from agent_core.state.sessions import Session
+from agent_core.transcript import ToolSpec
+
+_CACHE_LASTS = {"5m": 300_000, "1h": 3_600_000}
+"""Milliseconds that a provider keeps a prompt after its last use."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What all prompts of a house rest on. `cache_ttl` is how long a provider keeps one."""
+
+    home: Path
+    cache_ttl: str
+    context_folder: Path | None
+    context_files: tuple[str, ...]
+    context_limit: int
+
+
+class Freezer:
+    """Makes prompts, and keeps the ones used last at hand."""
+
+    def __init__(
+        self, ground: Ground, *, database: Database, memory: MemoryStore, now: Callable[[], int]
+    ) -> None:
+        self._ground = ground
+        self._eyes = Eyes(database, memory)
+        self._prompts = FrozenPrompts(database)
+        self._now = now
+
+    async def read(self, prompt_hash: PromptHash) -> FrozenPrompt:
+        """The prompt of this hash. Raises `StoreError`."""
+        return await self._prompts.read(prompt_hash)
+
+    async def give(
+        self, scene: Scene, session: Session | None, tools: tuple[ToolSpec, ...]
+    ) -> FrozenPrompt:
+        """The session's prompt if the provider may still have it and it may stand, else another.
+
+        Raises `StoreError`.
+        """
+        warm = await self._find_warm(session, tools)
+        if warm and scene.room is None:
+            return warm
+        sight = await self._eyes.look(scene, self._now())
+        if warm and keeps_to(warm.shown, sight.marks):
+            return warm
+        return await self._compose(scene, sight, tools)
+
+    async def _find_warm(
+        self, session: Session | None, tools: tuple[ToolSpec, ...]
+    ) -> FrozenPrompt | None:
+        """The session's prompt if it was used lately, and the tools are the same."""
+        if session is None or session.prompt_hash is None:
+            return None
+        if self._now() - session.last_at > _CACHE_LASTS[self._ground.cache_ttl]:
+            return None
+        prompt = await self._prompts.read(session.prompt_hash)
+        return prompt if prompt.tools == tools else None
+
+    async def _compose(
+        self, scene: Scene, sight: Sight, tools: tuple[ToolSpec, ...]
+    ) -> FrozenPrompt:
+        """A fresh prompt. What a room's other people may not see does not enter it."""
+        ground = self._ground
+        soul = await ensure_soul(ground.home)
+        context = (
+            await read_context(ground.context_folder, ground.context_files, ground.context_limit)
+            if ground.context_folder
+            else ()
+        )
+        inputs = PromptInputs(
+            soul=soul,
+            snapshot=sight.own,
+            room=sight.room,
+            lent=sight.lent,
+            is_shared=scene.is_shared,
+            context=context,
+            platform=scene.platform,
+            tools=tuple(spec.name for spec in tools),
+        )
+        prompt = freeze(compose(inputs), tools, sight.marks)
+        self._prompts.remember(prompt)
+        return prompt

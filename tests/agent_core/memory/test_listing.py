@@ -1,0 +1,135 @@
+"""The numbered list of a person's memory: a number never comes to mean something else."""
+
+from pathlib import Path
+
+import pytest
+
+from agent_core.memory.changes import Edit
+from agent_core.memory.listing import Listed, list_entries
+from agent_core.memory.store import MemoryStore
+from agent_core.state import shares
+from agent_core.state.database import Connection, Database
+from agent_core.state.ledger import Origin, Target
+from agent_core.state.people import Person
+from agent_core.state.shares import EVERYONE, Share
+from tests.agent_core.memory.conftest import Desk
+
+TURN = Origin(actor="turn:1", now=1)
+
+
+class Shelf:
+    """The memory of one person, changed and listed."""
+
+    def __init__(self, database: Database, store: MemoryStore, person: Person) -> None:
+        self._database = database
+        self._store = store
+        self._person = person
+
+    async def add(self, text: str, target: Target = "memory", *, for_anyone: bool = False) -> None:
+        edit = Edit(action="add", target=target, text=text, is_for_anyone=for_anyone)
+        await self._store.change(self._person.id, self._person.slug, edit, TURN)
+
+    async def replace(self, old: str, text: str, *, for_anyone: bool = False) -> None:
+        target: Target = "memory" if old in [e.entry for e in await self.list("memory")] else "user"
+        edit = Edit(action="replace", target=target, old=old, text=text, is_for_anyone=for_anyone)
+        await self._store.change(self._person.id, self._person.slug, edit, TURN)
+
+    async def remove(self, old: str) -> None:
+        edit = Edit(action="remove", target="memory", old=old)
+        await self._store.change(self._person.id, self._person.slug, edit, TURN)
+
+    async def share(self, entry: str, audience: str, target: Target = "memory") -> None:
+        def work(connection: Connection) -> None:
+            share = Share(target=target, entry=entry, audience=audience)
+            shares.insert(connection, share, person_id=self._person.id, actor="x", now=1)
+
+        await self._database.write("share", work)
+
+    async def look(self) -> None:
+        """Take in what was done by hand."""
+        await self._store.snapshot(self._person.id, self._person.slug, 2)
+
+    async def list(self, target: Target | None = None) -> tuple[Listed, ...]:
+        listed = await self._database.read(lambda c: list_entries(c, person_id=self._person.id))
+        return tuple(entry for entry in listed if target in (None, entry.target))
+
+    async def shared(self) -> dict[str, tuple[str, ...]]:
+        return {entry.entry: entry.audiences for entry in await self.list() if entry.audiences}
+
+
+@pytest.fixture
+def shelf(database: Database, folder: Path, ann: Person) -> Shelf:
+    return Shelf(database, MemoryStore(database, folder), ann)
+
+
+async def test_both_lists_are_numbered_together_by_when_their_words_came(shelf: Shelf) -> None:
+    await shelf.add("has a cat")
+    await shelf.add("likes tea", "user")
+    await shelf.add("has a dog")
+    assert [(e.number, e.target, e.entry) for e in await shelf.list()] == [
+        (1, "memory", "has a cat"),
+        (3, "memory", "has a dog"),
+        (2, "user", "likes tea"),
+    ]
+
+
+async def test_a_number_never_comes_to_mean_another_entry(
+    shelf: Shelf, desk: Desk, ann: Person
+) -> None:
+    for text in ("one", "two", "three"):
+        await shelf.add(text)
+    seen = {entry.number: entry.entry for entry in await shelf.list()}
+    await shelf.remove("one")
+    await shelf.replace("two", "two, and more")
+    desk.save(ann, "- by hand\n- three\n- two, and more\n")
+    await shelf.look()
+    now = {entry.number: entry.entry for entry in await shelf.list()}
+    assert sorted(now.values()) == ["by hand", "three", "two, and more"]
+    assert all(now[number] == seen[number] for number in now.keys() & seen.keys())
+
+
+async def test_an_entry_says_who_else_may_see_it(shelf: Shelf) -> None:
+    await shelf.add("tea")
+    await shelf.add("tea", "user")
+    await shelf.share("tea", EVERYONE)
+    await shelf.share("tea", "room:9")
+    assert [(e.target, e.audiences) for e in await shelf.list()] == [
+        ("memory", (EVERYONE, "room:9")),
+        ("user", ()),
+    ]
+
+
+async def test_an_entry_is_shared_for_anyone_in_the_stroke_that_writes_it(shelf: Shelf) -> None:
+    await shelf.add("short answers", "user", for_anyone=True)
+    await shelf.add("has a secret", "user")
+    assert await shelf.shared() == {"short answers": (EVERYONE,)}
+    await shelf.replace("short answers", "long answers", for_anyone=True)
+    assert await shelf.shared() == {"long answers": (EVERYONE,)}
+
+
+async def test_an_entry_whose_words_change_is_private_again(shelf: Shelf) -> None:
+    await shelf.add("has a cat")
+    await shelf.share("has a cat", EVERYONE)
+    await shelf.replace("has a cat", "has a cat and a debt")
+    assert await shelf.shared() == {}
+    await shelf.replace("has a cat and a debt", "has a cat")
+    assert await shelf.shared() == {}, "what was withdrawn does not come back by itself"
+
+
+async def test_an_entry_that_is_dropped_is_shared_no_more(shelf: Shelf) -> None:
+    await shelf.add("has a cat")
+    await shelf.share("has a cat", "room:9")
+    await shelf.remove("has a cat")
+    await shelf.add("has a cat")
+    assert await shelf.shared() == {}
+
+
+async def test_what_is_changed_by_hand_is_private_again_and_the_rest_stays_shared(
+    shelf: Shelf, desk: Desk, ann: Person
+) -> None:
+    for text in ("has a cat", "has a dog"):
+        await shelf.add(text)
+        await shelf.share(text, EVERYONE)
+    desk.save(ann, "- a note\n- has a dog\n- has a cat, and a debt\n")
+    await shelf.look()
+    assert await shelf.shared() == {"has a dog": (EVERYONE,)}

@@ -1,0 +1,142 @@
+"""What recall finds in a room: that room's own talk, whatever is said anywhere else."""
+
+import pytest
+
+from agent_core.ids import CallId, PersonId, TurnId
+from agent_core.recall.tool import RecallTool
+from agent_core.state import rooms, sessions
+from agent_core.state.database import Connection
+from agent_core.state.people import Person
+from agent_core.state.sessions import Conversation
+from agent_core.tools.contract import ToolContext
+from tests.agent_core.recall.conftest import Archive, Talk
+
+PEOPLE = 20
+ROOMS = ("kitchen", "garden", "attic")
+EVERYWHERE = ("canary", "tea", "the canary likes tea", "茶とカナリア")
+
+
+async def recall(archive: Archive, talk: Talk, asker: Person, query: str) -> str:
+    context = ToolContext(
+        person_id=asker.id,
+        owner_id=talk.conversation.person_id,
+        keeper=None,
+        conversation_id=talk.conversation.id,
+        scope=talk.scope,
+        turn_id=TurnId(999_999),
+        call_id=CallId("call"),
+        now=1_770_000_000_000,
+        evidence="",
+    )
+    result = await RecallTool(archive.database).run({"query": query, "limit": 20}, context)
+    assert not result.is_error
+    return result.text
+
+
+async def share(archive: Archive, name: str, asker: Person) -> Talk:
+    """The one talk of everyone in a room, in which `asker` speaks."""
+
+    def work(connection: Connection) -> Conversation:
+        room = rooms.insert(
+            connection, platform="telegram", chat_id=name, title=name, slug=name, now=0
+        )
+        return sessions.ensure_conversation(
+            connection,
+            key=f"room:telegram:{name}::all",
+            person_id=room.person_id,
+            is_direct=False,
+            now=0,
+            room_id=room.id,
+        )
+
+    conversation = await archive.database.write("share", work)
+    return Talk(person=asker, conversation=conversation, platform="telegram")
+
+
+async def test_no_room_ever_finds_a_word_of_a_direct_talk(archive: Archive) -> None:
+    """Twenty people say the same words in private and in three rooms, alone and shared."""
+    people = [await archive.meet(f"person-{number}") for number in range(PEOPLE)]
+    direct = [await archive.open(person) for person in people]
+    for talk in direct:
+        await archive.say(talk, *(f"{words} in private" for words in EVERYWHERE))
+    talks = [
+        (person, await archive.open(person, room=f"room:{name}:{person.id}"), f"{name} {person.id}")
+        for person in people
+        for name in ROOMS
+    ]
+    talks += [
+        (person, await share(archive, name, person), name)
+        for person in people[:3]
+        for name in ROOMS
+    ]
+    for _, talk, sign in talks:
+        await archive.say(talk, f"the canary has tea, {sign}", f"茶とカナリア, {sign}")
+    for person, talk, sign in talks:
+        for query in ("canary tea", "canary", "likes tea in private", "茶", "カナリア"):
+            found = await recall(archive, talk, person, query)
+            assert "private" not in found.partition("\n")[2], sign
+            hits = found.splitlines()[1:]
+            assert hits
+            assert all(hit.rstrip('"').endswith(sign) for hit in hits), sign
+
+
+async def test_everyone_in_a_shared_talk_finds_what_the_others_said_and_who(
+    archive: Archive, ann: Talk, bob: Talk
+) -> None:
+    await archive.say(await share(archive, "den", ann.person), "I feed Rex")
+    there = await share(archive, "den", bob.person)
+    await archive.say(there, "I walk Rex")
+    lines = (await recall(archive, there, bob.person, "rex")).splitlines()[1:]
+    assert lines == [
+        '- 2026-02-02 02:42, "bob", telegram: "I walk Rex"',
+        '- 2026-02-02 02:41, "ann", telegram: "I feed Rex"',
+    ]
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        (),
+        ("flight flight flight",) * 30,
+        ("Lisbon",) * 30,
+        ("a word", "Lisbon, a flight", "flight") * 9,
+    ],
+)
+async def test_what_is_said_elsewhere_moves_no_hit_of_a_room(
+    archive: Archive, ann: Talk, elsewhere: tuple[str, ...]
+) -> None:
+    """BM25 would put first whatever word is rarer in all that anybody ever said."""
+    room = await archive.open(ann.person, room="room:den")
+    await archive.say(
+        room, "a flight, long and dear", "Lisbon is far", "Lisbon by flight", "flight"
+    )
+    await archive.say(ann, *elsewhere)
+    found = await recall(archive, room, ann.person, "flight Lisbon")
+    said = [line.partition("telegram: ")[2] for line in found.splitlines()[1:]]
+    assert said == [
+        '"Lisbon by flight"',
+        '"flight"',
+        '"Lisbon is far"',
+        '"a flight, long and dear"',
+    ]
+
+
+async def test_a_room_s_rows_are_no_person_s(archive: Archive, ann: Talk) -> None:
+    """The id of whose talk it is stands in the query, should a scope ever be mixed up."""
+    there = await share(archive, "den", ann.person)
+    await archive.say(ann, "Rex")
+    await archive.say(there, "Rex")
+    mixed = Talk(person=ann.person, conversation=there.conversation, platform="telegram")
+    context = ToolContext(
+        person_id=ann.person.id,
+        owner_id=PersonId(ann.person.id),
+        keeper=None,
+        conversation_id=mixed.conversation.id,
+        scope=mixed.scope,
+        turn_id=TurnId(1),
+        call_id=CallId("call"),
+        now=0,
+        evidence="",
+    )
+    found = await RecallTool(archive.database).run({"query": "rex"}, context)
+    assert found.text.startswith("Nothing found")
