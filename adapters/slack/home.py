@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from adapters.markdown import Block, CodeBlock, Heading, Listing, Paragraph, Quote, Rule, Run, parse
 from adapters.messages import OutboundMessage
 from adapters.slack.render import actions_of
-from adapters.slack.words import Json
+from adapters.slack.words import Json, plain_text
 
 _SECTION = 3000
 """Characters of a section's text (docs: Block Kit, section)."""
@@ -17,7 +17,7 @@ _EMPTY = "Nothing to show yet."
 def view_of(message: OutboundMessage) -> Json:
     """The home tab that says what the message says, with its buttons at the end."""
     buttons = actions_of(message.buttons)
-    blocks = [block for piece in parse(message.text) for block in _render(piece)]
+    blocks = [block for piece in parse(plain_text(message.text)) for block in _render(piece)]
     blocks = (blocks or _sections(_EMPTY))[: _MOST_BLOCKS - len(buttons)]
     return {"type": "home", "blocks": [*blocks, *buttons]}
 

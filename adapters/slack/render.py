@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from adapters.errors import Rejected
 from adapters.messages import Button, OutboundMessage, Step, StepState
 from adapters.slack.events import BUTTON
-from adapters.slack.words import Json, part
+from adapters.slack.words import Json, part, plain_text
 
 TEXT_LIMIT = 12_000
 """Characters of `markdown_text`, and of all markdown blocks of a message (docs: Markdown block)."""
@@ -35,7 +35,7 @@ def measure(text: str) -> int:
 
 def words_of(text: str) -> str:
     """The Markdown as it is sent: the words of a model call nobody together."""
-    return _CALL.sub(_APART, text)
+    return _CALL.sub(_APART, plain_text(text))
 
 
 def post_of(message: OutboundMessage) -> Json:

@@ -51,7 +51,8 @@ def is_ts(text: str) -> bool:
 
 def milliseconds(ts: str) -> int:
     """A time stamp as milliseconds since the epoch. Raises `ValueError`."""
-    return int(float(ts) * 1000)
+    seconds, _, rest = ts.partition(".")
+    return int(seconds) * 1000 + int((rest or "0")[:3].ljust(3, "0"))
 
 
 def plain_text(text: str) -> str:

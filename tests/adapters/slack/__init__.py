@@ -1,0 +1,1 @@
+"""Slack's rooms, one by one and joined."""

@@ -1,0 +1,49 @@
+"""What Slack sends, built by hand, and how it is read."""
+
+from typing import Any
+
+from adapters.messages import Inbound, InboundMessage
+from adapters.slack.events import Arrival, Me, Person, pack, sort_event
+from adapters.slack.receive import receive
+
+ME = Me(user_id="U0BOT", bot_id="B0BOT", team_id="T1")
+AGENT = Me(user_id="U0BOT", bot_id="B0BOT", team_id="T1", is_agent=True)
+TS, LATER = "1763000000.000100", "1763000060.000200"
+ANNA = Person(name="Anna Lee", username="anna", language="de-DE")
+
+Threads = frozenset[tuple[str, str]]
+
+
+def message(text: str = "Hi", channel: str = "D1", **fields: Any) -> dict[str, Any]:
+    """An event of a person's message."""
+    known = {"type": "message", "user": "U1", "text": text, "ts": TS, "channel": channel}
+    return event(known | fields)
+
+
+def event(about: dict[str, Any], event_id: str = "Ev1") -> dict[str, Any]:
+    """An event in its envelope."""
+    return {"type": "event_callback", "team_id": "T1", "event_id": event_id, "event": about}
+
+
+def sort(body: dict[str, Any], me: Me = ME, ours: Threads = frozenset()) -> Arrival:
+    """What is stored of it."""
+    found = sort_event(body, me, ours)
+    assert found is not None
+    return found
+
+
+def read(
+    body: dict[str, Any], me: Me = ME, ours: Threads = frozenset(), **facts: Any
+) -> Inbound | None:
+    """What it is read as, by somebody who knows Anna."""
+    known = {"U1": ANNA}
+    return receive(pack(sort(body, me, ours), me, known.get, {"at": 1_763_000_000_000} | facts))
+
+
+def read_message(
+    body: dict[str, Any], me: Me = ME, ours: Threads = frozenset(), **facts: Any
+) -> InboundMessage:
+    """The message in it."""
+    found = read(body, me, ours, **facts)
+    assert isinstance(found, InboundMessage)
+    return found

@@ -1,0 +1,134 @@
+"""What is owed becomes what Slack's calls take, and nothing that they refuse."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from adapters.errors import Rejected
+from adapters.messages import Button, OutboundMessage, Step
+from adapters.slack.home import view_of
+from adapters.slack.render import (
+    TEXT_LIMIT,
+    actions_of,
+    key_in,
+    measure,
+    post_of,
+    step_chunks,
+    update_of,
+    words_of,
+)
+from adapters.split import split_markdown
+from tests.adapters.markdown_texts import MARKDOWN
+from tests.adapters.slack.rig import to
+from tests.emulators.slack_blocks import check
+
+YES = Button(key="yes", label="Yes", style="good")
+NO = Button(key="no", label="No", style="danger")
+
+
+def owed(text: str, **fields: Any) -> OutboundMessage:
+    return to("D1", text, **fields)
+
+
+def test_words_alone_go_out_as_markdown_with_the_key_of_the_message() -> None:
+    assert post_of(owed("**hi**", key="k1")) == {
+        "markdown_text": "**hi**",
+        "metadata": {"event_type": "talaria", "event_payload": {"key": "k1"}},
+    }
+
+
+def test_buttons_stand_below_the_words_five_in_a_row() -> None:
+    body = post_of(owed("Sure?", buttons=(YES, NO)))
+    words, row = body["blocks"]
+    assert words == {"type": "markdown", "text": "Sure?"}
+    assert [e["action_id"] for e in row["elements"]] == ["t:yes", "t:no"]
+    assert [e["style"] for e in row["elements"]] == ["primary", "danger"]
+    assert "markdown_text" not in body
+    many = [Button(key=f"k{n}", label=str(n)) for n in range(12)]
+    assert [len(block["elements"]) for block in actions_of(many)] == [5, 5, 2]
+
+
+def test_a_change_carries_blocks_so_that_none_of_before_stays() -> None:
+    body = update_of(owed("a < b & c"))
+    assert body["blocks"] == [{"type": "markdown", "text": "a < b & c"}]
+    assert body["text"] == "a &lt; b &amp; c"
+
+
+def test_nobody_is_called_together_by_the_words_of_a_model() -> None:
+    for call in ("<!channel>", "<!here|x>", "<!everyone>", "<!subteam^S1>", "<!HERE>"):
+        assert call not in words_of(f"hey {call}")
+    assert words_of("<!-- a comment --> <!doctype html>") == "<!-- a comment --> <!doctype html>"
+
+
+def test_an_empty_message_is_refused() -> None:
+    for text in ("", " \n"):
+        with pytest.raises(Rejected, match="empty"):
+            post_of(owed(text))
+
+
+def test_what_is_done_stands_below_the_words_only_while_the_turn_runs() -> None:
+    steps = (
+        Step(key="1", title="Read the page", state="done"),
+        Step(key="2", title="Write the file", state="running"),
+    )
+    live = post_of(owed("So far", steps=steps, is_live=True))["markdown_text"]
+    assert live == "So far\n\n_✓ Read the page_\n_⏳ Write the file_"
+    assert post_of(owed("Done", steps=steps))["markdown_text"] == "Done"
+    assert step_chunks(steps, {"1": steps[0]}) == [
+        {"type": "task_update", "id": "2", "title": "Write the file", "status": "in_progress"}
+    ]
+
+
+def test_a_key_is_read_back_from_a_history() -> None:
+    assert key_in(post_of(owed("x", key="k7"))) == "k7"
+    assert key_in({"metadata": {"event_type": "other", "event_payload": {"key": "k7"}}}) is None
+    assert key_in({}) is None
+
+
+@given(MARKDOWN)
+def test_every_part_of_every_text_is_taken_by_slack(text: str) -> None:
+    for part in split_markdown(text, limit=200, measure=measure):
+        assert measure(part) <= 200 or len(part) <= 2
+        if part.strip():
+            check(update_of(owed(part, buttons=(YES,)))["blocks"])
+
+
+def test_the_limit_counts_what_is_sent() -> None:
+    parts = split_markdown("<!here> " * 3000, limit=TEXT_LIMIT, measure=measure)
+    assert len(parts) > 1
+    assert all(len(words_of(part)) <= TEXT_LIMIT for part in parts)
+
+
+def test_a_home_shows_titles_lists_and_links_in_blocks() -> None:
+    text = (
+        "# Talaria\n\nAll is **well**, see [*here*](https://a.b?x&y).\n\n- one\n- `two`\n  1. three"
+        "\n\n> said\n\n---\n\n```py\na < b\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |"
+    )
+    view = view_of(owed(text, buttons=(YES,)))
+    assert view["type"] == "home"
+    check(view["blocks"], limit=100)
+    kinds = [block["type"] for block in view["blocks"]]
+    assert kinds == [
+        *("header", "section", "section", "section", "divider", "section", "section", "actions")
+    ]
+    said = [block["text"]["text"] for block in view["blocks"] if block["type"] == "section"]
+    assert said == [
+        "All is *well*, see <https://a.b?x&amp;y|here>.",
+        "• one\n• `two`\n    1. three",
+        ">said",
+        "```a &lt; b```",
+        "a · b\n1 · 2",
+    ]
+
+
+@given(MARKDOWN)
+def test_every_text_makes_a_home_that_slack_takes(text: str) -> None:
+    check(view_of(owed(text, buttons=(YES, NO)))["blocks"], limit=100)
+
+
+def test_a_home_is_never_empty_and_never_too_long() -> None:
+    assert len(view_of(owed(""))["blocks"]) == 1
+    long = view_of(owed("\n\n".join(["word " * 900] * 80), buttons=(YES,)))
+    check(long["blocks"], limit=100)
+    assert long["blocks"][-1]["type"] == "actions"
