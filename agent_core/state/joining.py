@@ -20,12 +20,20 @@ def has_running(connection: Connection, *, person_id: PersonId) -> bool:
     return row is not None
 
 
+def list_joined(connection: Connection, *, person_id: PersonId) -> list[PersonId]:
+    """The people who have become this one, oldest first."""
+    rows = connection.execute(
+        "SELECT id FROM people WHERE joined_to = :person_id ORDER BY id", {"person_id": person_id}
+    ).fetchall()
+    return [PersonId(row[0]) for row in rows]
+
+
 def join(
     connection: Connection, *, keeper: PersonId, gone: PersonId, rename: Rename, now: int
 ) -> int:
     """Make everything of `gone` the keeper's but the ledger; how many messages that were.
 
-    The row of `gone` stays, and says who they have become. Raises nothing of its own.
+    The row of `gone` stays, and says who they have become.
     """
     name_origins(connection, gone=gone)
     moved = 0

@@ -1,0 +1,353 @@
+"""Makes two people one once that is confirmed, and splits an account off again."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from agent_core.ids import LinkId
+from agent_core.memory import merging
+from agent_core.memory.merging import Parting
+from agent_core.memory.store import MemoryStore
+from agent_core.state import audit, joining, links, outbox, people, questions, splitting, tasks
+from agent_core.state.audit import Deed
+from agent_core.state.database import Connection
+from agent_core.state.joining import Rename
+from agent_core.state.links import Link, LinkState, OtherSide
+from agent_core.state.outbox import Debt, OutboxRow
+from agent_core.state.people import Account, NewAccount, Person
+from agent_core.state.questions import Choice, Kind, NewQuestion, Question
+from gateway import wording_people as wording
+from gateway.identity import LOCAL_PLATFORM, slug_of
+from gateway.questions import Answerer, Outcome, drop, make_secret
+
+_MERGE_LASTS = 30 * 24 * 3_600_000
+"""Milliseconds that the question about notes stays open; `/accounts keep` asks for no answer."""
+
+YES, NO, KEEP, LEAVE = "yes", "no", "keep", "leave"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaving:
+    """An account that is to be split off, and whether it may talk by a right of its own."""
+
+    account: Account
+    is_let_in: bool
+
+
+class Joining:
+    """What joins and splits people; every function works in its caller's transaction.
+
+    Caches of people and their talks have to be dropped once that has committed.
+    """
+
+    def __init__(self, memory: MemoryStore) -> None:
+        self._memory = memory
+
+    def answerers(self) -> Mapping[Kind, Answerer]:
+        """What to do with answers to the questions that joining asks."""
+        return {"link": self.answer_link, "merge": self.answer_merge}
+
+    def answer_link(
+        self, connection: Connection, question: Question, key: str, person: Person, now: int
+    ) -> Outcome:
+        """The first side has said whether the other account is theirs."""
+        link = links.find(connection, link_id=LinkId(int(question.payload)))
+        other = link.other if link else None
+        if (
+            link is None
+            or other is None
+            or link.state != "asked"
+            or link.person_id != person.id
+            or now >= link.expires_at
+        ):
+            return Outcome(words=wording.LINK_OVER)
+        if key != YES:
+            _close(connection, link, "refused", person, now)
+            told = _tell(connection, other, wording.LINK_TOLD_REFUSED, now)
+            return Outcome(words=wording.LINK_REFUSED, rows=[told])
+        account = people.find_account(connection, platform=other.platform, user_id=other.user_id)
+        them = people.find(connection, person_id=account.person_id) if account else None
+        if (them.id if them else None) != other.person_id or (them and them.id == person.id):
+            _close(connection, link, "over", person, now)
+            return Outcome(words=wording.LINK_CHANGED)
+        if self._is_busy(connection, person) or (them and self._is_busy(connection, them)):
+            return Outcome(words=wording.BUSY, stays_open=True)
+        return self._join(connection, link, other, person, them, now)
+
+    def _join(
+        self,
+        connection: Connection,
+        link: Link,
+        other: OtherSide,
+        person: Person,
+        them: Person | None,
+        now: int,
+    ) -> Outcome:
+        left: list[str] = []
+        if them:
+            try:
+                left = self._merge(connection, link, person, them, now)
+            except OSError as error:
+                return Outcome(words=_describe(error), stays_open=True)
+        _close(connection, link, "joined", person, now)
+        rows = end_live(connection, person, now)
+        if them:
+            rows += end_live(connection, them, now)
+            _note(connection, them, person, "link.joined", f"became {person.slug}", now)
+            rename = _rename(them, person)
+            joining.join(connection, keeper=person.id, gone=them.id, rename=rename, now=now)
+        else:
+            _attach(connection, other, person, now)
+        self._owe_files(connection, person, f"link:{link.id}", now)
+        told = wording.tell_joined(link.platform, person.name)
+        account = wording.name_account(other.platform, other.user_id, other.name)
+        return Outcome(
+            words=wording.describe_joined(account),
+            rows=[*rows, _tell(connection, other, told, now)],
+            asks=[_ask_to_keep(link, account, left, now)] if left else [],
+        )
+
+    def _merge(
+        self, connection: Connection, link: Link, person: Person, them: Person, now: int
+    ) -> list[str]:
+        """One memory of two; what did not fit."""
+        merging.merge(
+            connection, self._memory, keeper=person, gone=them, actor=f"link:{link.id}", now=now
+        )
+        return merging.list_left(connection, keeper=person.id, gone=them.id)
+
+    def answer_merge(
+        self, connection: Connection, question: Question, key: str, person: Person, now: int
+    ) -> Outcome:
+        """They have said what becomes of the notes that did not fit."""
+        if key != KEEP:
+            return Outcome(words=wording.MERGE_LEFT)
+        words, is_done = self.keep(connection, person, f"question:{question.id}", now)
+        return Outcome(words=words, stays_open=not is_done)
+
+    def keep(
+        self, connection: Connection, person: Person, occasion: str, now: int
+    ) -> tuple[str, bool]:
+        """Take in all notes that were left out; the words that tell of it, and if it is done.
+
+        `occasion` is a name for it that is used once.
+        """
+        if self._memory.is_at_work(person.id):
+            return wording.BUSY, False
+        try:
+            kept = sum(
+                merging.take_rest(
+                    connection, self._memory, keeper=person, gone=gone, actor="person", now=now
+                )
+                for gone in joining.list_joined(connection, person_id=person.id)
+            )
+        except OSError as error:
+            return _describe(error), False
+        if not kept:
+            return wording.MERGE_NOTHING, True
+        _note(connection, person, person, "link.kept", f"{kept} notes", now)
+        self._owe_files(connection, person, occasion, now)
+        return wording.describe_kept(kept), True
+
+    def count_left(self, connection: Connection, person: Person) -> int:
+        """How many notes were left out when others were joined to a person."""
+        return sum(
+            len(merging.list_left(connection, keeper=person.id, gone=gone))
+            for gone in joining.list_joined(connection, person_id=person.id)
+        )
+
+    def unlink(
+        self, connection: Connection, person: Person, leaving: Leaving, now: int
+    ) -> tuple[str, list[OutboxRow]]:
+        """Split an account off, with all that began there; the words that tell of it."""
+        account = leaving.account
+        mine = people.list_accounts(connection, person_id=person.id)
+        if account.platform == LOCAL_PLATFORM:
+            return wording.UNLINK_LOCAL, []
+        if account not in mine:
+            return wording.UNLINK_UNKNOWN, []
+        if len(mine) == 1:
+            return wording.UNLINK_LAST, []
+        if self._is_busy(connection, person):
+            return wording.BUSY, []
+        old = _find_old(connection, account)
+        try:
+            for one in (person, old) if old else (person,):
+                self._memory.take_in(connection, one.id, one.slug, now)
+        except OSError as error:
+            return _describe(error), []
+        rows = end_live(connection, person, now)
+        back = old or _make_person(connection, account, now)
+        entries = merging.divide(
+            connection,
+            self._memory,
+            keeper=person,
+            back=back,
+            parting=_part(account, mine),
+            now=now,
+        )
+        parted = splitting.split(
+            connection, account, into=back.id, rename=_rename(person, back), now=now
+        )
+        if old:
+            splitting.part(connection, keeper=person.id, back=old.id)
+        elif account.came_from:
+            splitting.disown(connection, keeper=person.id, back=account.came_from)
+        self._note_unlinked(connection, person, back, account, now)
+        done = wording.Unlinked(
+            account=wording.name_account(account.platform, account.user_id, account.display_name),
+            sessions=parted.sessions,
+            kept=parted.kept,
+            entries=entries,
+            is_let_in=leaving.is_let_in,
+        )
+        return wording.describe_unlinked(done), rows
+
+    def _note_unlinked(
+        self, connection: Connection, person: Person, back: Person, account: Account, now: int
+    ) -> None:
+        name = f"{account.platform}:{account.user_id}"
+        _note(
+            connection, person, person, "unlink", f"{name} is {back.slug} (person {back.id})", now
+        )
+        _note(connection, back, person, "unlink", f"{name} was {person.slug}", now)
+        for one in (person, back):
+            self._owe_files(connection, one, f"unlink:{account.id}:{now}:{one.id}", now)
+
+    def _is_busy(self, connection: Connection, person: Person) -> bool:
+        """True while a turn of theirs runs, or something is done to their memory's files."""
+        is_running = joining.has_running(connection, person_id=person.id)
+        return is_running or self._memory.is_at_work(person.id)
+
+    def _owe_files(self, connection: Connection, person: Person, key: str, now: int) -> None:
+        """The files of a memory are written anew soon, also after a crash."""
+        tasks.owe(
+            connection, kind="memory", key=key, person_id=person.id, payload=person.slug, now=now
+        )
+
+
+def find_question(connection: Connection, link: Link) -> Question | None:
+    """The open question whether two accounts are to be joined, if it was asked already."""
+    for question in questions.find_open(connection, person_id=link.person_id):
+        if question.kind == "link" and question.payload == str(link.id):
+            return question
+    return None
+
+
+def end(connection: Connection, link: Link, words: str, now: int) -> list[OutboxRow]:
+    """Nothing more comes of a wish to join; what asked about it ends in these words."""
+    links.close(connection, link_id=link.id, outcome="over", now=now)
+    question = find_question(connection, link)
+    return drop(connection, question, words, now) if question else []
+
+
+def end_live(connection: Connection, person: Person, now: int) -> list[OutboxRow]:
+    """End every wish of a person to be joined, and every one to be joined with them.
+
+    It was agreed to before they became somebody else, or lost an account.
+    """
+    live = links.list_live(connection, person_id=person.id)
+    for account in people.list_accounts(connection, person_id=person.id):
+        live += links.list_asked(connection, platform=account.platform, user_id=account.user_id)
+    return [row for link in live for row in end(connection, link, wording.LINK_OVER, now)]
+
+
+def ask_to_join(
+    connection: Connection, link: Link, other: OtherSide, them: Person | None
+) -> NewQuestion:
+    """What the first side is asked."""
+    person = people.find(connection, person_id=link.person_id)
+    gives_house = them is not None and them.is_owner and not (person and person.is_owner)
+    account = wording.name_account(other.platform, other.user_id, other.name)
+    return NewQuestion(
+        person_id=link.person_id,
+        kind="link",
+        text=wording.ask_to_join(account, gives_house=gives_house),
+        choices=(
+            Choice(key=YES, label=wording.YES, style="good"),
+            Choice(key=NO, label=wording.NO),
+        ),
+        secret=make_secret(),
+        place=(link.platform, link.chat),
+        expires_at=link.expires_at,
+        payload=str(link.id),
+    )
+
+
+def _ask_to_keep(link: Link, account: str, left: Sequence[str], now: int) -> NewQuestion:
+    return NewQuestion(
+        person_id=link.person_id,
+        kind="merge",
+        text=wording.ask_to_keep(account, left),
+        choices=(
+            Choice(key=KEEP, label=wording.KEEP),
+            Choice(key=LEAVE, label=wording.LEAVE),
+        ),
+        secret=make_secret(),
+        place=(link.platform, link.chat),
+        expires_at=now + _MERGE_LASTS,
+    )
+
+
+def _close(connection: Connection, link: Link, outcome: LinkState, by: Person, now: int) -> None:
+    links.close(connection, link_id=link.id, outcome=outcome, now=now)
+    if link.other:
+        detail = f"{link.other.platform}:{link.other.user_id}"
+        if link.other.person_id:
+            detail += f", who was person {link.other.person_id}"
+        _note(connection, by, by, f"link.{outcome}", detail, now)
+
+
+def _note(
+    connection: Connection, about: Person, by: Person, action: str, detail: str, now: int
+) -> None:
+    deed = Deed(
+        person_id=about.id, actor=f"person:{by.id}", action=action, detail=detail, created_at=now
+    )
+    audit.note(connection, deed)
+
+
+def _tell(connection: Connection, other: OtherSide, words: str, now: int) -> OutboxRow:
+    return outbox.owe(
+        connection, Debt(platform=other.platform, chat=other.chat, body=words), now=now
+    )
+
+
+def _attach(connection: Connection, other: OtherSide, person: Person, now: int) -> None:
+    """A stranger's account becomes one of a person's; it has no right to talk of its own."""
+    account = NewAccount(
+        platform=other.platform,
+        user_id=other.user_id,
+        display_name=other.name,
+        admitted_by="list",
+    )
+    people.attach_account(connection, account, person_id=person.id, now=now)
+
+
+def _find_old(connection: Connection, account: Account) -> Person | None:
+    """Who an account was before, if nobody is that one already."""
+    if account.came_from is None:
+        return None
+    if people.list_accounts(connection, person_id=account.came_from):
+        return None
+    return people.find(connection, person_id=account.came_from)
+
+
+def _make_person(connection: Connection, account: Account, now: int) -> Person:
+    name = account.display_name
+    return people.insert(connection, slug=slug_of(name), name=name, role="member", now=now)
+
+
+def _part(account: Account, mine: Sequence[Account]) -> Parting:
+    """What an account takes along of who it was: all, if it is the last that was that one."""
+    others = {one.came_from for one in mine if one != account}
+    was = None if account.came_from in others else account.came_from
+    return Parting(account_id=account.id, was=was)
+
+
+def _rename(old: Person, new: Person) -> Rename:
+    """Keys of talks end in the person's id; see `translate.name_conversation`."""
+    return lambda key: f"{key.removesuffix(f':{old.id}')}:{new.id}"
+
+
+def _describe(error: OSError) -> str:
+    return wording.describe_unreadable(str(error.filename or "a file of your memory"))
