@@ -8,6 +8,7 @@ from agent_core.tools.quoting import flatten, quote
 
 _NAME_LIMIT = 80
 _TITLE_LIMIT = 120
+_NOTE_LIMIT = 160
 _QUOTE_LIMIT = 4000
 _MAX_ATTACHMENTS = 10
 
@@ -28,8 +29,8 @@ class QuotedMessage:
 class FactInputs:
     """What is known of a message. `now` is in milliseconds since the epoch, `zone` IANA.
 
-    `attachments` are descriptions of what came along and can't be read, for instance
-    `voice` or `image cat.jpg`.
+    `attachments` are notes on what came along and can't be read, for instance `image cat.jpg:
+    damaged`. `is_spoken` says that words of the person's come from a voice note.
     """
 
     now: int
@@ -42,6 +43,7 @@ class FactInputs:
     language: str | None = None
     quote: QuotedMessage | None = None
     attachments: tuple[str, ...] = ()
+    is_spoken: bool = False
 
 
 def compose_facts(inputs: FactInputs) -> str:
@@ -57,7 +59,11 @@ def compose_facts(inputs: FactInputs) -> str:
     if inputs.quote:
         lines.append(_describe_quote(inputs.quote))
     if inputs.attachments:
-        lines.append(f"Attached, you can't read it yet: {_describe_attached(inputs.attachments)}")
+        lines.append(
+            f"Attached, you know only this of it: {_describe_attached(inputs.attachments)}"
+        )
+    if inputs.is_spoken:
+        lines.append("Spoken: a machine wrote down what they said, and may have misheard")
     return "\n".join([*lines, "</facts>"])
 
 
@@ -88,6 +94,6 @@ def _describe_quote(message: QuotedMessage) -> str:
 
 
 def _describe_attached(attachments: tuple[str, ...]) -> str:
-    named = ", ".join(quote(name, _NAME_LIMIT) for name in attachments[:_MAX_ATTACHMENTS])
+    named = ", ".join(quote(name, _NOTE_LIMIT) for name in attachments[:_MAX_ATTACHMENTS])
     more = len(attachments) - _MAX_ATTACHMENTS
     return f"{named} and {more} more" if more > 0 else named

@@ -22,6 +22,7 @@ class TurnFile:
 
     key: str
     name: str
+    call_id: CallId
 
 
 def keep(connection: Connection, *, data: bytes, media_type: str, now: int) -> str:
@@ -59,7 +60,7 @@ def give(
 def list_of_turn(connection: Connection, *, turn_id: TurnId) -> list[TurnFile]:
     """What a turn gives out, in the order in which it was made."""
     rows = connection.execute(
-        "SELECT file_key, name FROM turn_files WHERE turn_id = :turn_id ORDER BY id",
+        "SELECT file_key, name, call_id FROM turn_files WHERE turn_id = :turn_id ORDER BY id",
         {"turn_id": turn_id},
     ).fetchall()
-    return [TurnFile(key=key, name=name) for key, name in rows]
+    return [TurnFile(key=key, name=name, call_id=CallId(call)) for key, name, call in rows]

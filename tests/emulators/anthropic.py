@@ -30,6 +30,8 @@ from tests.emulators.streaming import (
 MODELS = ("claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5", "claude-fable-5-2")
 WINDOW = 1_000_000
 """Tokens that a model can read."""
+LARGEST = 32 * 1024 * 1024
+"""Bytes of a request."""
 STATUS_TYPES = {
     400: "invalid_request_error",
     401: "authentication_error",
@@ -98,8 +100,11 @@ class AnthropicEmulator(Emulator):
         return None
 
     async def _messages(self, request: web.BaseRequest) -> web.StreamResponse:
+        payload = await request.read()
+        if len(payload) > LARGEST:
+            return _error(413, "Request exceeds the maximum size")
         try:
-            body: Json = json.loads(await request.read())
+            body: Json = json.loads(payload)
         except ValueError:
             return _error(400, "The request body is not valid JSON")
         self.note(body, request.headers)

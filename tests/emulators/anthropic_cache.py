@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tests.emulators.streaming import count_tokens
+from tests.emulators.streaming import IMAGE_TOKENS, count_tokens
 
 Json = dict[str, Any]
 
@@ -93,7 +93,7 @@ def measure(body: Json) -> Measured:
         bare = {key: value for key, value in block.items() if key != "cache_control"}
         text = owner + _ENCODE(bare)
         running.update(text.encode())
-        tokens += count_tokens(text)
+        tokens += IMAGE_TOKENS if bare.get("type") == "image" else count_tokens(text)
         if mark is not None:
             points.append((len(totals), mark.get("ttl", "5m")))
         totals.append(tokens)

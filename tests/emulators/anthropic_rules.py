@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 from tests.emulators.anthropic_cache import as_blocks
+from tests.emulators.pictures import MEDIA_TYPES, decode, look
 
 Json = dict[str, Any]
 
@@ -18,6 +19,11 @@ BLOCKS = {
     "user": {"text", "image", "document", "tool_result"},
     "assistant": {"text", "tool_use", "thinking", "redacted_thinking"},
 }
+MOST_IMAGES = 100
+MANY_IMAGES = 20
+"""Above it the pictures may have 2,000 pixels a side only."""
+LARGEST_IMAGE = 5 * 1024 * 1024
+"""Characters of base64."""
 BREAKPOINTS = 4
 EFFORTS = {"low", "medium", "high", "xhigh", "max"}
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
@@ -34,6 +40,7 @@ def complain(body: Json) -> str | None:
         _complain_of_keys(body)
         or _complain_of_tools(body)
         or _complain_of_messages(body)
+        or _complain_of_images(body)
         or _complain_of_pairs(body)
         or _complain_of_breakpoints(body)
     )
@@ -106,6 +113,46 @@ def _complain_of_block(block: Json, role: str, model: str) -> str | None:
                 return "tool_result.content: unknown type"
     if "cache_control" in block and kind in ("thinking", "redacted_thinking"):
         return "cache_control cannot be set for thinking blocks"
+    return None
+
+
+def _complain_of_images(body: Json) -> str | None:
+    images = [
+        (f"messages.{place}.content.{number}.image.source.base64", block.get("source"))
+        for place, message in enumerate(body["messages"])
+        for number, block in enumerate(as_blocks(message["content"]))
+        if block["type"] == "image"
+    ]
+    if len(images) > MOST_IMAGES:
+        return f"messages: too many images: {len(images)} > {MOST_IMAGES}"
+    side = 2000 if len(images) > MANY_IMAGES else 8000
+    for where, source in images:
+        said = _complain_of_image(source, side)
+        if said:
+            return f"{where}{said}"
+    return None
+
+
+def _complain_of_image(source: Any, side: int) -> str | None:
+    if not isinstance(source, dict) or set(source) != {"type", "media_type", "data"}:
+        return ": Field required"
+    if source["type"] != "base64" or source["media_type"] not in MEDIA_TYPES:
+        return ".media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'"
+    size = len(source["data"])
+    if size > LARGEST_IMAGE:
+        return f": image exceeds 5 MB maximum: {size} bytes > {LARGEST_IMAGE} bytes"
+    data = decode(source["data"])
+    if data is None:
+        return ": invalid base64 data"
+    found = look(data)
+    if found is None:
+        return ": Could not process image"
+    media_type, width, height = found
+    if media_type != source["media_type"]:
+        given = source["media_type"]
+        return f": Image does not match the provided media type {given}, it is {media_type}"
+    if max(width, height) > side:
+        return f".data: At least one of the image dimensions exceed max allowed size: {side} pixels"
     return None
 
 

@@ -6,14 +6,18 @@
 import asyncio
 import itertools
 import json
+from collections import deque
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
 from aiohttp import web
 
+from tests.emulators.pictures import MEDIA_TYPES, decode, look
 from tests.emulators.streaming import (
     FACTS,
+    IMAGE_TOKENS,
     WORDS_JOINT,
     Answer,
     Emulator,
@@ -30,9 +34,20 @@ KEYS = frozenset(
     {"model", "messages", "tools", "stream", "stream_options", "max_tokens", "temperature"}
     | {"max_completion_tokens", "reasoning_effort", "tool_choice", "stop", "seed", "user"}
 )
+LARGEST_RECORDING = 25 * 1024 * 1024
 CACHE_STEP = 128
 """Cached tokens are counted in steps, from 1,024 on."""
 CACHE_LEAST = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """What came to be transcribed."""
+
+    name: str
+    media_type: str
+    data: bytes
+    model: str
 
 
 class OpenAIEmulator(Emulator):
@@ -41,7 +56,8 @@ class OpenAIEmulator(Emulator):
     `unknown_fields` are refused as servers do that don't know them; `routes` says which of
     `retrieve` and `list` there are for models; `sends_usage` is false for servers that never
     count. The blocks of an `Answer` are Anthropic's: text, refusal, thinking (sent as
-    `reasoning_content`) and tool_use.
+    `reasoning_content`) and tool_use. Models in `blind` take no pictures. `recordings` came to
+    `/audio/transcriptions`; `transcripts` answers the next of them: words, or a fault.
     """
 
     def __init__(self, *, models: Iterable[str] = MODELS, **options: Any) -> None:
@@ -52,6 +68,9 @@ class OpenAIEmulator(Emulator):
         self.routes = {"retrieve", "list"}
         self.sends_usage = True
         self.gives_index = True
+        self.blind: set[str] = set()
+        self.recordings: deque[Recording] = deque()
+        self.transcripts: deque[str | Fault] = deque()
         self._seen: set[str] = set()
         self._numbers = itertools.count(1)
 
@@ -68,6 +87,8 @@ class OpenAIEmulator(Emulator):
         match (request.method, request.path):
             case ("POST", "/v1/chat/completions"):
                 return await self._complete(request)
+            case ("POST", "/v1/audio/transcriptions"):
+                return await self._transcribe(request)
             case ("GET", "/v1/models") if "list" in self.routes:
                 data = [{"id": name, "object": "model"} for name in sorted(self.models)]
                 return web.json_response({"object": "list", "data": data})
@@ -109,6 +130,28 @@ class OpenAIEmulator(Emulator):
             fault = Fault(then="end", after_events=len(chunks))
         return await self.stream(request, body, chunks, fault)
 
+    async def _transcribe(self, request: web.BaseRequest) -> web.StreamResponse:
+        form = await request.post()
+        file, model = form.get("file"), form.get("model")
+        if not isinstance(file, web.FileField) or not isinstance(model, str):
+            return _error(400, "you must provide a model and a file parameter", code=None)
+        data = file.file.read()
+        if len(data) > LARGEST_RECORDING:
+            return _error(413, "Maximum content size limit (26214400) exceeded", code=None)
+        if "." not in file.filename:
+            return _error(400, "Unrecognized file format.", code=None, param="file")
+        self.recordings.append(
+            Recording(name=file.filename, media_type=file.content_type, data=data, model=model)
+        )
+        if self.latency:
+            await asyncio.sleep(self.latency)
+        said = self.transcripts.popleft() if self.transcripts else f"{len(data)} bytes of speech"
+        if isinstance(said, Fault):
+            if said.then == "hang" and not said.status:
+                await self._ended.wait()
+            return _error(said.status or 500, said.message, code=said.error_code or None)
+        return web.json_response({"text": said, "usage": {"type": "duration", "seconds": 1}})
+
     def _refuse(self, body: Json) -> web.Response | None:
         for key in body:
             if key not in KEYS or key in self.unknown_fields:
@@ -119,7 +162,9 @@ class OpenAIEmulator(Emulator):
         said = complain(body)
         if said is not None:
             return _error(400, said, code=None)
-        tokens = count_tokens(json.dumps(body["messages"]))
+        if body["model"] in self.blind and any(_images(message) for message in body["messages"]):
+            return _error(404, "No endpoints found that support image input", code=None)
+        tokens = sum(_measure(message) for message in body["messages"])
         if tokens > self.window:
             said = (
                 f"This model's maximum context length is {self.window} tokens. However, your"
@@ -130,11 +175,11 @@ class OpenAIEmulator(Emulator):
 
     def _count(self, body: Json, answer: Answer) -> Json:
         """Usage, with the longest prefix of messages that was sent before as cached."""
-        prompt, cached = 0, 0
         prefix = json.dumps(body.get("tools", []))
+        prompt, cached = count_tokens(prefix), 0
         for message in body["messages"]:
             prefix += json.dumps(message)
-            prompt = count_tokens(prefix)
+            prompt += _measure(message)
             if prefix in self._seen and prompt >= CACHE_LEAST:
                 cached = prompt // CACHE_STEP * CACHE_STEP
             self._seen.add(prefix)
@@ -212,6 +257,9 @@ def complain(body: Json) -> str | None:
             )
         if role not in ("system", "developer", "user", "assistant"):
             return f"Invalid value: '{role}'. messages[{place}].role"
+        said = next(filter(None, map(_complain_of_image, _images(message))), None)
+        if said:
+            return said
         if message.get("content") is None and not message.get("tool_calls"):
             return f"Invalid value for 'content': expected a string, got null. messages[{place}]"
         for call in message.get("tool_calls", ()):
@@ -227,9 +275,38 @@ def echo(body: Json) -> Answer:
     for message in reversed(body["messages"]):
         if message["role"] in ("assistant", "system"):
             break
-        words = message["content"].split("\n\n")
+        words = _words(message).split("\n\n")
         said[:0] = [word for word in words if not word.startswith(FACTS)]
     return text_answer(f"echo: {WORDS_JOINT.join(said)}")
+
+
+def _words(message: Json) -> str:
+    """A message's text; a block that is none is named."""
+    content = message.get("content") or ""
+    if isinstance(content, str):
+        return content
+    return "\n\n".join(block.get("text", f"[{block['type']}]") for block in content)
+
+
+def _images(message: Json) -> list[Json]:
+    content = message.get("content")
+    return [] if not isinstance(content, list) else [b for b in content if b["type"] != "text"]
+
+
+def _measure(message: Json) -> int:
+    images = len(_images(message))
+    bare = {**message, "content": _words(message)} if images else message
+    return count_tokens(json.dumps(bare)) + images * IMAGE_TOKENS
+
+
+def _complain_of_image(block: Json) -> str | None:
+    if block["type"] != "image_url":
+        return f"Invalid value: '{block['type']}'. Supported values are: 'text', 'image_url'."
+    head, _, data = str(block["image_url"]["url"]).partition(";base64,")
+    found = look(decode(data) or b"")
+    if head.removeprefix("data:") not in MEDIA_TYPES or found is None:
+        return "You uploaded an unsupported image. Please make sure your image is valid."
+    return None
 
 
 def _text_of(block: Json) -> str:

@@ -17,6 +17,9 @@ Json = dict[str, Any]
 Hook = Callable[[Json], Awaitable[None]]
 """Is given the request's body; the call goes on when it returns."""
 
+LARGEST_REQUEST = 64 * 1024 * 1024
+IMAGE_TOKENS = 1600
+"""What a picture counts, whatever its size."""
 WORDS_JOINT = " | "
 FACTS = "<facts>"
 
@@ -133,7 +136,12 @@ class Emulator:
     async def start(self, port: int = 0) -> None:
         """Listen; port 0 takes a free one."""
         self._runner = web.ServerRunner(
-            web.Server(self._serve, handler_cancellation=True, access_log=None),
+            web.Server(
+                self._serve,
+                handler_cancellation=True,
+                access_log=None,
+                request_factory=_make_request,
+            ),
             shutdown_timeout=0.2,
         )
         await self._runner.setup()
@@ -211,6 +219,21 @@ class Emulator:
                 request.transport.close()
             return False
         return True
+
+
+def _make_request(
+    message: Any, payload: Any, protocol: Any, writer: Any, task: Any
+) -> web.BaseRequest:
+    """A request that may be as large as the real servers' largest; aiohttp's own is 1 MB."""
+    return web.BaseRequest(
+        message,
+        payload,
+        protocol,
+        writer,
+        task,
+        asyncio.get_running_loop(),
+        client_max_size=LARGEST_REQUEST,
+    )
 
 
 def _until(events: Sequence[bytes], fault: Fault) -> list[bytes]:

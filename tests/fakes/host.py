@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from agent_core.host import Steer
 from agent_core.ids import InboxId
+from agent_core.transcript import Part
 
 
 class FakeHost:
@@ -14,10 +15,10 @@ class FakeHost:
         self.waiting: list[Steer] = []
         self.taken: list[Steer] = []
 
-    def speak(self, text: str, *, facts: str = "") -> None:
+    def speak(self, text: str, *, facts: str = "", parts: tuple[Part, ...] = ()) -> None:
         """The person writes while the turn runs."""
         number = InboxId(len(self.waiting) + len(self.taken) + 1)
-        self.waiting.append(Steer(inbox_ids=(number,), facts=facts, text=text))
+        self.waiting.append(Steer(inbox_ids=(number,), facts=facts, text=text, parts=parts))
 
     def take_steers(self) -> Sequence[Steer]:
         steers, self.waiting = self.waiting, []

@@ -66,7 +66,7 @@ async def test_a_picture_with_words_is_answered_and_the_model_knows_of_the_pictu
         told = await house.ask(ANNA, None, caption="isn't he *cute*?", **photo())
         assert told == "echo: isn't he cute?"
         assert heard(stage.turns[-1]) == ["isn't he *cute*?"]
-        assert "Attached, you can't read it yet" in facts(stage.turns[-1])
+        assert "Attached, you know only this of it" in facts(stage.turns[-1])
         assert "image" in facts(stage.turns[-1])
 
 

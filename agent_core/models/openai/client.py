@@ -22,6 +22,7 @@ from agent_core.errors import (
     ModelRejected,
     ModelUnknown,
 )
+from agent_core.models.body import divide
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.models.openai.answer import AnswerReader
 from agent_core.models.openai.translate import PROVIDER, Dialect, Limit, render_request
@@ -212,14 +213,18 @@ class OpenAIModel:
         while True:
             dialect = self._dialect
             shown = self._sight.spare(request)
+            body = render_request(shown, dialect=dialect, effort=self._effort)
             try:
                 chunks = await self._client.post(
                     "/chat/completions",
                     cast_to=object,
-                    content=render_request(shown, dialect=dialect, effort=self._effort),
+                    content=divide(body),
                     stream=True,
                     stream_cls=AsyncStream[object],
-                    options={"security": {"bearer_auth": True}},
+                    options={
+                        "security": {"bearer_auth": True},
+                        "headers": {"Content-Length": str(len(body))},
+                    },
                 )
             except openai.APIStatusError as error:
                 plainer = _simplify(dialect, find_refused(error))

@@ -1,7 +1,7 @@
 """Short ways to call a model in tests."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from agent_core.ids import CallId
 from agent_core.models.contract import Model, ModelAnswer, ModelRequest, TextDelta
@@ -28,6 +28,7 @@ def ask(
     system: str = "You are Talaria.",
     tools: tuple[ToolSpec, ...] = (MEMORY, RECALL),
     max_output_tokens: int = 800,
+    images: Mapping[str, bytes] | None = None,
 ) -> ModelRequest:
     """A request; a string stands for a person's message."""
     return ModelRequest(
@@ -38,6 +39,7 @@ def ask(
             user_message(message) if isinstance(message, str) else message for message in messages
         ),
         max_output_tokens=max_output_tokens,
+        images=images or {},
     )
 
 

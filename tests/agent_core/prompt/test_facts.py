@@ -61,10 +61,15 @@ def test_the_message_that_is_answered_is_quoted_with_its_author() -> None:
 
 def test_attachments_are_listed_and_counted() -> None:
     facts = compose_facts(direct(attachments=("voice", 'image "cat".jpg')))
-    assert 'Attached, you can\'t read it yet: "voice", "image \\"cat\\".jpg"\n' in facts
+    assert 'Attached, you know only this of it: "voice", "image \\"cat\\".jpg"\n' in facts
     many = compose_facts(direct(attachments=("image",) * 30))
     assert many.count('"image"') == 10
     assert '"image" and 20 more\n' in many
+
+
+def test_spoken_words_are_marked_as_spoken() -> None:
+    assert "\nSpoken: " in compose_facts(direct(is_spoken=True))
+    assert "Spoken" not in compose_facts(direct())
 
 
 def test_long_quotes_and_names_are_cut() -> None:
@@ -128,7 +133,7 @@ def test_nothing_from_outside_ends_the_block_or_adds_a_fact(
         "Place",
         "From",
         "Answers",
-        "Attached, you can't read it yet",
+        "Attached, you know only this of it",
         "</facts>",
     ]
     inner = "\n".join(lines[1:-1])

@@ -22,7 +22,14 @@ from agent_core.models.scripted.commands import (
     read_command,
 )
 from agent_core.models.scripted.stand_in import StandInModel
-from agent_core.transcript import Message, TextPart, ToolResultPart, user_message
+from agent_core.transcript import (
+    DocumentPart,
+    ImagePart,
+    Message,
+    TextPart,
+    ToolResultPart,
+    user_message,
+)
 from tests.agent_core.models.calls import MEMORY, RECALL, ask, complete, says
 
 PROMPT = """\
@@ -291,3 +298,14 @@ async def test_it_is_made_without_options(tmp_path: Path) -> None:
         create({"delay": "slow"})
     with pytest.raises(ValueError, match="can't be read"):
         create({"script": str(tmp_path / "none.json")})
+
+
+async def test_what_came_along_is_named(model: StandInModel) -> None:
+    image = ImagePart(file_key="k", media_type="image/png", size=1)
+    document = DocumentPart(name="“plan.pdf”", text="<attached-file>\nx\n</attached-file>")
+    text, _ = await complete(model, ask(user_message("", parts=(document, image))))
+    assert "You wrote: “[a file: “plan.pdf”] [an image]”." in text
+    text, _ = await complete(model, ask(user_message("and this?", parts=(image,))))
+    assert "You wrote: “and this? [an image]”." in text
+    text, _ = await complete(model, ask(user_message("count to 3", parts=(image,))))
+    assert text == "1 2 3"

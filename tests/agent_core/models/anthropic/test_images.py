@@ -1,0 +1,132 @@
+"""Pictures and documents on their way to Anthropic's API."""
+
+import base64
+import json
+
+import pytest
+
+from agent_core.errors import ModelUnknown
+from agent_core.models.anthropic.translate import render_request
+from agent_core.models.contract import Model
+from agent_core.models.images import UNSEEN
+from agent_core.transcript import DocumentPart, ImagePart, Message, user_message
+from tests.agent_core.models.calls import ask, complete, says
+from tests.emulators.anthropic import AnthropicEmulator
+from tests.emulators.pictures import make_gif, make_jpeg, make_png, make_webp
+
+PNG = make_png()
+
+
+def sent(key: str, media_type: str = "image/png", *, text: str = "what is it?") -> Message:
+    part = ImagePart(file_key=key, media_type=media_type, size=len(PNG))
+    return user_message(text, facts="<facts>\nNow: noon\n</facts>", parts=(part,))
+
+
+async def test_a_picture_stands_behind_the_words_as_a_picture(
+    api: AnthropicEmulator, model: Model
+) -> None:
+    text, answer = await complete(model, ask(sent("k1"), images={"k1": PNG}))
+    assert text == "echo: what is it? | [image]"
+    *_, words, image = api.requests[0]["messages"][0]["content"]
+    assert words["text"] == "what is it?"
+    source = {"type": "base64", "media_type": "image/png", "data": base64.b64encode(PNG).decode()}
+    assert (image["type"], image["source"]) == ("image", source)
+    assert answer.usage.input_tokens + answer.usage.cache_write_tokens > 1600
+
+
+async def test_every_kind_that_is_let_in_is_taken(api: AnthropicEmulator, model: Model) -> None:
+    for media_type, data in (
+        ("image/jpeg", make_jpeg()),
+        ("image/gif", make_gif()),
+        ("image/webp", make_webp()),
+    ):
+        text, _ = await complete(model, ask(sent("k1", media_type), images={"k1": data}))
+        assert text.endswith("[image]")
+    assert api.calls["POST /v1/messages"] == 3
+
+
+async def test_a_picture_that_is_not_there_is_said_to_be_missing(model: Model) -> None:
+    text, _ = await complete(model, ask(sent("gone")))
+    assert text == f"echo: what is it? | {UNSEEN}"
+
+
+async def test_a_refused_picture_ends_no_conversation(api: AnthropicEmulator, model: Model) -> None:
+    request = ask(sent("bad"), images={"bad": b"no picture at all"})
+    text, _ = await complete(model, request)
+    assert text == f"echo: what is it? | {UNSEEN}"
+    assert api.calls["POST /v1/messages"] == 2
+    await complete(model, request)
+    assert api.calls["POST /v1/messages"] == 3, "it is not tried again"
+
+
+async def test_a_refused_picture_takes_no_other_with_it(model: Model) -> None:
+    first = ask(sent("k1"), images={"k1": PNG})
+    await complete(model, first)
+    talk = (*first.messages, says("a square"), sent("bad"))
+    text, _ = await complete(model, ask(*talk, images={"k1": PNG, "bad": b"broken"}))
+    assert text == f"echo: what is it? | {UNSEEN}"
+    again, _ = await complete(model, ask(sent("k1"), images={"k1": PNG}))
+    assert again.endswith("[image]")
+
+
+async def test_large_pictures_arrive_whole(api: AnthropicEmulator, model: Model) -> None:
+    images = {key: PNG + key.encode() * 3_800_000 for key in "abc"}
+    parts = tuple(ImagePart(file_key=key, media_type="image/png", size=1) for key in images)
+    text, _ = await complete(model, ask(user_message("look", parts=parts), images=images))
+    assert text == "echo: look | [image] | [image] | [image]"
+    blocks = api.requests[0]["messages"][0]["content"][1:]
+    assert [base64.b64decode(block["source"]["data"]) for block in blocks] == [*images.values()]
+    assert "Transfer-Encoding" not in api.headers[0]
+
+
+async def test_too_much_at_once_is_sent_without_pictures(
+    api: AnthropicEmulator, model: Model
+) -> None:
+    parts = tuple(
+        ImagePart(file_key=f"k{number}", media_type="image/png", size=1) for number in range(9)
+    )
+    images = {part.file_key: PNG + bytes(3_900_000) for part in parts}
+    text, _ = await complete(model, ask(user_message("look", parts=parts), images=images))
+    assert text.startswith("echo: look | [A picture")
+    assert api.calls["POST /v1/messages"] == 2
+
+
+async def test_an_error_about_something_else_is_not_taken_for_one_about_pictures(
+    api: AnthropicEmulator, model: Model
+) -> None:
+    request = ask(sent("k1"), images={"k1": PNG}, model="claude-none-1")
+    with pytest.raises(ModelUnknown):
+        await complete(model, request)
+    assert api.calls["POST /v1/messages"] == 1
+
+
+def test_the_same_request_gives_the_same_bytes_and_a_longer_one_begins_with_them() -> None:
+    first = ask(sent("k1"), images={"k1": PNG})
+    assert render_request(first) == render_request(ask(sent("k1"), images={"k1": PNG}))
+    longer = ask(sent("k1"), says("a square"), sent("k2"), images={"k2": make_gif(), "k1": PNG})
+    before, after = (
+        json.loads(render_request(one))["messages"][0]["content"] for one in (first, longer)
+    )
+    for block in (*before, *after):
+        block.pop("cache_control", None)
+    assert before == after
+
+
+async def test_a_talk_with_pictures_is_read_from_the_cache(
+    api: AnthropicEmulator, model: Model
+) -> None:
+    await complete(model, ask(sent("k1"), images={"k1": PNG}))
+    _, answer = await complete(
+        model, ask(sent("k1"), says("a square"), "and now?", images={"k1": PNG})
+    )
+    assert answer.usage.cache_read_tokens > 1600
+
+
+async def test_a_document_is_a_block_of_its_own(api: AnthropicEmulator, model: Model) -> None:
+    block = '<attached-file name="a.txt">\nhi\n</attached-file>'
+    await complete(
+        model, ask(user_message("sum up", parts=(DocumentPart(name="a.txt", text=block),)))
+    )
+    words, document = api.requests[0]["messages"][0]["content"]
+    assert words["text"] == "sum up"
+    assert document["text"] == block

@@ -1,0 +1,90 @@
+"""Pictures and documents on their way to a chat-completions server."""
+
+import base64
+
+import pytest
+
+from agent_core.errors import ModelUnknown
+from agent_core.models.contract import Model
+from agent_core.models.images import UNSEEN
+from agent_core.models.openai.translate import Dialect, render_request
+from agent_core.transcript import DocumentPart, ImagePart, Message, user_message
+from tests.agent_core.models.calls import ask, complete, says
+from tests.emulators.openai import OpenAIEmulator
+from tests.emulators.pictures import make_png
+
+PNG = make_png()
+NAME = "gpt-5-mini"
+
+
+def sent(key: str, text: str = "what is it?") -> Message:
+    part = ImagePart(file_key=key, media_type="image/png", size=len(PNG))
+    return user_message(text, parts=(part,))
+
+
+async def test_a_picture_goes_as_an_address_that_holds_it(
+    api: OpenAIEmulator, model: Model
+) -> None:
+    text, _ = await complete(model, ask(sent("k1"), images={"k1": PNG}, model=NAME))
+    assert text == "echo: what is it? | [image_url]"
+    words, image = api.requests[0]["messages"][-1]["content"]
+    assert words == {"type": "text", "text": "what is it?"}
+    url = f"data:image/png;base64,{base64.b64encode(PNG).decode()}"
+    assert image == {"type": "image_url", "image_url": {"url": url}}
+
+
+async def test_messages_without_pictures_stay_plain_text(api: OpenAIEmulator, model: Model) -> None:
+    request = ask("hi", says("hello"), sent("k1"), images={"k1": PNG}, model=NAME)
+    await complete(model, request)
+    _, first, _, last = api.requests[0]["messages"]
+    assert first["content"] == "hi"
+    assert isinstance(last["content"], list)
+
+
+async def test_messages_in_a_row_are_joined_with_their_pictures(
+    api: OpenAIEmulator, model: Model
+) -> None:
+    await complete(model, ask("first", sent("k1"), "last", images={"k1": PNG}, model=NAME))
+    (message,) = api.requests[0]["messages"][1:]
+    assert [block["type"] for block in message["content"]] == ["text", "text", "image_url", "text"]
+
+
+async def test_a_model_that_sees_nothing_answers_to_the_words(
+    api: OpenAIEmulator, model: Model
+) -> None:
+    api.blind.add(NAME)
+    request = ask(sent("k1"), images={"k1": PNG}, model=NAME)
+    text, _ = await complete(model, request)
+    assert text == f"echo: what is it? | {UNSEEN}"
+    await complete(model, request)
+    assert api.calls["POST /v1/chat/completions"] == 3, "the second turn asks once"
+
+
+async def test_a_broken_picture_ends_no_conversation(api: OpenAIEmulator, model: Model) -> None:
+    text, _ = await complete(model, ask(sent("bad"), images={"bad": b"broken"}, model=NAME))
+    assert text == f"echo: what is it? | {UNSEEN}"
+
+
+async def test_a_word_that_the_server_refuses_is_left_out_before_the_picture_is(
+    api: OpenAIEmulator, model: Model
+) -> None:
+    api.unknown_fields.add("stream_options")
+    text, _ = await complete(model, ask(sent("k1"), images={"k1": PNG}, model=NAME))
+    assert text.endswith("[image_url]")
+
+
+async def test_other_errors_stay_what_they_are(api: OpenAIEmulator, model: Model) -> None:
+    with pytest.raises(ModelUnknown):
+        await complete(model, ask(sent("k1"), images={"k1": PNG}, model="none"))
+    assert api.calls["POST /v1/chat/completions"] == 1
+
+
+def test_the_same_request_gives_the_same_bytes() -> None:
+    requests = [ask(sent("k1"), images={"k1": PNG}) for _ in range(2)]
+    assert len({render_request(one, dialect=Dialect()) for one in requests}) == 1
+
+
+async def test_a_document_stands_behind_the_words(api: OpenAIEmulator, model: Model) -> None:
+    document = DocumentPart(name="a.txt", text="<attached-file>\nhi\n</attached-file>")
+    await complete(model, ask(user_message("sum up", parts=(document,)), model=NAME))
+    assert api.requests[0]["messages"][-1]["content"] == f"sum up\n\n{document.text}"
