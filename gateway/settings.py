@@ -108,6 +108,19 @@ class PromptSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MediaSettings:
+    """What is taken of attachments, and who listens to voice notes. MB are a million bytes."""
+
+    transcription: str = _one_of("", "", "openai", "command")
+    transcription_model: str = "whisper-1"
+    transcription_command: tuple[str, ...] = ()
+    transcription_seconds: int = _number(60, 1, 3600)
+    image_mb: float = _number(3.9, 0.1, 7.8)
+    file_mb: float = _number(10.0, 0.1, 50)
+    document_characters: int = _number(60_000, 1000, 400_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HttpSettings:
     """The HTTP server. After `load`, port 0 means that there is none."""
 
@@ -172,6 +185,7 @@ class Settings:
     turns: TurnSettings = field(default_factory=TurnSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
     prompt: PromptSettings = field(default_factory=PromptSettings)
+    media: MediaSettings = field(default_factory=MediaSettings)
     http: HttpSettings = field(default_factory=HttpSettings)
     telegram: TelegramSettings = field(default_factory=TelegramSettings)
     log: LogSettings = field(default_factory=LogSettings)
@@ -184,6 +198,7 @@ Table = (
     | TurnSettings
     | MemorySettings
     | PromptSettings
+    | MediaSettings
     | HttpSettings
     | TelegramSettings
     | LogSettings
@@ -234,6 +249,7 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
         changes = {key: value for (owner, key), value in found.items() if owner == table}
         # Names and types were held against these very fields, which mypy can't follow.
         settings = replace(settings, **{table: replace(row, **changes)})  # type: ignore[arg-type]
+    _check_media(settings.media, secrets)
     return replace(
         settings,
         model=_resolve_model(settings.model, secrets),
@@ -276,6 +292,19 @@ def _resolve_model(model: ModelSettings, secrets: Secrets) -> ModelSettings:
 def _has_openai(secrets: Secrets) -> bool:
     """A local server of the protocol needs an address and no key."""
     return bool(secrets.openai_api_key or secrets.openai_base_url)
+
+
+def _check_media(media: MediaSettings, secrets: Secrets) -> None:
+    if media.transcription == "openai" and not _has_openai(secrets):
+        raise SettingsError(
+            "media.transcription is openai, but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set."
+        )
+    names_file = any("{file}" in word for word in media.transcription_command)
+    if media.transcription == "command" and not names_file:
+        raise SettingsError(
+            "media.transcription is command, but media.transcription_command does not name one with"
+            ' "{file}" in it; for instance ["whisper-cli", "--no-prints", "{file}"].'
+        )
 
 
 def _resolve_prompt(settings: Settings, user_home: str) -> PromptSettings:

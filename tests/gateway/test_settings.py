@@ -73,6 +73,7 @@ def test_every_setting_can_be_set_by_a_variable(tmp_path: Path) -> None:
             "bind": "::1",
             "time_zone": "Asia/Tokyo",
             "folder": str(tmp_path),
+            "transcription": "",
         }.get(key, text)
         loaded = load({f"TALARIA_{table}__{key}".upper(): text}, home=tmp_path)
         value = getattr(getattr(loaded, table), key)
