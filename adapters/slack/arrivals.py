@@ -35,8 +35,8 @@ class Gaps(Protocol):
     def is_whole(self, channel: str) -> bool:
         """True when everything said there before has been handed over."""
 
-    def open(self, channels: Sequence[str]) -> None:
-        """Something said in these channels could not be kept."""
+    def open(self, arrivals: Sequence[Arrival]) -> None:
+        """These could not be kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class Arrivals:
             except AdapterError as error:
                 if time.monotonic() > deadline:
                     _log.warning("slack: %d events could not be kept: %s", len(arrivals), error)
-                    gaps.open([a.channel for a in arrivals if a.kind == "message"])
+                    gaps.open(arrivals)
                     return False
                 await asyncio.sleep(pause)
                 pause *= 2

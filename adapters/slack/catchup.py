@@ -26,6 +26,7 @@ _ROOTS = 2 * 24 * 3600.0
 """Seconds in front of a mark within which a thread may have begun that is answered only now."""
 _OLDEST_THREAD = 30 * 24 * 3600.0
 _BATCH = 50
+_NEVER = "9999999999.000000"
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 
 
@@ -37,6 +38,8 @@ class CatchUp:
         self._arrivals = arrivals
         self._tracks = tracks
         self._behind: set[str] = set()
+        self._missed: dict[str, str] = {}
+        """The oldest message of each channel that came in and could not be kept."""
         self._knows_marks = False
         self._wanted = asyncio.Event()
 
@@ -44,9 +47,13 @@ class CatchUp:
         """True when everything said there before has been handed over."""
         return self._knows_marks and channel not in self._behind
 
-    def open(self, channels: Sequence[str]) -> None:
-        """Something said in these channels could not be kept: it is asked for again."""
-        self._behind.update(channels)
+    def open(self, arrivals: Sequence[Arrival]) -> None:
+        """These could not be kept: they are asked for again."""
+        for arrival in arrivals:
+            if arrival.kind == "message":
+                known = self._missed.get(arrival.channel, arrival.ts)
+                self._missed[arrival.channel] = min(known, arrival.ts)
+                self._behind.add(arrival.channel)
         self._wanted.set()
 
     def restart(self) -> None:
@@ -81,19 +88,22 @@ class CatchUp:
             self._behind |= channels
             self._knows_marks = True
         for channel in sorted(self._behind):
+            missed = self._missed.get(channel)
             try:
-                if channel in channels:
-                    await self._read(inlet, me, channel, marks)
+                await self._read(inlet, me, channel, marks)
             except (Unreachable, Unsure, RateLimited, AdapterStopped):
                 raise
             except (AdapterError, ValueError) as error:
                 _log.warning("slack: what was said in %s can't be asked for: %s", channel, error)
-            self._behind.discard(channel)
+            if self._missed.get(channel) == missed:  # no more was missed meanwhile
+                self._missed.pop(channel, None)
+                self._behind.discard(channel)
 
     async def _read(self, inlet: Inlet, me: Me, channel: str, marks: Mapping[str, str]) -> None:
         """Hand over what was said in a channel and its threads, the oldest first."""
         ours = {mark: ts for mark, ts in marks.items() if read_mark(mark)[0] == channel}
-        newest = max(ours.values())
+        missed = self._missed.get(channel, _NEVER)
+        newest = min(max(ours.values(), default=_NEVER), missed)
         since = _earlier(newest, _OVERLAP)
         found: dict[str, Arrival] = {}
         threads = {t: ts for mark, ts in ours.items() if (t := read_mark(mark)[1]) is not None}
@@ -118,9 +128,9 @@ class CatchUp:
                 raise
             except AdapterError as error:
                 _log.info("slack: the thread %s of %s is passed over: %s", thread, channel, error)
-        missed = [found[ts] for ts in sorted(found)]
-        for start in range(0, len(missed), _BATCH):
-            batch = missed[start : start + _BATCH]
+        unheard = [found[ts] for ts in sorted(found)]
+        for start in range(0, len(unheard), _BATCH):
+            batch = unheard[start : start + _BATCH]
             await self._arrivals.store(inlet, me, batch, lambda _: True)
 
     def _sort(

@@ -96,9 +96,9 @@ class Sockets:
             await line.read()
         finally:
             self.open -= 1
-            self.trouble = line.trouble or "Slack closed the connection."
             line.is_leaving.set()
-            changed()
+        self.trouble = line.trouble or "Slack closed the connection."
+        changed()
 
     def _note_alive(self) -> None:
         self.alive_at = time.monotonic()

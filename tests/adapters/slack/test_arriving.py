@@ -1,0 +1,241 @@
+"""What people do in Slack is stored once, in order, before Slack is told."""
+
+import time
+
+import pytest
+
+from adapters.abilities import MenuEntry
+from adapters.errors import ChatGone
+from adapters.ids import Address
+from adapters.messages import Button, OutboundMessage
+from tests.adapters.slack.rig import ANNA, BERT, called, read, read_press, running, to, until
+from tests.emulators import slack_faults as faults
+from tests.emulators.slack import SlackEmulator
+from tests.fakes.inlet import FakeInlet
+
+YES = Button(key="yes", label="Yes")
+
+
+async def test_a_mention_is_one_event_although_slack_tells_of_it_twice(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    room = slack.channel("general", members=(ANNA,))
+    async with running(slack, inlet):
+        await slack.says(ANNA, "hello", channel=room, mention=True)
+        await inlet.is_offered(2)
+        (event,) = await inlet.receives(1)
+        assert (read(event).text, read(event).is_addressed) == ("hello", True)
+
+
+async def test_what_comes_again_under_other_ids_is_known(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet):
+        for text in ("one", "two"):
+            await slack.says(ANNA, text)
+        await inlet.receives(2)
+        for with_new_event_id in (False, True):
+            await slack.redeliver(with_new_event_id=with_new_event_id)
+        await inlet.is_offered(6)
+        await until(lambda: not slack.unacked())
+        assert len(inlet.taken) == 2
+
+
+async def test_nothing_is_acknowledged_before_it_is_stored(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    acks: list[int] = []
+    inlet.before = lambda: acks.append(len(slack.acks))
+    async with running(slack, inlet):
+        inlet.refusals = 1
+        await slack.says(ANNA, "one")
+        await slack.wait_for(lambda: slack.acks)
+        assert acks == [0, 0]
+
+
+async def test_what_can_not_be_stored_in_time_is_not_acknowledged_but_asked_for(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    slack.redelivers_unacked = False
+    async with running(slack, inlet):
+        inlet.refusals = 7
+        await slack.says(ANNA, "keep me")
+        (event,) = await inlet.receives(1)
+        assert read(event).text == "keep me"
+        assert len(slack.unacked()) == 1
+        assert called(slack, "conversations.history")
+        assert event.position == read(event).message_id
+        await slack.says(ANNA, "and me")
+        await inlet.receives(2)
+
+
+async def test_everything_is_acknowledged_also_what_is_of_no_concern(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    room = slack.channel("general", members=(ANNA,))
+    async with running(slack, inlet) as adapter:
+        said = await slack.says(ANNA, "hello", channel=room)
+        await slack.reacts(ANNA, room, said, "tada")
+        await adapter.send(to(room, "our own words"))
+        await slack.deletes(room, said)
+        slack.invites_bot(room)
+        await inlet.receives(1)
+        await slack.wait_for(lambda: not slack.unacked() and len(slack.acks) >= 5)
+        assert len(inlet.taken) == 1
+
+
+async def test_order_is_kept_over_several_sockets(slack: SlackEmulator, inlet: FakeInlet) -> None:
+    async with running(slack, inlet, sockets=3):
+        for number in range(60):
+            await slack.says(ANNA, f"number {number}")
+        events = await inlet.receives(60)
+        assert [read(event).text for event in events] == [f"number {n}" for n in range(60)]
+
+
+async def test_people_are_called_as_they_call_themselves(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    slack.user(ANNA, "anna", locale="de-DE", real_name="Anna Lee")
+    slack.user(BERT, "bert")
+    room = slack.channel("general", members=(ANNA, BERT))
+    async with running(slack, inlet):
+        await slack.says(BERT, "I am here", channel=room)
+        await inlet.receives(1)
+        await slack.says(ANNA, f"ask <@{slack.user(BERT)}>", channel=room, mention=True)
+        found = read((await inlet.receives(2))[1])
+        assert (found.sender.display_name, found.sender.username) == ("anna", "anna")
+        assert found.sender.language == "de-DE"
+        assert found.text == "ask @bert"
+        await slack.says(ANNA, "again", channel=room)
+        await inlet.receives(3)
+        assert len(called(slack, "users.info")) == 2
+
+
+async def test_a_name_that_does_not_come_holds_nothing_up_for_long(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    slack.fail("users.info", kind=faults.SLOW, seconds=10)
+    async with running(slack, inlet):
+        started = time.monotonic()
+        await slack.says(ANNA, "hello")
+        (event,) = await inlet.receives(1)
+        assert time.monotonic() - started < 2.5
+        assert read(event).sender.display_name == f"user {slack.user(ANNA)}"
+
+
+async def test_a_command_of_the_menu_is_one_and_all_else_is_talk(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet, sockets=1) as adapter:
+        await adapter.show_menu([MenuEntry(name="new", description="Begin anew")])
+        for text in ("new", "new topic", "help", "what is new?", ""):
+            await slack.commands(ANNA, text)
+        found = [read(event) for event in await inlet.receives(5)]
+        said = [one.text for one in found]
+        assert said == ["/new", "/new topic", "help", "what is new?", "/help"]
+        assert found[0].address == Address(chat_id=slack.dm(ANNA), is_direct=True)
+        await until(lambda: not slack.unacked())
+
+
+async def test_one_word_is_a_command_before_the_menu_is_known(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet, sockets=1):
+        await slack.commands(ANNA, "stop")
+        await slack.commands(ANNA, "what now")
+        said = [read(event).text for event in await inlet.receives(2)]
+        assert said == ["/stop", "what now"]
+
+
+async def test_a_command_where_the_bot_is_not_is_answered_to_the_person_alone(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    room = slack.channel("elsewhere", members=(ANNA,))
+    slack.removes_bot(room)
+    async with running(slack, inlet) as adapter:
+        await slack.commands(ANNA, "what is up?", channel=room)
+        (event,) = await inlet.receives(1)
+        address = read(event).address
+        assert address.ticket
+        assert not address.is_direct
+        owed = OutboundMessage(address=address, text="Not", key="k1", is_live=True)
+        sent = await adapter.send(owed)
+        assert slack.ephemerals(ANNA) == []
+        for _ in range(2):
+            await adapter.edit(
+                OutboundMessage(address=address, text="Not much.", key="k1", buttons=(YES,)), sent
+            )
+        assert [m.shown for m in slack.ephemerals(ANNA)] == ["Not much."]
+        for number in range(4):
+            await adapter.send(OutboundMessage(address=address, text="More", key=f"m{number}"))
+        with pytest.raises(ChatGone, match="30 minutes"):
+            await adapter.send(OutboundMessage(address=address, text="Too much", key="m5"))
+        await adapter.type(address)
+        await adapter.react(address, sent, seen=True)
+        await adapter.delete(address, sent)
+        assert await adapter.count_people(address) is not None
+
+
+async def test_a_press_of_a_whisper_is_not_taken_for_a_direct_talk(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    room = slack.channel("elsewhere", members=(ANNA,))
+    slack.removes_bot(room)
+    async with running(slack, inlet) as adapter:
+        await slack.commands(ANNA, "ask me", channel=room)
+        (event,) = await inlet.receives(1)
+        await adapter.send(to(room, "Sure?", address=read(event).address, buttons=(YES,)))
+        (whisper,) = slack.ephemerals(ANNA)
+        await slack.presses(ANNA, room, whisper.ts, "t:yes")
+        pressed = read_press((await inlet.receives(2))[1])
+        assert (pressed.key, pressed.address.is_direct) == ("yes", False)
+        assert pressed.address.ticket
+
+
+async def test_the_shortcut_brings_the_message_that_it_is_about(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    room = slack.channel("general", members=(ANNA, BERT))
+    async with running(slack, inlet):
+        said = await slack.says(BERT, "the old saw", channel=room)
+        await inlet.receives(1)
+        await slack.shortcut(ANNA, room, said)
+        found = read((await inlet.receives(2))[1])
+        assert found.quote is not None
+        assert (found.quote.text, found.is_addressed) == ("the old saw", True)
+        assert found.address.thread_id == said
+
+
+async def test_an_opened_home_is_answered_by_a_page_that_may_be_replaced(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet) as adapter:
+        await slack.opens_home(ANNA)
+        (event,) = await inlet.receives(1)
+        found = read(event)
+        assert found.text == "/home"
+        sent = await adapter.send(to("", "# Status\n\nAll well.", address=found.address))
+        owed = to("", "# Status\n\nBusy.", address=found.address, buttons=(YES,))
+        assert await adapter.find(owed, [sent]) is None
+        await adapter.edit(owed, sent)
+        home = slack.home(ANNA)
+        assert home is not None
+        kinds = [block["type"] for block in home["blocks"]]
+        assert kinds == ["header", "section", "actions"]
+        assert home["blocks"][1]["text"]["text"] == "Busy."
+        await slack.presses_home(ANNA, "t:yes")
+        pressed = read_press((await inlet.receives(2))[1])
+        assert (pressed.address, pressed.message_id) == (found.address, sent)
+        await adapter.type(found.address)
+        await adapter.delete(found.address, sent)
+        assert await adapter.count_people(found.address) == 1
+
+
+async def test_slacks_own_stop_says_stop(slack: SlackEmulator, inlet: FakeInlet) -> None:
+    async with running(slack, inlet):
+        said = await slack.says(ANNA, "think hard")
+        await inlet.receives(1)
+        await slack.stops_session(ANNA, slack.dm(ANNA), said)
+        first, second = await inlet.receives(2)
+        assert read(second).text == "/stop"
+        assert read(second).address == read(first).address

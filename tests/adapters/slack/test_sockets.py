@@ -1,0 +1,228 @@
+"""Connections break, are renewed and refused; nothing that was said is lost by it."""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable
+
+import pytest
+
+from adapters.errors import AdapterStopped, Unreachable
+from adapters.slack.adapter import SlackAdapter
+from tests.adapters.slack.rig import (
+    ANNA,
+    called,
+    read,
+    running,
+    settings_for,
+    to,
+    until,
+)
+from tests.emulators import slack_faults as faults
+from tests.emulators.slack import SlackEmulator
+from tests.fakes.inlet import FakeInlet
+
+
+async def test_as_many_sockets_are_held_as_are_wanted(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet, sockets=3) as adapter:
+        assert slack.sockets == 3
+        assert adapter.health().state == "connected"
+        assert adapter.health().alive_at is not None
+    await until(lambda: slack.sockets == 0)
+
+
+async def test_forced_reconnects_lose_nothing(slack: SlackEmulator, inlet: FakeInlet) -> None:
+    slack.holds_seconds = 0
+    slack.after_seconds = 0.2
+    async with running(slack, inlet):
+        for number in range(60):
+            if number % 10 == 5:
+                await slack.drop_sockets()
+            await slack.says(ANNA, f"number {number}")
+            await asyncio.sleep(0)
+        events = await inlet.receives(60)
+        assert sorted(read(event).text for event in events) == sorted(
+            f"number {n}" for n in range(60)
+        )
+        assert slack.connections_opened > 2
+
+
+async def test_one_broken_socket_of_two_is_not_even_noticed(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet) as adapter:
+        await slack.says(ANNA, "before")
+        await inlet.receives(1)
+        histories = len(called(slack, "conversations.history"))
+        next(iter(slack._sockets.open)).break_off()
+        await slack.says(ANNA, "after")
+        await inlet.receives(2)
+        await until(lambda: slack.connections_opened == 3)
+        assert adapter.health().state == "connected"
+        assert len(called(slack, "conversations.history")) == histories
+
+
+@pytest.mark.parametrize("reason", ["refresh_requested", "warning"])
+async def test_a_connection_that_will_end_is_replaced_before_it_does(
+    slack: SlackEmulator, inlet: FakeInlet, reason: str
+) -> None:
+    async with running(slack, inlet) as adapter:
+        states: set[str] = set()
+        await slack.send_disconnect(reason)
+
+        def are_replaced() -> bool:
+            states.add(adapter.health().state)
+            return slack.connections_opened == 4
+
+        await until(are_replaced)
+        await slack.says(ANNA, "still there?")
+        await inlet.receives(1)
+        assert states == {"connected"}
+
+
+async def test_a_half_open_connection_is_noticed_and_replaced(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet, heartbeat=0.2):
+        slack.mute_sockets()
+        await slack.says(ANNA, "anybody?")
+        (event,) = await inlet.receives(1)
+        assert read(event).text == "anybody?"
+        assert slack.connections_opened == 4
+
+
+async def test_pongs_keep_a_silent_connection_alive(slack: SlackEmulator, inlet: FakeInlet) -> None:
+    async with running(slack, inlet, heartbeat=0.1) as adapter:
+        begun = time.monotonic()
+        await until(lambda: (adapter.health().alive_at or 0) > begun + 0.5)
+        assert adapter.health().state == "connected"
+        assert slack.connections_opened == 2
+
+
+async def test_too_many_connections_are_no_reason_to_hurry(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet, longest_pause=0.4) as adapter:
+        slack.refuse_sockets("too_many_websockets")
+        await slack.send_disconnect("too_many_websockets")
+        await until(lambda: adapter.health().state == "disconnected")
+        assert "too many connections" in adapter.health().detail
+        before = len(called(slack, "apps.connections.open"))
+        began = time.monotonic()
+        await until(lambda: len(called(slack, "apps.connections.open")) >= before + 6)
+        assert time.monotonic() - began > 0.6
+        slack.refuse_sockets(None)
+        await until(lambda: adapter.health().state == "connected")
+
+
+def _wrong_bot_token(slack: SlackEmulator) -> None:
+    slack.fail("auth.test", kind=faults.ERROR, code="invalid_auth")
+
+
+def _inactive_account(slack: SlackEmulator) -> None:
+    slack.fail("auth.test", kind=faults.ERROR, code="account_inactive")
+
+
+def _wrong_app_token(slack: SlackEmulator) -> None:
+    slack.refuse_sockets("invalid_auth")
+
+
+def _missing_app_scope(slack: SlackEmulator) -> None:
+    slack.refuse_sockets("missing_scope")
+
+
+def _missing_scope(slack: SlackEmulator) -> None:
+    slack.fail("auth.test", kind=faults.ERROR, code="missing_scope")
+
+
+def _switched_off(slack: SlackEmulator) -> None:
+    slack.refuse_sockets("not_allowed")
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        (_wrong_bot_token, r"SLACK_BOT_TOKEN \(invalid_auth\).*OAuth & Permissions"),
+        (_inactive_account, r"SLACK_BOT_TOKEN \(account_inactive\)"),
+        (_wrong_app_token, r"SLACK_APP_TOKEN \(invalid_auth\).*Basic Information"),
+        (_missing_app_scope, r"SLACK_APP_TOKEN lacks the scope connections:write"),
+        (_missing_scope, r"lacks the permission .*install the app again"),
+        (_switched_off, r"Turn Socket Mode on"),
+    ],
+)
+async def test_what_only_a_person_can_mend_is_said_and_ends_the_run(
+    slack: SlackEmulator,
+    inlet: FakeInlet,
+    fault: Callable[[SlackEmulator], None],
+    sentence: str,
+) -> None:
+    fault(slack)
+    adapter = SlackAdapter(settings_for(slack))
+    async with asyncio.timeout(5):
+        with pytest.raises(AdapterStopped, match=sentence):
+            await adapter.run(inlet)
+    assert adapter.health().state == "stopped"
+    assert adapter.health().detail
+
+
+async def test_socket_mode_that_is_turned_off_ends_the_run(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    adapter = SlackAdapter(settings_for(slack))
+    running_ = asyncio.create_task(adapter.run(inlet))
+    await until(lambda: slack.sockets == 2)
+    await slack.send_disconnect("link_disabled")
+    async with asyncio.timeout(5):
+        with pytest.raises(AdapterStopped, match="Socket Mode is turned off"):
+            await running_
+
+
+async def test_slack_may_be_away_at_the_start_and_later(inlet: FakeInlet) -> None:
+    async with SlackEmulator() as slack:
+        settings = settings_for(slack)
+    adapter = SlackAdapter(settings)
+    task = asyncio.create_task(adapter.run(inlet))
+    try:
+        await until(lambda: adapter.health().state == "disconnected")
+        assert "can't be reached" in adapter.health().detail
+        with pytest.raises(Unreachable):
+            await adapter.send(to("D1", "nobody there"))
+        for _ in range(2):
+            await slack.start()
+            await until(lambda: adapter.health().state == "connected")
+            await slack.stop()
+            await until(lambda: adapter.health().state == "disconnected")
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+async def test_a_server_in_trouble_is_asked_again(slack: SlackEmulator, inlet: FakeInlet) -> None:
+    slack.fail("auth.test", kind=faults.UNWELL, times=2)
+    slack.fail("apps.connections.open", kind=faults.UNWELL, times=2)
+    async with running(slack, inlet) as adapter:
+        assert adapter.health().state == "connected"
+
+
+async def test_a_run_that_was_cancelled_can_be_run_again_and_leaves_no_noise(
+    slack: SlackEmulator, inlet: FakeInlet, caplog: pytest.LogCaptureFixture
+) -> None:
+    adapter = SlackAdapter(settings_for(slack))
+    with caplog.at_level(logging.WARNING):
+        for number in range(2):
+            task = asyncio.create_task(adapter.run(inlet))
+            await until(lambda: slack.sockets == 2)
+            await slack.says(ANNA, f"number {number}")
+            await inlet.receives(number + 1)
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+            await until(lambda: slack.sockets == 0)
+            assert adapter.health().state == "stopped"
+            with pytest.raises(Unreachable):
+                await adapter.send(to(slack.dm(ANNA), "late"))
+    assert caplog.messages == []
