@@ -3,6 +3,7 @@
 import asyncio
 import random
 import time
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import aiohttp
@@ -15,6 +16,7 @@ from yarl import URL
 from adapters.discord.pauses import Pauses, Starts
 from adapters.discord.settings import DiscordSettings
 from adapters.discord.words import Json
+from adapters.errors import Unreachable
 
 # Talaria makes no calls; without this discord.py warns at every start that it could not.
 discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
@@ -30,8 +32,10 @@ _IDLE = 30.0
 unseen, which would make the next message an unsure one."""
 _SHORT_WAIT = 0.5
 """Seconds of a rate limit that are waited out here; of a longer one the hall is told."""
-_STEADY = 30.0
-"""Seconds that a connection has to live to count as good."""
+_STEADY = 3.0
+"""Seconds that a connection has to live for the next one to be made without a pause."""
+_MOST_FRUITLESS = 4
+"""Connections in a row on which no session came about, until it is begun anew."""
 _CLOSING = 2.0
 
 
@@ -90,6 +94,7 @@ class Wire(HTTPClient):
         self._ears = ears
         self._pauses = Pauses(min(longest_pause, 5.0))
         self._connected_at = float("-inf")
+        self._fruitless = 0
 
     async def static_login(self, token: str) -> Any:
         """Open the connections and ask who the bot is."""
@@ -108,11 +113,19 @@ class Wire(HTTPClient):
         timeout = aiohttp.ClientTimeout(total=_CALL_TIMEOUT, connect=_CONNECT_TIMEOUT)
         return await super().request(route, timeout=timeout, **options)
 
+    def note_session(self) -> None:
+        """The last connection was good for something."""
+        self._fruitless = 0
+
     async def ws_connect(self, url: str, *, compress: int = 0) -> aiohttp.ClientWebSocketResponse:
         """Connect to the gateway, trying until it is there; discord.py gives up after 60 s.
 
-        discord.py itself tries again at once, however fast the last connection was lost.
+        discord.py itself tries again at once, however fast the last connection was lost, and
+        for ever, even to resume what never began. Raises `Unreachable` to end that.
         """
+        if self._fruitless == _MOST_FRUITLESS:
+            raise Unreachable("Discord's gateway hangs up on every attempt to begin.")
+        self._fruitless += 1
         if time.monotonic() - self._connected_at < _STEADY:
             await self._pauses.wait()
         else:
@@ -160,15 +173,13 @@ class Client(discord.Client):
         DiscordWebSocket.DEFAULT_GATEWAY = URL(settings.gateway_url)
 
     def _get_state(self, **options: Any) -> ConnectionState["Client"]:
-        self.http = Wire(self.loop, self._ears, self._settings.longest_pause)
+        self.http: Wire = Wire(self.loop, self._ears, self._settings.longest_pause)
         state = super()._get_state(**options)
         for name in HEARD:
             state.parsers[name] = self._pass_on(name)
-        for name, note in (
-            ("READY", self._ears.note_ready),
-            ("RESUMED", self._ears.note_resumed),
-        ):
-            state.parsers[name] = _followed(state.parsers[name], note)
+        ears, wire = self._ears, self.http
+        for name, note in (("READY", ears.note_ready), ("RESUMED", ears.note_resumed)):
+            state.parsers[name] = _followed(state.parsers[name], wire.note_session, note)
         return state
 
     def _pass_on(self, name: str) -> Any:
@@ -197,9 +208,10 @@ class Client(discord.Client):
             await self.http.close()
 
 
-def _followed(parser: Any, note: Any) -> Any:
+def _followed(parser: Any, *notes: Callable[[], None]) -> Any:
     def parse(data: Any) -> None:
         parser(data)
-        note()
+        for note in notes:
+            note()
 
     return parse

@@ -1,0 +1,202 @@
+"""The connection: resumed, begun anew, dead, refused, and closed."""
+
+import asyncio
+
+import pytest
+
+from adapters.discord.adapter import DiscordAdapter
+from adapters.errors import AdapterStopped, ChatGone, Unreachable
+from tests.adapters.discord.rig import (
+    ANNA,
+    direct,
+    hears,
+    owed,
+    running,
+    said,
+    settings_for,
+    until,
+)
+from tests.emulators.discord import DiscordEmulator
+from tests.fakes.inlet import FakeInlet
+
+
+async def test_a_broken_connection_is_resumed_and_nothing_is_missed(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        for number in range(4):
+            await api.drop_gateway()
+            await api.says(ANNA, f"number {number}")
+            await inlet.receives(number + 1)
+        assert said(adapter, inlet) == [f"number {n}" for n in range(4)]
+        assert (api.identifies, api.resumes) == (1, 4)
+        await until(lambda: adapter.health().state == "connected")
+        assert api.live_sessions == 1
+
+
+async def test_a_request_to_reconnect_is_followed(api: DiscordEmulator, inlet: FakeInlet) -> None:
+    async with running(api, inlet):
+        await api.reconnect_gateway()
+        await until(lambda: api.resumes == 1)
+        await api.says(ANNA, "still there?")
+        await inlet.receives(1)
+        assert api.identifies == 1
+
+
+async def test_a_lost_session_is_begun_anew_and_what_was_missed_is_read(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        await api.says(ANNA, "before")
+        await inlet.receives(1)
+        api.lose_session()
+        await api.drop_gateway()
+        for number in range(3):
+            await api.says(ANNA, f"missed {number}")
+        await until(lambda: api.identifies == 2)
+        await inlet.receives(4)
+        await api.says(ANNA, "after")
+        await inlet.receives(5)
+        assert said(adapter, inlet) == ["before", "missed 0", "missed 1", "missed 2", "after"]
+        positions = [event.position for event in inlet.taken.values()]
+        assert positions == sorted(set(positions))
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (4004, "DISCORD_BOT_TOKEN"),
+        (4010, "shard"),
+        (4011, "too many servers"),
+        (4012, "Update Talaria"),
+        (4013, "Update Talaria"),
+        (4014, r"Privileged Gateway Intents > Message Content Intent; or set discord\.mess"),
+    ],
+)
+async def test_a_refusal_for_good_stops_the_adapter_with_a_sentence(
+    api: DiscordEmulator, inlet: FakeInlet, code: int, words: str
+) -> None:
+    api.close_next_with(code)
+    adapter = DiscordAdapter(settings_for(api))
+    async with asyncio.timeout(5):
+        with pytest.raises(AdapterStopped, match=words):
+            await adapter.run(inlet)
+    assert adapter.health().state == "stopped"
+    assert str(code) in adapter.health().detail
+    assert api.live_sessions == 0
+
+
+async def test_the_switch_that_is_off_in_the_portal_is_named(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    api.without_intents("message_content")
+    async with asyncio.timeout(5):
+        with pytest.raises(AdapterStopped, match="Message Content Intent"):
+            await DiscordAdapter(settings_for(api)).run(inlet)
+
+
+async def test_a_wrong_token_stops_the_adapter(api: DiscordEmulator, inlet: FakeInlet) -> None:
+    async with asyncio.timeout(5):
+        with pytest.raises(AdapterStopped, match="DISCORD_BOT_TOKEN"):
+            await DiscordAdapter(settings_for(api, token="a.b.c")).run(inlet)
+    assert api.identifies == 0
+
+
+async def test_a_gateway_that_falls_silent_is_noticed_and_left(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    api.heartbeat_interval = 0.1
+    async with running(api, inlet, longest_silence=0.3) as adapter:
+        alive = adapter.health().alive_at
+        api.mute_gateway()
+        await api.says(ANNA, "anybody there?")
+        await inlet.receives(1)
+        assert said(adapter, inlet) == ["anybody there?"]
+        await until(lambda: adapter.health().state == "connected")
+        assert api.resumes >= 1
+        assert (adapter.health().alive_at or 0) > (alive or 0)
+
+
+async def test_a_gateway_that_hangs_up_at_once_is_asked_fifty_times_an_hour_at_most(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    api.close_next_with(4000, times=10_000)
+    adapter = DiscordAdapter(settings_for(api, longest_pause=0.001))
+    running = asyncio.create_task(adapter.run(inlet))
+    await until(lambda: "50 sessions within an hour" in adapter.health().detail, timeout=20)
+    assert api.identifies <= 50
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+
+async def test_an_outage_is_survived_and_told(api: DiscordEmulator, inlet: FakeInlet) -> None:
+    async with running(api, inlet) as adapter:
+        await api.says(ANNA, "before")
+        await inlet.receives(1)
+        await api.stop()
+        await until(lambda: adapter.health().state == "disconnected")
+        with pytest.raises(Unreachable):
+            await adapter.send(owed(direct(api), "hello"))
+        await api.start()
+        await until(lambda: adapter.health().state == "connected")
+        await adapter.send(owed(direct(api), "hello"))
+        await api.says(ANNA, "after")
+        await inlet.receives(2)
+        assert said(adapter, inlet) == ["before", "after"]
+
+
+async def test_an_adapter_waits_for_a_discord_that_is_not_there_yet(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    await api.stop()
+    adapter = DiscordAdapter(settings_for(api))
+    running = asyncio.create_task(adapter.run(inlet))
+    await until(lambda: adapter.health().state == "disconnected")
+    await api.start()
+    await until(lambda: adapter.health().state == "connected")
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert adapter.health().state == "stopped"
+
+
+async def test_cancelling_ends_everything_and_a_second_run_works(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    adapter = DiscordAdapter(settings_for(api))
+    for count in (1, 2):
+        running = asyncio.create_task(adapter.run(inlet))
+        await until(lambda: adapter.health().state == "connected")
+        await api.says(ANNA, f"run {count}")
+        await hears(adapter, inlet, count)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        await until(lambda: api.live_sessions == 0)
+        others = [t for t in asyncio.all_tasks() if "discord" in repr(t.get_coro()).lower()]
+        assert not [t for t in others if "emulators" not in repr(t)]
+        with pytest.raises(Unreachable):
+            await adapter.send(owed(direct(api), "late"))
+
+
+async def test_cancelling_at_any_moment_of_the_start_leaves_nothing_behind(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    for turns in range(0, 60, 4):
+        running = asyncio.create_task(DiscordAdapter(settings_for(api)).run(inlet))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+    await until(lambda: api.live_sessions == 0)
+
+
+async def test_a_person_who_blocked_the_bot_is_gone_for_good(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        api.block(ANNA)
+        with pytest.raises(ChatGone, match="50007"):
+            await adapter.send(owed(direct(api), "hello"))

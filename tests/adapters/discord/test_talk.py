@@ -1,0 +1,143 @@
+"""What people say to the bot is handed over, in order, and what they say past it is not."""
+
+from adapters.discord.backlog import NOISE
+from adapters.messages import InboundMessage
+from tests.adapters.discord.rig import (
+    ANNA,
+    BEN,
+    direct,
+    hears,
+    owed,
+    room,
+    running,
+    said,
+    until,
+)
+from tests.emulators.discord import DiscordEmulator
+from tests.fakes.inlet import FakeInlet
+
+
+async def test_only_what_is_said_to_the_bot_is_handed_over(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    guild = api.guild("House", [ANNA, BEN])
+    channel = api.channel(guild)
+    api.other_bot(9)
+    async with running(api, inlet) as adapter:
+        ours = int(await adapter.send(owed(room(channel), "hello all")))
+        await api.says(ANNA, "nothing for you", channel=channel)
+        await api.says(ANNA, "@everyone dinner", channel=channel)
+        await api.says(ANNA, "named", channel=channel, mentions=[api.user_id])
+        await api.says(BEN, "by role", channel=channel, role_mention=True)
+        await api.says(BEN, "as an answer", channel=channel, reply_to=ours)
+        await api.says(9, "I am a bot", channel=channel, mentions=[api.user_id])
+        await api.notes(ANNA, 7, channel=channel)
+        await api.says(ANNA, "in private")
+        await inlet.receives(4)
+        assert said(adapter, inlet) == ["named", "by role", "as an answer", "in private"]
+        assert len(inlet.handed_over) == 4
+
+
+async def test_an_answer_in_a_thread_or_a_post_of_a_forum_stays_there(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    guild = api.guild("House", [ANNA])
+    channel, forum = api.channel(guild), api.forum(guild)
+    async with running(api, inlet) as adapter:
+        for number, parent in enumerate((channel, forum), start=1):
+            thread = await api.thread(parent, f"Dinner {number}", ANNA)
+            await api.says(ANNA, "and you?", channel=thread, mentions=[api.user_id])
+            heard = await hears(adapter, inlet, number)
+            assert heard.address == room(parent, thread)
+            assert heard.room_title == f"House #Dinner {number}"
+            await adapter.send(owed(heard.address, "me too", reply_to=heard.message_id))
+            (shown,) = api.messages(thread)
+            assert (shown.content, shown.reference) == ("me too", int(heard.message_id))
+        assert api.messages(channel) == []
+
+
+async def test_an_edit_is_one_and_a_preview_is_none(api: DiscordEmulator, inlet: FakeInlet) -> None:
+    async with running(api, inlet) as adapter:
+        message_id = await api.says(ANNA, "see https://example.org")
+        await api.unfurls(message_id)
+        await api.edits(message_id, "never mind")
+        first, second = await inlet.receives(2)
+        edit = adapter.receive(second)
+        assert isinstance(edit, InboundMessage)
+        assert (edit.text, edit.is_edit) == ("never mind", True)
+        assert (first.position, second.position) == (str(message_id).zfill(20), "")
+
+
+async def test_what_others_say_moves_the_mark_of_a_room_now_and_then(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    guild = api.guild("House", [ANNA, BEN])
+    known, unknown = api.channel(guild, "known"), api.channel(guild, "unknown")
+    async with running(api, inlet) as adapter:
+        await api.says(ANNA, "hi", channel=known, mentions=[api.user_id])
+        for _ in range(NOISE + 5):
+            last = await api.says(BEN, "chatter", channel=known)
+            await api.says(BEN, "chatter", channel=unknown)
+            if _ == NOISE - 1:
+                marked = last
+        await api.says(ANNA, "there?")
+        _, mark, _ = await inlet.receives(3)
+        assert (mark.channel, mark.position) == (str(known), str(marked).zfill(20))
+        assert adapter.receive(mark) is None
+        assert set(await inlet.marks()) == {str(known), direct(api).chat_id}
+
+
+async def test_without_the_intent_the_bot_still_reads_what_is_said_to_it(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    api.without_intents("message_content")
+    channel = api.channel(api.guild("House", [ANNA]))
+    async with running(api, inlet, message_content=False) as adapter:
+        await api.says(ANNA, "hello", channel=channel, mentions=[api.user_id])
+        await api.says(ANNA, "in private")
+        await inlet.receives(2)
+        assert said(adapter, inlet) == ["hello", "in private"]
+
+
+async def test_people_and_places_are_counted_and_never_too_few(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    guild = api.guild("House", [ANNA])
+    channel = api.channel(guild)
+    async with running(api, inlet) as adapter:
+        assert await adapter.count_people(direct(api)) == 1
+        assert await adapter.count_people(room(channel)) == 1
+        alone = api.channel(api.guild("Office", [ANNA]))
+        await api.joins(BEN, guild)
+        thread = await api.thread(alone, "Side", ANNA)
+        assert await adapter.count_people(room(alone, thread)) == 1
+    async with running(api, inlet) as adapter:
+        assert await adapter.count_people(room(channel)) == 2
+
+
+async def test_a_new_channel_and_server_are_known_at_once(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        channel = api.channel(api.guild("Fresh", [ANNA]), "start")
+        await api.says(ANNA, "hello", channel=channel, role_mention=True)
+        heard = await hears(adapter, inlet)
+        assert (heard.room_title, heard.text) == ("Fresh #start", "hello")
+
+
+async def test_typing_a_sign_and_taking_away_reach_discord(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        message_id = await api.says(ANNA, "hello")
+        heard = await hears(adapter, inlet)
+        await adapter.type(heard.address)
+        assert api.typings(api.dm(ANNA)) == 1
+        await adapter.react(heard.address, heard.message_id, seen=True)
+        assert api.reactions(message_id) == ["👀"]
+        await adapter.react(heard.address, heard.message_id, seen=False)
+        assert api.reactions(message_id) == []
+        sent = await adapter.send(owed(heard.address, "oops"))
+        await adapter.delete(heard.address, sent)
+        await adapter.delete(heard.address, sent)
+        await until(lambda: api.texts(api.dm(ANNA)) == [])
