@@ -63,7 +63,9 @@ class Interactions:
         channel = self.world.channels[message.channel_id]
         interaction = self._new("component", user_id, channel, custom_id)
         interaction.message_id = message_id
-        self._tell(interaction, channel, data, is_user_install=False)
+        guild = self.world.guilds.get(channel.guild_id or 0)
+        brought_along = guild is not None and not guild.has_bot
+        self._tell(interaction, channel, data, is_user_install=brought_along)
         return interaction
 
     def _new(self, kind: str, user_id: int, channel: Channel, name: str) -> Interaction:
