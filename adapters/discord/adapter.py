@@ -16,16 +16,16 @@ from adapters.discord.payloads import (
     MOST_BUTTONS,
     MOST_FILE_BYTES,
     fingerprint,
-    make_acknowledgement,
     make_content,
     make_menu,
 )
-from adapters.discord.places import channel_of, read_place
-from adapters.discord.receive import make_ticket, receive
+from adapters.discord.places import channel_of
+from adapters.discord.promises import Promises
+from adapters.discord.receive import receive
 from adapters.discord.render import TEXT_LIMIT, measure
 from adapters.discord.settings import DiscordSettings, read_settings
 from adapters.discord.wire import Connection
-from adapters.discord.words import Json, id_in, part
+from adapters.discord.words import Json, id_in
 from adapters.errors import AdapterError, AdapterStopped, MessageGone, Unreachable
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
@@ -53,8 +53,8 @@ class DiscordAdapter:
         self._starts = Starts()
         self._counts = rooms.Counts()
         self._facts = Facts(self._connected, threads=settings.thread_per_mention)
-        self._arrivals = Arrivals(self._facts, settings, self._acknowledge)
-        self._pending: dict[str, asyncio.Event] = {}
+        self._promises = Promises(self._connected)
+        self._arrivals = Arrivals(self._facts, settings, self._promises)
         self._state: HealthState = "starting"
         self._detail = ""
         self._alive_at: float | None = None
@@ -136,27 +136,9 @@ class DiscordAdapter:
         """How the connection fares, and when the gateway last said something."""
         return Health(state=self._state, detail=self._detail, alive_at=self._alive_at)
 
-    async def _acknowledge(self, interaction: Json) -> None:
-        """Tell Discord that a command or press arrived. What goes wrong is not worth a fall."""
-        interaction_id = id_in(interaction, "id")
-        if interaction_id in self._pending:
-            return  # it came twice
-        acknowledged = self._pending[interaction_id] = asyncio.Event()
-        try:
-            place = read_place(part(interaction, "channel") or {})
-            body = make_acknowledgement(interaction, place)
-            await self._connected().answer_interaction(make_ticket(interaction), body)
-        except (AdapterError, ValueError) as error:
-            _log.warning("a command or press on Discord could not be acknowledged: %s", error)
-        finally:
-            del self._pending[interaction_id]
-            acknowledged.set()
-
     async def _use(self, ticket: str) -> Api:
         """The connection, once the promise that the ticket is for was made."""
-        pending = self._pending.get(ticket.partition(":")[0])
-        if pending is not None:
-            await pending.wait()
+        await self._promises.wait(ticket)
         return self._connected()
 
     # Reading and writing

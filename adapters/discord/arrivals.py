@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from adapters.contract import Inlet
@@ -11,6 +11,7 @@ from adapters.discord.backlog import Backlog, Heard, HeardKind, make_event
 from adapters.discord.catchup import Catchup
 from adapters.discord.facts import Facts
 from adapters.discord.pauses import Pauses
+from adapters.discord.promises import Promises
 from adapters.discord.receive import BUTTON, PRESS, is_for_us
 from adapters.discord.settings import DiscordSettings
 from adapters.discord.words import Json, id_in, part, text_in
@@ -32,15 +33,10 @@ class Arrivals:
     which the bot was spoken to gets a bare mark after every 50 messages of others.
     """
 
-    def __init__(
-        self,
-        facts: Facts,
-        settings: DiscordSettings,
-        acknowledge: Callable[[Json], Coroutine[None, None, None]],
-    ) -> None:
+    def __init__(self, facts: Facts, settings: DiscordSettings, promises: Promises) -> None:
         self._facts = facts
         self._settings = settings
-        self._acknowledge = acknowledge
+        self._promises = promises
         self._longest_pause = min(settings.longest_pause, _LONGEST_PAUSE)
         self._backlog = Backlog()
         self._queue: deque[Heard | None] = deque()
@@ -77,10 +73,11 @@ class Arrivals:
                     catching_up = group.create_task(self._catch_up(inlet, marks))
                     continue
                 batch = self._take_batch()
+                asked = [one.data for one in batch if one.kind == "interaction"]
+                asked = [one for one in asked if self._promises.expect(one)]
                 await self._hand_over(inlet, [await self._make(heard) for heard in batch])
-                for heard in batch:
-                    if heard.kind == "interaction":
-                        group.create_task(self._acknowledge(heard.data))
+                for interaction in asked:
+                    group.create_task(self._promises.make(interaction))
 
     def _put(self, item: Heard | None) -> None:
         self._queue.append(item)

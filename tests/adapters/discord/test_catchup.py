@@ -1,0 +1,177 @@
+"""What was said while nobody listened is read in the history, once and in order."""
+
+import asyncio
+
+from adapters.discord.backlog import NOISE
+from adapters.ids import Address
+from tests.adapters.discord.rig import ANNA, BEN, direct, owed, room, running, said, until
+from tests.emulators import discord_faults as faults
+from tests.emulators.discord import DiscordEmulator
+from tests.fakes.inlet import FakeInlet
+
+
+async def knows(api: DiscordEmulator, inlet: FakeInlet, *channels: int) -> None:
+    """An earlier process was spoken to in these channels of a server."""
+    count = len(inlet.taken)
+    async with running(api, inlet):
+        for channel in channels:
+            await api.says(ANNA, "before", channel=channel, mentions=[api.user_id])
+        await inlet.receives(count + len(channels))
+
+
+async def test_rooms_and_threads_are_read_and_only_what_is_for_the_bot_is_taken(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    channel = api.channel(api.guild("House", [ANNA, BEN]))
+    thread = await api.thread(channel, "Side", ANNA)
+    await knows(api, inlet, channel, thread)
+    await api.says(BEN, "chatter", channel=channel)
+    await api.says(ANNA, "missed in the room", channel=channel, role_mention=True)
+    await api.says(ANNA, "missed in the thread", channel=thread, mentions=[api.user_id])
+    async with running(api, inlet) as adapter:
+        events = (await inlet.receives(4))[2:]
+        found = {adapter.receive(event).address: event for event in events}  # type: ignore[union-attr]
+        assert set(found) == {room(channel), room(channel, thread)}
+        assert {event.channel for event in events} == {str(channel), str(thread)}
+        assert sorted(said(adapter, inlet)[2:]) == ["missed in the room", "missed in the thread"]
+
+
+async def test_a_history_of_many_pages_is_read_to_its_end(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    channel = api.channel(api.guild("House", [ANNA, BEN]))
+    await knows(api, inlet, channel)
+    for number in range(320):
+        await api.says(BEN, "chatter", channel=channel)
+        if number % 80 == 79:
+            await api.says(ANNA, f"missed {number}", channel=channel, mentions=[api.user_id])
+    async with running(api, inlet) as adapter:
+        await until(lambda: len(said(adapter, inlet)) == 5)
+        assert said(adapter, inlet) == ["before", *(f"missed {n}" for n in (79, 159, 239, 319))]
+        positions = [e.position for e in inlet.taken.values()]
+        assert positions == sorted(positions)
+
+
+async def test_what_others_said_is_not_read_again_at_every_start(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    channel = api.channel(api.guild("House", [ANNA, BEN]))
+    await knows(api, inlet, channel)
+    for _ in range(100 + NOISE):
+        last = await api.says(BEN, "chatter", channel=channel)
+    async with running(api, inlet):
+        await until(lambda: any(e.position == str(last).zfill(20) for e in inlet.taken.values()))
+    api.calls.clear()
+    async with running(api, inlet):
+        await api.says(ANNA, "hello")
+        await until(lambda: "hello" in [*inlet.taken.values()][-1].payload)
+        pages = [path for _, path in api.calls if path == f"/channels/{channel}/messages"]
+        assert len(pages) == 1
+
+
+async def test_new_words_wait_for_older_ones_of_their_channel_and_hold_up_no_other(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet):
+        await api.says(ANNA, "before")
+        await inlet.receives(1)
+    await api.says(ANNA, "missed")
+    may_read = asyncio.Event()
+
+    async def hold(method: str, path: str) -> None:
+        if method == "GET" and path.endswith("/messages"):
+            await may_read.wait()
+
+    api.hook(before=hold)
+    async with running(api, inlet) as adapter:
+        await api.says(ANNA, "after")
+        await api.says(BEN, "somebody else")
+        await inlet.receives(2)
+        assert said(adapter, inlet) == ["before", "somebody else"]
+        may_read.set()
+        await inlet.receives(4)
+        assert said(adapter, inlet) == ["before", "somebody else", "missed", "after"]
+        assert all(event.position for event in inlet.taken.values())
+
+
+async def test_new_words_do_not_wait_for_ever_and_move_no_mark_then(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet):
+        await api.says(ANNA, "before")
+        await inlet.receives(1)
+    missed = await api.says(ANNA, "missed")
+    api.fail(faults.HISTORY, kind=faults.DROP, times=1000)
+    async with running(api, inlet, patience=0.05) as adapter:
+        await api.says(ANNA, "after")
+        await api.says(ANNA, "and on")
+        await inlet.receives(3)
+        assert said(adapter, inlet) == ["before", "after", "and on"]
+        assert [e.position for e in inlet.taken.values()][1:] == ["", ""]
+        api.mend()
+        await until(lambda: said(adapter, inlet)[-1] == "missed")
+        assert [*inlet.taken.values()][-1].position == str(missed).zfill(20)
+        await api.says(ANNA, "at last")
+        await inlet.receives(5)
+        assert [*inlet.taken.values()][-1].position
+
+
+async def test_a_channel_that_is_gone_is_passed_over(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    guild, other = api.guild("House", [ANNA]), api.guild("Office", [ANNA])
+    gone, kept, closed = api.channel(guild, "gone"), api.channel(guild), api.channel(other)
+    await knows(api, inlet, gone, kept, closed)
+    for channel in (gone, kept, closed):
+        await api.says(ANNA, "missed", channel=channel, mentions=[api.user_id])
+    api.delete_channel(gone)
+    api.kick(other)
+    async with running(api, inlet) as adapter:
+        await inlet.receives(4)
+        await api.says(ANNA, "after", channel=kept, mentions=[api.user_id])
+        await inlet.receives(5)
+        assert said(adapter, inlet)[3:] == ["missed", "after"]
+
+
+async def test_a_store_that_refuses_meanwhile_loses_nothing(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet):
+        await api.says(ANNA, "before")
+        await inlet.receives(1)
+    for number in range(3):
+        await api.says(ANNA, f"missed {number}")
+    inlet.refusals = 4
+    async with running(api, inlet) as adapter:
+        await api.says(ANNA, "after")
+        await inlet.receives(5)
+        assert said(adapter, inlet) == ["before", "missed 0", "missed 1", "missed 2", "after"]
+
+
+async def test_two_lost_sessions_in_a_row_double_nothing(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        await api.says(ANNA, "number 0")
+        await inlet.receives(1)
+        for number in range(1, 6):
+            api.lose_session()
+            await api.drop_gateway()
+            await api.says(ANNA, f"number {number}")
+            await until(lambda number=number: api.identifies == number + 1)  # type: ignore[misc]
+        await inlet.receives(6)
+        assert said(adapter, inlet) == [f"number {n}" for n in range(6)]
+
+
+async def test_our_own_words_are_never_read_as_somebodys(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        await api.says(ANNA, "before")
+        await inlet.receives(1)
+        await adapter.send(owed(direct(api), "an answer"))
+    async with running(api, inlet) as adapter:
+        await api.says(ANNA, "after")
+        await inlet.receives(2)
+        assert said(adapter, inlet) == ["before", "after"]
+        assert adapter.newest(Address(chat_id="1", is_direct=True)) is None

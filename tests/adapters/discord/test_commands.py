@@ -1,0 +1,177 @@
+"""Slash commands, where the bot is a member and where somebody only brought it along."""
+
+import pytest
+
+from adapters.abilities import MenuEntry
+from adapters.discord import tickets
+from adapters.errors import ChatGone, Unsure
+from adapters.messages import Button, OutboundFile
+from tests.adapters.discord.rig import ANNA, direct, hears, owed, presses, room, running, until
+from tests.emulators import discord_faults as faults
+from tests.emulators.discord import DiscordEmulator
+from tests.emulators.discord_shapes import EPHEMERAL
+from tests.fakes.inlet import FakeInlet
+
+MENU = [
+    MenuEntry(name="help", description="What I can do"),
+    MenuEntry(name="stop", description="Stop the running turn"),
+]
+
+
+async def test_the_menu_is_published_once_for_as_long_as_it_stays_the_same(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    def puts() -> int:
+        return sum(method == "PUT" and path.endswith("/commands") for method, path in api.calls)
+
+    for _ in range(2):
+        async with running(api, inlet) as adapter:
+            await adapter.show_menu(MENU)
+            await adapter.show_menu(MENU[::-1])
+    assert puts() == 1
+    assert {one["name"] for one in api.synced_commands()} == {"help", "stop"}
+    async with running(api, inlet) as adapter:
+        await adapter.show_menu([*MENU, MenuEntry(name="new", description="Start anew")])
+    assert (puts(), len(api.synced_commands())) == (2, 3)
+
+
+async def test_a_command_is_stored_then_seen_and_answered_by_a_message(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    channel = api.channel(api.guild("House", [ANNA]))
+    async with running(api, inlet) as adapter:
+        answered: list[int] = []
+        inlet.before = lambda: answered.append(sum(len(i.answers) for i in api.interactions))
+        inlet.refusals = 1
+        used = await api.commands(ANNA, "goal", channel=channel, options={"text": "tidy up"})
+        heard = await hears(adapter, inlet)
+        assert (heard.text, heard.address) == ("/goal tidy up", room(channel))
+        assert answered == [0, 0]
+        await until(lambda: bool(api.interaction(used).answers))
+        (answer,) = api.interaction(used).answers
+        assert (answer.type, answer.flags & EPHEMERAL, answer.content) == (4, EPHEMERAL, "👀")
+        await adapter.react(heard.address, heard.message_id, seen=True)
+        await adapter.send(owed(heard.address, "done", reply_to=heard.message_id))
+        assert api.texts(channel)[-1] == "done"
+
+
+async def test_a_command_in_the_direct_talk_is_a_word_in_it(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        await api.commands(ANNA, "stop")
+        heard = await hears(adapter, inlet)
+        assert (heard.text, heard.address) == ("/stop", direct(api))
+
+
+async def test_where_the_bot_was_brought_along_the_promise_becomes_the_answer(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        used = await api.commands(ANNA, "help", is_user_install=True)
+        place = api.interaction(used).channel_id
+        heard = await hears(adapter, inlet)
+        assert heard.address.ticket
+        assert await adapter.count_people(heard.address) is None
+        await adapter.type(heard.address)
+        await adapter.react(heard.address, heard.message_id, seen=True)
+        first = await adapter.send(owed(heard.address, "One mo", reply_to=heard.message_id))
+        await adapter.edit(owed(heard.address, "One moment"), first)
+        second = await adapter.send(owed(heard.address, "And more", "k2"))
+        assert api.texts(place) == ["One moment", "And more"]
+        assert api.interaction(used).answers[0].type == 5
+        await adapter.delete(heard.address, second)
+        await adapter.delete(heard.address, second)
+        assert api.texts(place) == ["One moment"]
+        assert api.message(int(first)).flags & 4
+
+
+async def test_files_and_buttons_go_out_by_a_ticket_and_presses_come_back(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    file = OutboundFile(name="a.txt", media_type="text/plain", data=b"abc")
+    async with running(api, inlet) as adapter:
+        await api.commands(ANNA, "help", is_user_install=True)
+        heard = await hears(adapter, inlet)
+        asked = await adapter.send(
+            owed(heard.address, "Sure?", file=file, buttons=(Button(key="yes", label="Yes"),))
+        )
+        assert [one["filename"] for one in api.message(int(asked)).attachments] == ["a.txt"]
+        await api.presses(ANNA, int(asked), "t:yes")
+        await inlet.receives(2)
+        (press,) = presses(adapter, inlet)
+        assert (press.key, press.message_id) == ("yes", asked)
+        await adapter.edit(owed(press.address, "Yes."), asked)
+        assert api.message(int(asked)).content == "Yes."
+        assert api.message(int(asked)).components == []
+
+
+@pytest.mark.parametrize("kind", [faults.LOSE, faults.DROP])
+async def test_a_promised_answer_in_doubt_is_shown_once(
+    api: DiscordEmulator, inlet: FakeInlet, kind: faults.Kind
+) -> None:
+    async with running(api, inlet) as adapter:
+        used = await api.commands(ANNA, "help", is_user_install=True)
+        heard = await hears(adapter, inlet)
+        message = owed(heard.address, "**Here** you are")
+        api.fail("PATCH /webhooks/*/*/messages/*", kind=kind)
+        with pytest.raises(Unsure):
+            await adapter.send(message)
+        found = await adapter.find(message, [])
+        assert (found is None) == (kind is faults.DROP)
+        if found is None:
+            await adapter.send(message)
+        assert api.texts(api.interaction(used).channel_id) == ["**Here** you are"]
+
+
+async def test_what_follows_the_promised_answer_can_not_be_looked_up(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        await api.commands(ANNA, "help", is_user_install=True)
+        heard = await hears(adapter, inlet)
+        await adapter.send(owed(heard.address, "first"))
+        api.fail(faults.FOLLOW_UP, kind=faults.LOSE)
+        message = owed(heard.address, "second", "k2")
+        with pytest.raises(Unsure):
+            await adapter.send(message)
+        with pytest.raises(Unsure, match="does not show"):
+            await adapter.find(message, [])
+
+
+async def test_a_ticket_that_has_run_out_is_a_chat_that_is_gone(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        address = direct(api)
+        old = type(address)(chat_id="1", is_direct=False, ticket=f"{1 << 22}:token")
+        with pytest.raises(ChatGone, match="15 minutes"):
+            await adapter.send(owed(old, "too late"))
+        unknown = type(address)(chat_id="1", is_direct=False, ticket=f"{api.dm(ANNA)}:token")
+        assert tickets.names_no_message("i5")
+        with pytest.raises(ChatGone):
+            await adapter.send(owed(unknown, "who?"))
+
+
+async def test_an_acknowledgement_that_comes_too_late_harms_nobody(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    api.interaction_deadline = 0.0
+    async with running(api, inlet) as adapter:
+        await api.commands(ANNA, "stop")
+        heard = await hears(adapter, inlet)
+        await until(lambda: any(path.endswith("/callback") for _, path in api.calls))
+        await adapter.send(owed(heard.address, "stopped"))
+        await api.says(ANNA, "thanks")
+        await inlet.receives(2)
+
+
+async def test_a_quick_answer_waits_for_the_promise_that_it_keeps(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    api.fail(faults.CALLBACK, kind=faults.SLOW, seconds=0.1)
+    async with running(api, inlet) as adapter:
+        used = await api.commands(ANNA, "help", is_user_install=True)
+        heard = await hears(adapter, inlet)
+        await adapter.send(owed(heard.address, "at once"))
+        assert api.texts(api.interaction(used).channel_id) == ["at once"]
