@@ -87,8 +87,8 @@ class Rig(Protocol):
         Returns the message's id; where the platform asks for it, not before it was taken.
         """
 
-    async def says_unheard(self, text: str) -> None:
-        """The person writes to the bot alone, while no adapter runs or while all is `cut`."""
+    async def says_unheard(self, text: str, *, place: Place = "direct") -> None:
+        """The person writes as in `says`, while no adapter runs or while all is `cut`."""
 
     async def edits(self, message_id: PlatformMessageId, text: str) -> None:
         """The person changes what they wrote to the bot alone. Trait "edits"."""

@@ -53,7 +53,7 @@ class ConsoleRig:
     ) -> PlatformMessageId:
         return PlatformMessageId(await self._say_until_stored(type="message", text=text))
 
-    async def says_unheard(self, text: str) -> None:
+    async def says_unheard(self, text: str, *, place: Place = "direct") -> None:
         self._say(type="message", text=text)
 
     async def edits(self, message_id: PlatformMessageId, text: str) -> None:

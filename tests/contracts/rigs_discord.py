@@ -65,8 +65,8 @@ class DiscordRig:
         said = await self.api.says(ANNA, text, channel=channel, mentions=[self.api.user_id])
         return PlatformMessageId(str(said))
 
-    async def says_unheard(self, text: str) -> None:
-        await self.says(text)
+    async def says_unheard(self, text: str, *, place: Place = "direct") -> None:
+        await self.says(text, place=place)
 
     async def edits(self, message_id: PlatformMessageId, text: str) -> None:
         await self.api.edits(int(message_id), text)

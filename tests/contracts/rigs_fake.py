@@ -24,7 +24,7 @@ class FakeRig:
     def __init__(self, make: type[PlainChat], abilities: frozenset[type]) -> None:
         self.abilities = abilities
         self._make = make
-        self._unheard: list[str] = []
+        self._unheard: list[tuple[str, Place]] = []
         self._events = 0
         self._newest = ""
         self._shown: list[Shown] = []
@@ -55,8 +55,8 @@ class FakeRig:
         await self._do(self._newest, text, attachments=attachments, **where)
         return PlatformMessageId(self._newest)
 
-    async def says_unheard(self, text: str) -> None:
-        self._unheard.append(text)
+    async def says_unheard(self, text: str, *, place: Place = "direct") -> None:
+        self._unheard.append((text, place))
 
     async def edits(self, message_id: PlatformMessageId, text: str) -> None:
         self._events += 1
@@ -108,7 +108,8 @@ class FakeRig:
     async def mend(self) -> None:
         self.adapter.mishaps.clear()
         while self._unheard:
-            await self.says(self._unheard.pop(0))
+            text, place = self._unheard.pop(0)
+            await self.says(text, place=place)
 
     def _chat(self) -> FakeChat:
         assert isinstance(self.adapter, FakeChat)

@@ -75,8 +75,8 @@ class SlackRig:
             self._roots.append(said)
         return PlatformMessageId(said)
 
-    async def says_unheard(self, text: str) -> None:
-        await self.says(text)
+    async def says_unheard(self, text: str, *, place: Place = "direct") -> None:
+        await self.says(text, place=place)
 
     async def edits(self, message_id: PlatformMessageId, text: str) -> None:
         await self.slack.edits(self.address.chat_id, message_id, text)

@@ -71,8 +71,8 @@ class TelegramRig:
         self._newest = await self.api.says(ANNA, None, caption=text, **about)
         return PlatformMessageId(str(self._newest))
 
-    async def says_unheard(self, text: str) -> None:
-        await self.says(text)
+    async def says_unheard(self, text: str, *, place: Place = "direct") -> None:
+        await self.says(text, place=place)
 
     async def edits(self, message_id: PlatformMessageId, text: str) -> None:
         await self.api.edits(ANNA, int(message_id), text)

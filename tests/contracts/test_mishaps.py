@@ -2,16 +2,27 @@
 
 import pytest
 
-from adapters.abilities import CanEdit, CanFind
+from adapters.abilities import CanAsk, CanEdit, CanFetch, CanFind
 from adapters.errors import ChatGone, RateLimited, Unreachable, Unsure
-from tests.contracts.rig import Rig, connected, running, until
+from adapters.messages import Button, InboundMessage, OutboundFile
+from tests.contracts.rig import Place, Rig, connected, running, until
 from tests.contracts.speech import able, deliver, message, need, read
 from tests.fakes.inlet import FakeInlet
 
 
 async def texts(rig: Rig, inlet: FakeInlet, count: int) -> list[str]:
-    """What was said so far, once there is so much of it."""
-    return [read(rig, event).text for event in await inlet.receives(count)]
+    """What was said to the bot so far, once there is so much of it.
+
+    A platform may hand over more, as long as it reads that as not being meant for the bot.
+    """
+    await until(lambda: len(heard(rig, inlet)) >= count, timeout=10)
+    return [said.text for said in heard(rig, inlet)]
+
+
+def heard(rig: Rig, inlet: FakeInlet) -> list[InboundMessage]:
+    """The messages to the bot that were taken, in order."""
+    found = [rig.adapter.receive(event) for event in inlet.taken.values()]
+    return [one for one in found if isinstance(one, InboundMessage) and one.is_addressed]
 
 
 # In
@@ -54,15 +65,114 @@ async def test_what_was_written_during_an_outage_comes_once_and_in_order(
     assert await texts(rig, inlet, 7) == ["before", *missed, "after"]
 
 
+async def test_a_long_silence_is_caught_up_with_whole(resting: Rig, inlet: FakeInlet) -> None:
+    """More than any platform gives in one page."""
+    rig = resting
+    async with running(rig, inlet):
+        await rig.says("before")
+        await inlet.receives(1)
+    missed = [f"missed {number}" for number in range(230)]
+    for text in missed:
+        await rig.says_unheard(text)
+    rig.renew()
+    async with running(rig, inlet):
+        assert await texts(rig, inlet, 231) == ["before", *missed]
+
+
+async def test_rooms_and_threads_are_caught_up_with_too(resting: Rig, inlet: FakeInlet) -> None:
+    rig = resting
+    need(rig, "rooms")
+    places: tuple[Place, ...] = ("direct", "room", "thread")
+    async with running(rig, inlet):
+        for place in places:
+            await rig.says(f"{place} before", place=place)
+        await inlet.receives(3)
+    for number in range(3):
+        for place in places:
+            await rig.says_unheard(f"{place} {number}", place=place)
+    rig.renew()
+    async with running(rig, inlet):
+        found = await texts(rig, inlet, 12)
+        assert len(found) == 12
+        for place in places:
+            said = [text for text in found if text.startswith(place)]
+            assert said == [f"{place} before", *(f"{place} {number}" for number in range(3))]
+        await rig.says("after")
+        assert (await texts(rig, inlet, 13))[-1] == "after"
+
+
+async def test_a_store_that_refuses_while_it_is_caught_up_loses_nothing(
+    resting: Rig, inlet: FakeInlet
+) -> None:
+    rig = resting
+    async with running(rig, inlet):
+        await rig.says("before")
+        await inlet.receives(1)
+    missed = [f"missed {number}" for number in range(5)]
+    for text in missed:
+        await rig.says_unheard(text)
+    inlet.refusals = 3
+    rig.renew()
+    async with running(rig, inlet):
+        assert sorted(await texts(rig, inlet, 6)) == ["before", *missed]
+
+
+async def test_processes_that_die_half_way_through_lose_nothing(
+    resting: Rig, inlet: FakeInlet
+) -> None:
+    """Each is ended as soon as a little of what was missed is in: marks must not run ahead."""
+    rig = resting
+    said = ["before"]
+    async with running(rig, inlet):
+        await rig.says("before")
+        await inlet.receives(1)
+    for life in range(5):
+        for number in range(7):
+            said.append(f"life {life} unheard {number}")
+            await rig.says_unheard(said[-1])
+        known = len(heard(rig, inlet))
+        rig.renew()
+        async with running(rig, inlet):
+            said.append(f"life {life} heard")
+            await rig.says(said[-1])
+            await texts(rig, inlet, known + 1)
+    rig.renew()
+    async with running(rig, inlet):
+        said.append("the last")
+        await rig.says("the last")
+        assert sorted(await texts(rig, inlet, len(said))) == sorted(said)
+
+
 async def test_everything_that_comes_twice_is_one_event(rig: Rig, inlet: FakeInlet) -> None:
-    for number in range(5):
-        await rig.says(f"number {number}")
-    await inlet.receives(5)
-    handed_over = len(inlet.handed_over)
-    await rig.redeliver()
-    await until(lambda: len(inlet.handed_over) > handed_over)
+    said = await rig.says("frist")
+    expected = 1
+    if "edits" in rig.traits:
+        await inlet.receives(1)
+        await rig.edits(said, "first")
+        expected += 1
+    if CanFetch in rig.abilities:
+        notes = OutboundFile(name="notes.txt", media_type="text/plain", data=b"milk")
+        await rig.says("my notes", files=[notes])
+        expected += 1
+    if "rooms" in rig.traits:
+        await rig.says("in a room", place="room")
+        await rig.says("in a thread", place="thread")
+        expected += 2
+    if CanAsk in rig.abilities:
+        button = Button(key="y", label="Yes")
+        await rig.adapter.send(message(rig, "Sure?", buttons=(button,)))
+        await rig.presses("Yes")
+        expected += 1
+    events = await inlet.receives(expected)
+    found = [rig.adapter.receive(event) for event in events]
+    for _ in range(2):
+        inlet.handed_over.clear()
+        await rig.redeliver()
+        await until(lambda: bool(inlet.handed_over))
     await rig.says("last")
-    assert await texts(rig, inlet, 6) == [*(f"number {n}" for n in range(5)), "last"]
+    events = await inlet.receives(expected + 1)
+    assert [rig.adapter.receive(event) for event in events[:-1]] == found
+    assert (len(events), read(rig, events[-1]).text) == (expected + 1, "last")
 
 
 async def test_what_was_taken_moves_the_marks(rig: Rig, inlet: FakeInlet) -> None:
@@ -111,6 +221,26 @@ async def test_what_an_earlier_process_left_in_doubt_is_shown_once(
         if found is None:
             await deliver(rig, message(rig, "in doubt", "k1"), known)
         assert rig.shown() == ["before", "in doubt"]
+
+
+@pytest.mark.parametrize("mishap", ["lose_answer", "lose_request"])
+async def test_an_unsure_question_in_a_thread_is_asked_once(
+    rig: Rig, inlet: FakeInlet, mishap: str
+) -> None:
+    need(rig, "rooms")
+    able(rig, CanAsk)
+    said = await rig.says("ask me", place="thread")
+    (event,) = await inlet.receives(1)
+    address = read(rig, event).address
+    button = Button(key="y", label="Yes")
+    owed = message(rig, "Sure?", address=address, reply_to=said, buttons=(button,))
+    getattr(rig, mishap)()
+    with pytest.raises(Unsure):
+        await rig.adapter.send(owed)
+    found = await able(rig, CanFind).find(owed, [said])
+    if found is None:
+        await deliver(rig, owed, [said])
+    assert rig.shown("thread") == ["Sure?"]
 
 
 async def test_what_surely_did_not_leave_is_told_apart(rig: Rig) -> None:

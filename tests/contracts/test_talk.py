@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from adapters.abilities import CanEdit, CanType
+from adapters.abilities import CanDelete, CanEdit, CanType
 from adapters.ids import EventId
 from adapters.messages import RawEvent
-from tests.contracts.rig import Rig, until
+from tests.contracts.rig import Rig, running, until
 from tests.contracts.speech import able, message, need, read
 from tests.fakes.inlet import FakeInlet
 
@@ -90,6 +90,31 @@ async def test_a_message_that_grows_ends_as_the_final_words_say(rig: Rig) -> Non
     await until(lambda: rig.shown() == ["No. It is five."])
 
 
+async def test_what_an_earlier_process_left_growing_is_ended_by_the_next(
+    resting: Rig, inlet: FakeInlet
+) -> None:
+    adapter = able(resting, CanEdit)
+    async with running(resting, inlet):
+        grown = await adapter.send(message(resting, "Let me", "k1", is_live=True))
+        await adapter.edit(message(resting, "Let me see", "k1", is_live=True), grown)
+    resting.renew()
+    adapter = able(resting, CanEdit)
+    async with running(resting, inlet):
+        for text in ("Let me see: it", "No. It"):
+            await adapter.edit(message(resting, text, "k1", is_live=True), grown)
+        for _ in range(2):
+            await adapter.edit(message(resting, "No. It is five.", "k1"), grown)
+        await until(lambda: resting.shown() == ["No. It is five."])
+
+
+async def test_an_answer_to_what_is_gone_is_shown_all_the_same(rig: Rig) -> None:
+    adapter = able(rig, CanDelete)
+    gone = await rig.adapter.send(message(rig, "oops", "k1"))
+    await adapter.delete(rig.address, gone)
+    await rig.adapter.send(message(rig, "answer", "k2", reply_to=gone))
+    await until(lambda: rig.shown() == ["answer"])
+
+
 async def test_every_part_of_a_long_text_can_be_sent(rig: Rig) -> None:
     parts = rig.adapter.split(LONG)
     for number, part in enumerate(parts):
@@ -98,6 +123,36 @@ async def test_every_part_of_a_long_text_can_be_sent(rig: Rig) -> None:
     assert shown.count("sentence") == 400
     assert shown.count("print('x')") == 600
     assert shown.endswith("The end.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "😀" * 5000,
+        "שלום\u202e עולם " * 500,
+        "*_`~[<@&>|\\" * 600,
+        "> " * 300 + "deep",
+        "| a | b |\n|---|---|\n" + "| c | d |\n" * 400,
+        "&lt;b&gt; <b>x</b> <@U1> <!here> @everyone <#C1> :smile:",
+        "x\x00y\ud800z",
+        "w" * 30_000,
+    ],
+)
+async def test_the_strangest_texts_get_through(rig: Rig, text: str) -> None:
+    parts = rig.adapter.split(text)
+    for number, part in enumerate(parts):
+        await rig.adapter.send(message(rig, part, f"k{number}"))
+    assert len(rig.shown()) == len(parts)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a < b && c > d", "two\n\nlines", "1 * 2 * 3 _x_ `y` [l](u)", "👩‍👩‍👧 שלום", "/new it"],
+)
+async def test_words_come_in_letter_for_letter(rig: Rig, inlet: FakeInlet, text: str) -> None:
+    await rig.says(text)
+    (event,) = await inlet.receives(1)
+    assert read(rig, event).text == text
 
 
 async def test_a_text_always_has_a_first_part(rig: Rig) -> None:
