@@ -24,7 +24,9 @@ from agent_core.state import people, turns
 from agent_core.state.database import Connection, Database, Observer
 from agent_core.state.tasks import Task
 from agent_core.titles import Titles
+from agent_core.tools.asking import AskTool
 from agent_core.tools.contract import Tool
+from agent_core.tools.settings import SettingsTool
 from agent_core.tools.toolbox import Toolbox
 from gateway import collector, plugs
 from gateway.access import Access
@@ -38,8 +40,12 @@ from gateway.fairness import FairGate
 from gateway.home import CONSOLE_SOCKET, DATABASE, describe_unwritable, make_home
 from gateway.identity import LOCAL_PLATFORM, Identity, new_claim_code
 from gateway.intake import Intake
+from gateway.joining import Joining
 from gateway.lanes import Lanes
+from gateway.linking import Linking
 from gateway.platforms import Platforms
+from gateway.questions import Questions
+from gateway.rooms import Rooms
 from gateway.settings import Settings
 from gateway.turns import Turns
 
@@ -75,6 +81,7 @@ class Gateway:
     intake: Intake
     lanes: Lanes
     delivery: Delivery
+    questions: Questions
     claim_code: str | None
     """A code to claim the bot with, if no owner has an account on a chat platform yet."""
     started: float
@@ -119,7 +126,8 @@ class _Parts:
     settings: Settings
     database: Database
     model: Model
-    agent: Agent
+    memory: MemoryStore
+    tools: tuple[Tool, ...]
     platforms: Platforms
     identity: Identity
     zone: str
@@ -135,23 +143,12 @@ def _build(settings: Settings, database: Database, model: Model, extra: Extensio
         settings.home / "memories",
         MemoryLimits(memory=settings.memory.memory_limit, user=settings.memory.user_limit),
     )
-    toolboxes = Toolboxes(
-        private=Toolbox((*private_tools(database, memory), *extra.tools)),
-        room=Toolbox((*room_tools(database), *extra.tools)),
-    )
-    agent = Agent(
-        setup=_set_up_agent(settings),
-        database=database,
-        model=model,
-        toolboxes=toolboxes,
-        memory=memory,
-        now=now,
-    )
     return _Parts(
         settings=settings,
         database=database,
         model=model,
-        agent=agent,
+        memory=memory,
+        tools=extra.tools,
         platforms=Platforms({**_load_adapters(settings), **extra.adapters}),
         identity=Identity(database, Access(settings.access.allow), now),
         zone=settings.people.time_zone or tzlocal.get_localzone_name(),
@@ -183,20 +180,29 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
     """Put the rooms of the hall together; nothing runs yet."""
     settings, database, adapters = parts.settings, parts.database, parts.platforms.adapters
     delivery = Delivery(group=group, database=database, adapters=adapters, now=now)
+    joining = Joining(parts.memory)
+    questions = Questions(
+        database=database, delivery=delivery, now=now, answerers=joining.answerers()
+    )
     running = Turns(
         database=database,
-        agent=parts.agent,
+        agent=_make_agent(parts, questions),
         delivery=delivery,
-        adapters=adapters,
+        questions=questions,
         zone=parts.zone,
         now=now,
     )
     gate = FairGate(at_once=settings.turns.at_once, per_person=settings.turns.per_person)
-    lanes = Lanes(group=group, turns=running, gate=gate)
+    rooms = Rooms(database=database, adapters=adapters, now=now)
+    lanes = Lanes(group=group, turns=running, gate=gate, questions=questions, rooms=rooms)
     house = House(
         database=database,
         identity=parts.identity,
         lanes=lanes,
+        questions=questions,
+        linking=Linking(database=database, questions=questions, joining=joining, now=now),
+        rooms=rooms,
+        memory=parts.memory,
         model=f"{settings.model.provider}: {settings.model.name}",
         zone_of=running.zone_of,
     )
@@ -216,8 +222,27 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         intake=intake,
         lanes=lanes,
         delivery=delivery,
+        questions=questions,
         claim_code=claim_code,
         started=time.monotonic(),
+    )
+
+
+def _make_agent(parts: _Parts, questions: Questions) -> Agent:
+    database, memory = parts.database, parts.memory
+    shared = (AskTool(questions), *parts.tools)
+    wishes = SettingsTool(database, changed=parts.identity.forget_known)
+    toolboxes = Toolboxes(
+        private=Toolbox((*private_tools(database, memory), wishes, *shared), inquirer=questions),
+        room=Toolbox((*room_tools(database, memory), *shared), inquirer=questions),
+    )
+    return Agent(
+        setup=_set_up_agent(parts.settings),
+        database=database,
+        model=parts.model,
+        toolboxes=toolboxes,
+        memory=memory,
+        now=now,
     )
 
 
@@ -239,6 +264,7 @@ def _start(
 
 async def _recover(gateway: Gateway) -> None:
     """Take up what an earlier process left: what is owed first, then turns, then events."""
+    await gateway.questions.start()
     await gateway.delivery.start()
     for turn in await gateway.database.read(turns.list_running):
         gateway.lanes.take_up(turn)
@@ -279,7 +305,11 @@ def _background(parts: _Parts) -> Background:
     async def give_title(task: Task) -> None:
         await titles.give(SessionId(int(task.payload)), task.person_id, now())
 
-    return Background(database=parts.database, doers={"title": give_title}, now=now)
+    async def write_memory(task: Task) -> None:
+        await parts.memory.snapshot(task.person_id, task.payload, now())
+
+    doers = {"title": give_title, "memory": write_memory}
+    return Background(database=parts.database, doers=doers, now=now)
 
 
 def _set_up_agent(settings: Settings) -> Setup:

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from adapters.abilities import CanEdit, CanFind, CanType
+from adapters.abilities import CanDelete, CanEdit, CanFind
 from adapters.contract import ChatAdapter
 from adapters.errors import (
     AdapterError,
@@ -19,14 +19,16 @@ from adapters.errors import (
     Unsure,
 )
 from adapters.ids import PlatformMessageId
+from adapters.messages import OutboundFile, OutboundMessage
 from agent_core.errors import StoreError
-from agent_core.state import outbox
+from agent_core.state import files, outbox, retired
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
 from gateway import translate, wording
 from gateway.doors import Door
 from gateway.live import LiveText, Painter
 from gateway.pacing import Pacer
+from gateway.signs import Chat, Signs
 from gateway.workers import Workers
 
 _log = logging.getLogger(__name__)
@@ -47,7 +49,6 @@ class Pause:
     is_firm: bool = False
 
 
-Chat = tuple[str, str]
 Job = OutboxRow | LiveText
 
 
@@ -63,6 +64,7 @@ class Delivery:
         now: Callable[[], int],
     ) -> None:
         self._database = database
+        self.adapters = adapters
         self._doors = {
             name: Door(adapter=adapter, pacer=Pacer(adapter.pace))
             for name, adapter in adapters.items()
@@ -70,19 +72,22 @@ class Delivery:
         self._painter = Painter(database, now)
         self._now = now
         self._workers: Workers[Chat, Job] = Workers(group, self._serve, self._fail)
-        self._signs: Workers[Chat, Chat] = Workers(group, self._type, self._pass_over)
         self._paused: dict[Chat, asyncio.Event | None] = {}
         """Chats that wait for their next try, and what ends that early, if anything may."""
+        self._retired: dict[Chat, str] = {}
         self._is_open = True
+        self.signs = Signs(group=group, doors=self._doors, is_paused=self._paused.__contains__)
 
     async def start(self) -> None:
         """Take up what an earlier process left owed, oldest first. Raises `StoreError`."""
+        self._retired = await self._database.read(retired.list_all)
         await self._database.write("outbox.doubt", outbox.doubt_sending)
         self.owe(await self._database.read(outbox.list_open))
 
     def close(self) -> None:
         """Show nothing any more that is not owed: the house is going out."""
         self._is_open = False
+        self.signs.close()
 
     def owe(self, rows: Sequence[OutboxRow]) -> None:
         """Deliver messages that stand in the outbox."""
@@ -100,12 +105,13 @@ class Delivery:
             live.is_waiting = True
             self._workers.put((live.debt.platform, live.debt.chat), live)
 
-    def type(self, platform: str, chat: str) -> None:
-        """Show that the bot is at work, if nothing more important waits."""
-        place = (platform, chat)
-        is_free = place not in self._paused and not self._signs.is_busy(place)
-        if self._is_open and is_free and self._doors[platform].pacer.has_room():
-            self._signs.put(place, place)
+    async def revive(self, platform: str, chat: str) -> None:
+        """Somebody wrote from there: it is no longer given up. Raises `StoreError`."""
+        if (platform, chat) in self._retired:
+            await self._database.write(
+                "chats.revive", lambda c: retired.revive(c, platform=platform, chat=chat)
+            )
+            self._retired.pop((platform, chat), None)
 
     def wake(self, platform: str, chat: str) -> None:
         """Somebody is there: try this chat again now, unless the platform asked for a pause."""
@@ -116,18 +122,6 @@ class Delivery:
     def is_idle(self) -> bool:
         """True while nothing is being delivered; what waits for its next try is not."""
         return len(self._workers) == len(self._paused)
-
-    async def _type(self, place: Chat, queue: deque[Chat]) -> None:
-        queue.popleft()
-        adapter = self._doors[place[0]].adapter
-        if isinstance(adapter, CanType):
-            try:
-                await adapter.type(translate.read_chat(place[1]))
-            except AdapterError as error:
-                _log.debug("typing was not shown: %s", error)
-
-    async def _pass_over(self, place: Chat, item: Chat, error: Exception) -> None:
-        """A sign that could not be shown is owed to nobody."""
 
     async def _serve(self, chat: Chat, queue: deque[Job]) -> None:
         job = queue[0]
@@ -189,6 +183,11 @@ class Delivery:
                 row = await self._look_for(door, row)
             if row.is_live or row.state in ("dead", "sent"):
                 return None
+            if row.kind == "status":
+                await self._take_away(door, row)
+                return None
+            if gone := self._retired.get((row.platform, row.chat)):
+                raise ChatGone(gone)
             if not row.is_whole:
                 await self._write_off(row)
                 return None
@@ -223,8 +222,8 @@ class Delivery:
             )
 
     async def _hand_over(self, door: Door, row: OutboxRow) -> None:
-        message = translate.outbound(row, text=row.body)
         adapter = door.adapter
+        message = await self._compose(row, row.body)
         if row.message_id is not None and isinstance(adapter, CanEdit):
             try:
                 await adapter.edit(message, PlatformMessageId(row.message_id))
@@ -242,6 +241,33 @@ class Delivery:
         )
         message_id = await adapter.send(message)
         await self._mark_sent(row, message_id)
+
+    async def _compose(self, row: OutboxRow, text: str) -> OutboundMessage:
+        """A row as its platform takes it, with the file that it carries."""
+        if row.file_key is None:
+            return translate.outbound(row, text=text)
+        key = row.file_key
+        stored = await self._database.read(lambda c: files.find(c, key=key))
+        if stored is None:
+            raise Rejected("the file is no longer there.")
+        name = row.file_name or key[:12]
+        file = OutboundFile(name=name, media_type=stored.media_type, data=stored.data)
+        return translate.outbound(row, text=text, file=file)
+
+    async def _take_away(self, door: Door, row: OutboxRow) -> None:
+        """The turn that a status line told about is over."""
+        adapter = door.adapter
+        if row.message_id is not None and isinstance(adapter, CanDelete):
+            try:
+                message_id = PlatformMessageId(row.message_id)
+                await adapter.delete(translate.read_chat(row.chat), message_id)
+            except (MessageGone, Rejected) as error:
+                _log.info("a status line stays: %s", error)
+            except Unsure as error:
+                raise Unreachable(str(error)) from error  # it may safely be taken away twice
+        await self._database.write(
+            "outbox.status", lambda c: outbox.drop_status(c, outbox_id=row.id)
+        )
 
     async def _mark_sent(self, row: OutboxRow, message_id: str) -> None:
         """Note what the platform has. It can't be sent again: this tries until it is noted."""
@@ -277,7 +303,7 @@ class Delivery:
             )
             known = [PlatformMessageId(name) for name in (newest, row.answers, row.anchor) if name]
             try:
-                found = await adapter.find(translate.outbound(row, text=shown), known)
+                found = await adapter.find(await self._compose(row, shown), known)
             except Unsure as error:
                 if row.attempts < _MOST_LOOKS:
                     raise
@@ -324,12 +350,18 @@ class Delivery:
 
         def work(connection: Connection) -> OutboxRow | None:
             outbox.mark_dead(connection, outbox_id=row.id, reason=reason)
+            if is_chat_gone:
+                retired.retire(
+                    connection, platform=row.platform, chat=row.chat, reason=reason, now=now
+                )
             if is_chat_gone or row.person_id is None:
                 return None
             debt = Debt(platform=row.platform, chat=row.chat, body=wording.describe_dead(reason))
             return outbox.owe(connection, debt, now=now)
 
         notice = await self._database.write("outbox.dead", work)
+        if is_chat_gone:
+            self._retired[row.platform, row.chat] = reason
         if notice:
             self.owe([notice])
 

@@ -4,22 +4,27 @@ import asyncio
 import logging
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from adapters.contract import ChatAdapter
 from adapters.errors import Unreachable
 from adapters.ids import Address, EventId
-from adapters.messages import InboundMessage, RawEvent
+from adapters.messages import ButtonPress, InboundMessage, RawEvent
 from agent_core.errors import StoreDamaged, StoreError
-from agent_core.state import inbox, outbox, sessions
+from agent_core.ids import InboxId
+from agent_core.state import inbox, marks, outbox, sessions
 from agent_core.state.database import Connection
 from agent_core.state.inbox import InboxRow
 from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.people import Person
+from agent_core.state.questions import Choice
 from agent_core.state.sessions import Conversation
-from gateway import translate, wording
+from gateway import buttons, translate, wording
+from gateway.arrivals import Arrival, Aside, Item, Pressed, Stale, Unread
 from gateway.commands.registry import Call, House, Reply, SlashCommand, parse
 from gateway.delivery import Delivery
+from gateway.questions import Reaction
+from gateway.rooms import RoomTalk
 from gateway.translate import Pending
 from gateway.workers import Workers
 
@@ -31,32 +36,6 @@ _MOST_CONVERSATIONS = 4096
 _STORE_PAUSE = 5.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unread:
-    """A stored event that nobody has looked into. `is_repeat`: a restart reads it again."""
-
-    row: InboxRow
-    is_repeat: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arrival:
-    """A stored event with the message in it."""
-
-    row: InboxRow
-    message: InboundMessage
-    is_repeat: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Aside:
-    """A stored event that is no message to us. `fault` says why it can't be read, if so."""
-
-    row: InboxRow
-    fault: str = ""
-
-
-Item = Unread | Arrival | Aside
 _UNREAD, _ASIDE = "unread", "aside"
 """Keys beside the names of chats, which are JSON."""
 
@@ -83,6 +62,7 @@ class Intake:
         self._conversations: OrderedDict[str, Conversation] = OrderedDict()
         self._workers: Workers[tuple[str, str], Item] = Workers(group, self._serve, self._fail)
         self._is_open = True
+        house.lanes.on_stale(self._look_again)
 
     def close(self) -> None:
         """Take nothing more; what platforms hand over stays theirs."""
@@ -106,21 +86,43 @@ class Intake:
             raise Unreachable("Talaria is shutting down")
         now = self._now()
         fields = [(str(event.event_id), event.payload) for event in events]
+        reached = {event.channel: event.position for event in events if event.position}
+
+        def work(connection: Connection) -> list[InboxRow]:
+            rows = inbox.store(connection, platform=platform, events=fields, now=now)
+            marks.advance(connection, platform=platform, reached=reached)
+            return rows
+
         try:
-            rows = await self._database.write(
-                "inbox.store",
-                lambda c: inbox.store(c, platform=platform, events=fields, now=now),
-            )
+            rows = await self._database.write("inbox.store", work)
         except StoreError as error:
             raise Unreachable(f"events can't be stored: {error}") from error
         for row in rows:
             self._workers.put((platform, _UNREAD), Unread(row=row, is_repeat=False))
+
+    async def read_marks(self, platform: str) -> Mapping[str, str]:
+        """How far each channel of a platform was read. Raises `Unreachable`."""
+        try:
+            return await self._database.read(lambda c: marks.read_all(c, platform=platform))
+        except StoreError as error:
+            raise Unreachable(f"marks can't be read: {error}") from error
+
+    def forget_known(self) -> None:
+        """Read people and their talks afresh from the database from now on."""
+        self._house.identity.forget_known()
+        self._house.rooms.forget_known()
+        self._conversations.clear()
 
     async def recover(self) -> None:
         """Look at what an earlier process stored and did not get to. Raises `StoreError`."""
         for row in await self._database.read(inbox.list_received):
             if row.platform in self._adapters:
                 self._workers.put((row.platform, _UNREAD), Unread(row=row, is_repeat=True))
+
+    def _look_again(self, inbox_ids: Sequence[InboxId]) -> None:
+        """Read events afresh whose person has become another one meanwhile."""
+        self.forget_known()
+        self._workers.put(("", _UNREAD), Stale(inbox_ids=tuple(inbox_ids)))
 
     def _read(self, unread: Unread) -> None:
         row = unread.row
@@ -131,7 +133,11 @@ class Intake:
             _log.error("event %s of %s can't be read: %s", row.event_id, row.platform, error)
             self._workers.put((row.platform, _ASIDE), Aside(row=row, fault=str(error)))
             return
-        if not isinstance(message, InboundMessage) or not message.is_addressed:
+        if isinstance(message, ButtonPress):
+            chat = translate.name_chat(message.address)
+            self._workers.put((row.platform, chat), Pressed(row=row, press=message))
+            return
+        if message is None or not message.is_addressed:
             self._workers.put((row.platform, _ASIDE), Aside(row=row))
             return
         chat = translate.name_chat(message.address)
@@ -147,7 +153,7 @@ class Intake:
             await asyncio.sleep(0)  # a crowd's events are read one by one, and others go on
             return
         try:
-            await (self._look(item) if isinstance(item, Arrival) else self._set_aside(item))
+            await self._work_on(item)
         except StoreDamaged:
             raise  # waiting would not mend it
         except StoreError as error:
@@ -156,9 +162,23 @@ class Intake:
             return
         queue.popleft()
 
+    async def _work_on(self, item: Item) -> None:
+        if isinstance(item, Arrival):
+            await self._look(item)
+        elif isinstance(item, Pressed):
+            await self._press(item)
+        elif isinstance(item, Aside):
+            await self._set_aside(item)
+        elif isinstance(item, Stale):
+            ids = item.inbox_ids
+            for row in await self._database.read(lambda c: inbox.find_received(c, inbox_ids=ids)):
+                self._workers.put((row.platform, _UNREAD), Unread(row=row, is_repeat=True))
+
     async def _fail(self, chat: tuple[str, str], item: Item, error: Exception) -> None:
         """An unexpected error: the event is set aside, and whom we know is told."""
         debt = None
+        if isinstance(item, Stale):
+            return  # they stand in the database, and are read again at the next start
         if isinstance(item, Arrival):
             sender = item.message.sender
             if self._house.identity.is_known(item.row.platform, sender):
@@ -188,20 +208,30 @@ class Intake:
 
     async def _look(self, arrival: Arrival) -> None:
         row, message = arrival.row, arrival.message
+        await self._delivery.revive(row.platform, translate.name_chat(message.address))
         command = None if message.is_edit else parse(message.text)
         if command and command[0] == "claim":
             self._owe(await self._house.identity.claim(row.platform, message, row.id, command[1]))
             return
         person = await self._house.identity.recognise(row.platform, message.sender)
         if person is None:
-            self._owe(await self._house.identity.meet_stranger(row.platform, message, row.id))
+            await self._meet_stranger(row.platform, message, row.id, command)
             return
-        conversation = await self._find_conversation(row.platform, message, person)
+        talk = await self._house.rooms.place(row.platform, message, person)
+        is_heard = person.is_owner and command and command[0] == "room"
+        if talk.is_off and not is_heard:
+            await self._set_aside(Aside(row=row))
+            return
+        conversation = await self._find_conversation(talk)
         if message.is_edit:
             await self._amend(arrival, conversation)
             return
         if command:
-            await self._obey(arrival, person, conversation, command)
+            await self._obey(arrival, person, (talk, conversation), command)
+            return
+        reaction = _reaction(row, message, person)
+        if await self._house.questions.hear(reaction, message.text):
+            self.forget_known()  # the answer may have made two people one
             return
         complaint = _complain(message)
         if complaint:
@@ -213,8 +243,46 @@ class Intake:
             message=message,
             person=person,
             conversation=conversation,
+            room_id=talk.room.id if talk.room else None,
         )
         self._house.lanes.put(pending)
+
+    async def _meet_stranger(
+        self,
+        platform: str,
+        message: InboundMessage,
+        inbox_id: InboxId,
+        command: tuple[str, str] | None,
+    ) -> None:
+        """Somebody who may not talk, unless it is a code that they bring."""
+        house = self._house
+        if command and command[0] == "link" and command[1]:
+            rows = await house.linking.meet_stranger(platform, message, inbox_id, command[1])
+            self._delivery.owe(rows)
+        else:
+            self._owe(await house.identity.meet_stranger(platform, message, inbox_id))
+
+    async def _press(self, pressed: Pressed) -> None:
+        """A button: one of a question, or one that stands for a command."""
+        row, press = pressed.row, pressed.press
+        await self._delivery.revive(row.platform, translate.name_chat(press.address))
+        person = await self._house.identity.recognise(row.platform, press.sender)
+        words = buttons.read_command(press.key)
+        if person is None:
+            await self._set_aside(Aside(row=row))
+        elif words is None:
+            await self._house.questions.press(_reaction(row, press, person), press.key)
+            self.forget_known()  # as above
+        else:
+            message = InboundMessage(
+                address=press.address,
+                message_id=press.message_id,
+                sender=press.sender,
+                text=words,
+                is_addressed=True,
+                sent_at=press.sent_at,
+            )
+            await self._look(Arrival(row=row, message=message, is_repeat=False, is_press=True))
 
     async def _amend(self, arrival: Arrival, conversation: Conversation) -> None:
         """Put an edited message's words in the place of those that still wait."""
@@ -231,29 +299,35 @@ class Intake:
         else:
             pending.amend(message.text, row.id)
 
-    async def _find_conversation(
-        self, platform: str, message: InboundMessage, person: Person
-    ) -> Conversation:
-        key = translate.name_conversation(platform, message.address, person)
-        known = self._conversations.get(key)
+    async def _find_conversation(self, talk: RoomTalk) -> Conversation:
+        known = self._conversations.get(talk.key)
         if known is None:
-            is_direct = message.address.is_direct
             now = self._now()
             known = await self._database.write(
                 "conversations.ensure",
                 lambda c: sessions.ensure_conversation(
-                    c, key=key, person_id=person.id, is_direct=is_direct, now=now
+                    c,
+                    key=talk.key,
+                    person_id=talk.owner_id,
+                    is_direct=talk.is_direct,
+                    room_id=talk.held_in,
+                    now=now,
                 ),
             )
-            self._conversations[key] = known
+            self._conversations[talk.key] = known
             if len(self._conversations) > _MOST_CONVERSATIONS:
                 self._conversations.popitem(last=False)
         return known
 
     async def _obey(
-        self, arrival: Arrival, person: Person, conversation: Conversation, words: tuple[str, str]
+        self,
+        arrival: Arrival,
+        person: Person,
+        where: tuple[RoomTalk, Conversation],
+        words: tuple[str, str],
     ) -> None:
         name, argument = words
+        talk, conversation = where
         command = self._commands.get(name)
         if command is None:
             await self._finish(arrival, wording.UNKNOWN_COMMAND.format(name=name))
@@ -268,9 +342,11 @@ class Intake:
             inbox_id=arrival.row.id,
             person=person,
             conversation=conversation,
+            room=talk.room,
             zone=self._house.zone_of(person),
             now=self._now(),
             is_repeat=arrival.is_repeat,
+            is_press=arrival.is_press,
         )
         await self._apply(arrival, await command.run(call, self._house))
 
@@ -286,14 +362,14 @@ class Intake:
             text, rows = reply.effect(connection) if reply.effect else (reply.text, ())
             owed = list(rows)
             if text:
-                owed.append(outbox.owe(connection, _debt(arrival, text), now=now))
+                owed.append(_owe_reply(connection, arrival, text, reply.buttons, now))
             if reply.pending is None:
                 inbox.finish(connection, inbox_id=arrival.row.id, reason="command")
             return owed
 
         self._delivery.owe(await self._database.write("commands.apply", work))
         if reply.effect:
-            self._house.identity.forget_known()
+            self.forget_known()
         if reply.pending:
             self._house.lanes.put(reply.pending)
 
@@ -317,12 +393,32 @@ class PlatformInlet:
         await self._intake.take(self._platform, events)
 
     async def marks(self) -> Mapping[str, str]:
-        """How far each channel was read."""
-        return {}
+        """How far each channel was read. Raises `Unreachable`."""
+        return await self._intake.read_marks(self._platform)
 
     def notice(self, address: Address) -> None:
         """Try at once what waits for this place."""
         self._intake.wake(self._platform, address)
+
+
+def _reaction(row: InboxRow, heard: InboundMessage | ButtonPress, person: Person) -> Reaction:
+    return Reaction(inbox_id=row.id, platform=row.platform, address=heard.address, person=person)
+
+
+def _owe_reply(
+    connection: Connection, arrival: Arrival, text: str, choices: tuple[Choice, ...], now: int
+) -> OutboxRow:
+    """A command's reply; where a button was pressed it takes the place of what had the button."""
+    debt = replace(_debt(arrival, text), buttons=choices)
+    pressed = arrival.is_press and outbox.find_message(
+        connection,
+        platform=debt.platform,
+        chat=debt.chat,
+        message_id=arrival.message.message_id,
+    )
+    if pressed:
+        return outbox.revise(connection, outbox_id=pressed.id, body=text, buttons=choices)
+    return outbox.owe(connection, debt, now=now)
 
 
 def _debt(arrival: Arrival, text: str) -> Debt:

@@ -10,13 +10,16 @@ from adapters.messages import InboundMessage
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.host import Steer
 from agent_core.ids import ConversationId, InboxId, PersonId
+from agent_core.state.people import Person
 from agent_core.state.turns import Turn
 from gateway import translate
 from gateway.fairness import FairGate
+from gateway.questions import Questions
 from gateway.reins import Reins
+from gateway.rooms import Rooms
 from gateway.suspicion import wait_before
-from gateway.translate import Pending
-from gateway.turns import Turns
+from gateway.translate import Pending, Place
+from gateway.turns import OutOfDate, Turns
 from gateway.workers import Workers
 
 _log = logging.getLogger(__name__)
@@ -24,8 +27,8 @@ _log = logging.getLogger(__name__)
 _STORE_PAUSE = 5.0
 
 Job = Pending | Turn
-Place = tuple[str, str]
-"""A platform and a chat on it."""
+Spot = tuple[str, str, PersonId]
+"""A platform, a chat on it, and who writes there: what belongs into one turn."""
 
 
 class _Host:
@@ -34,18 +37,21 @@ class _Host:
     def __init__(
         self,
         queue: deque[Job],
-        place: Place,
+        reins: Reins,
         draining: asyncio.Event,
         word: Callable[[Pending], Steer],
     ) -> None:
         self._queue = queue
-        self._place = place
+        self._reins = reins
         self._draining = draining
         self._word = word
         self._handed_out: list[Pending] = []
 
     def take_steers(self) -> Sequence[Steer]:
-        taken = _take_leading(self._queue, self._place)
+        place, asker = self._reins.place, self._reins.asker
+        if place is None or asker is None:
+            return []
+        taken = _take_leading(self._queue, (place.platform, place.chat, asker))
         self._handed_out += taken
         return [self._word(pending) for pending in taken]
 
@@ -61,16 +67,37 @@ class _Host:
 class Lanes:
     """All lanes. Each runs one turn at a time; messages that come meanwhile steer it."""
 
-    def __init__(self, *, group: asyncio.TaskGroup, turns: Turns, gate: FairGate) -> None:
+    def __init__(
+        self,
+        *,
+        group: asyncio.TaskGroup,
+        turns: Turns,
+        gate: FairGate,
+        questions: Questions,
+        rooms: Rooms,
+    ) -> None:
         self._turns = turns
+        self._rooms = rooms
+        self._questions = questions
+        self._look_again: Callable[[Sequence[InboxId]], None] = _forget
         self._gate = gate
         self._workers: Workers[ConversationId, Job] = Workers(group, self._serve, self._fail)
         self._reins: dict[ConversationId, Reins] = {}
         self._draining = asyncio.Event()
 
+    def on_stale(self, look_again: Callable[[Sequence[InboxId]], None]) -> None:
+        """Whom to give events that turned out to be somebody else's by now."""
+        self._look_again = look_again
+
     def put(self, pending: Pending) -> None:
-        """A message for its conversation: it starts a turn, or steers the one that runs."""
+        """A message for its conversation: it starts a turn, or steers the one that runs.
+
+        A turn that waits for an answer to a question waits no longer then.
+        """
+        reins = self._reins.get(pending.conversation.id)
         self._workers.put(pending.conversation.id, pending)
+        if reins and reins.active and reins.asker == pending.person.id and not pending.is_held:
+            self._questions.interrupt(reins.active.id)
 
     def take_up(self, turn: Turn) -> None:
         """Go on with a turn of an earlier process."""
@@ -87,10 +114,32 @@ class Lanes:
                 return job
         return None
 
+    def may_stop(self, conversation_id: ConversationId, person: Person) -> bool:
+        """True unless somebody else's turn runs there: they and owners may stop it."""
+        reins = self._reins.get(conversation_id)
+        return reins is None or reins.asker in (None, person.id) or person.is_owner
+
     def stop(self, conversation_id: ConversationId) -> bool:
         """End the running turn of a conversation; False if there is none."""
         reins = self._reins.get(conversation_id)
         return reins is not None and reins.pull()
+
+    def stop_at(self, platform: str, chat: str) -> bool:
+        """End every turn that is answered in a chat; False if there is none."""
+        stopped = [
+            reins.pull()
+            for reins in self._reins.values()
+            if reins.place and (reins.place.platform, reins.place.chat) == (platform, chat)
+        ]
+        return any(stopped)
+
+    async def move(self, conversation_id: ConversationId, place: Place) -> bool:
+        """Answer the running turn of a conversation elsewhere; False if there is none.
+
+        Raises `StoreError`.
+        """
+        reins = self._reins.get(conversation_id)
+        return reins is not None and await self._turns.move(reins, place)
 
     def is_running(self, conversation_id: ConversationId) -> bool:
         """True while a conversation has a turn under way or about to be."""
@@ -140,18 +189,23 @@ class Lanes:
     async def _run_next(self, queue: deque[Job], reins: Reins) -> None:
         """Run the turn that is first in the queue; while the store refuses to begin it, wait."""
         job = queue[0]
-        place = _place_of(job)
-        host = _Host(queue, place, self._draining, self._turns.word_steer)
+        host = _Host(queue, reins, self._draining, self._turns.word_steer)
         if isinstance(job, Pending):
-            reins.batch = _take_leading(queue, place) or [job]
+            reins.batch = _take_leading(queue, _spot_of(job)) or [job]
+            reins.place, reins.asker = translate.place_of(reins.batch), job.person.id
         if isinstance(job, Turn) or job.is_held:
             queue.popleft()
         while not self._draining.is_set():
             try:
                 if isinstance(job, Turn):
                     await self._turns.resume(job, host, reins)
-                else:
+                elif await self._rooms.still_holds(reins.batch[-1]):
                     await self._turns.start(reins.batch, host, reins)
+                else:
+                    raise OutOfDate
+            except OutOfDate:
+                self._look_again([i for pending in reins.batch for i in pending.inbox_ids])
+                return
             except StoreDamaged:
                 raise  # waiting would not mend it
             except StoreError as error:
@@ -196,21 +250,25 @@ def _is_same(pending: Pending, platform: str, edit: InboundMessage) -> bool:
     )
 
 
-def _place_of(job: Job) -> Place:
-    if isinstance(job, Turn):
-        return job.platform, job.chat
-    return job.platform, translate.name_chat(job.message.address)
+def _spot_of(pending: Pending) -> Spot:
+    chat = translate.name_chat(pending.message.address)
+    return pending.platform, chat, pending.person.id
 
 
-def _take_leading(queue: deque[Job], place: Place) -> list[Pending]:
+def _forget(_: Sequence[InboxId]) -> None:
+    """Without anybody to look at them again events wait for the next start."""
+
+
+def _take_leading(queue: deque[Job], spot: Spot) -> list[Pending]:
     """Take the messages from the front that may go into one turn together.
 
-    What was written elsewhere is answered elsewhere, and so by another turn.
+    What was written elsewhere is answered elsewhere, and so by another turn; and nobody
+    steers what somebody else asked for.
     """
     taken: list[Pending] = []
     while queue and isinstance(queue[0], Pending):
         job = queue[0]
-        if job.is_held or _place_of(job) != place:
+        if job.is_held or _spot_of(job) != spot:
             break
         queue.popleft()
         taken.append(job)

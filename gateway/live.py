@@ -7,6 +7,7 @@ from dataclasses import replace
 from adapters.abilities import CanEdit
 from adapters.errors import AdapterError, RateLimited, Unsure
 from adapters.ids import PlatformMessageId
+from adapters.messages import Step
 from agent_core.errors import StoreError
 from agent_core.state import outbox, turns
 from agent_core.state.database import Connection, Database
@@ -24,7 +25,8 @@ class LiveText:
         self.debt = debt
         self.row = opened
         self.text = ""
-        self.painted = ""
+        self.steps: tuple[Step, ...] = ()
+        self.painted: tuple[str, tuple[Step, ...]] = ("", ())
         self.is_waiting = False
         """It stands in its chat's queue."""
         self.is_over = False
@@ -42,18 +44,18 @@ class Painter:
 
         Never raises: what can't be shown now is not shown until it is final.
         """
-        text = live.text
+        text, steps = live.text, live.steps
         adapter = door.adapter
-        if live.is_over or text == live.painted or not isinstance(adapter, CanEdit):
+        if live.is_over or (text, steps) == live.painted or not isinstance(adapter, CanEdit):
             return None
         body = adapter.split(text)[0]
         try:
             if live.row is None:
                 await self._open(door, live, body)
             elif live.row.message_id is not None:
-                message = translate.outbound(live.row, text=body, is_live=True)
+                message = translate.outbound(live.row, text=body, is_live=True, steps=steps)
                 await adapter.edit(message, PlatformMessageId(live.row.message_id))
-            live.painted = text
+            live.painted = (text, steps)
         except RateLimited as error:
             live.is_over = live.row is None
             return error.retry_after
@@ -73,7 +75,7 @@ class Painter:
             turn_id = debt.turn_id
             if turn_id is not None and (
                 not turns.is_running(connection, turn_id=turn_id)
-                or outbox.find_live(connection, turn_id=turn_id)
+                or outbox.find_live(connection, turn_id=turn_id, kind=debt.kind)
             ):
                 return None  # the turn was settled meanwhile, or shows itself elsewhere
             return outbox.open_live(connection, debt, anchor=anchor, now=now)
@@ -84,7 +86,9 @@ class Painter:
             return
         live.row = row
         try:
-            message_id = await door.adapter.send(translate.outbound(row, text=body, is_live=True))
+            message_id = await door.adapter.send(
+                translate.outbound(row, text=body, is_live=True, steps=live.steps)
+            )
         except Unsure as error:
             reason = str(error)
             await self._database.write(

@@ -1,12 +1,16 @@
-"""What is shown while a turn runs: the typing sign, and one live message that grows."""
+"""What is shown while a turn runs: signs, a live message that grows, a line of what it does."""
 
 import asyncio
+from dataclasses import replace
 
-from adapters.abilities import CanEdit, CanType
+from adapters.abilities import CanEdit, CanShowSteps, CanType
 from adapters.contract import ChatAdapter
-from agent_core.events import Event, TextGrew, TextReset, ToolStarted
+from adapters.messages import Step, StepState
+from agent_core.events import Event, TextGrew, TextReset, ToolEnded, ToolStarted
 from agent_core.state.outbox import Debt, OutboxRow
+from agent_core.state.people import Verbosity
 from agent_core.transcript import mend_text
+from gateway import wording
 from gateway.delivery import Delivery
 from gateway.live import LiveText
 
@@ -14,47 +18,83 @@ _FIRST_SIGN = 0.15
 """Seconds before the typing sign: at once for a person, never for an instant answer."""
 _FIRST_WORDS = 0.8
 """Seconds of a turn before words are shown that are not final."""
+_FIRST_STATUS = 5.0
+"""Seconds of a turn before a line tells what it does."""
+_STATUS_PAUSE = 5.0
+"""Seconds between two updates of that line while nothing new happens."""
 
 
 class Presenter:
     """Shows one turn, within what its platform can do. Never waits, never raises."""
 
     def __init__(
-        self, delivery: Delivery, adapter: ChatAdapter, debt: Debt, opened: OutboxRow | None
+        self,
+        delivery: Delivery,
+        adapter: ChatAdapter,
+        debt: Debt,
+        *,
+        opened: tuple[OutboxRow | None, OutboxRow | None] = (None, None),
+        verbosity: Verbosity = "normal",
     ) -> None:
+        """`opened` are the live message and the status line that an earlier process opened."""
         self._delivery = delivery
         self._adapter = adapter
         self._debt = debt
-        self._live = LiveText(debt, opened)
+        self._verbosity = verbosity
+        self._live = LiveText(debt, opened[0])
+        self._status = LiveText(_as_status(debt), opened[1])
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()
         self._next_words = self._started + _FIRST_WORDS
+        first = _FIRST_WORDS if verbosity == "verbose" else _FIRST_STATUS
+        self._next_status = self._started + first
         self._paint_at: asyncio.TimerHandle | None = None
-        self._type_at: asyncio.TimerHandle | None = None
+        self._status_at: asyncio.TimerHandle | None = None
+        self._seen: tuple[str, str, str] | None = None
+        self._steps: dict[str, Step] = {}
         self.text = ""
         """What has been said of the present answer so far."""
         self.tools: list[str] = []
         """Names of the tools that were called, in order."""
-        if isinstance(adapter, CanType):
-            self._type_at = self._loop.call_later(_FIRST_SIGN, self._type)
+        self._sign_at: asyncio.TimerHandle | None = self._loop.call_later(
+            _FIRST_SIGN, self._give_sign
+        )
 
     def show(self, event: Event) -> None:
         """Take notice of an event."""
         if isinstance(event, TextGrew):
             self.text += event.delta
-            if self._paint_at is None and isinstance(self._adapter, CanEdit):
-                self._paint_at = self._loop.call_at(self._next_words, self._paint)
+            self._plan_words()
         elif isinstance(event, TextReset):
             self.text = ""
         elif isinstance(event, ToolStarted):
             self.tools.append(event.name)
+            self._note_step(event.call_id, event.name, "running")
+        elif isinstance(event, ToolEnded):
+            self._note_step(event.call_id, event.name, "failed" if event.is_error else "done")
+
+    def move(self, adapter: ChatAdapter, debt: Debt) -> None:
+        """Show the turn elsewhere from now on; what it showed so far is another's business."""
+        self._live.is_over = self._status.is_over = True
+        self._unsee()
+        self._adapter, self._debt = adapter, debt
+        self._live, self._status = LiveText(debt), LiveText(_as_status(debt))
+        if self.text.strip():
+            self._plan_words()
+        if self._steps:
+            self._plan_status()
 
     def close(self) -> None:
         """Show nothing more; the final words go through the outbox."""
-        self._live.is_over = True
-        for timer in (self._paint_at, self._type_at):
+        self._live.is_over = self._status.is_over = True
+        for timer in (self._paint_at, self._status_at, self._sign_at):
             if timer:
                 timer.cancel()
+        self._unsee()
+
+    def _plan_words(self) -> None:
+        if self._paint_at is None and isinstance(self._adapter, CanEdit):
+            self._paint_at = self._loop.call_at(self._next_words, self._paint)
 
     def _paint(self) -> None:
         self._paint_at = None
@@ -63,8 +103,48 @@ class Presenter:
             self._live.text = mend_text(self.text)
             self._delivery.paint(self._live)
 
-    def _type(self) -> None:
+    def _note_step(self, call_id: str, name: str, state: StepState) -> None:
+        self._steps[call_id] = Step(key=call_id, title=wording.title_tool(name), state=state)
+        self._plan_status()
+
+    def _plan_status(self) -> None:
+        if self._verbosity != "quiet" and isinstance(self._adapter, CanEdit):
+            if self._status_at:
+                self._status_at.cancel()
+            self._status_at = self._loop.call_at(self._next_status, self._paint_status)
+
+    def _paint_status(self) -> None:
+        """Tell what the turn does: in a list of the platform's own, or in a silent line."""
+        now = self._loop.time()
+        steps = tuple(self._steps.values())
+        if isinstance(self._adapter, CanShowSteps) and self._adapter.shows_steps:
+            self._live.steps = steps
+            self._delivery.paint(self._live)
+        else:
+            seconds = round(now - self._started)
+            is_whole = self._verbosity == "verbose"
+            self._status.text = wording.describe_steps(steps, seconds, is_whole=is_whole)
+            self._delivery.paint(self._status)
+        self._next_status = now + self._adapter.pace.edit_interval
+        self._status_at = self._loop.call_later(_STATUS_PAUSE, self._paint_status)
+
+    def _give_sign(self) -> None:
+        debt, signs = self._debt, self._delivery.signs
+        pause = 5.0
+        if self._seen is None and debt.answers is not None:
+            message = (debt.platform, debt.chat, debt.answers)
+            self._seen = message if signs.see(*message) else None
         if isinstance(self._adapter, CanType):
-            self._delivery.type(self._debt.platform, self._debt.chat)
+            signs.type(debt.platform, debt.chat)
             pause = max(1.0, self._adapter.typing_lasts - 1.0)
-            self._type_at = self._loop.call_later(pause, self._type)
+        self._sign_at = self._loop.call_later(pause, self._give_sign)
+
+    def _unsee(self) -> None:
+        if self._seen:
+            self._delivery.signs.unsee(*self._seen)
+            self._seen = None
+
+
+def _as_status(debt: Debt) -> Debt:
+    """The status line of a turn: nobody's phone rings for it."""
+    return replace(debt, kind="status", is_silent=True)

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from adapters.abilities import CanAsk
-from adapters.contract import ChatAdapter
 from adapters.ids import Address
-from agent_core.ids import InboxId, QuestionId, TurnId
+from agent_core.ids import InboxId, PersonId, QuestionId, TurnId
 from agent_core.state import inbox, outbox, questions, turns
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
@@ -35,6 +34,8 @@ class Outcome:
     words: str
     rows: Sequence[OutboxRow] = ()
     stays_open: bool = False
+    asks: Sequence[NewQuestion] = ()
+    """What is to be asked now in its turn."""
 
 
 Answerer = Callable[[Connection, Question, str, Person, int], Outcome]
@@ -59,13 +60,12 @@ class Questions:
         self,
         *,
         database: Database,
-        adapters: Mapping[str, ChatAdapter],
         delivery: Delivery,
         now: Callable[[], int],
         answerers: Mapping[Kind, Answerer],
     ) -> None:
         self._database = database
-        self._adapters = adapters
+        self._adapters = delivery.adapters
         self._delivery = delivery
         self._now = now
         self._answerers: dict[Kind, Answerer] = {
@@ -73,12 +73,19 @@ class Questions:
             "approval": _tell_choice,
             **answerers,
         }
+        self._asked: set[PersonId] = set()
+        """People who may have something open; nobody else's words are looked at."""
         self._waiting: dict[QuestionId, asyncio.Future[str]] = {}
         self._turns_of: dict[QuestionId, TurnId] = {}
+
+    async def start(self) -> None:
+        """Learn who was asked something by an earlier process. Raises `StoreError`."""
+        self._asked.update(await self._database.read(questions.list_asked))
 
     def pose(self, connection: Connection, new: NewQuestion, now: int) -> list[OutboxRow]:
         """Keep a question and owe the message that asks it; in the caller's transaction."""
         question = questions.ask(connection, new, now=now)
+        self._asked.add(new.person_id)
         if outbox.find_of_question(connection, question_id=question.id):
             return []
         return [self._owe(connection, question, now)]
@@ -139,6 +146,8 @@ class Questions:
 
         Raises `StoreError`. An answer is the label, the key or the number of a choice.
         """
+        if reaction.person.id not in self._asked:
+            return False
         place = (reaction.platform, translate.name_chat(reaction.address))
 
         def find(connection: Connection) -> tuple[Question, str] | None:
@@ -244,7 +253,8 @@ class Questions:
         person_id = reaction.person.id
         questions.answer(connection, question_id=question.id, key=key, by=person_id, now=now)
         rows = _close(connection, question, outcome.words)
-        return (question.id, key), [*rows, *outcome.rows]
+        asked = [row for new in outcome.asks for row in self.pose(connection, new, now)]
+        return (question.id, key), [*rows, *outcome.rows, *asked]
 
     def _owe(self, connection: Connection, question: Question, now: int) -> OutboxRow:
         adapter = self._adapters.get(question.platform)
@@ -261,6 +271,13 @@ class Questions:
             question_id=question.id,
         )
         return outbox.owe(connection, debt, now=now)
+
+
+def drop(connection: Connection, question: Question, words: str, now: int) -> list[OutboxRow]:
+    """A question needs no answer any more, and ends in these words; in the caller's transaction."""
+    if not questions.end(connection, question_id=question.id, now=now):
+        return []
+    return _close(connection, question, words)
 
 
 def make_secret() -> str:

@@ -6,7 +6,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from agent_core.agent import ActiveTurn
-from gateway.translate import Pending
+from agent_core.ids import PersonId
+from gateway.presenter import Presenter
+from gateway.translate import Pending, Place
 
 
 @dataclass(slots=True)
@@ -19,6 +21,12 @@ class Reins:
     """True once the batch's words are on their way into the transcript."""
     active: ActiveTurn | None = None
     """The turn, once it is begun."""
+    asker: PersonId | None = None
+    """Who asked for it, and may stop it."""
+    place: Place | None = None
+    """Where it is answered."""
+    presenter: Presenter | None = None
+    """What shows it, while it runs."""
     is_over: bool = False
     """True once there is nothing left that could be stopped."""
     _is_pulled: bool = False

@@ -5,15 +5,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from adapters.ids import Address, PlatformMessageId
-from adapters.messages import InboundMessage, OutboundMessage
+from adapters.messages import Button, InboundMessage, OutboundFile, OutboundMessage, Step
 from agent_core.host import Steer
-from agent_core.ids import InboxId
+from agent_core.ids import InboxId, RoomId
 from agent_core.prompt.facts import FactInputs, QuotedMessage, compose_facts
 from agent_core.state.outbox import OutboxRow
 from agent_core.state.people import Person
 from agent_core.state.sessions import Conversation
 from agent_core.tools.quoting import escape
 from agent_core.transcript import Message, user_message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a turn is answered: a chat of a platform, and the message that the answer is to."""
+
+    platform: str
+    chat: str
+    answers: str | None = None
+
+    @property
+    def fields(self) -> tuple[str, str, str | None]:
+        """As the core knows it."""
+        return self.platform, self.chat, self.answers
 
 
 @dataclass(slots=True, kw_only=True)
@@ -29,6 +43,8 @@ class Pending:
     message: InboundMessage
     person: Person
     conversation: Conversation
+    room_id: RoomId | None = None
+    """The room that it was written in, if any."""
     is_held: bool = False
 
     def amend(self, text: str, inbox_id: InboxId) -> None:
@@ -39,14 +55,21 @@ class Pending:
 
 def name_chat(address: Address) -> str:
     """An address as the database knows it: the same place, the same text."""
-    fields = [address.chat_id, address.thread_id, address.is_direct]
+    fields: list[object] = [address.chat_id, address.thread_id, address.is_direct]
+    if address.ticket is not None:
+        fields.append(address.ticket)
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
 
 
 def read_chat(chat: str) -> Address:
     """The reverse of `name_chat`."""
-    chat_id, thread_id, is_direct = json.loads(chat)
-    return Address(chat_id=chat_id, thread_id=thread_id, is_direct=is_direct)
+    chat_id, thread_id, is_direct, *ticket = json.loads(chat)
+    return Address(
+        chat_id=chat_id,
+        thread_id=thread_id,
+        is_direct=is_direct,
+        ticket=ticket[0] if ticket else None,
+    )
 
 
 def name_conversation(platform: str, address: Address, person: Person) -> str:
@@ -58,6 +81,11 @@ def name_conversation(platform: str, address: Address, person: Person) -> str:
     if address.is_direct:
         return f"direct:{person.id}"
     return f"room:{platform}:{address.chat_id}:{address.thread_id or ''}:{person.id}"
+
+
+def name_shared(platform: str, address: Address) -> str:
+    """The key of the one talk that all who are in a room or thread share there."""
+    return f"room:{platform}:{address.chat_id}:{address.thread_id or ''}:all"
 
 
 def said(pending: Pending, *, zone: str, now: int) -> Message:
@@ -74,13 +102,24 @@ def steer(pending: Pending, *, zone: str, now: int) -> Steer:
     )
 
 
-def place_of(waiting: Sequence[Pending]) -> tuple[str, str, str]:
-    """Where a turn's answer goes: (platform, chat, message it answers), by its newest message."""
+def place_of(waiting: Sequence[Pending]) -> Place:
+    """Where a turn's answer goes, by its newest message."""
     newest = waiting[-1]
-    return newest.platform, name_chat(newest.message.address), newest.message.message_id
+    return Place(
+        platform=newest.platform,
+        chat=name_chat(newest.message.address),
+        answers=newest.message.message_id,
+    )
 
 
-def outbound(row: OutboxRow, *, text: str, is_live: bool = False) -> OutboundMessage:
+def outbound(
+    row: OutboxRow,
+    *,
+    text: str,
+    is_live: bool = False,
+    file: OutboundFile | None = None,
+    steps: tuple[Step, ...] = (),
+) -> OutboundMessage:
     """A message owed, as its platform takes it; `text` is the body, or what is shown of it.
 
     In a room the first part shows which message it answers; a direct talk needs no such mark.
@@ -94,6 +133,11 @@ def outbound(row: OutboxRow, *, text: str, is_live: bool = False) -> OutboundMes
         is_silent=row.is_silent,
         is_live=is_live,
         key=str(row.id),
+        buttons=tuple(
+            Button(key=choice.key, label=choice.label, style=choice.style) for choice in row.buttons
+        ),
+        file=file,
+        steps=steps,
     )
 
 

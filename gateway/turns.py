@@ -2,36 +2,41 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
-from adapters.contract import ChatAdapter
 from agent_core.agent import ActiveTurn, Agent
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.events import TurnEnded
 from agent_core.host import Host, Steer
 from agent_core.ids import InboxId
-from agent_core.state import inbox, outbox, people, sessions, tasks, turns
+from agent_core.state import inbox, outbox, people, sessions, turns
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.people import Person
 from agent_core.state.sessions import Conversation
 from agent_core.state.turns import Asked, Turn
 from agent_core.transcript import mend_text
-from gateway import translate, wording
+from gateway import hours, settling, translate, wording
 from gateway.delivery import Delivery
 from gateway.presenter import Presenter
+from gateway.questions import Questions
 from gateway.reins import Reins
 from gateway.suspicion import is_convicted
-from gateway.translate import Pending
+from gateway.translate import Pending, Place
 
 _log = logging.getLogger(__name__)
 
 _STORE_PAUSE = 5.0
-_TITLE_AFTER = 3
-"""Messages of the person after which a session is worth a title."""
+
+Opened = tuple[OutboxRow | None, OutboxRow | None]
+"""The live message and the status line that a turn has, if any."""
+
+
+class OutOfDate(Exception):
+    """A message is somebody else's by now, or belongs elsewhere: it has to be looked at again."""
 
 
 class LaneHost(Host, Protocol):
@@ -50,14 +55,15 @@ class Turns:
         database: Database,
         agent: Agent,
         delivery: Delivery,
-        adapters: Mapping[str, ChatAdapter],
+        questions: Questions,
         zone: str,
         now: Callable[[], int],
     ) -> None:
         self._database = database
         self._agent = agent
         self._delivery = delivery
-        self._adapters = adapters
+        self._adapters = delivery.adapters
+        self._questions = questions
         self._zone = zone
         self._now = now
 
@@ -72,12 +78,16 @@ class Turns:
     async def start(self, batch: Sequence[Pending], host: LaneHost, reins: Reins) -> None:
         """Run a turn over waiting messages of one conversation.
 
-        Raises `StoreError` if the turn could not be begun; nothing is claimed then.
+        Raises `StoreError` if the turn could not be begun, and `OutOfDate` if it is to be
+        begun otherwise; nothing is claimed then.
         """
         newest = batch[-1]
         reins.is_worded = False
         prepared = await self._agent.prepare(
-            newest.conversation, newest.person, platform=newest.platform
+            newest.conversation,
+            newest.person,
+            platform=newest.platform,
+            room_id=newest.room_id,
         )
         now = self._now()
         zone = self.zone_of(newest.person)
@@ -93,7 +103,7 @@ class Turns:
             return active
 
         active = await self._database.write("turns.begin", work)
-        await self._run(active, place, None, host, reins)
+        await self._run(active, (None, None), host, reins)
 
     async def resume(self, turn: Turn, host: LaneHost, reins: Reins) -> None:
         """Take up a turn that an earlier process left.
@@ -102,30 +112,59 @@ class Turns:
         conversation has to go on, there or elsewhere. Raises `StoreError` if it could not be
         taken up; it stands as it stood then.
         """
-        place = (turn.platform, turn.chat, turn.answers)
+        reins.place = _place_of(turn)
+        reins.asker = turn.person_id
         active, opened = await self._take_up(turn)
         if turn.platform not in self._adapters:
-            await self._interrupt(active, place, "off")
+            await self._interrupt(active, "off")
             return
         if is_convicted(turn.attempts):
-            await self._interrupt(active, place, "crashed")
+            await self._interrupt(active, "crashed")
             return
         await self._database.write(
             "turns.attempt", lambda c: turns.count_attempt(c, turn_id=turn.id)
         )
-        await self._run(active, place, opened, host, reins)
+        await self._run(active, opened, host, reins)
+
+    async def move(self, reins: Reins, place: Place) -> bool:
+        """Answer a running turn elsewhere from now on; False if it is over by now.
+
+        What it showed so far says where it went on; what it still asks is asked there.
+        Raises `StoreError`.
+        """
+        active, old = reins.active, reins.place
+        if active is None or old is None or reins.is_over:
+            return False
+        now = self._now()
+
+        def work(connection: Connection) -> list[OutboxRow] | None:
+            if not turns.is_running(connection, turn_id=active.id):
+                return None
+            turns.move(connection, turn_id=active.id, place=place.fields)
+            rows = settling.leave(connection, active.id, wording.describe_move(place.platform))
+            where = (place.platform, place.chat)
+            return [*rows, *self._questions.move(connection, active.id, where, now)]
+
+        rows = await self._database.write("turns.move", work)
+        if rows is None:
+            return False
+        reins.place = place
+        if reins.presenter:
+            reins.presenter.move(self._adapters[place.platform], _debt(active, place))
+        self._delivery.owe(rows)
+        return True
 
     async def refuse(self, batch: Sequence[Pending], error: Exception) -> None:
         """Set messages aside that no turn can be begun with, and say so. Raises `StoreError`."""
-        platform, chat, answers = translate.place_of(batch)
+        place = translate.place_of(batch)
         now = self._now()
         why = str(error) if isinstance(error, StoreError) else ""
         debt = Debt(
-            platform=platform,
-            chat=chat,
+            platform=place.platform,
+            chat=place.chat,
             body=wording.describe_refused_begin(why),
             person_id=batch[-1].person.id,
-            answers=answers,
+            answers=place.answers,
         )
 
         def work(connection: Connection) -> OutboxRow:
@@ -142,7 +181,7 @@ class Turns:
         if turn is None or turn.state != "running":
             return
         try:
-            await self._interrupt(active, (turn.platform, turn.chat, turn.answers), "error")
+            await self._interrupt(active, "error")
         except StoreDamaged:
             await self.abandon(turn)
 
@@ -158,28 +197,29 @@ class Turns:
             answers=turn.answers,
         )
 
-        def work(connection: Connection) -> OutboxRow:
+        def work(connection: Connection) -> list[OutboxRow]:
             turns.end(
                 connection, turn_id=turn.id, state="failed", reason="damaged", model="", now=now
             )
             inbox.finish_turn(connection, turn_id=turn.id)
-            live = outbox.find_live(connection, turn_id=turn.id)
-            if live:
-                return outbox.settle_live(connection, outbox_id=live.id, body=debt.body)
-            return outbox.owe(connection, debt, now=now)
+            rows = settling.owe_parts(connection, debt, (debt.body,), now)
+            return [*rows, *self._questions.end_of_turn(connection, turn.id, now)]
 
-        self._delivery.owe([await self._database.write("turns.abandon", work)])
+        self._delivery.owe(await self._database.write("turns.abandon", work))
 
-    async def _take_up(self, turn: Turn) -> tuple[ActiveTurn, OutboxRow | None]:
-        """A begun turn as the database has it, with its live message. Raises `StoreError`."""
+    async def _take_up(self, turn: Turn) -> tuple[ActiveTurn, Opened]:
+        """A begun turn as the database has it, with what shows it. Raises `StoreError`."""
 
-        def look(connection: Connection) -> tuple[Conversation, Person | None, OutboxRow | None]:
+        def look(connection: Connection) -> tuple[Conversation, Person | None, Opened]:
             return (
                 sessions.get_conversation(
                     connection, conversation_id=turn.conversation_id, person_id=turn.person_id
                 ),
                 people.find(connection, person_id=turn.person_id),
-                outbox.find_live(connection, turn_id=turn.id),
+                (
+                    outbox.find_live(connection, turn_id=turn.id),
+                    outbox.find_live(connection, turn_id=turn.id, kind="status"),
+                ),
             )
 
         conversation, person, opened = await self._database.read(look)
@@ -190,8 +230,7 @@ class Turns:
     async def _run(
         self,
         active: ActiveTurn,
-        place: tuple[str, str, str | None],
-        opened: OutboxRow | None,
+        opened: Opened,
         host: LaneHost,
         reins: Reins,
     ) -> None:
@@ -202,7 +241,7 @@ class Turns:
         while True:
             reins.active = active
             try:
-                ended, shown = await self._play(active, place, opened, host, reins)
+                ended, tools = await self._play(active, opened, host, reins)
                 break
             except StoreDamaged:
                 raise
@@ -217,9 +256,9 @@ class Turns:
             )
         else:
             reins.is_over = True
-            await self._settle(active, place, ended, shown)
+            await self._settle(active, ended, tools)
 
-    async def _wait_for_store(self, active: ActiveTurn) -> tuple[ActiveTurn, OutboxRow | None]:
+    async def _wait_for_store(self, active: ActiveTurn) -> tuple[ActiveTurn, Opened]:
         """The turn as it stands on disk, once the disk can be read. Raises `StoreDamaged`."""
         while True:
             await asyncio.sleep(_STORE_PAUSE)
@@ -233,19 +272,20 @@ class Turns:
                 _log.error("turn %d still waits for the store: %s", active.id, error)
 
     async def _play(
-        self,
-        active: ActiveTurn,
-        place: tuple[str, str, str | None],
-        opened: OutboxRow | None,
-        host: Host,
-        reins: Reins,
-    ) -> tuple[TurnEnded, "Shown"]:
-        debt = _debt(active, place)
+        self, active: ActiveTurn, opened: Opened, host: Host, reins: Reins
+    ) -> tuple[TurnEnded, Sequence[str]]:
+        """Run a turn and show it; gives how it ended, and the tools that were called."""
         ended = TurnEnded(ending="stopped", text="")
-        if reins.is_pulled():
+        if reins.is_pulled() or reins.place is None:
             active.journal.interrupt()
-            return ended, Shown()
-        presenter = Presenter(self._delivery, self._adapters[debt.platform], debt, opened)
+            return ended, ()
+        presenter = reins.presenter = Presenter(
+            self._delivery,
+            self._adapters[reins.place.platform],
+            _debt(active, reins.place),
+            opened=opened,
+            verbosity=active.person.verbosity,
+        )
         try:
             async with reins.stoppable(), aclosing(self._agent.run(active, host)) as events:
                 async for event in events:
@@ -259,37 +299,28 @@ class Turns:
             ended = TurnEnded(ending="stopped", text=mend_text(presenter.text))
         finally:
             presenter.close()
-        return ended, Shown(tools=tuple(presenter.tools))
+            reins.presenter = None
+        return ended, presenter.tools
 
-    async def _interrupt(
-        self, active: ActiveTurn, place: tuple[str, str, str | None], reason: str
-    ) -> None:
+    async def _interrupt(self, active: ActiveTurn, reason: str) -> None:
         """Settle a turn that will not be gone on with. Raises `StoreDamaged`."""
         active.journal.interrupt()
-        ended = TurnEnded(ending="failed", text="", reason=reason)
-        await self._settle(active, place, ended, Shown())
+        await self._settle(active, TurnEnded(ending="failed", text="", reason=reason), ())
 
-    async def _settle(
-        self,
-        active: ActiveTurn,
-        place: tuple[str, str, str | None],
-        ended: TurnEnded,
-        shown: "Shown",
-    ) -> None:
+    async def _settle(self, active: ActiveTurn, ended: TurnEnded, tools: Sequence[str]) -> None:
         """End a turn: transcript, cost, state, inbox and what is owed, in one transaction.
 
         Tries until the store takes it: what the model said is paid for, and is in memory
         only. Raises `StoreDamaged`.
         """
-        debt = _debt(active, place)
         now = self._now()
-        told = _tell(ended, active.id, shown)
-        adapter = self._adapters.get(debt.platform)
-        parts = adapter.split(told) if adapter else (told,)
+        told = settling.tell(ended, active.id, tools)
         is_answer = ended.ending == "answered"
+        is_quiet = hours.is_quiet(active.person, self.zone_of(active.person), now)
 
         def work(connection: Connection) -> list[OutboxRow]:
-            if not turns.is_running(connection, turn_id=active.id):
+            turn = turns.find(connection, turn_id=active.id)
+            if turn is None or turn.state != "running":
                 return []  # an earlier try was written although it seemed to have failed
             self._agent.settle(
                 connection,
@@ -299,8 +330,13 @@ class Turns:
                 now=now,
             )
             inbox.finish_turn(connection, turn_id=active.id)
-            _owe_title(connection, active, now)
-            return _owe_parts(connection, debt, parts, now)
+            settling.owe_title(connection, active, now)
+            debt = replace(_debt(active, _place_of(turn)), is_silent=is_quiet)
+            adapter = self._adapters.get(debt.platform)
+            parts = adapter.split(told) if adapter else (told,)
+            rows = settling.owe_parts(connection, debt, parts, now)
+            rows += settling.owe_files(connection, debt, adapter, now)
+            return [*rows, *self._questions.end_of_turn(connection, active.id, now)]
 
         while True:
             try:
@@ -314,83 +350,31 @@ class Turns:
                 return
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """What of a turn was there to be seen: the tools that were called."""
-
-    tools: tuple[str, ...] = ()
-
-
-def _find_asked(
-    connection: Connection, pending: Pending, place: tuple[str, str, str | None]
-) -> Asked:
-    """Who asks, as the database has it now."""
+def _find_asked(connection: Connection, pending: Pending, place: Place) -> Asked:
+    """Who asks, as the database has it now. Raises `OutOfDate`."""
     account = people.find_account(
         connection, platform=pending.platform, user_id=pending.message.sender.user_id
     )
+    if account and account.person_id != pending.person.id:
+        raise OutOfDate
     return Asked(
         person_id=pending.person.id,
         account_id=account.id if account else None,
-        place=place,
+        place=place.fields,
     )
 
 
-def _debt(active: ActiveTurn, place: tuple[str, str, str | None]) -> Debt:
+def _debt(active: ActiveTurn, place: Place) -> Debt:
     """What a turn owes to its place, still without words."""
-    platform, chat, answers = place
     return Debt(
-        platform=platform,
-        chat=chat,
+        platform=place.platform,
+        chat=place.chat,
         body="",
         person_id=active.person.id,
         turn_id=active.id,
-        answers=answers,
+        answers=place.answers,
     )
 
 
-def _tell(ended: TurnEnded, turn_id: int, shown: Shown) -> str:
-    """The words that a turn's ending comes to, with what was answered before it."""
-    if ended.ending == "answered":
-        return wording.note_cut(ended.text, ended.reason)
-    if ended.ending == "stopped":
-        return wording.describe_stop(ended.text, shown.tools)
-    if ended.ending == "exhausted":
-        return wording.describe_limit(ended.reason, ended.text, turn_id)
-    if ended.ending == "refused":
-        note = wording.describe_refusal(ended.reason)
-    else:
-        note = wording.describe_failure(ended.reason, turn_id, detail=ended.detail)
-    return f"{ended.text}\n\n{note}" if ended.text else note
-
-
-def _count_said(active: ActiveTurn) -> int:
-    return sum(message.role == "user" for message in active.messages)
-
-
-def _owe_title(connection: Connection, active: ActiveTurn, now: int) -> None:
-    """Background work: a name for a session that has become worth one."""
-    if active.is_untitled and _count_said(active) >= _TITLE_AFTER:
-        tasks.owe(
-            connection,
-            kind="title",
-            key=f"session:{active.session_id}",
-            person_id=active.person.id,
-            payload=str(active.session_id),
-            now=now,
-        )
-
-
-def _owe_parts(
-    connection: Connection, debt: Debt, parts: Sequence[str], now: int
-) -> list[OutboxRow]:
-    """Owe the parts of an answer; the first goes into the turn's live message if there is one."""
-    assert debt.turn_id is not None  # noqa: S101 - only turns have answers
-    live = outbox.find_live(connection, turn_id=debt.turn_id)
-    rows = []
-    for number, part in enumerate(parts):
-        if live and number == 0:
-            rows.append(outbox.settle_live(connection, outbox_id=live.id, body=part))
-        else:
-            owed = replace(debt, body=part, part=number, is_silent=number > 0)
-            rows.append(outbox.owe(connection, owed, now=now))
-    return rows
+def _place_of(turn: Turn) -> Place:
+    return Place(platform=turn.platform, chat=turn.chat, answers=turn.answers)

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from adapters.messages import Step, StepState
+
 CLAIMED = "You are the owner of this house now. Write me anything; /help shows what I can do."
 CODE_UNKNOWN = "That code is not good (any more). Codes work once and expire; ask for a new one."
 CODE_MISSING = "Add the code, for instance: /{command} ABCD-EFGH"
@@ -15,6 +17,8 @@ CLAIM_IN_ROOM = (
     " new one: send it to me in a direct message."
 )
 NEW = "A fresh start: what was said before stays findable, what I remember of you stays."
+NOT_YOUR_TURN = "Somebody else asked for what I am doing: they, or an owner, can stop it."
+HERE_NOTHING = "Nothing is running that could go on here."
 STOPPED_NOTHING = "Nothing is running here."
 RETRY_NOTHING = "There is nothing to retry here."
 RETRY_RUNNING = "I am still at it. /stop ends it."
@@ -41,6 +45,20 @@ UNREADABLE = {
     "other": "I can't read that kind of message. Please write it in words.",
 }
 
+_TOOLS = {
+    "ask": "Waiting for an answer",
+    "memory": "Noting something",
+    "recall": "Searching what was said",
+    "send_file": "Writing a file",
+    "settings": "Changing settings",
+}
+_PLATFORMS = {
+    "telegram": "Telegram",
+    "discord": "Discord",
+    "slack": "Slack",
+    "console": "the console",
+}
+_SIGNS: dict[StepState, str] = {"running": "⏳", "done": "✓", "failed": "✗"}
 _REPEAT = "(Perhaps for the second time:)"
 _STRANGER = (
     "I don't know you yet, so I can't answer. Ask my owner to send me:\n/approve {code}\n"
@@ -79,6 +97,35 @@ _CUT = {
 def greet_stranger(code: str | None) -> str:
     """What someone unknown reads: with the code to be approved by, or that there is no owner."""
     return _STRANGER.format(code=code) if code else _STRANGER_NO_OWNER
+
+
+def title_tool(name: str) -> str:
+    """What a tool does, in the words of somebody who does it."""
+    return _TOOLS.get(name, f"Using {name}")
+
+
+def describe_steps(steps: Sequence[Step], seconds: int, *, is_whole: bool) -> str:
+    """The line that tells what a running turn does; with `is_whole` every step in a line."""
+    if is_whole:
+        return "\n".join(f"{_SIGNS[step.state]} {step.title}" for step in steps)
+    running = [step for step in steps if step.state == "running"]
+    title = (running or list(steps))[-1].title
+    return f"{_SIGNS['running']} {title}… ({seconds} s)"
+
+
+def describe_move(platform: str) -> str:
+    """What is left of a live message whose turn goes on elsewhere."""
+    return f"(I go on with this in {name_platform(platform)}.)"
+
+
+def name_platform(platform: str) -> str:
+    """A platform by the name that people know."""
+    return _PLATFORMS.get(platform, platform)
+
+
+def describe_unsent_files(names: Sequence[str]) -> str:
+    """That files were made and can't be shown here."""
+    return f"I made {', '.join(names)}, but files can't be sent here. Ask for them elsewhere."
 
 
 def list_choices(question: str, labels: Sequence[str]) -> str:

@@ -51,6 +51,22 @@ def list_received(connection: Connection) -> list[InboxRow]:
     ]
 
 
+def find_received(connection: Connection, *, inbox_ids: Sequence[InboxId]) -> list[InboxRow]:
+    """Those of these events that no turn has claimed and nobody finished, oldest first."""
+    found = []
+    for inbox_id in sorted(inbox_ids):
+        row = connection.execute(
+            "SELECT id, platform, event_id, payload FROM inbox"
+            " WHERE id = :id AND state = 'received'",
+            {"id": inbox_id},
+        ).fetchone()
+        if row:
+            found.append(
+                InboxRow(id=InboxId(row[0]), platform=row[1], event_id=row[2], payload=row[3])
+            )
+    return found
+
+
 def claim(connection: Connection, *, inbox_ids: Sequence[InboxId], turn_id: TurnId) -> None:
     """Give events to a turn."""
     connection.executemany(

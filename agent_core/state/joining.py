@@ -65,10 +65,7 @@ def _move_conversation(
     else:
         empty_conversation(connection, conversation_id=talk.id, into=home.id)
     tokens = f"p{keeper} c{talk.id if home is None else home.id}"
-    return sum(
-        search.move_session(connection, session_id=session_id, person_id=keeper, scope=tokens)
-        for session_id in begun
-    )
+    return search.move_sessions(connection, session_ids=begun, person_id=keeper, scope=tokens)
 
 
 def name_origins(connection: Connection, *, gone: PersonId) -> None:

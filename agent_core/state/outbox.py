@@ -121,9 +121,9 @@ def _insert(
     row = connection.execute(
         "INSERT INTO outbox (platform, chat, turn_id, person_id, part, body, answers, is_silent,"
         " is_live, state, shown, anchor, kind, buttons, question_id, file_key, file_name,"
-        " created_at, checksum) VALUES (:platform, :chat, :turn_id, :person_id, :part, :body, :answers,"
-        " :is_silent, :is_live, :state, :shown, :anchor, :kind, :buttons, :question_id, :file_key,"
-        f" :file_name, :now, :checksum) RETURNING {_ROW}",
+        " created_at, checksum) VALUES (:platform, :chat, :turn_id, :person_id, :part, :body,"
+        " :answers, :is_silent, :is_live, :state, :shown, :anchor, :kind, :buttons, :question_id,"
+        f" :file_key, :file_name, :now, :checksum) RETURNING {_ROW}",
         {
             "platform": debt.platform,
             "chat": debt.chat,
@@ -322,6 +322,11 @@ def write_off(connection: Connection, *, outbox_id: OutboxId, reason: str) -> No
 def drop_live(connection: Connection, *, outbox_id: OutboxId) -> None:
     """A live message that surely was never shown is no more."""
     connection.execute("DELETE FROM outbox WHERE id = :id AND is_live = 1", {"id": outbox_id})
+
+
+def drop_status(connection: Connection, *, outbox_id: OutboxId) -> None:
+    """A status line was taken away, or never shown: nothing is left of it."""
+    connection.execute("DELETE FROM outbox WHERE id = :id AND kind = 'status'", {"id": outbox_id})
 
 
 def revive_dead(

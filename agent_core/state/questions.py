@@ -142,6 +142,14 @@ def find_open(connection: Connection, *, person_id: PersonId) -> list[Question]:
     return [_question(row) for row in rows]
 
 
+def list_asked(connection: Connection) -> list[PersonId]:
+    """Everyone who has something to answer."""
+    rows = connection.execute(
+        "SELECT DISTINCT person_id FROM questions WHERE state = 'open'"
+    ).fetchall()
+    return [PersonId(row[0]) for row in rows]
+
+
 def find_open_of_turn(connection: Connection, *, turn_id: TurnId) -> list[Question]:
     """What a turn still waits for."""
     rows = connection.execute(

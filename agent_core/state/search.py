@@ -6,8 +6,9 @@ every search names one of them, so that it never walks through the words of anyb
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 from agent_core.ids import MessageId, PersonId, SessionId, TurnId
@@ -21,8 +22,8 @@ _LIKE_SIGN = re.compile(r"[%_\\]")
 _START = "\x02"
 _SNIPPET_TOKENS = 48
 """Of at most 64 that FTS5 allows: about 300 characters of prose."""
-_PAGE = 500
-"""Messages that are held in memory at once while a session is moved."""
+_PIECE = 2000
+"""Messages that are moved from one person to another at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,41 +74,67 @@ def index_message(connection: Connection, message_id: MessageId, scope: str, tex
     )
 
 
-def move_session(
-    connection: Connection, *, session_id: SessionId, person_id: PersonId, scope: str
+def move_sessions(
+    connection: Connection,
+    *,
+    session_ids: Sequence[SessionId],
+    person_id: PersonId,
+    scope: str,
 ) -> int:
-    """Give the messages of a session to a person, also in the index; how many they are.
+    """Give the messages of sessions to a person, also in the index; how many they are.
 
     `scope` are the tokens by which they are found from now on. A damaged message keeps its
     old ones: the index can only let go of words that it is told again, letter for letter.
     """
-    moved, after = 0, 0
-    while rows := connection.execute(
-        "SELECT id, scope, role, parts, text, checksum FROM messages"
-        " WHERE session_id = :session_id AND id > :after ORDER BY id LIMIT :page",
-        {"session_id": session_id, "after": after, "page": _PAGE},
-    ).fetchall():
-        whole = [row for row in rows if checksum(row[2], row[3], row[4]) == row[5]]
-        worded = [row for row in whole if row[4].strip()]
+    moved = 0
+    messages = _list_sessions(connection, session_ids)
+    # In large pieces: every change of another table makes the index write what it has gathered.
+    while piece := list(islice(messages, _PIECE)):
+        worded = [one for one in piece if one.is_whole and one.text.strip()]
         connection.executemany(
             "INSERT INTO message_search (message_search, rowid, scope, text)"
             " VALUES ('delete', :id, :scope, :text)",
-            [{"id": row[0], "scope": row[1], "text": row[4]} for row in worded],
-        )
-        connection.executemany(
-            "UPDATE messages SET scope = :scope WHERE id = :id",
-            [{"id": row[0], "scope": scope} for row in whole],
+            [{"id": one.id, "scope": one.scope, "text": one.text} for one in worded],
         )
         connection.executemany(
             "INSERT INTO message_search (rowid, scope, text) VALUES (:id, :scope, :text)",
-            [{"id": row[0], "scope": scope, "text": row[4]} for row in worded],
+            [{"id": one.id, "scope": scope, "text": one.text} for one in worded],
         )
-        moved, after = moved + len(rows), rows[-1][0]
-    connection.execute(
-        "UPDATE messages SET person_id = :person_id WHERE session_id = :session_id",
-        {"person_id": person_id, "session_id": session_id},
-    )
+        connection.executemany(
+            "UPDATE messages SET person_id = :person_id, scope = :scope WHERE id = :id",
+            [
+                {
+                    "id": one.id,
+                    "person_id": person_id,
+                    "scope": scope if one.is_whole else one.scope,
+                }
+                for one in piece
+            ],
+        )
+        moved += len(piece)
     return moved
+
+
+@dataclass(frozen=True, slots=True)
+class _Indexed:
+    id: MessageId
+    scope: str
+    text: str
+    is_whole: bool
+
+
+def _list_sessions(connection: Connection, session_ids: Sequence[SessionId]) -> Iterator[_Indexed]:
+    """The messages of sessions as the index knows them; each session is read when it is asked
+    for, while those before it are changed already.
+    """
+    for session_id in session_ids:
+        rows = connection.execute(
+            "SELECT id, scope, role, parts, text, checksum FROM messages"
+            " WHERE session_id = :session_id ORDER BY id",
+            {"session_id": session_id},
+        ).fetchall()
+        for row in rows:
+            yield _Indexed(row[0], row[1], row[4], checksum(*row[2:5]) == row[5])
 
 
 _Row = tuple[int, Literal["user", "assistant"], str, int, str, str, int, str]

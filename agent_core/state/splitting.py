@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from agent_core.ids import AccountId, PersonId, RoomId, SessionId, TurnId
+from agent_core.ids import AccountId, PersonId, SessionId, TurnId
 from agent_core.state import joining, search, sessions
 from agent_core.state.database import Connection
 from agent_core.state.joining import Rename
@@ -33,7 +33,7 @@ def split(
     begun = list_begun(connection, person_id=account.person_id, account_id=account.id)
     kept = count_shared(connection, person_id=account.person_id, account_id=account.id)
     moved = 0
-    for session_id, talk in begun:
+    for talk, session_ids in begun:
         home = sessions.ensure_conversation(
             connection,
             key=rename(talk.key),
@@ -42,42 +42,32 @@ def split(
             now=now,
             room_id=talk.room_id,
         )
-        move_turns(connection, session_id=session_id, out_of=talk, to=home)
+        move_turns(connection, session_ids=session_ids, out_of=talk, to=home)
         tokens = f"p{into} c{home.id}"
-        moved += search.move_session(
-            connection, session_id=session_id, person_id=into, scope=tokens
+        moved += search.move_sessions(
+            connection, session_ids=session_ids, person_id=into, scope=tokens
         )
     move_shared_turns(connection, person_id=account.person_id, account_id=account.id, into=into)
     give_account(connection, account_id=account.id, into=into)
     for person_id in (account.person_id, into):
         joining.tidy_sessions(connection, person_id=person_id, now=now)
-    return Parted(sessions=len(begun), messages=moved, kept=kept)
+    parted = sum(len(session_ids) for _, session_ids in begun)
+    return Parted(sessions=parted, messages=moved, kept=kept)
 
 
 def list_begun(
     connection: Connection, *, person_id: PersonId, account_id: AccountId
-) -> list[tuple[SessionId, Conversation]]:
-    """The sessions of a person that one of their accounts began, with their talks."""
+) -> list[tuple[Conversation, list[SessionId]]]:
+    """The sessions of a person that one of their accounts began, by their talks."""
+    talks = joining.list_conversations(connection, person_id=person_id)
     rows = connection.execute(
-        "SELECT sessions.id, conversations.id, conversations.key, conversations.scope,"
-        " conversations.room_id FROM conversations JOIN sessions"
+        "SELECT sessions.conversation_id, sessions.id FROM conversations JOIN sessions"
         " ON sessions.conversation_id = conversations.id WHERE conversations.person_id = :person_id"
         " AND sessions.account_id = :account_id ORDER BY sessions.id",
         {"person_id": person_id, "account_id": account_id},
     ).fetchall()
-    return [
-        (
-            SessionId(row[0]),
-            Conversation(
-                id=row[1],
-                key=row[2],
-                person_id=person_id,
-                scope=row[3],
-                room_id=None if row[4] is None else RoomId(row[4]),
-            ),
-        )
-        for row in rows
-    ]
+    begun = [(talk, [SessionId(row[1]) for row in rows if row[0] == talk.id]) for talk in talks]
+    return [(talk, session_ids) for talk, session_ids in begun if session_ids]
 
 
 def count_shared(connection: Connection, *, person_id: PersonId, account_id: AccountId) -> int:
@@ -93,29 +83,32 @@ def count_shared(connection: Connection, *, person_id: PersonId, account_id: Acc
 
 
 def move_turns(
-    connection: Connection, *, session_id: SessionId, out_of: Conversation, to: Conversation
+    connection: Connection,
+    *,
+    session_ids: list[SessionId],
+    out_of: Conversation,
+    to: Conversation,
 ) -> None:
-    """Give a session to another talk, with its turns, their cost, and what they owe."""
+    """Give sessions to another talk, with their turns, the cost of them, and what they owe."""
     rows = connection.execute(
-        "SELECT id FROM turns WHERE conversation_id = :conversation_id"
-        " AND session_id = :session_id",
-        {"conversation_id": out_of.id, "session_id": session_id},
+        "SELECT id, session_id FROM turns WHERE conversation_id = :conversation_id",
+        {"conversation_id": out_of.id},
     ).fetchall()
-    connection.execute(
-        "UPDATE sessions SET conversation_id = :conversation_id WHERE id = :session_id",
-        {"conversation_id": to.id, "session_id": session_id},
+    moving = set(session_ids)
+    turn_ids = [TurnId(row[0]) for row in rows if row[1] in moving]
+    connection.executemany(
+        "UPDATE turns SET conversation_id = :to WHERE id = :turn_id",
+        [{"to": to.id, "turn_id": turn_id} for turn_id in turn_ids],
     )
-    connection.execute(
-        "UPDATE turns SET conversation_id = :to WHERE conversation_id = :conversation_id"
-        " AND session_id = :session_id",
-        {"to": to.id, "conversation_id": out_of.id, "session_id": session_id},
-    )
-    turn_ids = [TurnId(row[0]) for row in rows]
     give_turns(connection, turn_ids=turn_ids, out_of=out_of.person_id, into=to.person_id)
-    connection.execute(
+    connection.executemany(
+        "UPDATE sessions SET conversation_id = :to WHERE id = :session_id",
+        [{"to": to.id, "session_id": session_id} for session_id in session_ids],
+    )
+    connection.executemany(
         "UPDATE tasks SET person_id = :into WHERE kind = 'title' AND key = :key"
         " AND state IN ('owed', 'running')",
-        {"into": to.person_id, "key": f"session:{session_id}"},
+        [{"into": to.person_id, "key": f"session:{session_id}"} for session_id in session_ids],
     )
 
 

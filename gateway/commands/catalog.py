@@ -1,7 +1,7 @@
 """All slash commands, in the order in which help and menus list them."""
 
 from gateway import wording
-from gateway.commands import people, talk
+from gateway.commands import accounts, memory, people, rooms, talk
 from gateway.commands.registry import Call, House, Reply, SlashCommand
 
 
@@ -18,6 +18,9 @@ COMMANDS: tuple[SlashCommand, ...] = (
     SlashCommand(name="help", summary="What I can do", run=_help),
     *talk.COMMANDS,
     *people.COMMANDS,
+    *accounts.COMMANDS,
+    *memory.COMMANDS,
+    *rooms.COMMANDS,
 )
 
 HIDDEN: tuple[SlashCommand, ...] = (

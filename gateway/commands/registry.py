@@ -7,12 +7,18 @@ from dataclasses import dataclass
 from adapters.abilities import MenuEntry
 from adapters.messages import InboundMessage
 from agent_core.ids import InboxId
+from agent_core.memory.store import MemoryStore
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import OutboxRow
 from agent_core.state.people import Person
+from agent_core.state.questions import Choice
+from agent_core.state.rooms import Room
 from agent_core.state.sessions import Conversation
 from gateway.identity import Identity
 from gateway.lanes import Lanes
+from gateway.linking import Linking
+from gateway.questions import Questions
+from gateway.rooms import Rooms
 from gateway.translate import Pending
 
 _SHAPE = re.compile(r"/([A-Za-z][A-Za-z0-9_]{0,31})(?:@\S+)?(?:\s+(.*))?", re.DOTALL)
@@ -25,6 +31,10 @@ class House:
     database: Database
     identity: Identity
     lanes: Lanes
+    questions: Questions
+    linking: Linking
+    rooms: Rooms
+    memory: MemoryStore
     model: str
     """The name of the model that thinks, for people to read."""
     zone_of: Callable[[Person], str]
@@ -41,9 +51,18 @@ class Call:
     inbox_id: InboxId
     person: Person
     conversation: Conversation
+    room: Room | None
+    """The room that it was used in, if any."""
     zone: str
     now: int
     is_repeat: bool
+    is_press: bool = False
+    """True where a button was pressed that stands for the command."""
+
+    @property
+    def actor(self) -> str:
+        """Who used it, as `audit` names them."""
+        return f"account:{self.platform}:{self.message.sender.user_id}"
 
 
 Effect = Callable[[Connection], tuple[str, Sequence[OutboxRow]]]
@@ -58,6 +77,8 @@ class Reply:
     """
 
     text: str = ""
+    buttons: tuple[Choice, ...] = ()
+    """Shown below the text; see `gateway.buttons`."""
     effect: Effect | None = None
     pending: Pending | None = None
 

@@ -9,12 +9,14 @@ from agent_core.state.sessions import Session
 from agent_core.state.usage import Total
 from gateway import translate, wording
 from gateway.commands.registry import Call, House, Reply, SlashCommand
-from gateway.translate import Pending
+from gateway.translate import Pending, Place
 
 _DAY = 86_400_000
 
 
 async def _new(call: Call, house: House) -> Reply:
+    if not house.lanes.may_stop(call.conversation.id, call.person):
+        return Reply(text=wording.NOT_YOUR_TURN)
     house.lanes.stop(call.conversation.id)
 
     def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
@@ -25,7 +27,12 @@ async def _new(call: Call, house: House) -> Reply:
 
 
 async def _stop(call: Call, house: House) -> Reply:
+    if not house.lanes.may_stop(call.conversation.id, call.person):
+        return Reply(text=wording.NOT_YOUR_TURN)
     is_stopped = house.lanes.stop(call.conversation.id)
+    if call.person.is_owner and not call.message.address.is_direct:
+        chat = translate.name_chat(call.message.address)
+        is_stopped = house.lanes.stop_at(call.platform, chat) or is_stopped
     return Reply(text="" if is_stopped else wording.STOPPED_NOTHING)
 
 
@@ -54,7 +61,7 @@ async def _retry(call: Call, house: House) -> Reply:
             connection, conversation_id=call.conversation.id, person_id=call.person.id
         )
         words = latest and messages.words_of_turn(
-            connection, turn_id=latest.id, person_id=call.person.id
+            connection, turn_id=latest.id, person_id=call.conversation.person_id
         )
         return has_dead, words or ""
 
@@ -68,11 +75,23 @@ async def _retry(call: Call, house: House) -> Reply:
     return Reply(pending=_pending(call, words))
 
 
+async def _here(call: Call, house: House) -> Reply:
+    place = Place(
+        platform=call.platform,
+        chat=translate.name_chat(call.message.address),
+        answers=call.message.message_id,
+    )
+    is_moved = await house.lanes.move(call.conversation.id, place)
+    return Reply(text="" if is_moved else wording.HERE_NOTHING)
+
+
 async def _status(call: Call, house: House) -> Reply:
     def look(connection: Connection) -> tuple[Session | None, int, Total, int]:
         session = sessions.find_open(connection, conversation_id=call.conversation.id)
         said = (
-            messages.count_words(connection, session_id=session.id, person_id=call.person.id)
+            messages.count_words(
+                connection, session_id=session.id, person_id=call.conversation.person_id
+            )
             if session
             else 0
         )
@@ -103,6 +122,7 @@ def _pending(call: Call, text: str) -> Pending:
         message=replace(call.message, text=text),
         person=call.person,
         conversation=call.conversation,
+        room_id=call.room.id if call.room else None,
         is_held=True,
     )
 
@@ -110,6 +130,7 @@ def _pending(call: Call, text: str) -> Pending:
 COMMANDS = (
     SlashCommand(name="new", summary="Start afresh; what was said stays findable", run=_new),
     SlashCommand(name="stop", summary="Stop what I am doing", run=_stop),
+    SlashCommand(name="here", summary="Go on with the present answer in this place", run=_here),
     SlashCommand(
         name="queue", summary="Keep a message until the present answer is done", run=_queue
     ),

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from adapters.abilities import CanFetch
@@ -62,13 +62,15 @@ class Reader:
         transcriber: Transcriber | None,
         limits: Limits,
         now: Callable[[], int],
+        wait: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """`transcriber` is None where nobody has set one up."""
+        """`transcriber` is None where nobody has set one up. `wait` spends pauses, in seconds."""
         self._database = database
         self._adapters = adapters
         self._transcriber = transcriber
         self._limits = limits
         self._now = now
+        self._wait = wait
         self._places = asyncio.Semaphore(_AT_ONCE)
 
     async def read(self, platform: str, message: InboundMessage) -> tuple[Reading, ...]:
@@ -120,7 +122,7 @@ class Reader:
             return _refuse(attachment, "unfetched")
         try:
             async with asyncio.timeout(_FETCH_SECONDS):
-                data = await _try_to_fetch(adapter, attachment, most)
+                data = await self._try_to_fetch(adapter, attachment, most)
         except Rejected as error:
             note = f"{wording.describe(attachment)}: could not be fetched"
             return Unreadable(note=note, sentence=str(error))
@@ -128,6 +130,21 @@ class Reader:
             _log.warning("an attachment can't be fetched from %s: %s", platform, error)
             return _refuse(attachment, "unfetched")
         return data if len(data) <= most else _refuse(attachment, large, most)
+
+    async def _try_to_fetch(self, adapter: CanFetch, attachment: Attachment, most: int) -> bytes:
+        """Fetch, a few times where a repeat may help. Raises `AdapterError`."""
+        for pause in _FETCH_PAUSES:
+            try:
+                return await adapter.fetch(attachment, most_bytes=most)
+            except Rejected:
+                raise
+            except RateLimited as error:
+                if error.retry_after > _LONGEST_PAUSE:
+                    raise
+                await self._wait(error.retry_after)
+            except AdapterError:
+                await self._wait(pause)
+        return await adapter.fetch(attachment, most_bytes=most)
 
     async def _read(self, attachment: Attachment, data: bytes) -> Reading:
         kind, media_type = kinds.look(data, is_heard=attachment.kind in ("voice", "audio"))
@@ -182,22 +199,6 @@ class Reader:
             return _word(attachment, extract, is_voice=attachment.kind == "voice")
         note = f"{wording.describe(attachment)}: could not be listened to"
         return Unreadable(note=note, sentence=sentence)
-
-
-async def _try_to_fetch(adapter: CanFetch, attachment: Attachment, most: int) -> bytes:
-    """Fetch, a few times where a repeat may help. Raises `AdapterError`."""
-    for pause in _FETCH_PAUSES:
-        try:
-            return await adapter.fetch(attachment, most_bytes=most)
-        except Rejected:
-            raise
-        except RateLimited as error:
-            if error.retry_after > _LONGEST_PAUSE:
-                raise
-            await asyncio.sleep(error.retry_after)
-        except AdapterError:
-            await asyncio.sleep(pause)
-    return await adapter.fetch(attachment, most_bytes=most)
 
 
 def _refuse(attachment: Attachment, fault: Fault, most_bytes: int = 0) -> Unreadable:

@@ -1,6 +1,6 @@
 """Every sentence about attachments: to people, and the short notes to the model; pure."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 from adapters.messages import Attachment, AttachmentKind
 from agent_core.tools.quoting import flatten
@@ -27,6 +27,7 @@ Fault = Literal[
     "wide_picture",
 ]
 """Why an attachment can't be read."""
+FAULTS: tuple[Fault, ...] = get_args(Fault)
 
 _NAME_LIMIT = 80
 _KINDS: dict[AttachmentKind, str] = {
@@ -38,7 +39,7 @@ _KINDS: dict[AttachmentKind, str] = {
     "sticker": "that sticker",
     "other": "that",
 }
-_FAULTS: dict[Fault, tuple[str, str]] = {
+_SENTENCES: dict[Fault, tuple[str, str]] = {
     "archive": (
         "I don't open archives such as {what}. Please send the files in it one by one.",
         "an archive, not opened",
@@ -140,14 +141,14 @@ def name(attachment: Attachment) -> str:
 def explain(attachment: Attachment, fault: Fault, *, most_bytes: int = 0) -> str:
     """Why it can't be read, and what to do; `most_bytes` is the limit where there is one."""
     what = name(attachment)
-    return _FAULTS[fault][0].format(
+    return _SENTENCES[fault][0].format(
         what=what, What=what[:1].upper() + what[1:], limit=tell_size(most_bytes)
     )
 
 
 def note(attachment: Attachment, fault: Fault) -> str:
     """The same for the model: what came, and why no more is known of it."""
-    why = _FAULTS[fault][1]
+    why = _SENTENCES[fault][1]
     return describe(attachment) + (f": {why}" if why else "")
 
 

@@ -399,7 +399,7 @@ async def test_a_live_message_of_an_earlier_process_is_looked_for_and_kept(
 async def test_courtesy_is_shown_unless_messages_wait(database: Database) -> None:
     chat = FakeChat(pace=Pace(chat_interval=0, edit_interval=0, per_second=1))
     async with delivering(database, chat) as delivery:
-        delivery.type("fake", CHAT)
+        delivery.signs.type("fake", CHAT)
         await chat.types()
     assert chat.typed == ["1"]
 

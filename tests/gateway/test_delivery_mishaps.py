@@ -225,7 +225,7 @@ async def test_paints_do_not_pile_up_behind_a_slow_opening(database: Database) -
         assert len(delivery._workers.waiting(("fake", CHAT))) == 2
         chat.gate.set()
         async with asyncio.timeout(10):
-            while live.painted != live.text:
+            while live.painted[0] != live.text:
                 await asyncio.sleep(0.002)
         row = await settle(database, turn_id, "Done.")
         delivery.owe([row])
@@ -289,7 +289,7 @@ async def test_once_the_house_is_going_out_nothing_but_debts_is_shown(database: 
     async with delivering(database, chat) as delivery:
         delivery.close()
         delivery.paint(live_of(turn_id, "Thinking"))
-        delivery.type("fake", CHAT)
+        delivery.signs.type("fake", CHAT)
         row = await owe(database, "owed")
         delivery.owe([row])
         await until_sent(database, row)

@@ -67,7 +67,7 @@ async def presenting(database: Database, chat: FakeChat) -> AsyncIterator[Presen
 
 
 def present(delivery: Delivery, chat: FakeChat) -> Presenter:
-    return Presenter(delivery, chat, Debt(platform="fake", chat=CHAT, body=""), None)
+    return Presenter(delivery, chat, Debt(platform="fake", chat=CHAT, body=""))
 
 
 async def test_typing_shows_first_and_words_a_little_later(

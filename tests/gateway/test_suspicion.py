@@ -27,6 +27,7 @@ TURN = Turn(
     attempts=1,
     started_at=0,
     ended_at=None,
+    account_id=None,
 )
 
 

@@ -183,6 +183,11 @@ def row(address: Address, *, part: int = 0, answers: str | None = "9") -> Outbox
         anchor=None,
         attempts=0,
         reason="",
+        kind="message",
+        buttons=(),
+        question_id=None,
+        file_key=None,
+        file_name=None,
         is_whole=True,
     )
 

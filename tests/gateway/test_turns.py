@@ -256,7 +256,7 @@ async def test_a_room_neither_shows_private_memory_nor_finds_private_talk(tmp_pa
         await house.at_rest()
         await house.chat.says("who am I?", chat="room", direct=False)
         await house.chat.sees(2)
-        assert [spec.name for spec in model.requests[2].tools] == ["recall"]
+        assert "settings" not in [spec.name for spec in model.requests[2].tools]
         assert "Ana is a spy" not in str(model.requests[2:])
         assert "that I am a spy" not in str(model.requests[2:])
 

@@ -1,0 +1,141 @@
+"""The `settings` tool: what a person wants of time zone, language, quiet hours and detail."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from zoneinfo import available_timezones
+
+from agent_core.errors import ToolArgumentError
+from agent_core.state import people
+from agent_core.state.database import Connection, Database
+from agent_core.state.people import Person, Wishes
+from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.transcript import ToolSpec
+
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+_HOURS = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])\s*[-–]\s*([01]?[0-9]|2[0-3]):([0-5][0-9])")
+_MINUTES = 60
+NAMES = ("time_zone", "language", "quiet_hours", "verbosity")
+
+_SPEC = ToolSpec(
+    name="settings",
+    description="Set what this person wants; an empty text takes a setting back.",
+    schema=json.dumps(
+        {
+            "type": "object",
+            "properties": {
+                "time_zone": {"type": "string", "description": "IANA name"},
+                "language": {"type": "string", "description": "BCP 47"},
+                "quiet_hours": {"type": "string", "description": "like 22:00-07:30"},
+                "verbosity": {"type": "string", "enum": ["quiet", "normal", "verbose"]},
+            },
+            "additionalProperties": False,
+            "minProperties": 1,
+        },
+        separators=(",", ":"),
+    ),
+)
+
+
+class SettingsTool:
+    """The `settings` tool. `changed` is told whenever something was set."""
+
+    spec = _SPEC
+    effect: Effect = "idempotent"
+    is_cheap = True
+
+    def __init__(self, database: Database, changed: Callable[[], None]) -> None:
+        self._database = database
+        self._changed = changed
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        """Set it. Raises `ToolArgumentError` on a value that can't be, and `StoreError`."""
+
+        def work(connection: Connection) -> Person:
+            person = people.find(connection, person_id=context.person_id)
+            if person is None:
+                raise ToolArgumentError("there is nobody to set that for")
+            for name, value in arguments.items():
+                person = apply_wish(person, name, str(value))
+            people.set_wishes(connection, wishes_of(person), person_id=person.id)
+            return person
+
+        person = await self._database.write("settings.set", work)
+        self._changed()
+        return ToolResult(text=f"Set. Now: {describe_wishes(person)}.")
+
+
+def apply_wish(person: Person, name: str, value: str) -> Person:
+    """The person with one setting changed. Raises `ToolArgumentError` with a plain sentence."""
+    value = value.strip()
+    match name:
+        case "time_zone":
+            return replace(person, time_zone=_read_zone(value))
+        case "language":
+            if value and not _LANGUAGE.fullmatch(value):
+                raise ToolArgumentError(f'"{value}" is no language tag; write "de" or "pt-BR"')
+            return replace(person, language=value or None)
+        case "quiet_hours":
+            start, end = _read_hours(value)
+            return replace(person, quiet_from=start, quiet_until=end)
+        case "verbosity":
+            if value not in ("", "quiet", "normal", "verbose"):
+                raise ToolArgumentError("verbosity is quiet, normal or verbose")
+            return replace(person, verbosity=value or "normal")  # type: ignore[arg-type]
+        case _:
+            raise ToolArgumentError(f'there is no setting "{name}"; there are {", ".join(NAMES)}')
+
+
+def wishes_of(person: Person) -> Wishes:
+    """What a person has set."""
+    return Wishes(
+        time_zone=person.time_zone,
+        language=person.language,
+        quiet_from=person.quiet_from,
+        quiet_until=person.quiet_until,
+        verbosity=person.verbosity,
+    )
+
+
+def describe_wishes(person: Person) -> str:
+    """What is set, in a line."""
+    return ", ".join(
+        (
+            f"time zone {person.time_zone or 'not set'}",
+            f"language {person.language or 'not set'}",
+            f"quiet hours {describe_hours(person) or 'none'}",
+            f"verbosity {person.verbosity}",
+        )
+    )
+
+
+def describe_hours(person: Person) -> str:
+    """Quiet hours as people write them, or nothing."""
+    if person.quiet_from is None or person.quiet_until is None:
+        return ""
+    return f"{_clock(person.quiet_from)}-{_clock(person.quiet_until)}"
+
+
+def _clock(minute: int) -> str:
+    return f"{minute // _MINUTES:02}:{minute % _MINUTES:02}"
+
+
+def _read_zone(value: str) -> str | None:
+    if not value:
+        return None
+    zones = {zone.casefold(): zone for zone in available_timezones()}
+    zone = zones.get(value.replace(" ", "_").casefold())
+    if zone is None:
+        raise ToolArgumentError(f'"{value}" is no time zone; write one like "Europe/Vienna"')
+    return zone
+
+
+def _read_hours(value: str) -> tuple[int | None, int | None]:
+    if not value or value.casefold() in ("none", "off"):
+        return None, None
+    found = _HOURS.fullmatch(value)
+    if found is None:
+        raise ToolArgumentError(f'"{value}" are no hours; write them like 22:00-07:30')
+    numbers = [int(group) for group in found.groups()]
+    return numbers[0] * _MINUTES + numbers[1], numbers[2] * _MINUTES + numbers[3]

@@ -1,0 +1,146 @@
+"""Commands about what is remembered, and who may see it: memory, share."""
+
+from collections.abc import Sequence
+
+from agent_core.ids import PersonId
+from agent_core.memory.changes import Edit, Refusal
+from agent_core.memory.listing import Listed, list_entries
+from agent_core.state import audit, ledger, rooms, shares
+from agent_core.state.audit import Deed
+from agent_core.state.database import Connection
+from agent_core.state.ledger import Origin
+from agent_core.state.outbox import OutboxRow
+from agent_core.state.shares import EVERYONE, Share
+from gateway import wording_rooms as wording
+from gateway.commands.registry import Call, House, Reply, SlashCommand
+
+_ROOM = "room:"
+
+
+async def _memory(call: Call, house: House) -> Reply:
+    if not call.message.address.is_direct:
+        return Reply(text=wording.ONLY_IN_DIRECT)
+    word, _, rest = call.argument.partition(" ")
+    if word.casefold() == "forget" and rest.strip().isdecimal():
+        return await _forget(call, house, int(rest))
+    if word:
+        return Reply(text=wording.MEMORY_USAGE)
+    listed = await _look(call, house)
+    if not listed:
+        return Reply(text=wording.MEMORY_EMPTY)
+    titles = await house.database.read(lambda c: _find_titles(c, listed))
+    shown = [
+        (
+            entry.target,
+            entry.number,
+            entry.entry,
+            wording.name_audiences(
+                [titles[name] for name in entry.audiences if name in titles],
+                is_for_everyone=EVERYONE in entry.audiences,
+            ),
+        )
+        for entry in listed
+    ]
+    return Reply(text=wording.list_memory(shown))
+
+
+async def _forget(call: Call, house: House, number: int) -> Reply:
+    """Drop an entry; the ledger itself is the record of that. Done once, if read twice."""
+    key = f"inbox:{call.inbox_id}"
+    done = await house.database.read(
+        lambda c: ledger.find_call(c, person_id=call.person.id, call_key=key)
+    )
+    if done:
+        return Reply(text=wording.describe_forgotten(done.change.before or ""))
+    chosen = _choose(await _look(call, house), number)
+    if chosen is None:
+        return Reply(text=wording.NUMBER_UNKNOWN.format(number=number))
+    origin = Origin(actor="person", now=call.now, evidence=call.message.text, call_key=key)
+    edit = Edit(action="remove", target=chosen.target, old=chosen.entry)
+    try:
+        outcome = await house.memory.change(call.person.id, call.person.slug, edit, origin)
+    except OSError as error:
+        return Reply(text=wording.UNREADABLE.format(reason=error.strerror or error))
+    if isinstance(outcome, Refusal):
+        return Reply(text=wording.NUMBER_UNKNOWN.format(number=number))
+    return Reply(text=wording.describe_forgotten(chosen.entry))
+
+
+async def _share(call: Call, house: House) -> Reply:
+    number, _, word = call.argument.partition(" ")
+    word = word.strip().casefold()
+    if not number.isdecimal():
+        return Reply(text=wording.NUMBER_MISSING)
+    is_room = call.room is not None
+    if word not in ("", "private", "here" if is_room else "everyone"):
+        return Reply(text=wording.AUDIENCE_UNKNOWN.format(number=number))
+    await _look(call, house)
+
+    def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
+        chosen = _choose(list_entries(connection, person_id=call.person.id), int(number))
+        if chosen is None:
+            return wording.NUMBER_UNKNOWN.format(number=number), ()
+        if word == "private":
+            return _hide(connection, call, chosen), ()
+        return _show(connection, call, chosen), ()
+
+    return Reply(effect=effect)
+
+
+def _show(connection: Connection, call: Call, chosen: Listed) -> str:
+    audience = call.room.audience if call.room else EVERYONE
+    shares.insert(
+        connection,
+        Share(target=chosen.target, entry=chosen.entry, audience=audience),
+        person_id=call.person.id,
+        actor=call.actor,
+        now=call.now,
+    )
+    _note(connection, call, "memory.share", f"entry {chosen.number}: {audience}")
+    if call.room:
+        return wording.describe_room_share(chosen.number)
+    return wording.describe_share(chosen.number, chosen.entry)
+
+
+def _hide(connection: Connection, call: Call, chosen: Listed) -> str:
+    shares.delete(connection, person_id=call.person.id, target=chosen.target, entry=chosen.entry)
+    _note(connection, call, "memory.hide", f"entry {chosen.number}")
+    if call.room:
+        return wording.describe_room_private(chosen.number)
+    return wording.describe_private(chosen.number, chosen.entry)
+
+
+def _note(connection: Connection, call: Call, action: str, detail: str) -> None:
+    deed = Deed(
+        person_id=call.person.id,
+        actor=call.actor,
+        action=action,
+        detail=detail,
+        created_at=call.now,
+    )
+    audit.note(connection, deed)
+
+
+async def _look(call: Call, house: House) -> tuple[Listed, ...]:
+    """The person's entries as they stand, with what was changed by hand."""
+    await house.memory.snapshot(call.person.id, call.person.slug, call.now)
+    return await house.database.read(lambda c: list_entries(c, person_id=call.person.id))
+
+
+def _choose(listed: Sequence[Listed], number: int) -> Listed | None:
+    return next((entry for entry in listed if entry.number == number), None)
+
+
+def _find_titles(connection: Connection, listed: Sequence[Listed]) -> dict[str, str]:
+    """What the rooms are called that entries are shared with, by audience."""
+    names = {name for entry in listed for name in entry.audiences if name.startswith(_ROOM)}
+    return {
+        name: rooms.find_title(connection, person_id=PersonId(int(name.removeprefix(_ROOM))))
+        for name in names
+    }
+
+
+COMMANDS = (
+    SlashCommand(name="memory", summary="What I remember of you, and who may see it", run=_memory),
+    SlashCommand(name="share", summary="Let others see an entry of it, or nobody", run=_share),
+)

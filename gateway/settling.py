@@ -1,0 +1,96 @@
+"""What an ended turn comes to: its words, and all that is owed after it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from adapters.abilities import CanSendFiles
+from adapters.contract import ChatAdapter
+from agent_core.agent import ActiveTurn
+from agent_core.events import TurnEnded
+from agent_core.ids import TurnId
+from agent_core.state import files, outbox, tasks
+from agent_core.state.database import Connection
+from agent_core.state.outbox import Debt, OutboxRow
+from gateway import wording
+
+_TITLE_AFTER = 3
+"""Messages of the person after which a session is worth a title."""
+
+
+def tell(ended: TurnEnded, turn_id: TurnId, tools: Sequence[str]) -> str:
+    """The words that a turn's ending comes to, with what was answered before it."""
+    if ended.ending == "answered":
+        return wording.note_cut(ended.text, ended.reason)
+    if ended.ending == "stopped":
+        return wording.describe_stop(ended.text, tools)
+    if ended.ending == "exhausted":
+        return wording.describe_limit(ended.reason, ended.text, turn_id)
+    if ended.ending == "refused":
+        note = wording.describe_refusal(ended.reason)
+    else:
+        note = wording.describe_failure(ended.reason, turn_id, detail=ended.detail)
+    return f"{ended.text}\n\n{note}" if ended.text else note
+
+
+def owe_title(connection: Connection, active: ActiveTurn, now: int) -> None:
+    """Background work: a name for a session that has become worth one."""
+    said = sum(message.role == "user" for message in active.messages)
+    if active.is_untitled and said >= _TITLE_AFTER:
+        tasks.owe(
+            connection,
+            kind="title",
+            key=f"session:{active.session_id}",
+            person_id=active.person.id,
+            payload=str(active.session_id),
+            now=now,
+        )
+
+
+def owe_parts(
+    connection: Connection, debt: Debt, parts: Sequence[str], now: int
+) -> list[OutboxRow]:
+    """Owe the parts of an answer; the first goes into the turn's live message if there is one.
+
+    The status line goes, behind the answer: nothing may hold that up.
+    """
+    turn_id = _turn_of(debt)
+    live = outbox.find_live(connection, turn_id=turn_id)
+    rows = []
+    for number, part in enumerate(parts):
+        if live and number == 0:
+            rows.append(outbox.settle_live(connection, outbox_id=live.id, body=part))
+        else:
+            owed = replace(debt, body=part, part=number, is_silent=debt.is_silent or number > 0)
+            rows.append(outbox.owe(connection, owed, now=now))
+    return [*rows, *_end_status(connection, turn_id)]
+
+
+def owe_files(
+    connection: Connection, debt: Debt, adapter: ChatAdapter | None, now: int
+) -> list[OutboxRow]:
+    """Owe the files that a turn made; where files can't be sent, it is said which there are."""
+    made = files.list_of_turn(connection, turn_id=_turn_of(debt))
+    if made and not isinstance(adapter, CanSendFiles):
+        body = wording.describe_unsent_files([file.name for file in made])
+        return [outbox.owe(connection, replace(debt, body=body, is_silent=True), now=now)]
+    return [
+        outbox.owe(connection, replace(debt, file=(file.key, file.name), is_silent=True), now=now)
+        for file in made
+    ]
+
+
+def leave(connection: Connection, turn_id: TurnId, words: str) -> list[OutboxRow]:
+    """A running turn goes on elsewhere: what it showed here says so, and is final."""
+    live = outbox.find_live(connection, turn_id=turn_id)
+    rows = [outbox.settle_live(connection, outbox_id=live.id, body=words)] if live else []
+    return [*rows, *_end_status(connection, turn_id)]
+
+
+def _end_status(connection: Connection, turn_id: TurnId) -> list[OutboxRow]:
+    status = outbox.find_live(connection, turn_id=turn_id, kind="status")
+    return [outbox.settle_live(connection, outbox_id=status.id, body="")] if status else []
+
+
+def _turn_of(debt: Debt) -> TurnId:
+    assert debt.turn_id is not None  # noqa: S101 - only turns have answers
+    return debt.turn_id

@@ -1,0 +1,91 @@
+"""Other programs are held in bounds, and leave nothing behind."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from gateway.media.processes import Bounds, Finished, run
+
+SOON = Bounds(seconds=20, most_bytes=100)
+
+
+async def python(script: str, *, bounds: Bounds = SOON, data: bytes = b"") -> Finished:
+    return await run([sys.executable, "-I", "-c", script], bounds, data=data, environ={"SEEN": "1"})
+
+
+def is_alive(pid: int) -> bool:
+    """False once a process is no more, or only waits to be buried."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+async def is_gone(pid: int) -> None:
+    async with asyncio.timeout(10):
+        while is_alive(pid):
+            await asyncio.sleep(0.01)
+
+
+async def test_what_is_said_comes_back_with_how_it_ended() -> None:
+    done = await python(
+        "import sys; print(sys.stdin.read()[::-1]); print('oh', file=sys.stderr)", data=b"abc"
+    )
+    assert done == Finished(code=0, output=b"cba\n", complaint="oh")
+    assert (await python("raise SystemExit(3)")).code == 3
+
+
+async def test_it_sees_what_it_is_given_and_nothing_else() -> None:
+    os.environ["TALARIA_TEST_SECRET"] = "hidden"
+    try:
+        done = await python("import os; print(sorted(os.environ))")
+    finally:
+        del os.environ["TALARIA_TEST_SECRET"]
+    assert b"SEEN" in done.output
+    assert b"SECRET" not in done.output
+
+
+async def test_of_an_endless_talker_the_beginning_is_kept() -> None:
+    done = await python("print('x' * 1_000_000)")
+    assert done == Finished(code=0, output=b"x" * 100, complaint="")
+
+
+async def test_a_program_need_not_listen() -> None:
+    assert (await python("pass", data=b"x" * 1_000_000)).code == 0
+
+
+async def test_a_program_that_can_not_be_started_is_an_os_error() -> None:
+    with pytest.raises(OSError):
+        await run(["/nowhere/program"], SOON, environ={})
+
+
+FAMILY = """
+import os, subprocess, sys
+child = subprocess.Popen([sys.executable, "-I", "-c", "import time; time.sleep(600)"])
+with open({path!r} + ".new", "w") as file:
+    file.write(f"{{os.getpid()}} {{child.pid}}")
+os.rename({path!r} + ".new", {path!r})
+child.wait()
+"""
+
+
+async def test_one_that_takes_too_long_is_given_up() -> None:
+    with pytest.raises(TimeoutError):
+        await python("import time; time.sleep(600)", bounds=Bounds(seconds=0.3, most_bytes=10))
+
+
+async def test_one_whose_asker_is_gone_is_ended_with_its_children(tmp_path: Path) -> None:
+    path = tmp_path / "pids"
+    task = asyncio.create_task(python(FAMILY.format(path=str(path))))
+    async with asyncio.timeout(10):
+        while not path.exists():
+            await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    for pid in map(int, path.read_text().split()):
+        await is_gone(pid)

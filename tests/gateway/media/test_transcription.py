@@ -1,0 +1,154 @@
+"""Speech becomes words: by a server, or by a program; and sentences where it does not."""
+
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from gateway.media import wording
+from gateway.media.assembly import make_transcriber
+from gateway.media.transcription import CommandTranscriber, NotHeard, ServerTranscriber
+from gateway.settings import MediaSettings, Secrets
+from tests.emulators.openai import OpenAIEmulator
+from tests.emulators.streaming import Fault
+
+VOICE = b"OggS" + bytes(2_000_000)
+
+
+@pytest.fixture
+async def api() -> AsyncIterator[OpenAIEmulator]:
+    async with OpenAIEmulator(key="good-key") as api:
+        yield api
+
+
+def ears(
+    api: OpenAIEmulator, *, key: str | None = "good-key", seconds: float = 5
+) -> ServerTranscriber:
+    return ServerTranscriber(
+        address=f"{api.base_url}/", key=key, model="whisper-1", seconds=seconds
+    )
+
+
+def program(script: str, *, seconds: float = 20) -> CommandTranscriber:
+    return CommandTranscriber(
+        command=(sys.executable, "-I", "-c", script, "--in={file}"), environ={}, seconds=seconds
+    )
+
+
+async def sentence(ears: ServerTranscriber | CommandTranscriber) -> str:
+    with pytest.raises(NotHeard) as caught:
+        await ears.transcribe(VOICE, "audio/ogg")
+    said = str(caught.value)
+    assert said.endswith(".")
+    assert "write" in said
+    return said
+
+
+async def test_a_server_is_sent_the_recording_and_gives_the_words(api: OpenAIEmulator) -> None:
+    api.transcripts.append("  Buy milk. \n")
+    assert await ears(api).transcribe(VOICE, "audio/ogg") == "Buy milk."
+    (recording,) = api.recordings
+    assert recording.data == VOICE
+    assert (recording.name, recording.media_type) == ("voice.ogg", "audio/ogg")
+    assert recording.model == "whisper-1"
+
+
+@pytest.mark.parametrize(
+    ("status", "why"),
+    [
+        (401, "does not take the key"),
+        (404, "does not know"),
+        (413, "too long"),
+        (429, "busy"),
+        (503, "busy"),
+        (400, "refuses"),
+        (302, "refuses"),
+        (200, "don't understand"),
+    ],
+)
+async def test_what_a_server_refuses_becomes_a_sentence(
+    api: OpenAIEmulator, status: int, why: str
+) -> None:
+    api.transcripts.append(Fault(status=status))
+    assert why in await sentence(ears(api))
+
+
+async def test_a_wrong_key_is_told(api: OpenAIEmulator) -> None:
+    assert "key" in await sentence(ears(api, key="bad"))
+
+
+async def test_a_server_that_is_not_there_is_told() -> None:
+    nobody = ServerTranscriber(address="http://127.0.0.1:9/v1", key=None, model="m", seconds=5)
+    assert "can't be reached" in await sentence(nobody)
+
+
+async def test_a_server_that_hangs_is_given_up(api: OpenAIEmulator) -> None:
+    api.transcripts.append(Fault(then="hang"))
+    assert await sentence(ears(api, seconds=0.2)) == wording.UNHEARD_SLOW
+
+
+async def test_a_key_is_never_shown() -> None:
+    server = ServerTranscriber(address="http://h", key="very-secret", model="m", seconds=1)
+    assert "very-secret" not in repr(server)
+
+
+async def test_a_program_reads_the_recording_from_a_file_that_is_gone_afterwards() -> None:
+    script = (
+        "import sys, pathlib\n"
+        "path = pathlib.Path(sys.argv[1].removeprefix('--in='))\n"
+        "print(path, path.stat().st_size, path.read_bytes()[:4])"
+    )
+    path, size, head = (await program(script).transcribe(VOICE, "audio/mpeg")).split()
+    assert path.endswith("/voice.mp3")
+    assert (size, head) == (str(len(VOICE)), "b'OggS'")
+    assert not Path(path).parent.exists()  # noqa: ASYNC240 - one look
+
+
+async def test_a_program_sees_no_secret_and_no_shell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "very-secret")
+    show = "import os, sys; print(dict(os.environ), sys.argv[1:])"
+    words = (sys.executable, "-c", show, "$HOME; {file}")
+    made = make_transcriber(
+        MediaSettings(transcription="command", transcription_command=words), Secrets()
+    )
+    assert made is not None
+    said = await made.transcribe(VOICE, "audio/ogg")
+    assert "'PATH'" in said
+    assert "very-secret" not in said
+    assert "'$HOME; /" in said
+
+
+@pytest.mark.parametrize(
+    ("script", "why"), [("raise SystemExit(1)", "failed"), ("import no_such_thing", "failed")]
+)
+async def test_a_program_that_fails_becomes_a_sentence(script: str, why: str) -> None:
+    assert why in await sentence(program(script))
+
+
+async def test_a_program_that_is_not_there_becomes_a_sentence() -> None:
+    nobody = CommandTranscriber(command=("/nowhere/ears", "{file}"), environ={}, seconds=5)
+    assert "can't be run" in await sentence(nobody)
+
+
+async def test_a_program_that_takes_too_long_is_given_up() -> None:
+    assert await sentence(program("import time; time.sleep(600)", seconds=0.3)) == (
+        wording.UNHEARD_SLOW
+    )
+
+
+def test_the_settings_say_who_listens() -> None:
+    assert make_transcriber(MediaSettings(), Secrets(openai_api_key="k")) is None
+    server = make_transcriber(MediaSettings(transcription="openai"), Secrets(openai_api_key="k"))
+    assert server == ServerTranscriber(
+        address="https://api.openai.com/v1", key="k", model="whisper-1", seconds=60
+    )
+    local = make_transcriber(
+        MediaSettings(transcription="openai", transcription_model="base"),
+        Secrets(openai_base_url="http://127.0.0.1:8000/v1"),
+    )
+    assert local == ServerTranscriber(
+        address="http://127.0.0.1:8000/v1", key=None, model="base", seconds=60
+    )
