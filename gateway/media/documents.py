@@ -57,6 +57,9 @@ async def read_pdf(data: bytes, most: int) -> Extract:
         )
     except TimeoutError as error:
         raise DocumentFault("slow_document") from error
+    except OSError as error:
+        _log.error("the reader of PDF files can't be started: %s", error)
+        raise DocumentFault("broken_document") from error
     try:
         told = json.loads(done.output) if done.code == 0 else None
     except ValueError:

@@ -12,7 +12,7 @@ import sys
 import pypdf
 from pypdf.errors import DependencyError, FileNotDecryptedError
 
-_MEMORY = 1_500_000_000
+_MEMORY = 1_000_000_000
 """Bytes of address space, of which Python and pypdf take about 150 MB."""
 _CPU_SECONDS = 30
 

@@ -23,8 +23,10 @@ _log = logging.getLogger(__name__)
 
 MOST_ATTACHMENTS = 10
 """Of one message; no platform lets people attach many more."""
-_AT_ONCE = 4
+_AT_ONCE = 8
 """Attachments held in memory at a time, over all people."""
+_PDFS_AT_ONCE = 2
+"""PDF files that are taken apart at a time: each takes a whole core, and memory of its own."""
 _FETCH_SECONDS = 60.0
 _FETCH_PAUSES = (1.0, 3.0)
 """Seconds before a fetch that failed is tried again."""
@@ -72,6 +74,7 @@ class Reader:
         self._now = now
         self._wait = wait
         self._places = asyncio.Semaphore(_AT_ONCE)
+        self._desks = asyncio.Semaphore(_PDFS_AT_ONCE)
 
     async def read(self, platform: str, message: InboundMessage) -> tuple[Reading, ...]:
         """What became of each attachment, in their order; pictures are in the store then.
@@ -156,7 +159,8 @@ class Reader:
             return _word(attachment, documents.read_text(data, self._limits.characters))
         if kind == "pdf":
             try:
-                extract = await documents.read_pdf(data, self._limits.characters)
+                async with self._desks:
+                    extract = await documents.read_pdf(data, self._limits.characters)
             except DocumentFault as fault:
                 return _refuse(attachment, fault.fault)
             return _word(attachment, extract)

@@ -135,7 +135,8 @@ class OpenAIEmulator(Emulator):
         file, model = form.get("file"), form.get("model")
         if not isinstance(file, web.FileField) or not isinstance(model, str):
             return _error(400, "you must provide a model and a file parameter", code=None)
-        data = file.file.read()
+        with file.file as opened:
+            data = opened.read()
         if len(data) > LARGEST_RECORDING:
             return _error(413, "Maximum content size limit (26214400) exceeded", code=None)
         if "." not in file.filename:

@@ -272,3 +272,15 @@ def test_control_signs_of_a_value_do_not_reach_the_terminal() -> None:
 def test_settings_are_frozen(tmp_path: Path) -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         load({}, home=tmp_path).home = tmp_path  # type: ignore[misc]
+
+
+def test_transcription_needs_what_it_is_done_with(tmp_path: Path) -> None:
+    server = '[media]\ntranscription = "openai"'
+    assert complaint(tmp_path, server) == (
+        "media.transcription is openai, but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set."
+    )
+    read(tmp_path, server, OPENAI_BASE_URL="http://127.0.0.1:8000/v1")
+    command = '[media]\ntranscription = "command"\ntranscription_command = '
+    assert "does not name one" in complaint(tmp_path, command + '["listen"]')
+    loaded = read(tmp_path, command + '["listen", "{file}"]')
+    assert loaded.media.transcription_command == ("listen", "{file}")

@@ -102,7 +102,7 @@ async def test_a_program_reads_the_recording_from_a_file_that_is_gone_afterwards
     path, size, head = (await program(script).transcribe(VOICE, "audio/mpeg")).split()
     assert path.endswith("/voice.mp3")
     assert (size, head) == (str(len(VOICE)), "b'OggS'")
-    assert not Path(path).parent.exists()  # noqa: ASYNC240 - one look
+    assert not Path(path).parent.exists()
 
 
 async def test_a_program_sees_no_secret_and_no_shell(
