@@ -25,7 +25,7 @@ from adapters.discord.receive import receive
 from adapters.discord.render import TEXT_LIMIT, measure
 from adapters.discord.settings import DiscordSettings, read_settings
 from adapters.discord.wire import Connection
-from adapters.discord.words import Json, id_in
+from adapters.discord.words import Json
 from adapters.errors import AdapterError, AdapterStopped, MessageGone, Unreachable
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
@@ -112,7 +112,7 @@ class DiscordAdapter:
     def hear(self, name: str, data: Json) -> None:
         """An event from the gateway."""
         if name == "MESSAGE_CREATE":
-            self._tracks.note(id_in(data, "channel_id"), id_in(data, "id"))
+            self._tracks.note(str(data.get("channel_id")), str(data.get("id")))
         self._arrivals.hear(name, data)
 
     def note_ready(self) -> None:

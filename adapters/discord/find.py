@@ -23,7 +23,9 @@ class Tracks:
         self._newest: OrderedDict[str, int] = OrderedDict()
 
     def note(self, channel: str, message_id: str) -> None:
-        """A message passed by."""
+        """A message passed by; what is no id is passed over."""
+        if not (message_id.isascii() and message_id.isdecimal()):
+            return
         self._newest[channel] = max(int(message_id), self._newest.pop(channel, 0))
         if len(self._newest) > _REMEMBERED:
             self._newest.popitem(last=False)

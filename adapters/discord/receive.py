@@ -190,9 +190,7 @@ def _read_interaction(interaction: Json, context: Context) -> InboundMessage | B
     data, channel = part(interaction, "data"), part(interaction, "channel")
     if data is None or channel is None:
         return None  # a ping, or one that happens nowhere
-    guild_id = text_in(interaction, "guild_id")
-    guild = context.place.guild if context.place else ""
-    place = read_place(channel, guild_id=guild_id, guild=guild)
+    place = context.place or read_place(channel, guild_id=text_in(interaction, "guild_id"))
     ticket = None if can_write(interaction, place) else make_ticket(interaction)
     address = place.address(ticket=ticket)
     member = part(interaction, "member")

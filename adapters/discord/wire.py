@@ -16,13 +16,13 @@ from adapters.discord.pauses import Starts
 from adapters.discord.refusals import WIRE_ERRORS, translate
 from adapters.discord.settings import DiscordSettings
 from adapters.discord.words import Json
-from adapters.errors import AdapterError, Rejected, Unreachable
+from adapters.errors import AdapterError, RateLimited, Rejected, Unreachable
 from adapters.messages import OutboundFile
 
 _ANSWER_TIMEOUT = 20.0
 """discord.py repeats a call that got a 5xx for up to 25 s; the rest is the hall's."""
 _UPLOAD_TIMEOUT = 60.0
-_CALLS_PER_SECOND, _BURST = 40, 10
+_CALLS_PER_SECOND, _BURST = 39, 8
 """Discord takes 50 calls of a bot within any second, of all kinds together."""
 _LONGEST_QUEUE = 10.0
 _URGENT = ("/interactions/", "/webhooks/")
@@ -160,11 +160,11 @@ class _Queue:
         self._next = 0.0
 
     async def wait(self) -> None:
-        """Wait for a turn. Raises `Unreachable` where that would take too long."""
+        """Wait for a turn. Raises `RateLimited` where that would take too long."""
         now = time.monotonic()
         turn = max(self._next, now - _BURST * self._interval)
         if turn - now > _LONGEST_QUEUE:
-            raise Unreachable("Too much is to be said to Discord at once.")
+            raise RateLimited("Too much is to be said at once.", retry_after=turn - now)
         self._next = turn + self._interval
         if turn > now:
             await asyncio.sleep(turn - now)

@@ -200,3 +200,33 @@ async def test_a_person_who_blocked_the_bot_is_gone_for_good(
         api.block(ANNA)
         with pytest.raises(ChatGone, match="50007"):
             await adapter.send(owed(direct(api), "hello"))
+
+
+async def test_a_storm_of_lost_connections_and_sessions_loses_and_doubles_nothing(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        for number in range(200):
+            await api.says(ANNA, f"number {number}")
+            if number % 15 == 7:
+                if number % 2:
+                    api.lose_session()
+                await api.drop_gateway()
+        await inlet.receives(200)
+        assert said(adapter, inlet) == [f"number {n}" for n in range(200)]
+        await until(lambda: adapter.health().state == "connected")
+        assert api.live_sessions == 1
+
+
+async def test_an_event_that_makes_no_sense_harms_no_other(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        (session,) = api.gateway.live
+        for data in ({}, {"id": 5, "channel_id": None}, {"id": "1", "author": [], "mentions": 7}):
+            for name in ("MESSAGE_CREATE", "MESSAGE_UPDATE", "INTERACTION_CREATE"):
+                session.tell(name, {"edited_timestamp": "x", "author": {}, "type": 2} | data)
+        await api.says(ANNA, "still there?")
+        await inlet.receives(1)
+        assert said(adapter, inlet) == ["still there?"]
+        assert (api.identifies, api.resumes) == (1, 0)

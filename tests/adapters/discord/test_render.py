@@ -1,7 +1,7 @@
 """Markdown becomes what Discord shows, and no word is lost or taken for a command."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.discord.render import TEXT_LIMIT, measure, render
@@ -74,6 +74,7 @@ def test_an_emoji_counts_as_two() -> None:
     assert measure("👋") == 2
 
 
+@settings(deadline=None)
 @given(MARKDOWN)
 def test_every_part_of_any_text_fits(text: str) -> None:
     parts = split_markdown(text, limit=TEXT_LIMIT, measure=measure)

@@ -1,0 +1,105 @@
+"""What is attached can be had: not too much of it, and also after its address ran out."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+from aiohttp import web
+
+from adapters.errors import Rejected, Unreachable
+from adapters.messages import Attachment
+from tests.adapters.discord.rig import ANNA, hears, running
+from tests.emulators.discord import DiscordEmulator
+from tests.emulators.discord_shapes import Sent
+from tests.fakes.inlet import FakeInlet
+
+DATA = b"0123456789" * 100
+
+
+async def attached(api: DiscordEmulator, inlet: FakeInlet) -> tuple[Attachment, int]:
+    """What Anna attached to a message, and the message."""
+    async with running(api, inlet) as adapter:
+        sent = Sent(name="notes.txt", data=DATA, content_type="text/plain")
+        message_id = await api.says(ANNA, "look", files=[sent])
+        (found,) = (await hears(adapter, inlet)).attachments
+        return found, message_id
+
+
+async def test_an_address_that_ran_out_is_asked_for_anew(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    found, _ = await attached(api, inlet)
+    path = found.file_id.split(str(api.port), 1)[1].partition("?")[0]
+    old = replace(found, file_id=found.file_id.replace(path, "/attachments/old"))
+    async with running(api, inlet) as adapter:
+        assert await adapter.fetch(old, most_bytes=2000) == DATA
+
+
+async def test_a_file_that_is_gone_is_told(api: DiscordEmulator, inlet: FakeInlet) -> None:
+    found, message_id = await attached(api, inlet)
+    api.wire.files.clear()
+    async with running(api, inlet) as adapter:
+        with pytest.raises(Rejected, match="no longer on Discord"):
+            await adapter.fetch(found, most_bytes=2000)
+        await api.deletes(message_id)
+        with pytest.raises(Rejected, match="no longer on Discord"):
+            await adapter.fetch(found, most_bytes=2000)
+
+
+async def test_a_size_that_was_not_told_or_is_a_lie_is_noticed_while_reading(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    found, _ = await attached(api, inlet)
+    async with running(api, inlet) as adapter:
+        for size in (None, 1):
+            with pytest.raises(Rejected, match="larger than"):
+                await adapter.fetch(replace(found, size=size), most_bytes=len(DATA) - 1)
+        assert await adapter.fetch(found, most_bytes=len(DATA)) == DATA
+
+
+@pytest.fixture
+async def endless() -> AsyncIterator[str]:
+    """A server whose file never ends and has no length."""
+
+    async def serve(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        while True:
+            await response.write(b"x" * 65_536)
+
+    application = web.Application()
+    application.router.add_get("/file", serve)
+    runner = web.AppRunner(application, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    yield f"http://127.0.0.1:{runner.addresses[0][1]}/file"
+    await runner.cleanup()
+
+
+async def test_a_file_without_end_is_not_read_to_its_end(
+    api: DiscordEmulator, inlet: FakeInlet, endless: str
+) -> None:
+    endless_file = Attachment(kind="document", file_id=f"1/2/3/{endless}")
+    async with running(api, inlet) as adapter:
+        with pytest.raises(Rejected, match=r"larger than 0\.954 MB"):
+            await adapter.fetch(endless_file, most_bytes=1_000_000)
+
+
+@pytest.mark.parametrize(
+    "file_id", ["", "1/2/3", "1/2/3/https://example.org/x", "1/2/3/file:///etc/passwd"]
+)
+async def test_files_come_from_discord_alone(
+    api: DiscordEmulator, inlet: FakeInlet, file_id: str
+) -> None:
+    async with running(api, inlet) as adapter:
+        with pytest.raises(Rejected):
+            await adapter.fetch(Attachment(kind="document", file_id=file_id), most_bytes=10)
+
+
+async def test_an_outage_is_no_missing_file(api: DiscordEmulator, inlet: FakeInlet) -> None:
+    found, _ = await attached(api, inlet)
+    async with running(api, inlet) as adapter:
+        await api.stop()
+        with pytest.raises(Unreachable):
+            await adapter.fetch(found, most_bytes=2000)
+        await api.start()

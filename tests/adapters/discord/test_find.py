@@ -1,0 +1,109 @@
+"""Messages in doubt are found in the history, also when Discord has forgotten the nonce."""
+
+from typing import Any
+
+import pytest
+
+from adapters.errors import Unsure
+from adapters.ids import PlatformMessageId
+from adapters.messages import OutboundFile
+from tests.adapters.discord.rig import ANNA, BEN, direct, owed, room, running
+from tests.emulators import discord_faults as faults
+from tests.emulators.discord import DiscordEmulator
+from tests.fakes.inlet import FakeInlet
+
+FILE = OutboundFile(name="a.txt", media_type="text/plain", data=b"abc")
+
+
+async def test_a_repeat_within_minutes_shows_one_message(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        message = owed(direct(api), "once", "k1")
+        first = await adapter.send(message)
+        assert await adapter.send(message) == first
+        assert api.texts(api.dm(ANNA)) == ["once"]
+    async with running(api, inlet) as adapter:  # the nonce is the same in the next process
+        assert await adapter.send(message) == first
+
+
+async def test_what_got_through_is_found_long_after_the_nonce_was_forgotten(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    api.nonce_window = 0.0
+    async with running(api, inlet) as adapter:
+        asked = PlatformMessageId(str(await api.says(ANNA, "well?")))
+        kinds: tuple[dict[str, Any], ...] = ({}, {"reply_to": asked}, {"file": FILE})
+        for n, fields in enumerate(kinds):
+            before = await adapter.send(owed(direct(api), f"before {n}", f"b{n}"))
+            message = owed(direct(api), f"**in** doubt {n} ", f"k{n}", **fields)
+            api.fail(faults.SEND, kind=faults.LOSE)
+            with pytest.raises(Unsure):
+                await adapter.send(message)
+            await adapter.send(owed(direct(api), f"after {n}", f"a{n}"))
+            found = await adapter.find(message, [before])
+            assert found is not None
+            assert api.message(int(found)).content == f"**in** doubt {n}"
+
+
+async def test_only_the_very_message_is_found(api: DiscordEmulator, inlet: FakeInlet) -> None:
+    channel = api.channel(api.guild("House", [ANNA, BEN]))
+    here = room(channel)
+    async with running(api, inlet) as adapter:
+        asked = PlatformMessageId(str(await api.says(ANNA, "well?", channel=channel)))
+        other = PlatformMessageId(str(await api.says(BEN, "the text", channel=channel)))
+        before = await adapter.send(owed(here, "the text", "k0"))
+        await adapter.send(owed(here, "another text", "k1"))
+        await adapter.send(owed(here, "an answer", "k2", reply_to=asked))
+        await adapter.send(owed(here, "a file", "k3", file=FILE))
+        for message in (
+            owed(here, "the text", "k9"),
+            owed(here, "an answer", "k9", reply_to=other),
+            owed(here, "a file", "k9"),
+            owed(here, "another text", "k9", file=FILE),
+        ):
+            assert await adapter.find(message, [asked, before]) is None
+
+
+async def test_without_anything_known_an_equal_message_may_be_an_older_one(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        assert await adapter.find(owed(direct(api), "hello"), []) is None
+        await adapter.send(owed(direct(api), "hello"))
+        with pytest.raises(Unsure, match="older one"):
+            await adapter.find(owed(direct(api), "hello", "k2"), [])
+
+
+async def test_too_many_messages_meanwhile_leave_it_unsure(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        before = await adapter.send(owed(direct(api), "before"))
+        for _ in range(1001):
+            await api.says(ANNA, "chatter")
+        with pytest.raises(Unsure, match="Too many"):
+            await adapter.find(owed(direct(api), "in doubt", "k2"), [before])
+
+
+async def test_in_a_thread_that_was_never_opened_nothing_can_have_been_said(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    channel = api.channel(api.guild("House", [ANNA]))
+    async with running(api, inlet, thread_per_mention=True) as adapter:
+        asked = await api.says(ANNA, "hi", channel=channel, mentions=[api.user_id])
+        message = owed(room(channel, asked), "hello")
+        known = adapter.newest(message.address)
+        assert known == str(asked)
+        assert await adapter.find(message, [known]) is None
+
+
+async def test_the_newest_id_is_of_the_channel(api: DiscordEmulator, inlet: FakeInlet) -> None:
+    channel = api.channel(api.guild("House", [ANNA]))
+    async with running(api, inlet) as adapter:
+        said = await api.says(ANNA, "hi", channel=channel, mentions=[api.user_id])
+        await inlet.receives(1)
+        assert adapter.newest(room(channel)) == str(said)
+        assert adapter.newest(direct(api)) is None
+        sent = await adapter.send(owed(direct(api), "x"))
+        assert adapter.newest(direct(api)) == sent

@@ -1,0 +1,89 @@
+"""Rate limits: heeded before a call, told to the hall, and never a reason to lose a message."""
+
+import asyncio
+import time
+
+import pytest
+
+from adapters.discord.adapter import DiscordAdapter
+from adapters.errors import RateLimited, Unsure
+from adapters.messages import OutboundMessage
+from tests.adapters.discord.rig import ANNA, direct, owed, running
+from tests.emulators import discord_faults as faults
+from tests.emulators.discord import DiscordEmulator
+from tests.fakes.inlet import FakeInlet
+
+
+async def insist(adapter: DiscordAdapter, message: OutboundMessage) -> str:
+    """Send as the hall does: after a pause as long as was asked for."""
+    while True:
+        try:
+            return await adapter.send(message)
+        except RateLimited as pause:
+            await asyncio.sleep(pause.retry_after)
+
+
+async def test_two_hundred_people_at_once_all_get_their_message(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    api.limits(True, is_global=True)
+    people = range(1, 201)
+    messages = [owed(direct(api, number), f"for {number}", f"k{number}") for number in people]
+    async with running(api, inlet, messages_per_second=40) as adapter:
+        await asyncio.gather(*(insist(adapter, message) for message in messages))
+    assert [api.texts(api.dm(number)) for number in people] == [[f"for {n}"] for n in people]
+    assert api.limit_refusals < 10  # none but where this machine bunches calls
+
+
+async def test_the_answer_to_the_last_call_that_fits_is_not_held_back(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    api.limits(True)
+    async with running(api, inlet) as adapter:
+        began = time.monotonic()
+        for number in range(5):
+            await adapter.send(owed(direct(api), f"number {number}", f"k{number}"))
+        assert time.monotonic() - began < 2
+        with pytest.raises(RateLimited) as told:
+            await adapter.send(owed(direct(api), "number 5", "k5"))
+        assert 1 < told.value.retry_after <= 5
+        assert api.limit_refusals == 0
+
+
+async def test_calls_that_fit_are_not_refused_for_the_length_of_their_window(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    api.limits(True)
+    api.rest.limits.bucket_seconds = 300.0
+    async with running(api, inlet) as adapter:
+        for number in range(5):
+            await adapter.send(owed(direct(api), f"number {number}", f"k{number}"))
+    assert len(api.texts(api.dm(ANNA))) == 5
+
+
+async def test_a_short_pause_is_waited_out(api: DiscordEmulator, inlet: FakeInlet) -> None:
+    async with running(api, inlet) as adapter:
+        api.fail(faults.SEND, kind=faults.LIMIT, retry_after=0.05, times=2)
+        await adapter.send(owed(direct(api), "hello"))
+        assert api.texts(api.dm(ANNA)) == ["hello"]
+
+
+async def test_a_global_pause_is_told_too(api: DiscordEmulator, inlet: FakeInlet) -> None:
+    async with running(api, inlet) as adapter:
+        api.fail(faults.SEND, kind=faults.LIMIT, retry_after=9, is_global=True)
+        with pytest.raises(RateLimited) as told:
+            await adapter.send(owed(direct(api), "hello"))
+        assert told.value.retry_after == 9
+        await adapter.send(owed(direct(api), "hello"))
+
+
+async def test_a_server_that_is_unwell_leaves_a_message_in_doubt(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        api.fail(faults.SEND, kind=faults.ERROR, status=503)
+        with pytest.raises(Unsure, match="503"):
+            await adapter.send(owed(direct(api), "hello"))
+        api.fail(faults.SEND, kind=faults.ERROR, status=502)
+        await adapter.send(owed(direct(api), "hello"))  # discord.py repeats it, with its nonce
+        assert api.texts(api.dm(ANNA)) == ["hello"]

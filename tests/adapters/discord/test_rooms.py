@@ -1,0 +1,138 @@
+"""Threads that are opened for an answer, and what is done where they are not open yet."""
+
+import pytest
+
+from adapters.errors import ChatGone, MessageGone, Rejected
+from tests.adapters.discord.rig import ANNA, BEN, hears, owed, room, running
+from tests.emulators import discord_faults as faults
+from tests.emulators.discord import DiscordEmulator
+from tests.fakes.inlet import FakeInlet
+
+OPEN = "POST /channels/*/messages/*/threads"
+
+
+async def test_a_mention_is_answered_in_a_thread_of_its_own(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    channel = api.channel(api.guild("House", [ANNA]))
+    async with running(api, inlet, thread_per_mention=True) as adapter:
+        asked = await api.says(ANNA, "plan our <dinner>", channel=channel, mentions=[api.user_id])
+        heard = await hears(adapter, inlet)
+        assert heard.address == room(channel, asked)
+        await adapter.type(heard.address)
+        assert api.typings(channel) == 1
+        for seen in (True, False):
+            await adapter.react(heard.address, heard.message_id, seen=seen)
+            assert api.reactions(asked) == (["👀"] if seen else [])
+        first = await adapter.send(owed(heard.address, "one", reply_to=heard.message_id))
+        await adapter.send(owed(heard.address, "two", "k2"))
+        await adapter.edit(owed(heard.address, "one, changed"), first)
+        assert (api.texts(channel), api.texts(asked)) == ([], ["one, changed", "two"])
+        assert api.world.channels[asked].name == "plan our <dinner>"
+        assert sum(path.endswith("/threads") for _, path in api.calls) == 1
+        await api.says(ANNA, "more", channel=asked, mentions=[api.user_id])
+        assert (await hears(adapter, inlet, 2)).address == heard.address
+
+
+async def test_a_thread_that_somebody_else_just_opened_is_used(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    channel = api.channel(api.guild("House", [ANNA]))
+    async with running(api, inlet, thread_per_mention=True) as adapter:
+        asked = await api.says(ANNA, "hi", channel=channel, mentions=[api.user_id])
+        heard = await hears(adapter, inlet)
+        api.fail(OPEN, kind=faults.LOSE)
+        with pytest.raises(Exception, match="broke"):
+            await adapter.send(owed(heard.address, "hello"))
+        await adapter.send(owed(heard.address, "hello"))
+        assert api.texts(asked) == ["hello"]
+        api.fail(faults.SEND, kind=faults.ERROR, status=404, code=10003, message="Unknown Channel")
+        await adapter.send(owed(heard.address, "again", "k2"))
+        assert api.texts(asked) == ["hello", "again"]
+
+
+async def test_a_missing_permission_to_open_threads_is_named(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    channel = api.channel(api.guild("House", [ANNA]))
+    async with running(api, inlet, thread_per_mention=True) as adapter:
+        await api.says(ANNA, "hi", channel=channel, mentions=[api.user_id])
+        heard = await hears(adapter, inlet)
+        api.fail(OPEN, kind=faults.ERROR, status=403, code=50013, message="Missing Permissions")
+        with pytest.raises(Rejected, match="Create Public Threads"):
+            await adapter.send(owed(heard.address, "hello"))
+
+
+async def test_a_question_that_was_taken_back_opens_no_thread(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    channel = api.channel(api.guild("House", [ANNA]))
+    async with running(api, inlet, thread_per_mention=True) as adapter:
+        asked = await api.says(ANNA, "hi", channel=channel, mentions=[api.user_id])
+        heard = await hears(adapter, inlet)
+        await api.deletes(asked)
+        with pytest.raises(ChatGone, match="is gone"):
+            await adapter.send(owed(heard.address, "hello"))
+
+
+async def test_a_deleted_or_locked_thread_is_gone(api: DiscordEmulator, inlet: FakeInlet) -> None:
+    channel = api.channel(api.guild("House", [ANNA, BEN]))
+    deleted = await api.thread(channel, "Deleted", ANNA)
+    locked = await api.thread(channel, "Locked", BEN)
+    api.delete_channel(deleted)
+    api.lock(locked)
+    async with running(api, inlet) as adapter:
+        for thread in (deleted, locked):
+            with pytest.raises(ChatGone):
+                await adapter.send(owed(room(channel, thread), "hello"))
+
+
+async def test_a_post_in_a_forum_is_reacted_to_where_it_stands(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    forum = api.forum(api.guild("House", [ANNA]))
+    async with running(api, inlet) as adapter:
+        tag = f"<@{api.user_id}> what now?"
+        post = await api.thread(forum, "A question", ANNA, text=tag)
+        heard = await hears(adapter, inlet)
+        assert heard.address == room(forum, post)
+        assert heard.message_id == str(post)
+        await adapter.react(heard.address, heard.message_id, seen=True)
+        assert api.reactions(post) == ["👀"]
+
+
+async def test_a_message_that_is_gone_takes_no_sign_and_no_edit(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    channel = api.channel(api.guild("House", [ANNA]))
+    async with running(api, inlet) as adapter:
+        asked = await api.says(ANNA, "hi", channel=channel, mentions=[api.user_id])
+        heard = await hears(adapter, inlet)
+        sent = await adapter.send(owed(heard.address, "hello"))
+        await api.deletes(asked)
+        await api.deletes(int(sent))
+        with pytest.raises(MessageGone):
+            await adapter.react(heard.address, heard.message_id, seen=True)
+        await adapter.react(heard.address, heard.message_id, seen=False)
+        with pytest.raises(MessageGone):
+            await adapter.edit(owed(heard.address, "hello?"), sent)
+
+
+async def test_a_sign_that_is_not_allowed_is_no_reason_to_leave(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        await api.says(ANNA, "hi")
+        heard = await hears(adapter, inlet)
+        api.fail(faults.REACT, kind=faults.ERROR, status=403, code=50013, message="Missing")
+        with pytest.raises(Rejected):
+            await adapter.react(heard.address, heard.message_id, seen=True)
+
+
+async def test_a_place_that_is_none_of_discords_is_refused(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        for chat_id in ("../users/@me", "C123", ""):
+            with pytest.raises(Rejected, match="no channel"):
+                await adapter.send(owed(type(room(1))(chat_id=chat_id, is_direct=True), "x"))
