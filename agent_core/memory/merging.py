@@ -18,6 +18,7 @@ from agent_core.state.shares import Share
 
 _TARGETS: tuple[Target, ...] = ("memory", "user")
 _TURN = "turn:"
+_UNLINK = "unlink"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +147,7 @@ def _find_left(
 ) -> list[tuple[str, LedgerEntry]]:
     """Entries that stand in one list, and were never taken over into the other."""
     ours = ledger.find_entries(connection, person_id=keeper, target=target)
-    taken = _find_sources(connection, ours)
+    taken = _find_taken(connection, ours)
     known = tuple(entry for entry, _ in _replay(ours))
     theirs = ledger.find_entries(connection, person_id=gone, target=target)
     return [
@@ -167,9 +168,9 @@ def _divide_list(
         for place, (entry, row) in enumerate(standing)
         if _came_by(connection, keeper, row, cut.parting)
     ]
-    taken = _find_sources(connection, ours)
+    taken = _find_taken(connection, ours)
     returning = _find_sources(connection, [row for _, _, row in leaving])
-    origin = Origin(actor="unlink", now=cut.now)
+    origin = Origin(actor=_UNLINK, now=cut.now)
 
     shelf = _shelf(store, back, cut.target)
     kept = _replay(theirs)
@@ -209,6 +210,19 @@ def _came_by(
     return person_id == parting.was
 
 
+def _find_taken(connection: Connection, rows: Iterable[LedgerEntry]) -> set[int]:
+    """The rows of other ledgers that were taken over into a list, and not given back since."""
+    taken: set[int] = set()
+    standing: list[tuple[str, LedgerEntry]] = []
+    for row in rows:
+        if row.origin.actor == _UNLINK and row.change.operation == "remove":
+            taken -= _find_sources(connection, [standing[row.change.position][1]])
+        else:
+            taken |= _find_sources(connection, [row])
+        _apply(standing, row)
+    return taken
+
+
 def _find_sources(connection: Connection, rows: Iterable[LedgerEntry]) -> set[int]:
     """The rows of other ledgers that these repeat, also over several people."""
     found: set[int] = set()
@@ -228,10 +242,14 @@ def _replay(rows: Iterable[LedgerEntry]) -> list[tuple[str, LedgerEntry]]:
     """
     standing: list[tuple[str, LedgerEntry]] = []
     for row in rows:
-        change = row.change
-        end = change.position + (change.operation != "add")
-        standing[change.position : end] = [] if change.after is None else [(change.after, row)]
+        _apply(standing, row)
     return standing
+
+
+def _apply(standing: list[tuple[str, LedgerEntry]], row: LedgerEntry) -> None:
+    change = row.change
+    end = change.position + (change.operation != "add")
+    standing[change.position : end] = [] if change.after is None else [(change.after, row)]
 
 
 def _says(entries: tuple[str, ...], entry: str, target: Target) -> bool:

@@ -182,6 +182,7 @@ VALUES: dict[str, Any] = {
     "role": "member",
     "scope": "p1",
     "session_id": SessionId(1),
+    "session_ids": [SessionId(1)],
     "shelf": Shelf(
         session_id=SessionId(1),
         turn_id=TurnId(1),
