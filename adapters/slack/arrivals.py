@@ -58,6 +58,7 @@ class Arrivals:
 
     async def take(self, arrival: Arrival) -> bool:
         """Hand over; True once it is durable, False when it could not be stored."""
+        self.note(arrival)
         waiting = _Waiting(arrival=arrival, is_kept=asyncio.get_running_loop().create_future())
         self._queue.put_nowait(waiting)
         return await waiting.is_kept
@@ -105,8 +106,6 @@ class Arrivals:
     ) -> None:
         """Make the events durable. Raises what the inlet raises."""
         await self._people.learn(arrival.user for arrival in arrivals)
-        for arrival in arrivals:
-            self._note(arrival)
         events = [
             RawEvent(
                 event_id=arrival.event_id,
@@ -127,7 +126,8 @@ class Arrivals:
             if is_im(channel):
                 self._tracks.talks.put(channel, None)
 
-    def _note(self, arrival: Arrival) -> None:
+    def note(self, arrival: Arrival) -> None:
+        """Learn from a message at once: the reading of the next one depends on it."""
         if arrival.kind != "message":
             return
         self._tracks.note_sent(arrival.channel, arrival.ts)

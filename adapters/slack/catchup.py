@@ -144,7 +144,10 @@ class CatchUp:
             except ValueError as error:
                 _log.warning("slack: a message in %s can't be read: %s", channel, error)
                 continue
-            if arrival is not None and arrival.ts > since:
+            if arrival is None:
+                continue
+            self._arrivals.note(arrival)
+            if arrival.ts > since:
                 found[arrival.ts] = arrival
         return found
 

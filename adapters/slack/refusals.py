@@ -16,13 +16,14 @@ _TOKEN = frozenset(
 _CHAT_GONE = frozenset(
     {"channel_not_found", "is_archived", "not_in_channel", "cannot_dm_bot", "user_disabled"}
     | {"restricted_action", "restricted_action_read_only_channel", "user_not_found"}
-    | {"restricted_action_thread_only_channel", "restricted_action_non_threadable_channel"}
-    | {"restricted_action_thread_locked", "thread_not_found", "cannot_reply_to_message"}
+    | {"restricted_action_thread_only_channel"}
     | {"invalid_channel", "users_not_found", "user_not_visible", "messages_tab_disabled"}
     | {"is_inactive", "channel_is_limited_access", "method_not_supported_for_channel_type"}
     | {"account_inactive", "ekm_channel_access_denied", "external_channel_migrating"}
-    | {"used_url", "expired_url", "no_such_channel", "invalid_thread_ts"}
+    | {"used_url", "expired_url"}
 )
+"""A thread that is gone is none of these: its channel is still there, so only what was meant
+for it is refused."""
 _MESSAGE_GONE = frozenset(
     {"message_not_found", "cant_update_message", "cant_delete_message", "edit_window_closed"}
     | {"no_item_specified", "message_not_owned_by_app", "cant_broadcast_message"}

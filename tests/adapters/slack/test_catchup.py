@@ -1,0 +1,105 @@
+"""What was said while nobody listened is asked for, once, in order, and only there."""
+
+from adapters.messages import RawEvent
+from tests.adapters.slack.rig import ANNA, BERT, called, read, running, to, until
+from tests.emulators import slack_faults as faults
+from tests.emulators.slack import SlackEmulator
+from tests.fakes.inlet import FakeInlet
+
+
+def said(events: list[RawEvent]) -> list[str]:
+    return [read(event).text for event in events]
+
+
+async def test_threads_are_read_whoever_began_them(slack: SlackEmulator, inlet: FakeInlet) -> None:
+    slack.holds_seconds = 0
+    room = slack.channel("general", members=(ANNA, BERT))
+    async with running(slack, inlet, sockets=1):
+        ours = await slack.says(ANNA, "a", channel=room, mention=True)
+        others = await slack.says(BERT, "b", channel=room)
+        await slack.says(ANNA, "c", channel=room, thread_ts=others, mention=True)
+        quiet = await slack.says(BERT, "d", channel=room)
+        await inlet.receives(4)
+    await slack.says(ANNA, "e", channel=room, thread_ts=ours)
+    await slack.says(BERT, "f", channel=room, thread_ts=others)
+    await slack.says(BERT, "g", channel=room, thread_ts=quiet, mention=True)
+    new = await slack.says(BERT, "h", channel=room, mention=True)
+    await slack.says(BERT, "i", channel=room, thread_ts=new)
+    async with running(slack, inlet, sockets=1):
+        events = (await inlet.receives(9))[4:]
+        assert said(events) == ["e", "f", "g", "h", "i"]
+        found = [read(event) for event in events]
+        assert [one.is_addressed for one in found] == [True, False, True, True, True]
+        assert [one.address.thread_id for one in found] == [ours, others, quiet, new, new]
+
+
+async def test_every_talk_with_an_agent_is_read_on(slack: SlackEmulator, inlet: FakeInlet) -> None:
+    slack.holds_seconds = 0
+    async with running(slack, inlet):
+        root = await slack.says(ANNA, "a")
+        await inlet.receives(1)
+    await slack.says(ANNA, "b", thread_ts=root)
+    new = await slack.says(ANNA, "c")
+    await slack.says(ANNA, "d", thread_ts=new)
+    async with running(slack, inlet):
+        assert said((await inlet.receives(4))[1:]) == ["b", "c", "d"]
+
+
+async def test_many_pages_come_in_order(slack: SlackEmulator, inlet: FakeInlet) -> None:
+    slack.holds_seconds = 0
+    async with running(slack, inlet):
+        await slack.says(ANNA, "begin")
+        await inlet.receives(1)
+    for number in range(450):
+        await slack.says(ANNA, f"number {number}")
+    async with running(slack, inlet):
+        events = await inlet.receives(451)
+        assert said(events[1:]) == [f"number {n}" for n in range(450)]
+        positions = [event.position for event in events]
+        assert all(positions)
+        assert positions == sorted(positions)
+
+
+async def test_what_is_said_meanwhile_does_not_hide_what_is_still_missing(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    slack.holds_seconds = 0
+    async with running(slack, inlet):
+        await slack.says(ANNA, "before")
+        await inlet.receives(1)
+        mark = (await inlet.marks()).copy() if isinstance(await inlet.marks(), dict) else {}
+    await slack.says(ANNA, "missed")
+    slack.fail("conversations.history", kind=faults.SLOW, seconds=1.0)
+    async with running(slack, inlet):
+        await slack.says(ANNA, "live")
+        await inlet.receives(2)
+        live = next(e for e in inlet.taken.values() if read(e).text == "live")
+        assert live.position == ""
+        assert await inlet.marks() == mark
+        await inlet.receives(3)
+        await slack.says(ANNA, "after")
+        await until(lambda: any(e.position > live.event_id[-17:] for e in inlet.taken.values()))
+
+
+async def test_a_channel_that_refuses_is_passed_over(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    slack.holds_seconds = 0
+    room = slack.channel("general", members=(ANNA,))
+    async with running(slack, inlet):
+        await slack.says(ANNA, "a", channel=room)
+        await slack.says(ANNA, "b")
+        await inlet.receives(2)
+    slack.removes_bot(room)
+    await slack.says(ANNA, "c")
+    slack.fail("conversations.history", kind=faults.LIMIT, retry_after=0)
+    async with running(slack, inlet):
+        assert said((await inlet.receives(3))[2:]) == ["c"]
+
+
+async def test_nothing_is_asked_where_nothing_was_ever_said(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet) as adapter:
+        await adapter.send(to(slack.dm(ANNA), "hello"))
+        assert not called(slack, "conversations.history")

@@ -1,0 +1,161 @@
+"""Every way in which Slack or its SDK refuses has its name here, and a sentence."""
+
+import inspect
+
+import pytest
+import slack_sdk.errors
+from slack_sdk.errors import SlackApiError, SlackClientError
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+from adapters.errors import (
+    AdapterError,
+    AdapterStopped,
+    ChatGone,
+    MessageGone,
+    RateLimited,
+    Rejected,
+    Unreachable,
+    Unsure,
+)
+from adapters.slack.api import translate
+from adapters.slack.refusals import read_refusal
+from tests.adapters.slack.rig import ANNA, running, to
+from tests.emulators import slack_faults as faults
+from tests.emulators.slack import SlackEmulator
+from tests.fakes.inlet import FakeInlet
+
+CODES: dict[str, type[AdapterError]] = {
+    "channel_not_found": ChatGone,
+    "is_archived": ChatGone,
+    "not_in_channel": ChatGone,
+    "account_inactive": ChatGone,
+    "cannot_dm_bot": ChatGone,
+    "user_disabled": ChatGone,
+    "restricted_action": ChatGone,
+    "message_not_found": MessageGone,
+    "cant_update_message": MessageGone,
+    "edit_window_closed": MessageGone,
+    "msg_too_long": Rejected,
+    "invalid_blocks": Rejected,
+    "no_text": Rejected,
+    "thread_not_found": Rejected,
+    "something_new": Rejected,
+    "missing_scope": Rejected,
+    "invalid_auth": AdapterStopped,
+    "not_authed": AdapterStopped,
+    "token_revoked": AdapterStopped,
+    "internal_error": Unsure,
+    "ratelimited": RateLimited,
+}
+
+
+CLASSES: list[type[SlackClientError]] = [
+    found
+    for _, found in inspect.getmembers(slack_sdk.errors, inspect.isclass)
+    if issubclass(found, SlackClientError)
+]
+
+
+def test_every_class_of_the_sdk_is_known() -> None:
+    assert {found.__name__ for found in CLASSES} == {
+        "BotUserAccessError",
+        "SlackApiError",
+        "SlackClientConfigurationError",
+        "SlackClientError",
+        "SlackClientNotConnectedError",
+        "SlackObjectFormationError",
+        "SlackRequestError",
+        "SlackTokenRotationError",
+    }
+
+
+@pytest.mark.parametrize("found", CLASSES, ids=lambda found: found.__name__)
+def test_every_class_of_the_sdk_becomes_one_of_this_wing(found: type[SlackClientError]) -> None:
+    error = found("x") if found is not SlackApiError else api_error(200, {"error": "no_text"})
+    assert isinstance(translate(error, lost=Unsure), AdapterError)
+
+
+def api_error(status: int, data: object, **headers: str) -> SlackApiError:
+    answer = AsyncSlackResponse(
+        client=None,
+        http_verb="POST",
+        api_url="",
+        req_args={},
+        data=data,  # type: ignore[arg-type]
+        headers=headers,
+        status_code=status,
+    )
+    return SlackApiError("x", answer)
+
+
+@pytest.mark.parametrize(
+    ("status", "data", "expected"),
+    [
+        (503, "upstream connect error", Unsure),
+        (500, {}, Unsure),
+        (200, {}, Unsure),
+        (403, "a proxy's page", Unreachable),
+        (429, {}, RateLimited),
+    ],
+)
+def test_answers_that_are_no_json_of_slack_are_told_apart(
+    status: int, data: object, expected: type[AdapterError]
+) -> None:
+    assert type(translate(api_error(status, data), lost=Unsure)) is expected
+
+
+@pytest.mark.parametrize("code", CODES)
+async def test_every_refusal_of_a_post_has_its_name(
+    slack: SlackEmulator, inlet: FakeInlet, code: str
+) -> None:
+    async with running(slack, inlet) as adapter:
+        slack.fail("chat.postMessage", kind=faults.ERROR, code=code)
+        with pytest.raises(AdapterError, match=r"^[A-Z].*\.$") as caught:
+            await adapter.send(to(slack.dm(ANNA), "hello"))
+        assert isinstance(caught.value, CODES[code])
+        assert not isinstance(caught.value, Unsure) or CODES[code] is Unsure
+
+
+async def test_a_pause_is_as_long_as_slack_asks(slack: SlackEmulator, inlet: FakeInlet) -> None:
+    async with running(slack, inlet) as adapter:
+        slack.fail("chat.update", kind=faults.LIMIT, retry_after=17)
+        sent = await adapter.send(to(slack.dm(ANNA), "hello"))
+        with pytest.raises(RateLimited) as caught:
+            await adapter.edit(to(slack.dm(ANNA), "bye"), sent)
+        assert caught.value.retry_after == 17
+
+
+async def test_a_server_in_trouble_leaves_a_post_in_doubt_and_an_edit_undone(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet) as adapter:
+        sent = await adapter.send(to(slack.dm(ANNA), "hello"))
+        slack.fail("chat.postMessage", kind=faults.UNWELL)
+        slack.fail("chat.update", kind=faults.UNWELL)
+        with pytest.raises(Unsure):
+            await adapter.send(to(slack.dm(ANNA), "again", key="k2"))
+        with pytest.raises(Unreachable):
+            await adapter.edit(to(slack.dm(ANNA), "bye"), sent)
+
+
+async def test_nothing_is_sent_twice_by_the_sdk(slack: SlackEmulator, inlet: FakeInlet) -> None:
+    async with running(slack, inlet) as adapter:
+        slack.fail("chat.postMessage", kind=faults.DROP)
+        with pytest.raises(Unsure):
+            await adapter.send(to(slack.dm(ANNA), "hello"))
+        assert [name for name, _ in slack.calls].count("chat.postMessage") == 1
+
+
+def test_a_missing_permission_is_named() -> None:
+    found = read_refusal(
+        "missing_scope", needed="files:write", variable="SLACK_BOT_TOKEN", unwell=Unsure
+    )
+    assert '"files:write"' in str(found)
+
+
+async def test_an_address_of_another_platform_is_refused(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet) as adapter:
+        with pytest.raises(Rejected, match="no channel of Slack"):
+            await adapter.send(to("-100/7", "hello"))

@@ -1,0 +1,108 @@
+"""What people attach is fetched with care: not too much, and the token goes to Slack only."""
+
+import pytest
+from aiohttp import web
+
+from adapters.errors import Rejected, Unreachable
+from adapters.messages import Attachment
+from tests.adapters.slack.rig import ANNA, read, running
+from tests.emulators import slack_faults as faults
+from tests.emulators.slack import SlackEmulator, SlackFile
+from tests.fakes.inlet import FakeInlet
+
+PNG = SlackFile(name="cat.png", content=b"\x89PNG" + b"x" * 100_000, mimetype="image/png")
+
+
+async def attached(slack: SlackEmulator, inlet: FakeInlet, file: SlackFile) -> Attachment:
+    await slack.says(ANNA, "look", files=[file])
+    (event,) = await inlet.receives(1)
+    (attachment,) = read(event).attachments
+    return attachment
+
+
+async def test_a_file_is_fetched_whole_or_not_at_all(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet) as adapter:
+        attachment = await attached(slack, inlet, PNG)
+        assert (attachment.kind, attachment.media_type) == ("image", "image/png")
+        size = len(PNG.content)
+        assert await adapter.fetch(attachment, most_bytes=size) == PNG.content
+        unsized = Attachment(kind="image", file_id=attachment.file_id, name="cat.png")
+        for one in (attachment, unsized):
+            with pytest.raises(Rejected, match=r"cat.png is larger"):
+                await adapter.fetch(one, most_bytes=size - 1)
+
+
+async def test_the_page_for_logging_in_is_not_taken_for_the_file(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet, bot_token=slack.bot_token) as adapter:
+        attachment = await attached(slack, inlet, PNG)
+        object.__setattr__(slack.world.app, "bot_token", "xoxb-another")
+        with pytest.raises(Rejected, match="files:read"):
+            await adapter.fetch(attachment, most_bytes=1_000_000)
+        object.__setattr__(slack.world.app, "bot_token", slack.bot_token)
+
+
+async def test_a_file_that_slack_shows_only_when_asked_is_asked_for(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet) as adapter:
+        await attached(slack, inlet, PNG)
+        (file_id,) = slack.world.contents
+        found = await adapter.fetch(Attachment(kind="image", file_id=file_id), most_bytes=1_000_000)
+        assert found == PNG.content
+
+
+async def test_a_file_that_is_gone_or_lies_elsewhere_is_refused(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet) as adapter:
+        attachment = await attached(slack, inlet, PNG)
+        slack.world.contents.clear()
+        with pytest.raises(Rejected, match="no longer there"):
+            await adapter.fetch(attachment, most_bytes=1_000_000)
+        with pytest.raises(Rejected, match="does not lie in Slack"):
+            await adapter.fetch(Attachment(kind="other", file_id=""), most_bytes=1)
+
+
+async def test_the_token_is_shown_to_nobody_but_slack(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    asked: list[str] = []
+
+    async def serve(request: web.Request) -> web.Response:
+        asked.append(request.headers.get("Authorization", ""))
+        return web.Response(text="gotcha")
+
+    application = web.Application()
+    application.router.add_get("/{rest:.*}", serve)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        port = runner.addresses[0][1]
+        async with running(slack, inlet) as adapter:
+            for url in (
+                f"http://127.0.0.1:{port}/x",
+                "https://evilslack.com/x",
+                "http://files.slack.com/x",
+                "file:///etc/passwd",
+            ):
+                with pytest.raises(Rejected, match="does not lie in Slack"):
+                    await adapter.fetch(Attachment(kind="other", file_id=url), most_bytes=100)
+    finally:
+        await runner.cleanup()
+    assert asked == []
+
+
+async def test_a_download_that_fails_can_be_tried_again(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet) as adapter:
+        attachment = await attached(slack, inlet, PNG)
+        slack.fail("download", kind=faults.UNWELL)
+        with pytest.raises(Unreachable):
+            await adapter.fetch(attachment, most_bytes=1_000_000)
+        assert await adapter.fetch(attachment, most_bytes=1_000_000) == PNG.content

@@ -1,0 +1,137 @@
+"""What is owed is shown once, without previews, and found again when it is in doubt."""
+
+import pytest
+
+from adapters.errors import MessageGone, Unsure
+from adapters.ids import Address, PlatformMessageId
+from adapters.messages import OutboundFile
+from adapters.slack.render import TEXT_LIMIT
+from tests.adapters.slack.rig import ANNA, BERT, called, read, running, to, until
+from tests.emulators import slack_faults as faults
+from tests.emulators.slack import SlackEmulator
+from tests.fakes.inlet import FakeInlet
+
+TABLE = OutboundFile(name="table.csv", media_type="text/csv", data=b"a;b\n1;2\n")
+
+
+async def test_no_link_is_unfurled_in_posts_and_edits(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet) as adapter:
+        sent = await adapter.send(to(slack.dm(ANNA), "https://evil.example/?q=secret"))
+        await adapter.edit(to(slack.dm(ANNA), "https://evil.example/?q=more"), sent)
+        for method in ("chat.postMessage", "chat.update"):
+            (call,) = called(slack, method)
+            assert (call["unfurl_links"], call["unfurl_media"]) == (False, False)
+            assert call["metadata"]["event_payload"] == {"key": "key 1"}
+
+
+async def test_the_longest_part_is_taken_as_a_post_and_as_an_edit(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet) as adapter:
+        text = "word " * (TEXT_LIMIT // 5)
+        (part,) = adapter.split(text)
+        sent = await adapter.send(to(slack.dm(ANNA), part))
+        await adapter.edit(to(slack.dm(ANNA), part), sent)
+        assert len(adapter.split(text + "more")) == 2
+
+
+async def test_an_edit_of_what_is_gone_says_so(slack: SlackEmulator, inlet: FakeInlet) -> None:
+    async with running(slack, inlet) as adapter:
+        sent = await adapter.send(to(slack.dm(ANNA), "hello"))
+        await adapter.delete(to(slack.dm(ANNA), "").address, sent)
+        for gone in (sent, PlatformMessageId("no ts")):
+            with pytest.raises(MessageGone):
+                await adapter.edit(to(slack.dm(ANNA), "bye"), gone)
+
+
+@pytest.mark.parametrize("in_thread", [True, False])
+async def test_a_message_in_doubt_is_found_on_whatever_page_it_stands(
+    slack: SlackEmulator, inlet: FakeInlet, in_thread: bool
+) -> None:
+    talk = slack.dm(ANNA)
+    async with running(slack, inlet, sockets=1) as adapter:
+        root = await slack.says(ANNA, "begin")
+        thread = root if in_thread else None
+        slack.fail("chat.postMessage", kind=faults.LOSE)
+        with pytest.raises(Unsure):
+            await adapter.send(to(talk, "in doubt", thread=thread, key="k1"))
+        for number in range(250):
+            await slack.says(ANNA, f"number {number}", thread_ts=thread)
+        found = await adapter.find(
+            to(talk, "in doubt", thread=thread, key="k1"), [PlatformMessageId(root)]
+        )
+        (ours,) = [m for m in slack.messages(talk) if m.bot]
+        assert found == ours.ts
+        other = to(talk, "in doubt", thread=thread, key="k2")
+        assert await adapter.find(other, [PlatformMessageId(root)]) is None
+
+
+async def test_what_stands_before_the_anchor_is_not_taken_for_it(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet) as adapter:
+        first = await adapter.send(to(slack.dm(ANNA), "twice", key="k1"))
+        assert await adapter.find(to(slack.dm(ANNA), "twice", key="k1"), [first]) is None
+
+
+async def test_looking_that_fails_says_so(slack: SlackEmulator, inlet: FakeInlet) -> None:
+    async with running(slack, inlet) as adapter:
+        slack.fail("conversations.history", kind=faults.ERROR, code="missing_scope")
+        with pytest.raises(Unsure, match="permission"):
+            await adapter.find(to(slack.dm(ANNA), "x"), [])
+
+
+async def test_a_file_of_an_earlier_process_is_found_by_its_name_and_size(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    owed = to(slack.dm(ANNA), "Here", file=TABLE, key="k1")
+    async with running(slack, inlet) as adapter:
+        before = await adapter.send(to(slack.dm(ANNA), "before"))
+        slack.fail("files.completeUploadExternal", kind=faults.LOSE)
+        with pytest.raises(Unsure):
+            await adapter.send(owed)
+    async with running(slack, inlet) as adapter:
+        found = await adapter.find(owed, [before])
+        shown = slack.messages(slack.dm(ANNA))[-1]
+        assert (found, shown.text) == (shown.ts, "Here")
+
+
+async def test_a_file_goes_into_its_thread(slack: SlackEmulator, inlet: FakeInlet) -> None:
+    room = slack.channel("general", members=(ANNA,))
+    async with running(slack, inlet) as adapter:
+        await slack.says(ANNA, "send it", channel=room, mention=True)
+        address = read((await inlet.receives(1))[0]).address
+        sent = await adapter.send(to("", "", address=address, file=TABLE))
+        shown = slack.messages(room)[-1]
+        assert (shown.ts, shown.thread_ts) == (sent, address.thread_id)
+        assert [file["name"] for file in shown.files] == ["table.csv"]
+
+
+async def test_heads_are_counted_in_every_kind_of_room(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    room = slack.channel("general", members=(ANNA, BERT))
+    group = slack.channel("mpdm", members=(ANNA, BERT), kind="mpim")
+    alone = slack.channel("mine", members=(ANNA,), kind="group")
+    async with running(slack, inlet) as adapter:
+        counts = [
+            await adapter.count_people(Address(chat_id=channel, is_direct=False))
+            for channel in (room, group, alone, "C0NOWHERE", room)
+        ]
+        assert counts == [2, 2, 1, None, 2]
+        assert len(called(slack, "conversations.info")) == 4
+
+
+async def test_the_newest_message_of_a_channel_is_known_from_both_sides(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet) as adapter:
+        address = to(slack.dm(ANNA), "").address
+        assert adapter.newest(address) is None
+        said = await slack.says(ANNA, "hello")
+        await inlet.receives(1)
+        assert adapter.newest(address) == said
+        sent = await adapter.send(to(slack.dm(ANNA), "hello", thread=said))
+        await until(lambda: adapter.newest(address) == sent)

@@ -1,0 +1,275 @@
+"""An answer grows by Slack's own streaming where it can, and by edits where it can't."""
+
+import pytest
+
+from adapters.errors import Unsure
+from adapters.ids import PlatformMessageId
+from adapters.messages import Button, OutboundMessage, Step
+from adapters.slack.adapter import SlackAdapter
+from tests.adapters.slack.rig import ANNA, called, read, running, settings_for, to, until
+from tests.emulators import slack_faults as faults
+from tests.emulators.slack import SlackEmulator
+from tests.fakes.inlet import FakeInlet
+
+YES = Button(key="yes", label="Yes")
+
+
+async def asked(slack: SlackEmulator, inlet: FakeInlet) -> OutboundMessage:
+    """A message that answers a question which Anna asked the agent."""
+    await slack.says(ANNA, "How much is it?")
+    (event,) = await inlet.receives(1)
+    address = read(event).address
+    assert address.thread_id
+    return to("", "Let me", address=address, is_live=True)
+
+
+def grown(message: OutboundMessage, text: str, **fields: object) -> OutboundMessage:
+    known = {"address": message.address, "key": message.key, "is_live": True, "text": text}
+    return OutboundMessage(**(known | fields))  # type: ignore[arg-type]
+
+
+def shown(slack: SlackEmulator) -> list[str]:
+    return slack.texts(slack.dm(ANNA))
+
+
+def words_sent(slack: SlackEmulator) -> list[str]:
+    """What each call added to a stream."""
+    return [
+        "".join(chunk.get("text", "") for chunk in parameters.get("chunks") or [])
+        for name, parameters in slack.calls
+        if name in ("chat.startStream", "chat.appendStream", "chat.stopStream")
+    ]
+
+
+async def test_an_answer_grows_by_what_is_new_and_ends_with_its_key(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet) as adapter:
+        message = await asked(slack, inlet)
+        sent = await adapter.send(message)
+        for text in ("Let me see", "Let me see", "Let me see: **five**"):
+            await adapter.edit(grown(message, text), sent)
+        (streaming,) = [m for m in slack.messages(slack.dm(ANNA)) if m.bot]
+        assert streaming.is_streaming
+        for _ in range(2):
+            await adapter.edit(grown(message, "Let me see: **five**.", is_live=False), sent)
+        (final,) = [m for m in slack.messages(slack.dm(ANNA)) if m.bot]
+        assert not final.is_streaming
+        assert final.shown == "Let me see: **five**."
+        assert final.metadata == {"event_type": "talaria", "event_payload": {"key": "key 1"}}
+        assert words_sent(slack) == ["Let me", " see", ": **five**", "."]
+        # The repeated end changed nothing; new words are an edit of the whole.
+        await adapter.edit(grown(message, "Six.", is_live=False), sent)
+        assert shown(slack) == ["Six."]
+
+
+async def test_in_a_room_slack_is_told_who_is_answered(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    room = slack.channel("general", members=(ANNA,))
+    async with running(slack, inlet) as adapter:
+        await slack.says(ANNA, "well?", channel=room, mention=True)
+        (event,) = await inlet.receives(1)
+        await adapter.send(to("", "So", address=read(event).address, is_live=True))
+        (call,) = called(slack, "chat.startStream")
+        assert call["recipient_user_id"] == slack.user(ANNA)
+        assert call["recipient_team_id"] == slack.team_id
+
+
+async def test_where_it_is_not_known_who_is_answered_no_stream_is_begun(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    room = slack.channel("general", members=(ANNA,))
+    root = await slack.says(ANNA, "before the bot came", channel=room)
+    slack.holds_seconds = 0
+    async with running(slack, inlet) as adapter:
+        await adapter.send(to(room, "Hm", thread=root, is_live=True))
+        assert slack.texts(room, root) == ["Hm"]
+        assert not called(slack, "chat.startStream")
+
+
+async def test_steps_are_shown_as_slack_shows_tasks(slack: SlackEmulator, inlet: FakeInlet) -> None:
+    async with running(slack, inlet) as adapter:
+        message = await asked(slack, inlet)
+        reading = Step(key="1", title="Read the page", state="running")
+        sent = await adapter.send(grown(message, "", steps=(reading,)))
+        done = Step(key="1", title="Read the page", state="done")
+        writing = Step(key="2", title="Write the file", state="failed")
+        await adapter.edit(grown(message, "Hm", steps=(done,)), sent)
+        await adapter.edit(grown(message, "Hm, no", steps=(done, writing)), sent)
+        (streaming,) = [m for m in slack.messages(slack.dm(ANNA)) if m.bot]
+        assert [(t["id"], t["status"]) for t in streaming.tasks] == [
+            ("1", "complete"),
+            ("2", "error"),
+        ]
+        assert streaming.shown == "Hm, no"
+
+
+async def test_words_that_were_taken_back_end_the_stream_and_the_whole_is_changed(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet) as adapter:
+        message = await asked(slack, inlet)
+        sent = await adapter.send(message)
+        await adapter.edit(grown(message, "No: it is"), sent)
+        assert shown(slack) == ["No: it is"]
+        await adapter.edit(grown(message, "No: it is five.", is_live=False), sent)
+        assert shown(slack) == ["No: it is five."]
+        assert len(called(slack, "chat.update")) == 2
+
+
+async def test_a_stream_that_slack_has_ended_goes_on_as_edits(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet) as adapter:
+        message = await asked(slack, inlet)
+        sent = await adapter.send(message)
+        slack.world.stream_seconds = 0
+        await adapter.edit(grown(message, "Let me see"), sent)
+        await adapter.edit(grown(message, "Let me see: five.", is_live=False), sent)
+        assert shown(slack) == ["Let me see: five."]
+
+
+async def test_a_stream_that_the_person_stopped_takes_the_last_words_as_an_edit(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet) as adapter:
+        message = await asked(slack, inlet)
+        sent = await adapter.send(message)
+        await slack.stops_session(ANNA, slack.dm(ANNA), message.address.thread_id or "")
+        await adapter.edit(grown(message, "Let me… (stopped)", is_live=False), sent)
+        assert shown(slack) == ["Let me… (stopped)"]
+
+
+async def test_a_stream_of_an_earlier_process_is_ended_by_the_next(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet) as adapter:
+        message = await asked(slack, inlet)
+        sent = await adapter.send(message)
+    async with running(slack, inlet) as adapter:
+        for _ in range(2):
+            await adapter.edit(grown(message, "Let me see: five.", is_live=False), sent)
+        (final,) = [m for m in slack.messages(slack.dm(ANNA)) if m.bot]
+        assert (final.shown, final.is_streaming) == ("Let me see: five.", False)
+
+
+@pytest.mark.parametrize("kind", [faults.LOSE, faults.DROP])
+@pytest.mark.parametrize("method", ["chat.appendStream", "chat.stopStream"])
+async def test_an_addition_in_doubt_never_stands_there_twice(
+    slack: SlackEmulator, inlet: FakeInlet, kind: faults.FaultKind, method: str
+) -> None:
+    async with running(slack, inlet) as adapter:
+        message = await asked(slack, inlet)
+        sent = await adapter.send(message)
+        slack.fail(method, kind=kind)
+        owed = grown(message, "Let me see", is_live=method == "chat.appendStream")
+        with pytest.raises(Unsure):
+            await adapter.edit(owed, sent)
+        await adapter.edit(owed, sent)
+        await adapter.edit(grown(message, "Let me see: five.", is_live=False), sent)
+        (final,) = [m for m in slack.messages(slack.dm(ANNA)) if m.bot]
+        assert (final.shown, final.is_streaming) == ("Let me see: five.", False)
+
+
+@pytest.mark.parametrize("kind", [faults.LOSE, faults.DROP])
+async def test_a_beginning_in_doubt_is_found_by_its_words(
+    slack: SlackEmulator, inlet: FakeInlet, kind: faults.FaultKind
+) -> None:
+    async with running(slack, inlet) as adapter:
+        message = await asked(slack, inlet)
+        slack.fail("chat.startStream", kind=kind)
+        newest = adapter.newest(message.address)
+        assert newest is not None
+        with pytest.raises(Unsure):
+            await adapter.send(message)
+        found = await adapter.find(message, [newest])
+        assert (found is not None) == (kind is faults.LOSE)
+        sent = found or await adapter.send(message)
+        await adapter.edit(grown(message, "Let me see: five.", is_live=False), sent)
+        assert shown(slack) == ["Let me see: five."]
+
+
+async def test_buttons_come_with_the_end_of_a_stream(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet) as adapter:
+        message = await asked(slack, inlet)
+        sent = await adapter.send(message)
+        await adapter.edit(grown(message, "Let me do it?", buttons=(YES,)), sent)
+        (asking,) = [m for m in slack.messages(slack.dm(ANNA)) if m.bot]
+        assert (asking.shown, list(asking.buttons)) == ("Let me do it?", ["t:yes"])
+        await adapter.edit(grown(message, "Done.", is_live=False), sent)
+        (done,) = [m for m in slack.messages(slack.dm(ANNA)) if m.bot]
+        assert (done.shown, done.buttons) == ("Done.", {})
+
+
+async def test_a_final_with_buttons_ends_its_stream_with_them(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet) as adapter:
+        message = await asked(slack, inlet)
+        sent = await adapter.send(message)
+        owed = grown(message, "Let me. More?", is_live=False, buttons=(YES,))
+        for _ in range(2):
+            await adapter.edit(owed, sent)
+        (final,) = [m for m in slack.messages(slack.dm(ANNA)) if m.bot]
+        assert (final.shown, list(final.buttons)) == ("Let me. More?", ["t:yes"])
+
+
+async def test_a_workspace_without_streaming_is_asked_once(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    slack.can_stream = False
+    async with running(slack, inlet) as adapter:
+        message = await asked(slack, inlet)
+        for number in range(2):
+            sent = await adapter.send(grown(message, "Let me", key=f"k{number}"))
+            await adapter.edit(grown(message, "Let me see.", key=f"k{number}", is_live=False), sent)
+        assert shown(slack) == ["Let me see."] * 2
+        assert len(called(slack, "chat.startStream")) == 1
+
+
+async def test_too_many_streams_at_once_are_posts(slack: SlackEmulator, inlet: FakeInlet) -> None:
+    async with running(slack, inlet) as adapter:
+        message = await asked(slack, inlet)
+        slack.fail("chat.startStream", kind=faults.LIMIT, retry_after=30)
+        sent = await adapter.send(message)
+        await adapter.edit(grown(message, "Let me see.", is_live=False), sent)
+        assert shown(slack) == ["Let me see."]
+
+
+async def test_streaming_that_is_turned_off_is_never_tried(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet, is_streaming=False) as adapter:
+        message = await asked(slack, inlet)
+        sent = await adapter.send(message)
+        await adapter.edit(grown(message, "Let me see"), sent)
+        assert shown(slack) == ["Let me see"]
+        assert not called(slack, "chat.startStream")
+
+
+async def test_a_message_that_is_deleted_while_it_grows_is_gone(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet) as adapter:
+        message = await asked(slack, inlet)
+        sent = await adapter.send(message)
+        for _ in range(2):
+            await adapter.delete(message.address, sent)
+        assert shown(slack) == []
+
+
+async def test_steps_are_lines_where_nothing_streams(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    adapter = SlackAdapter(settings_for(slack))
+    assert adapter.shows_steps
+    async with running(slack, inlet, is_streaming=False) as adapter:
+        message = await asked(slack, inlet)
+        step = Step(key="1", title="Read the page", state="running")
+        sent: PlatformMessageId = await adapter.send(grown(message, "", steps=(step,)))
+        assert shown(slack) == ["_⏳ Read the page_"]
+        await adapter.edit(grown(message, "Five.", steps=(step,), is_live=False), sent)
+        await until(lambda: shown(slack) == ["Five."])
