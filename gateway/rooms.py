@@ -26,7 +26,7 @@ V = TypeVar("V")
 
 _MOST_ROOMS = 4096
 _COUNT_TIMEOUT = 3.0
-"""Seconds that a platform has to say who is in a room; a message waits for that."""
+"""A message waits for that."""
 _NOT_ALONE = 60.0
 """Seconds for which a room with others in it is taken to have them still. That a room is its
 person's alone is asked every time: a second person must be noticed at the next turn."""
@@ -64,9 +64,16 @@ class Rooms:
     """
 
     def __init__(
-        self, *, database: Database, adapters: Mapping[str, ChatAdapter], now: Callable[[], int]
+        self,
+        *,
+        database: Database,
+        adapters: Mapping[str, ChatAdapter],
+        now: Callable[[], int],
+        patience: float = _COUNT_TIMEOUT,
     ) -> None:
+        """`patience` is how long, in seconds, a platform has to say who is in a room."""
         self._database = database
+        self._patience = patience
         self._adapters = adapters
         self._now = now
         self._known: OrderedDict[tuple[str, str], Room] = OrderedDict()
@@ -144,19 +151,18 @@ class Rooms:
         if since is not None and time.monotonic() - since < _NOT_ALONE:
             return False
         adapter = self._adapters.get(room.platform)
-        count = await _count(adapter, address) if isinstance(adapter, CanCount) else None
+        count = await self._count(adapter, address) if isinstance(adapter, CanCount) else None
         if count != 1:
             self._crowded[place] = time.monotonic()
             _bound(self._crowded)
         return count == 1
 
-
-async def _count(adapter: CanCount, address: Address) -> int | None:
-    try:
-        async with asyncio.timeout(_COUNT_TIMEOUT):
-            return await adapter.count_people(address)
-    except (AdapterError, TimeoutError):
-        return None
+    async def _count(self, adapter: CanCount, address: Address) -> int | None:
+        try:
+            async with asyncio.timeout(self._patience):
+                return await adapter.count_people(address)
+        except (AdapterError, TimeoutError):
+            return None
 
 
 def _own(

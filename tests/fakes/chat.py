@@ -257,7 +257,7 @@ class FakeChat(PlainChat):
 
     most_buttons: int = 25
     most_file_bytes: int = 1_000_000
-    people: int | None = 1
+    people: int | None = 2
     """What `count_people` tells of every room."""
     attached: dict[str, bytes] = field(default_factory=dict)
     """What can be fetched, by `file_id`; without one it is gone."""
