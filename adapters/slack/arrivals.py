@@ -105,7 +105,8 @@ class Arrivals:
         is_whole: Callable[[str], bool],
     ) -> None:
         """Make the events durable. Raises what the inlet raises."""
-        await self._people.learn(arrival.user for arrival in arrivals)
+        rooms = [a.channel for a in arrivals if a.mark and not is_im(a.channel)]
+        await self._people.learn([arrival.user for arrival in arrivals], rooms)
         events = [
             RawEvent(
                 event_id=arrival.event_id,
@@ -140,7 +141,7 @@ class Arrivals:
 
     async def _facts(self, arrival: Arrival) -> Json:
         """What the reading of some kinds of events depends on besides."""
-        facts: Json = {"at": int(time.time() * 1000)}
+        facts: Json = {"at": int(time.time() * 1000), "room": self._people.title(arrival.channel)}
         if arrival.kind in ("command", "shortcut"):
             facts["is_own_talk"] = await self._is_own_talk(arrival)
         if arrival.kind == "command":

@@ -9,8 +9,8 @@ import aiohttp
 from adapters.errors import AdapterError, Rejected, Unreachable, Unsure
 from adapters.messages import Attachment, OutboundFile, OutboundMessage
 from adapters.slack.api import Api, Spot, read
+from adapters.slack.markup import caption_of
 from adapters.slack.refusals import MissingScope, read_status
-from adapters.slack.render import words_of
 from adapters.slack.tracks import Recent
 from adapters.slack.words import Json, is_ts, part, parts, text_in
 
@@ -75,7 +75,7 @@ class Files:
             await web.files_completeUploadExternal(
                 files=[{"id": file_id, "title": file.name}],
                 channel_id=spot.channel,
-                initial_comment=words_of(message.text) if message.text.strip() else None,
+                initial_comment=caption_of(message.text) or None,
                 thread_ts=spot.thread,
             )
         for pause in _PAUSES:

@@ -1,9 +1,8 @@
 """Renders Markdown as the blocks of an App Home, which knows no Markdown; pure."""
 
-from collections.abc import Iterator, Sequence
-
-from adapters.markdown import Block, CodeBlock, Heading, Listing, Paragraph, Quote, Rule, Run, parse
+from adapters.markdown import Block, Heading, Rule, parse
 from adapters.messages import OutboundMessage
+from adapters.slack.markup import lines_of
 from adapters.slack.render import actions_of
 from adapters.slack.words import Json, plain_text
 
@@ -30,7 +29,7 @@ def _render(block: Block) -> list[Json]:
             title = "".join(run.text for run in runs).replace("\n", " ")[:_HEADER]
             return [{"type": "header", "text": {"type": "plain_text", "text": title or "…"}}]
         case _:
-            return _sections("\n".join(_lines(block)))
+            return _sections("\n".join(lines_of(block)))
 
 
 def _sections(text: str) -> list[Json]:
@@ -41,49 +40,3 @@ def _sections(text: str) -> list[Json]:
         for piece in pieces
         if piece.strip()
     ]
-
-
-def _lines(block: Block) -> Iterator[str]:
-    match block:
-        case Paragraph(runs=runs) | Heading(runs=runs):
-            yield from _words(runs).split("\n")
-        case CodeBlock(text=text):
-            yield f"```{_escape(text)}```"
-        case Quote(blocks=blocks):
-            for inner in blocks:
-                yield from (f">{line}" for line in _lines(inner))
-        case Listing(items=items, first=first):
-            for number, item in enumerate(items):
-                mark = "•" if first is None else f"{first + number}."
-                lines = [line for inner in item for line in _lines(inner)]
-                yield f"{mark} {lines[0] if lines else ''}"
-                yield from (f"    {line}" for line in lines[1:])
-        case Rule():
-            yield "———"
-        case _:
-            for row in block.rows:
-                yield " · ".join(_words(cell) for cell in row)
-
-
-def _words(runs: Sequence[Run]) -> str:
-    return "".join(_styled(run) for run in runs)
-
-
-def _styled(run: Run) -> str:
-    text = _escape(run.text)
-    if run.link is not None:
-        target = _escape(run.link).replace("|", "%7C")
-        label = text.replace("\n", " ").replace("|", "¦")
-        return f"<{target}|{label or target}>"
-    core = text.strip()
-    if not core or "\n" in core:
-        return text
-    for style, mark in (("code", "`"), ("strike", "~"), ("italic", "_"), ("bold", "*")):
-        if style in run.styles:
-            core = f"{mark}{core}{mark}"
-    lead = text[: len(text) - len(text.lstrip())]
-    return lead + core + text[len(text.rstrip()) :]
-
-
-def _escape(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,55 +1,73 @@
-"""Knows what people call themselves, asking Slack once about each."""
+"""Knows what people and rooms are called, asking Slack once about each."""
 
 import asyncio
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 
 from adapters.errors import AdapterError
 from adapters.slack.api import Api
 from adapters.slack.events import Person
 from adapters.slack.tracks import Recent
+from adapters.slack.words import text_in
 
 _log = logging.getLogger(__name__)
 
 _PATIENCE = 1.2
-"""Seconds that an event may wait for a name: Slack wants its ack within three."""
+"""Seconds that an event may wait for names: Slack wants its ack within three."""
 _KEEPS = 24 * 3600.0
 _KEEPS_NOTHING = 300.0
 
 
 class People:
-    """Names of the last ten thousand people."""
+    """Names of the last ten thousand people and rooms."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
-        self._known: Recent[str, tuple[Person | None, float]] = Recent()
+        self._people: Recent[str, Person] = Recent()
+        self._titles: Recent[str, str] = Recent()
+        self._until: Recent[str, float] = Recent()
+        """When each has to be asked about again."""
 
     def get(self, user: str) -> Person | None:
         """What is known of somebody now."""
-        found = self._known.get(user)
-        return found[0] if found is not None else None
+        return self._people.get(user)
 
-    async def learn(self, users: Iterable[str]) -> None:
+    def title(self, room: str) -> str:
+        """What a room is called, empty if that is not known."""
+        return self._titles.get(room) or ""
+
+    async def learn(self, users: Iterable[str], rooms: Iterable[str]) -> None:
         """Ask about those who are not known. Never fails; takes a second at most."""
-        now = time.monotonic()
-        unknown = []
-        for user in dict.fromkeys(users):
-            found = self._known.get(user)
-            if user and (found is None or found[1] < now):
-                unknown.append(user)
-        if not unknown:
+        asked = [self._ask(user, self._meet) for user in self._unknown(users)]
+        asked += [self._ask(room, self._visit) for room in self._unknown(rooms)]
+        if not asked:
             return
         try:
             async with asyncio.timeout(_PATIENCE):
-                await asyncio.gather(*(self._ask(user) for user in unknown))
+                await asyncio.gather(*asked)
         except TimeoutError:
-            _log.info("slack did not tell in time what %d people are called", len(unknown))
+            _log.info("slack did not tell in time what %d people and rooms are called", len(asked))
 
-    async def _ask(self, user: str) -> None:
+    def _unknown(self, names: Iterable[str]) -> list[str]:
+        now = time.monotonic()
+        return [
+            name for name in dict.fromkeys(names) if name and (self._until.get(name) or 0) < now
+        ]
+
+    async def _ask(self, name: str, ask: Callable[[str], Awaitable[None]]) -> None:
+        keeps = _KEEPS
         try:
-            person, keeps = await self._api.fetch_person(user), _KEEPS
+            await ask(name)
         except (AdapterError, ValueError) as error:
-            _log.info("slack did not tell what %s is called: %s", user, error)
-            person, keeps = None, _KEEPS_NOTHING
-        self._known.put(user, (person, time.monotonic() + keeps))
+            _log.info("slack did not tell what %s is called: %s", name, error)
+            keeps = _KEEPS_NOTHING
+        self._until.put(name, time.monotonic() + keeps)
+
+    async def _meet(self, user: str) -> None:
+        self._people.put(user, await self._api.fetch_person(user))
+
+    async def _visit(self, room: str) -> None:
+        about = await self._api.fetch_room(room)
+        if not about.get("is_mpim"):  # their names are made of the members'
+            self._titles.put(room, text_in(about, "name", default=""))

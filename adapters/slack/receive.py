@@ -65,6 +65,7 @@ class _Message:
         self._bot = part(envelope, "bot")
         self._is_ours = bool(envelope.get("is_ours"))
         self._is_edit = envelope.get("kind") == "edit"
+        self._room = plain_name(text_in(envelope, "room", default=""))
 
     def read(self) -> InboundMessage | None:
         """What was said; None when nothing was."""
@@ -84,6 +85,7 @@ class _Message:
             is_edit=self._is_edit,
             attachments=attachments,
             quote=quote,
+            room_title=self._room or None,
             sent_at=milliseconds(ts),
         )
 

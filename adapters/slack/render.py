@@ -54,7 +54,8 @@ def update_of(message: OutboundMessage) -> Json:
 
 def whisper_of(message: OutboundMessage) -> Json:
     """What is posted where only the person sees it."""
-    return {"response_type": "ephemeral", **_blocks(_shown(message), message.buttons)}
+    shown = _blocks(_shown(message), message.buttons)
+    return shown | {"response_type": "ephemeral", "unfurl_links": False, "unfurl_media": False}
 
 
 def metadata_of(message: OutboundMessage) -> Json:

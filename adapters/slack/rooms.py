@@ -37,4 +37,5 @@ class Rooms:
         members = room.get("num_members")
         if room.get("is_mpim") or not isinstance(members, int):
             members = await self._api.count_members(channel)
-        return max(members - 1, 0)
+        # The bot itself is counted where it is a member; a command may come from elsewhere.
+        return max(members - (room.get("is_member") is not False), 0)

@@ -22,10 +22,14 @@ _log = logging.getLogger(__name__)
 _FIRST_PAUSE = 0.5
 _CROWD_PAUSE = 5.0
 """Seconds to wait at least when Slack says that there are too many connections already."""
+_LONG_LIFE = 4.0
+"""Seconds after which the end of a connection is nothing odd, and the next one opens at once."""
 _GREETING = 15.0
 """Seconds within which a new connection has to say hello."""
 _FAREWELL = 30.0
 """Seconds that an old connection may still bring events while its successor is there."""
+_GOODBYE = 2.0
+"""Seconds that a server has to answer a goodbye."""
 _FRAME_LIMIT = 4 * 1024 * 1024
 
 
@@ -55,7 +59,7 @@ class Sockets:
 
     async def _hold(self, tasks: asyncio.TaskGroup, changed: Callable[[], None]) -> None:
         """One place for a connection: whenever it is free or about to be, the next is opened."""
-        pause = _FIRST_PAUSE
+        pause = first = min(_FIRST_PAUSE, self._longest_pause)
         while True:
             line = _Line(self._app, tasks, self._note_alive)
             try:
@@ -73,7 +77,7 @@ class Sockets:
                 pause = min(2 * pause, self._longest_pause)
                 await asyncio.sleep(wait)
                 continue
-            pause = _FIRST_PAUSE
+            begun = time.monotonic()
             reading = tasks.create_task(self._attend(line, changed))
             await line.is_leaving.wait()
             if line.has_to_stop:
@@ -86,6 +90,11 @@ class Sockets:
                 self.trouble = str(_Crowded())
                 changed()
                 await asyncio.sleep(min(_CROWD_PAUSE, self._longest_pause))
+            if time.monotonic() - begun > _LONG_LIFE:
+                pause = first
+            else:  # who is sent away again and again has to slow down
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, self._longest_pause)
 
     async def _attend(self, line: "_Line", changed: Callable[[], None]) -> None:
         """Take what a connection brings until it ends."""
@@ -131,7 +140,11 @@ class _Line:
         url = await api.open_socket()
         try:
             self._socket = await api.session.ws_connect(
-                url, heartbeat=heartbeat, autoping=False, max_msg_size=_FRAME_LIMIT
+                url,
+                heartbeat=heartbeat,
+                autoping=False,
+                max_msg_size=_FRAME_LIMIT,
+                timeout=aiohttp.ClientWSTimeout(ws_close=_GOODBYE),
             )
         except (aiohttp.ClientError, TimeoutError) as error:
             raise Unreachable(f"Slack's websocket can't be opened: {error}.") from error

@@ -105,7 +105,7 @@ async def test_people_are_called_as_they_call_themselves(
         found = read((await inlet.receives(2))[1])
         assert (found.sender.display_name, found.sender.username) == ("anna", "anna")
         assert found.sender.language == "de-DE"
-        assert found.text == "ask @bert"
+        assert (found.text, found.room_title) == ("ask @bert", "general")
         await slack.says(ANNA, "again", channel=room)
         await inlet.receives(3)
         assert len(called(slack, "users.info")) == 2

@@ -8,6 +8,7 @@ from hypothesis import given
 from adapters.errors import Rejected
 from adapters.messages import Button, OutboundMessage, Step
 from adapters.slack.home import view_of
+from adapters.slack.markup import caption_of
 from adapters.slack.render import (
     TEXT_LIMIT,
     actions_of,
@@ -125,6 +126,15 @@ def test_a_home_shows_titles_lists_and_links_in_blocks() -> None:
 @given(MARKDOWN)
 def test_every_text_makes_a_home_that_slack_takes(text: str) -> None:
     check(view_of(owed(text, buttons=(YES, NO)))["blocks"], limit=100)
+
+
+def test_the_words_of_a_file_hold_no_address_that_slack_would_look_up() -> None:
+    said = caption_of("**Here**: [it](https://a.b/c?x&y) or https://d.e and <!here>\n\n- <f@g.h>")
+    assert said == (
+        "*Here*: it `https://a.b/c?x&amp;y` or `https://d.e` and &lt;!here&gt;\n\n"
+        "• <mailto:f@g.h|f@g.h>"
+    )
+    assert caption_of(" ") == ""
 
 
 def test_a_home_is_never_empty_and_never_too_long() -> None:

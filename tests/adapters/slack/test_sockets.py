@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import logging
 import time
 from collections.abc import Callable
@@ -226,3 +227,18 @@ async def test_a_run_that_was_cancelled_can_be_run_again_and_leaves_no_noise(
             with pytest.raises(Unreachable):
                 await adapter.send(to(slack.dm(ANNA), "late"))
     assert caplog.messages == []
+
+
+async def test_who_is_sent_away_again_and_again_slows_down(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet, sockets=1, longest_pause=0.4):
+        began = time.monotonic()
+        for wanted in range(slack.connections_opened + 1, slack.connections_opened + 4):
+            await slack.drop_sockets()
+            await slack.wait_for(functools.partial(_opened, slack, wanted))
+        assert time.monotonic() - began > 0.8
+
+
+def _opened(slack: SlackEmulator, wanted: int) -> bool:
+    return slack.connections_opened >= wanted

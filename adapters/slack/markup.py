@@ -1,0 +1,69 @@
+"""Renders Markdown in Slack's older markup, for the places that know no other; pure."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from adapters.markdown import Block, CodeBlock, Heading, Listing, Paragraph, Quote, Rule, Run, parse
+from adapters.slack.words import plain_text
+
+_ADDRESS = re.compile(r"<?(?P<address>\w+://[^\s<>|`]+)(?:\|(?P<label>[^<>\n]*)>)?>?")
+
+
+def caption_of(text: str) -> str:
+    """The words that go with a file. Previews can't be turned off there, and a preview sends an
+    address out: so addresses stand in them as code, which Slack neither links nor looks up.
+    """
+    blocks = ("\n".join(lines_of(block)) for block in parse(plain_text(text)))
+    return _ADDRESS.sub(_tell, "\n\n".join(blocks))
+
+
+def _tell(match: re.Match[str]) -> str:
+    label, address = match["label"], match["address"]
+    return f"{label} `{address}`" if label and label != address else f"`{address}`"
+
+
+def lines_of(block: Block) -> Iterator[str]:
+    """A block's lines; nothing in them is looked up by Slack but what is a link."""
+    match block:
+        case Paragraph(runs=runs) | Heading(runs=runs):
+            yield from _words(runs).split("\n")
+        case CodeBlock(text=text):
+            yield f"```{_escape(text)}```"
+        case Quote(blocks=blocks):
+            for inner in blocks:
+                yield from (f">{line}" for line in lines_of(inner))
+        case Listing(items=items, first=first):
+            for number, item in enumerate(items):
+                mark = "•" if first is None else f"{first + number}."
+                lines = [line for inner in item for line in lines_of(inner)]
+                yield f"{mark} {lines[0] if lines else ''}"
+                yield from (f"    {line}" for line in lines[1:])
+        case Rule():
+            yield "———"
+        case _:
+            for row in block.rows:
+                yield " · ".join(_words(cell) for cell in row)
+
+
+def _words(runs: Sequence[Run]) -> str:
+    return "".join(_styled(run) for run in runs)
+
+
+def _styled(run: Run) -> str:
+    text = _escape(run.text)
+    if run.link is not None:
+        target = _escape(run.link).replace("|", "%7C")
+        label = text.replace("\n", " ").replace("|", "¦")
+        return f"<{target}|{label or target}>"
+    core = text.strip()
+    if not core or "\n" in core:
+        return text
+    for style, mark in (("code", "`"), ("strike", "~"), ("italic", "_"), ("bold", "*")):
+        if style in run.styles:
+            core = f"{mark}{core}{mark}"
+    lead = text[: len(text) - len(text.lstrip())]
+    return lead + core + text[len(text.rstrip()) :]
+
+
+def _escape(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
