@@ -24,7 +24,7 @@ class Secrets:
 
 
 async def live(home: Path, secrets: Secrets) -> list[tuple[object, ...]]:
-    """The requests of all turns in rooms, and of others' turns, with these secrets."""
+    """The requests of all turns in rooms, and the first of Bob's own talk, with these secrets."""
     model = Searcher("canary cage room")
     async with street(home, model) as here:
         await here.says("ann", "hello")
@@ -42,7 +42,7 @@ async def live(home: Path, secrets: Secrets) -> list[tuple[object, ...]]:
         for who in ("ann", "bob", "ann"):
             await here.says(who, "the room has a canary", room="den")
         await here.says("bob", "tell me about the canary")
-    return [see(request) for request in model.requests[count:]]
+    return [see(request) for request in model.requests[count:-1]]
 
 
 @pytest.fixture(scope="module")
@@ -75,9 +75,9 @@ async def test_what_is_shared_does_change_it(
     tmp_path: Path, plain: list[tuple[object, ...]]
 ) -> None:
     """The comparison above would see what is seen."""
-    assert len(plain) == 2 * (4 + 3 + 1)
+    assert len(plain) == 2 * (4 + 3) + 1
     shows = ["Speaks German" in str(request[0]) for request in plain]
-    assert shows == [True] * 4 + [False] * 12, "Ann's own talk in the room, and nobody else's"
+    assert shows == [True] * 4 + [False] * 11, "Ann's own talk in the room, and nobody else's"
     assert "canary" in str(plain[2][2]), "the room's own words are found"
     for request in plain[:14]:
         assert "sings" not in str(request)
