@@ -155,12 +155,14 @@ class Identity:
 
         def work(connection: Connection) -> OutboxRow | None:
             inbox.finish(connection, inbox_id=inbox_id, reason="claim")
-            if is_silenced(connection, asker, now):
-                return None
-            if message.address.is_direct:
-                words = _claim(connection, asker, code, now)
-            else:
+            if not message.address.is_direct:
                 words = spoil(connection, asker, code, wording.CLAIM_IN_ROOM, now)
+            elif is_silenced(connection, asker, now):
+                return None
+            else:
+                words = _claim(connection, asker, code, now)
+            if not words:
+                return None
             return outbox.owe(connection, Debt(platform=platform, chat=chat, body=words), now=now)
 
         row = await self._database.write("people.claim", work)
@@ -170,6 +172,12 @@ class Identity:
     def is_known(self, platform: str, sender: Sender) -> bool:
         """True for an account that was recognised lately."""
         return (platform, sender.user_id) in self._known
+
+    def renew(self, person: Person) -> None:
+        """Know a person as they are now, by every account that they used lately."""
+        for key, known in self._known.items():
+            if known.id == person.id:
+                self._known[key] = person
 
     def forget_known(self) -> None:
         """Read people afresh from the database from now on."""
@@ -262,7 +270,8 @@ def note_wrong(connection: Connection, asker: Asker, words: str, now: int) -> st
 def spoil(connection: Connection, asker: Asker, code: str, words: str, now: int) -> str:
     """End a code that others have read, whatever it was for; `words` say so.
 
-    Counts as a wrong one, so that nobody can try codes out in a room.
+    Counts as a wrong one, so that nobody can try codes out in a room; an account that is
+    not listened to gets no words, but what it shows to others is ended all the same.
     """
     code_hash = hash_code(code)
     found = people.find_code(connection, code_hash=code_hash, purpose="claim", now=now)
@@ -271,6 +280,8 @@ def spoil(connection: Connection, asker: Asker, code: str, words: str, now: int)
     link = links.find_open(connection, code_hash=code_hash, now=now)
     if link:
         links.close(connection, link_id=link.id, outcome="over", now=now)
+    if is_silenced(connection, asker, now):
+        return ""
     note_wrong(connection, asker, words, now)
     return words
 

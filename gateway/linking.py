@@ -87,12 +87,11 @@ class Linking:
         words = sent.words
         if words.casefold() == CANCEL:
             return self._cancel(connection, sent, person, now)
+        if not sent.is_direct:
+            told = wording.LINK_IN_ROOM
+            return spoil(connection, sent.asker, words, told, now) if words else told, []
         if words and is_silenced(connection, sent.asker, now):
             return "", []
-        if not sent.is_direct:
-            if words:
-                spoil(connection, sent.asker, words, wording.LINK_IN_ROOM, now)
-            return wording.LINK_IN_ROOM, []
         if words:
             return self._take_code(connection, sent, now)
         return self._begin(connection, sent, person, now) if person else ("", [])

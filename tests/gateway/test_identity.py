@@ -13,6 +13,7 @@ from agent_core.ids import InboxId
 from agent_core.state import people
 from agent_core.state.database import Database
 from agent_core.state.outbox import OutboxRow
+from agent_core.state.people import NewAccount
 from gateway import identity as identity_module
 from gateway import wording
 from gateway.access import Access
@@ -181,6 +182,63 @@ async def test_guessing_is_stopped_even_for_the_right_code(
     assert await claim(identity, "AAAA-AAA6") == wording.CODE_PAUSE
     assert await claim(identity, code) == ""
     assert await claim(identity, code, "6") == wording.CLAIMED
+
+
+async def test_a_restart_forgets_no_wrong_code(
+    meet: Callable[..., Identity], database: Database, time: Time
+) -> None:
+    code = await claim_code(database, time)
+    for number in range(5):
+        await claim(meet(), f"AAAA-AAA{number + 2}")
+    assert await claim(meet(), code) == ""
+    assert await claim(meet(), code, "6") == wording.CLAIMED
+
+
+async def test_who_guesses_hears_nothing_at_all_for_a_while(
+    meet: Callable[..., Identity], time: Time
+) -> None:
+    identity = meet()
+    for number in range(5):
+        await claim(identity, f"AAAA-AAA{number + 2}")
+    assert await identity.meet_stranger("telegram", message(), InboxId(2)) is None
+    time.now += 600_000
+    assert await identity.meet_stranger("telegram", message(), InboxId(3))
+
+
+async def test_a_code_that_one_who_is_not_listened_to_shows_in_a_room_is_spoiled_all_the_same(
+    meet: Callable[..., Identity], database: Database, time: Time
+) -> None:
+    identity = meet()
+    code = await claim_code(database, time)
+    for number in range(5):
+        await claim(identity, f"AAAA-AAA{number + 2}")
+    shown = message(is_direct=False)
+    assert await identity.claim("telegram", shown, InboxId(7), code) is None
+    assert await claim(identity, code, "6") == wording.CODE_UNKNOWN
+
+
+async def test_an_account_of_a_person_talks_as_long_as_one_of_theirs_is_let_in_by_itself(
+    meet: Callable[..., Identity], database: Database
+) -> None:
+    ana = await meet("telegram:5").recognise("telegram", sender())
+    assert ana
+    added = NewAccount(platform="discord", user_id="7", display_name="Ana", admitted_by="list")
+    await database.write("add", lambda c: people.attach_account(c, added, person_id=ana.id, now=0))
+    assert await meet("telegram:5").recognise("discord", sender("7")) == ana
+    assert await meet().recognise("discord", sender("7")) is None
+
+
+async def test_who_is_read_while_people_change_is_not_remembered(
+    meet: Callable[..., Identity], database: Database
+) -> None:
+    identity = meet("telegram:5")
+    await identity.recognise("telegram", sender())
+    identity.forget_known()
+    reading = asyncio.create_task(identity.recognise("telegram", sender()))
+    await asyncio.sleep(0)
+    identity.forget_known()
+    await reading
+    assert not identity.is_known("telegram", sender())
 
 
 async def test_who_guessed_may_try_again_after_the_pause(
