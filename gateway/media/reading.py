@@ -128,7 +128,7 @@ class Reader:
                 data = await self._try_to_fetch(adapter, attachment, most)
         except Rejected as error:
             note = f"{wording.describe(attachment)}: could not be fetched"
-            return Unreadable(note=note, sentence=str(error))
+            return Unreadable(note=note, sentence=wording.tell_lost(attachment, str(error)))
         except (AdapterError, TimeoutError) as error:
             _log.warning("an attachment can't be fetched from %s: %s", platform, error)
             return _refuse(attachment, "unfetched")

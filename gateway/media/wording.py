@@ -158,6 +158,11 @@ def describe(attachment: Attachment) -> str:
     return f"{kind} {flatten(attachment.name or '', _NAME_LIMIT)}".strip()
 
 
+def tell_lost(attachment: Attachment, why: str) -> str:
+    """What the platform says of a file that it does not hand out, with the file's name."""
+    return f"{name(attachment)}: {why}" if attachment.name else why
+
+
 def tell_size(size: int) -> str:
     """Bytes as people say it."""
     return f"{size / 1_000_000:.2g} MB" if size < 10_000_000 else f"{size // 1_000_000} MB"

@@ -1,9 +1,11 @@
 """Whatever people send: answered or told why not, never silence, never a crash."""
 
+import base64
 from typing import Any
 
 import pytest
 
+from tests.emulators.pictures import make_png
 from tests.emulators.telegram_cast import ANNA, SUPERGROUP
 from tests.emulators.telegram_media import document, photo, sticker, voice
 from tests.journeys.stage import Stage, facts, heard
@@ -27,20 +29,26 @@ CONTACT = {"contact": {"phone_number": "+41 31 000 00 00", "first_name": "Ada"}}
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        (sticker(), "A sticker!"),
-        (voice(), "voice notes"),
-        (photo(), "pictures"),
-        (document(), "files"),
-        (document("song.mp3", "audio/mpeg"), "audio"),
+        (sticker(file_id="moving"), "A sticker!"),
+        (voice(), "nobody has set up transcription"),
+        (photo(file_id="gone"), "does not have that file"),
+        (document("plan.docx"), "export it as PDF"),
+        (document("song.mp3", "audio/mpeg", file_id="song"), "nobody has set up transcription"),
+        (document("film.mkv", file_id="huge", size=10_000_000_000), "files of up to 10 MB"),
         (LOCATION, "that kind of message"),
         (POLL, "that kind of message"),
         (CONTACT, "that kind of message"),
     ],
-    ids=["sticker", "voice", "photo", "document", "song", "location", "poll", "contact"],
+    ids=["sticker", "voice", "photo", "document", "song", "huge", "location", "poll", "contact"],
 )
 async def test_what_can_not_be_read_is_told(
     stage: Stage, fields: dict[str, Any], words: str
 ) -> None:
+    stage.telegram.world.contents |= {
+        "moving": b"\x1f\x8b\x08 a sticker that moves \0",
+        "document-1": b"PK\x03\x04 \0\1\2\3 word/document.xml",
+        "song": b"ID3\x03 \0\1\2\3",
+    }
     async with stage.open() as house:
         assert words in await house.ask(ANNA, None, **fields)
         assert await house.ask(ANNA, "hello") == "echo: hello"
@@ -59,15 +67,25 @@ async def test_a_bare_mention_in_a_room_is_not_met_with_silence(stage: Stage) ->
         assert "empty message" in await house.ask(ANNA, "@talaria_bot", chat=SUPERGROUP)
 
 
-async def test_a_picture_with_words_is_answered_and_the_model_knows_of_the_picture(
-    stage: Stage,
-) -> None:
+async def test_a_picture_with_words_reaches_the_model_as_a_picture(stage: Stage) -> None:
+    picture = make_png(1280, 960)
+    stage.telegram.world.contents["photo-1-1280"] = picture
     async with stage.open() as house:
         told = await house.ask(ANNA, None, caption="isn't he *cute*?", **photo())
-        assert told == "echo: isn't he cute?"
+        assert told == "echo: isn't he cute? | [image]"
         assert heard(stage.turns[-1]) == ["isn't he *cute*?"]
-        assert "Attached, you know only this of it" in facts(stage.turns[-1])
-        assert "image" in facts(stage.turns[-1])
+        *_, block = stage.turns[-1]["messages"][-1]["content"]
+        assert base64.b64decode(block["source"]["data"]) == picture
+        assert "Attached" not in facts(stage.turns[-1])
+
+
+async def test_words_beside_a_picture_that_is_gone_are_answered(stage: Stage) -> None:
+    async with stage.open() as house:
+        await house.ask(ANNA, None, caption="isn't he cute?", **photo(file_id="gone"))
+        await house.until(lambda: bool(stage.turns))
+        assert 'Attached, you know only this of it: "image: could not be fetched' in facts(
+            stage.turns[-1]
+        )
 
 
 async def test_what_was_passed_on_is_not_taken_for_the_persons_own_words(stage: Stage) -> None:
