@@ -119,15 +119,15 @@ class Api:
             if len(found) < _PAGE:
                 return
 
-    async def read_newest(self, channel_id: str) -> list[Json]:
-        """The newest messages of a channel."""
+    async def read_newest(self, channel_id: str, *, before: str = "") -> list[Json]:
+        """The newest hundred messages of a channel, or those before one, oldest first."""
         page: list[Json] = await self._call(
             "GET",
             _MESSAGES,
-            params={"limit": str(_PAGE)},
+            params={"limit": str(_PAGE)} | ({"before": before} if before else {}),
             ids={"channel_id": channel_id},
         )
-        return page
+        return page[::-1]
 
     async def fetch_message(self, channel_id: str, message_id: str) -> Json:
         """One message."""

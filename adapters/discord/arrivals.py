@@ -2,25 +2,28 @@
 
 import asyncio
 import logging
+import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from adapters.contract import Inlet
 from adapters.discord.backlog import Backlog, Heard, HeardKind, make_event
-from adapters.discord.catchup import Catchup
+from adapters.discord.catchup import Catchup, Start
 from adapters.discord.facts import Facts
 from adapters.discord.pauses import Pauses
 from adapters.discord.promises import Promises
 from adapters.discord.receive import BUTTON, PRESS, is_for_us
 from adapters.discord.settings import DiscordSettings
-from adapters.discord.words import Json, id_in, part, text_in
+from adapters.discord.words import Json, id_in, part, snowflake_at, text_in
 from adapters.errors import Unreachable
 from adapters.messages import RawEvent
 
 _log = logging.getLogger(__name__)
 
 _MOST_AT_ONCE = 100
+_READ_AT_ONCE = 4
+"""Channels whose history is read at a time."""
 _LONGEST_PAUSE = 5.0
 _COMMAND = 2
 
@@ -39,6 +42,7 @@ class Arrivals:
         self._promises = promises
         self._longest_pause = min(settings.longest_pause, _LONGEST_PAUSE)
         self._backlog = Backlog()
+        self._slots = asyncio.Semaphore(_READ_AT_ONCE)
         self._queue: deque[Heard | None] = deque()
         """What came, in order; None is the begin of a session."""
         self._stirred = asyncio.Event()
@@ -59,20 +63,32 @@ class Arrivals:
 
     async def work(self, inlet: Inlet) -> None:
         """Hand over until cancelled."""
-        catching_up: asyncio.Task[None] | None = None
+        try:
+            await self._work(inlet)
+        finally:
+            self._promises.give_up()
+
+    async def _work(self, inlet: Inlet) -> None:
+        reading: set[asyncio.Task[None]] = set()
         async with asyncio.TaskGroup() as group:
+
+            def read(places: Mapping[str, Start]) -> None:
+                task = group.create_task(self._catch_up(inlet, places))
+                reading.add(task)
+                task.add_done_callback(reading.discard)
+
             while True:
                 await self._stirred.wait()
                 if self._queue and self._queue[0] is None:
                     self._queue.popleft()
-                    if catching_up:
-                        catching_up.cancel()
-                        await asyncio.wait((catching_up,))
+                    await _end(reading)
                     marks = await self._marks(inlet)
-                    self._backlog.begin(marks)
-                    catching_up = group.create_task(self._catch_up(inlet, marks))
+                    self._backlog.begin(marks, now=snowflake_at(time.time()))
+                    read({channel: Start(after=mark) for channel, mark in marks.items()})
                     continue
-                batch = self._take_batch()
+                batch, discovered = self._take_batch()
+                for heard in discovered:
+                    read({heard.channel: Start(before=id_in(heard.data, "id"))})
                 asked = [one.data for one in batch if one.kind == "interaction"]
                 asked = [one for one in asked if self._promises.expect(one)]
                 await self._hand_over(inlet, [await self._make(heard) for heard in batch])
@@ -88,19 +104,28 @@ class Arrivals:
         self._queue.extendleft(reversed(items))
         self._stirred.set()
 
-    def _take_batch(self) -> list[Heard]:
-        """The next few events, without those that have to wait for older ones."""
+    def _take_batch(self) -> tuple[list[Heard], list[Heard]]:
+        """The next few events, without those that have to wait for older ones.
+
+        And of those the ones of people who never before spoke to us alone.
+        """
         batch: list[Heard] = []
+        discovered: list[Heard] = []
         while self._queue and len(batch) < _MOST_AT_ONCE:
             heard = self._queue[0]
             if heard is None:
                 break
             self._queue.popleft()
+            is_direct = heard.kind == "message" and not heard.data.get("guild_id")
+            if is_direct and self._backlog.discover(heard.channel):
+                discovered.append(heard)
+            if heard.kind == "interaction":  # must be answered soon, and behind what came before
+                batch += self._backlog.release((heard.channel,))
             if not self._backlog.holds(heard):
                 batch.append(heard)
         if not self._queue:
             self._stirred.clear()
-        return batch
+        return batch, discovered
 
     def _sort(self, name: str, data: Json) -> Heard | None:
         """What an event is to us, None if it is nothing. Raises `ValueError`."""
@@ -129,18 +154,19 @@ class Arrivals:
             heard = replace(heard, context=replace(heard.context, place=place))
         return make_event(heard, is_in_order=not self._backlog.is_behind(heard.channel))
 
-    async def _catch_up(self, inlet: Inlet, marks: Mapping[str, str]) -> None:
+    async def _catch_up(self, inlet: Inlet, places: Mapping[str, Start]) -> None:
         async def take(events: Sequence[RawEvent]) -> None:
             await self._hand_over(inlet, events)
 
         def release() -> None:
-            self._put_back(self._backlog.release())
+            self._put_back(self._backlog.release(places))
+
+        def done(channel: str) -> None:
+            self._put_back(self._backlog.finish(channel))
 
         timer = asyncio.get_running_loop().call_later(self._settings.patience, release)
         try:
-            await Catchup(self._facts, take).run(
-                marks, lambda channel: self._put_back(self._backlog.finish(channel))
-            )
+            await Catchup(self._facts, self._slots, take).run(places, done)
         finally:
             timer.cancel()
         release()
@@ -165,6 +191,13 @@ class Arrivals:
             except Unreachable as error:
                 _log.warning("how far Discord was read can't be told yet: %s", error)
                 await pauses.wait()
+
+
+async def _end(tasks: Collection[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tuple(tasks))
 
 
 def _is_ours(interaction: Json) -> bool:

@@ -33,14 +33,24 @@ class Backlog:
         self._behind: set[str] = set()
         self._held: dict[str, list[Heard]] = {}
         self._known: set[str] = set()
+        """Channels with a mark, or with one to be."""
+        self._met: set[str] = set()
+        """Channels whose past was asked for."""
         self._noise: dict[str, int] = {}
-        self._is_holding = False
+        self._since = 0
 
-    def begin(self, channels: Iterable[str]) -> None:
-        """A session began: messages of these channels may be missing."""
-        self._behind = set(channels)
-        self._known |= self._behind
-        self._is_holding = True
+    def begin(self, channels: Iterable[str], *, now: int) -> None:
+        """A session began: messages of these channels may be missing. `now` is a snowflake."""
+        self._since = now
+        for channel in channels:
+            self._fall_behind(channel)
+
+    def discover(self, channel: str) -> bool:
+        """True if a direct talk is new to us but older than the session: it may have a past."""
+        if channel in self._met or int(channel) >= self._since:
+            return False
+        self._fall_behind(channel)
+        return True
 
     def is_behind(self, channel: str) -> bool:
         """True while older messages of a channel may be missing."""
@@ -48,9 +58,10 @@ class Backlog:
 
     def holds(self, heard: Heard) -> bool:
         """Whether something has to wait for older messages; then it is kept here."""
-        if not self._is_holding or heard.channel not in self._behind:
+        held = self._held.get(heard.channel)
+        if held is None:
             return False
-        self._held.setdefault(heard.channel, []).append(heard)
+        held.append(heard)
         return True
 
     def finish(self, channel: str) -> list[Heard]:
@@ -58,15 +69,12 @@ class Backlog:
         self._behind.discard(channel)
         return self._held.pop(channel, [])
 
-    def release(self) -> list[Heard]:
-        """Nothing waits any longer, even if older messages are still missing."""
-        self._is_holding = False
-        held = [heard for several in self._held.values() for heard in several]
-        self._held.clear()
-        return held
+    def release(self, channels: Iterable[str]) -> list[Heard]:
+        """Nothing waits there any longer, even if older messages are still missing."""
+        return [heard for channel in channels for heard in self._held.pop(channel, [])]
 
     def note_talk(self, channel: str) -> None:
-        """Something was said to us in a channel: from now on it has a mark."""
+        """Somebody spoke to us in a room: from now on it has a mark."""
         self._known.add(channel)
         self._noise.pop(channel, None)
 
@@ -77,6 +85,12 @@ class Backlog:
         count = self._noise.get(channel, 0) + 1
         self._noise[channel] = count % NOISE
         return count == NOISE
+
+    def _fall_behind(self, channel: str) -> None:
+        self._known.add(channel)
+        self._met.add(channel)
+        self._behind.add(channel)
+        self._held.setdefault(channel, [])
 
 
 def make_event(heard: Heard, *, is_in_order: bool) -> RawEvent:

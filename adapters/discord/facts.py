@@ -51,6 +51,14 @@ class Facts:
         """What was said behind a message, in pages, oldest first. Raises `AdapterError`."""
         return self._api().read_history(place.channel_id, after)
 
+    async def past(self, place: Place, before: str) -> list[Json]:
+        """The last hundred messages before one, oldest first. Raises `AdapterError`."""
+        return await self._api().read_newest(place.channel_id, before=before)
+
+    def is_ours(self, message: Json) -> bool:
+        """Whether the bot wrote a message. Raises `Unreachable` and `ValueError`."""
+        return (part(message, "author") or {}).get("id") == self._api().bot
+
     async def place_of(self, message: Json, channel_id: str) -> Place:
         """The channel of a live message; from the message alone if Discord does not tell."""
         try:

@@ -41,7 +41,17 @@ class Promises:
         except (AdapterError, ValueError) as error:
             _log.warning("a command or press on Discord could not be acknowledged: %s", error)
         finally:
-            self._pending.pop(id_in(interaction, "id")).set()
+            self._settle(id_in(interaction, "id"))
+
+    def give_up(self) -> None:
+        """Nobody is there any more who could acknowledge; answers need not wait."""
+        for interaction_id in [*self._pending]:
+            self._settle(interaction_id)
+
+    def _settle(self, interaction_id: str) -> None:
+        pending = self._pending.pop(interaction_id, None)
+        if pending is not None:
+            pending.set()
 
     async def wait(self, ticket: str) -> None:
         """Return once the acknowledgement that a ticket belongs to was tried."""

@@ -4,7 +4,18 @@ import asyncio
 
 from adapters.discord.backlog import NOISE
 from adapters.ids import Address
-from tests.adapters.discord.rig import ANNA, BEN, direct, owed, room, running, said, until
+from adapters.messages import Button
+from tests.adapters.discord.rig import (
+    ANNA,
+    BEN,
+    direct,
+    owed,
+    presses,
+    room,
+    running,
+    said,
+    until,
+)
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
 from tests.fakes.inlet import FakeInlet
@@ -79,7 +90,7 @@ async def test_new_words_wait_for_older_ones_of_their_channel_and_hold_up_no_oth
     may_read = asyncio.Event()
 
     async def hold(method: str, path: str) -> None:
-        if method == "GET" and path.endswith("/messages"):
+        if method == "GET" and path == f"/channels/{api.dm(ANNA)}/messages":
             await may_read.wait()
 
     api.hook(before=hold)
@@ -175,3 +186,61 @@ async def test_our_own_words_are_never_read_as_somebodys(
         await inlet.receives(2)
         assert said(adapter, inlet) == ["before", "after"]
         assert adapter.newest(Address(chat_id="1", is_direct=True)) is None
+
+
+async def test_who_came_for_the_first_time_while_nobody_listened_is_heard_at_the_second(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    await api.says(ANNA, "hello?")
+    await api.says(ANNA, "anybody?")
+    async with running(api, inlet) as adapter:
+        await api.says(ANNA, "well then")
+        await inlet.receives(3)
+        assert said(adapter, inlet) == ["hello?", "anybody?", "well then"]
+        await api.says(ANNA, "good")
+        await inlet.receives(4)
+        assert len(inlet.handed_over) == 4
+        positions = [event.position for event in inlet.taken.values()]
+        assert positions == sorted(set(positions))
+
+
+async def test_what_was_answered_before_anything_was_kept_is_not_answered_again(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, FakeInlet()) as adapter:
+        await api.says(ANNA, "said to another program")
+        await adapter.send(owed(direct(api), "which answered"))
+    await api.says(ANNA, "said to nobody")
+    async with running(api, inlet) as adapter:
+        await api.says(ANNA, "said to us")
+        await inlet.receives(2)
+        assert said(adapter, inlet) == ["said to nobody", "said to us"]
+
+
+async def test_a_press_waits_for_no_history_and_overtakes_nothing_that_was_heard(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        await api.says(ANNA, "before")
+        await inlet.receives(1)
+        asked = await adapter.send(
+            owed(direct(api), "Sure?", buttons=(Button(key="yes", label="Yes"),))
+        )
+    may_read = asyncio.Event()
+
+    async def hold(method: str, path: str) -> None:
+        if method == "GET" and path.endswith("/messages"):
+            await may_read.wait()
+
+    api.hook(before=hold)
+    async with running(api, inlet) as adapter:
+        await api.says(ANNA, "let me think")
+        await api.presses(ANNA, int(asked), "t:yes")
+        await until(lambda: api.interactions[-1].type == 6)
+        *_, words, press = inlet.taken.values()
+        assert "let me think" in words.payload
+        assert presses(adapter, inlet)[0].key == "yes"
+        assert (words.position, press.position) == ("", "")
+        may_read.set()
+        await api.says(ANNA, "after")
+        await until(lambda: said(adapter, inlet)[-1] == "after")
