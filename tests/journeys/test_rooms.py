@@ -84,10 +84,25 @@ async def test_what_is_private_does_not_enter_a_room(stage: Stage) -> None:
         assert said == "I know of nothing."
         asked, answered = stage.turns[-2:]
         assert "promoted" not in system_of(asked)
-        assert [tool["name"] for tool in asked["tools"]] == ["recall"]
+        assert "everyone in it can see that" in asked["tools"][0]["description"]
+        assert "settings" not in [tool["name"] for tool in asked["tools"]]
         assert "Nothing found" in results(answered)[0]
         assert "memory" in results(answered)[1]
         assert "promot" not in str(asked["messages"])
+
+
+async def test_a_group_of_one_person_and_the_bot_is_their_own_until_another_comes(
+    stage: Stage,
+) -> None:
+    mine = stage.telegram.group(-77, "Mine")
+    stage.telegram.world.members[mine] = 2
+    async with stage.open(ONLY_ANNA) as house:
+        await house.ask(ANNA, "between us")
+        assert await house.ask(ANNA, "@talaria_bot here too", chat=mine) == "echo: here too"
+        assert heard(stage.turns[-1]) == ["between us", "here too"]
+        stage.telegram.world.members[mine] = 3
+        await house.ask(ANNA, "@talaria_bot and now?", chat=mine)
+        assert heard(stage.turns[-1]) == ["and now?"]
 
 
 @pytest.mark.parametrize("kind", ["group", "supergroup"])
