@@ -6,17 +6,14 @@ import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import tzlocal
 
 from adapters.contract import ChatAdapter
-from agent_core.agent import Agent, Setup, Toolboxes
-from agent_core.budget import Limits
+from agent_core.agent import Agent, Toolboxes
 from agent_core.builtin import private_tools, room_tools
-from agent_core.errors import ModelDenied, ModelError, ModelUnknown, StoreError
+from agent_core.errors import StoreError
 from agent_core.ids import SessionId
-from agent_core.loop.contract import Course
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.models.contract import Model
 from agent_core.prompt.soul import ensure_soul
@@ -28,7 +25,7 @@ from agent_core.tools.asking import AskTool
 from agent_core.tools.contract import Tool
 from agent_core.tools.settings import SettingsTool
 from agent_core.tools.toolbox import Toolbox
-from gateway import collector, plugs
+from gateway import assembly, collector
 from gateway.access import Access
 from gateway.background import Background
 from gateway.clock import now
@@ -37,12 +34,13 @@ from gateway.commands.registry import House, make_menu
 from gateway.delivery import Delivery
 from gateway.errors import Broken, StartError
 from gateway.fairness import FairGate
-from gateway.home import CONSOLE_SOCKET, DATABASE, describe_unwritable, make_home
+from gateway.home import DATABASE, describe_unwritable, make_home
 from gateway.identity import LOCAL_PLATFORM, Identity, new_claim_code
 from gateway.intake import Intake
 from gateway.joining import Joining
 from gateway.lanes import Lanes
 from gateway.linking import Linking
+from gateway.media.assembly import make_reader
 from gateway.platforms import Platforms
 from gateway.questions import Questions
 from gateway.rooms import Rooms
@@ -51,8 +49,6 @@ from gateway.turns import Turns
 
 _log = logging.getLogger(__name__)
 
-_MODEL_CHECK = 5.0
-"""Seconds that the model's provider has to confirm key and model before start-up goes on."""
 _POLL = 0.02
 
 
@@ -108,10 +104,10 @@ async def run(
     Raises `StartError`, `StoreError` if the home can't be used, and `Broken`.
     """
     extra = extensions or Extensions()
-    model = extra.model or _load_model(settings)
+    model = extra.model or assembly.load_model(settings)
     database = await _open_database(settings, extra)
     try:
-        await _check_model(model, settings)
+        await assembly.check_model(model, settings)
         house = _build(settings, database, model, extra)
         await _serve(house, stop, companions)
     finally:
@@ -149,7 +145,7 @@ def _build(settings: Settings, database: Database, model: Model, extra: Extensio
         model=model,
         memory=memory,
         tools=extra.tools,
-        platforms=Platforms({**_load_adapters(settings), **extra.adapters}),
+        platforms=Platforms({**assembly.load_adapters(settings), **extra.adapters}),
         identity=Identity(database, Access(settings.access.allow), now),
         zone=settings.people.time_zone or tzlocal.get_localzone_name(),
     )
@@ -203,6 +199,9 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         linking=Linking(database=database, questions=questions, joining=joining, now=now),
         rooms=rooms,
         memory=parts.memory,
+        reader=make_reader(
+            settings.media, settings.secrets, database=database, adapters=adapters, now=now
+        ),
         model=f"{settings.model.provider}: {settings.model.name}",
         zone_of=running.zone_of,
     )
@@ -237,7 +236,7 @@ def _make_agent(parts: _Parts, questions: Questions) -> Agent:
         room=Toolbox((*room_tools(database, memory), *shared), inquirer=questions),
     )
     return Agent(
-        setup=_set_up_agent(parts.settings),
+        setup=assembly.set_up_agent(parts.settings),
         database=database,
         model=parts.model,
         toolboxes=toolboxes,
@@ -312,29 +311,6 @@ def _background(parts: _Parts) -> Background:
     return Background(database=parts.database, doers=doers, now=now)
 
 
-def _set_up_agent(settings: Settings) -> Setup:
-    model, limits = settings.model, settings.turns
-    return Setup(
-        home=settings.home,
-        course=Course(
-            model=model.name,
-            fallback=model.fallback,
-            retries=model.retries,
-            max_output_tokens=model.max_output_tokens,
-        ),
-        limits=Limits(
-            steps=limits.max_steps,
-            tokens=limits.max_tokens,
-            micro_dollars=round(limits.max_cost_usd * 1_000_000),
-            seconds=limits.max_seconds,
-        ),
-        cache_ttl=model.cache_ttl,
-        context_folder=Path(settings.prompt.folder) if settings.prompt.folder else None,
-        context_files=settings.prompt.context_files,
-        context_limit=settings.prompt.context_limit,
-    )
-
-
 async def _open_database(settings: Settings, extra: Extensions) -> Database:
     home = settings.home
     make_home(home)
@@ -343,58 +319,6 @@ async def _open_database(settings: Settings, extra: Extensions) -> Database:
     except OSError as error:
         raise StartError(describe_unwritable(home, error)) from error
     return await Database.open(home / DATABASE, observe=extra.observe)
-
-
-def _load_model(settings: Settings) -> Model:
-    secrets, model = settings.secrets, settings.model
-    options = {"timeout": str(model.timeout)}
-    if model.provider == "anthropic":
-        options["cache_ttl"] = model.cache_ttl
-        options |= _given(api_key=secrets.anthropic_api_key, base_url=secrets.anthropic_base_url)
-    elif model.provider == "openai":
-        options |= _given(api_key=secrets.openai_api_key, base_url=secrets.openai_base_url)
-    else:
-        options = {}
-    return plugs.load_model(model.provider, options)
-
-
-async def _check_model(model: Model, settings: Settings) -> None:
-    """Find a wrong key or model name now; an outage of the provider does not stop the start."""
-    try:
-        async with asyncio.timeout(_MODEL_CHECK):
-            await model.check(settings.model.name)
-            if settings.model.fallback:
-                await model.check(settings.model.fallback)
-    except (ModelUnknown, ModelDenied) as error:
-        raise StartError(f"{error} See [model] in config.toml and the key you have set.") from error
-    except (ModelError, TimeoutError) as error:
-        _log.warning("the model could not be checked, going on: %s", error)
-
-
-def _load_adapters(settings: Settings) -> dict[str, ChatAdapter]:
-    """The platforms that are on: the console always, others where their token is set."""
-    options = {LOCAL_PLATFORM: {"socket": str(settings.home / CONSOLE_SOCKET)}}
-    if settings.secrets.telegram_bot_token:
-        telegram = settings.telegram
-        options["telegram"] = {
-            "messages_per_second": str(telegram.messages_per_second),
-            "edit_interval": str(telegram.edit_interval),
-            "poll_timeout": str(telegram.poll_timeout),
-            **_given(
-                token=settings.secrets.telegram_bot_token,
-                base_url=settings.secrets.telegram_api_base_url,
-            ),
-        }
-    for word, token in (
-        ("Discord", settings.secrets.discord_bot_token),
-        ("Slack", settings.secrets.slack_bot_token),
-    ):
-        if token:
-            _log.warning("%s can't be spoken yet, so its token is not used", word)
-    try:
-        return {name: plugs.load_adapter(name, given) for name, given in options.items()}
-    except ValueError as error:
-        raise StartError(str(error)) from error
 
 
 async def _make_claim_code(parts: _Parts) -> str | None:
@@ -419,7 +343,3 @@ def _all_stopped(platforms: Platforms) -> bool:
 def _complain_if_all_stopped(platforms: Platforms) -> None:
     if _all_stopped(platforms):
         raise StartError("\n".join(platforms.stopped().values()))
-
-
-def _given(**options: str | None) -> dict[str, str]:
-    return {name: value for name, value in options.items() if value is not None}

@@ -7,25 +7,27 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from adapters.contract import ChatAdapter
-from adapters.errors import Unreachable
-from adapters.ids import Address, EventId
+from adapters.ids import EventId
 from adapters.messages import ButtonPress, InboundMessage, RawEvent
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.ids import InboxId
-from agent_core.state import inbox, marks, outbox, sessions
+from agent_core.state import inbox, outbox, people, sessions
 from agent_core.state.database import Connection
 from agent_core.state.inbox import InboxRow
 from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.people import Person
-from agent_core.state.questions import Choice
 from agent_core.state.sessions import Conversation
 from gateway import buttons, translate, wording
 from gateway.arrivals import Arrival, Aside, Item, Pressed, Stale, Unread
 from gateway.commands.registry import Call, House, Reply, SlashCommand, parse
 from gateway.delivery import Delivery
+from gateway.inlets import PlatformInlet
+from gateway.media.parts import has_content, sentences_of
 from gateway.questions import Reaction
+from gateway.replies import make_debt, write_reply
 from gateway.rooms import RoomTalk
 from gateway.translate import Pending
+from gateway.wishes import list_unset
 from gateway.workers import Workers
 
 _log = logging.getLogger(__name__)
@@ -72,40 +74,20 @@ class Intake:
         """True while no event is being looked at."""
         return len(self._workers) == 0
 
-    def inlet(self, platform: str) -> "PlatformInlet":
+    def inlet(self, platform: str) -> PlatformInlet:
         """Where one platform hands over its events."""
-        return PlatformInlet(self, platform)
+        return PlatformInlet(
+            platform=platform,
+            database=self._database,
+            is_open=lambda: self._is_open,
+            taken=self._take,
+            noticed=lambda address: self._delivery.wake(platform, translate.name_chat(address)),
+            now=self._now,
+        )
 
-    def wake(self, platform: str, address: Address) -> None:
-        """Somebody is there: what is owed to this place need not wait."""
-        self._delivery.wake(platform, translate.name_chat(address))
-
-    async def take(self, platform: str, events: Sequence[RawEvent]) -> None:
-        """Store events, then look at them. Raises `Unreachable` if they can't be stored."""
-        if not self._is_open:
-            raise Unreachable("Talaria is shutting down")
-        now = self._now()
-        fields = [(str(event.event_id), event.payload) for event in events]
-        reached = {event.channel: event.position for event in events if event.position}
-
-        def work(connection: Connection) -> list[InboxRow]:
-            rows = inbox.store(connection, platform=platform, events=fields, now=now)
-            marks.advance(connection, platform=platform, reached=reached)
-            return rows
-
-        try:
-            rows = await self._database.write("inbox.store", work)
-        except StoreError as error:
-            raise Unreachable(f"events can't be stored: {error}") from error
+    def _take(self, rows: Sequence[InboxRow]) -> None:
         for row in rows:
-            self._workers.put((platform, _UNREAD), Unread(row=row, is_repeat=False))
-
-    async def read_marks(self, platform: str) -> Mapping[str, str]:
-        """How far each channel of a platform was read. Raises `Unreachable`."""
-        try:
-            return await self._database.read(lambda c: marks.read_all(c, platform=platform))
-        except StoreError as error:
-            raise Unreachable(f"marks can't be read: {error}") from error
+            self._workers.put((row.platform, _UNREAD), Unread(row=row, is_repeat=False))
 
     def forget_known(self) -> None:
         """Read people and their talks afresh from the database from now on."""
@@ -182,7 +164,7 @@ class Intake:
         if isinstance(item, Arrival):
             sender = item.message.sender
             if self._house.identity.is_known(item.row.platform, sender):
-                debt = _debt(item, wording.BROKEN)
+                debt = make_debt(item, wording.BROKEN)
         while True:
             try:
                 await self._set_aside(Aside(row=item.row, fault=repr(error)), debt)
@@ -237,6 +219,13 @@ class Intake:
         if complaint:
             await self._finish(arrival, complaint)
             return
+        readings = await self._house.reader.read(row.platform, message)
+        told = "\n".join(sentences_of(readings))
+        if readings and not (has_content(readings) or message.text.strip() or message.quote):
+            await self._finish(arrival, told)
+            return
+        if told and not arrival.is_repeat:
+            await self._tell(arrival, told)
         pending = Pending(
             inbox_ids=(row.id,),
             platform=row.platform,
@@ -244,8 +233,29 @@ class Intake:
             person=person,
             conversation=conversation,
             room_id=talk.room.id if talk.room else None,
+            readings=readings,
+            unasked=await self._ask_once(person, message),
         )
         self._house.lanes.put(pending)
+
+    async def _tell(self, arrival: Arrival, text: str) -> None:
+        """Say something about a message that goes its way all the same."""
+        debt = replace(make_debt(arrival, text), is_silent=True)
+        now = self._now()
+        row = await self._database.write("commands.tell", lambda c: outbox.owe(c, debt, now=now))
+        self._delivery.owe([row])
+
+    async def _ask_once(self, person: Person, message: InboundMessage) -> tuple[str, ...]:
+        """What the model is to ask this person for, the one time that it is told to."""
+        unasked = list_unset(person)
+        if person.asked_at is not None or not unasked or not message.address.is_direct:
+            return ()
+        now = self._now()
+        await self._database.write(
+            "people.asked", lambda c: people.note_asked(c, person_id=person.id, now=now)
+        )
+        self._house.identity.renew(replace(person, asked_at=now))
+        return unasked
 
     async def _meet_stranger(
         self,
@@ -348,87 +358,30 @@ class Intake:
             is_repeat=arrival.is_repeat,
             is_press=arrival.is_press,
         )
-        await self._apply(arrival, await command.run(call, self._house))
+        await self._reply(arrival, await command.run(call, self._house))
 
-    async def _apply(self, arrival: Arrival, reply: Reply) -> None:
-        """Write what a command does, its reply, and that its event is done; one transaction.
-
-        What goes to a lane goes there after that: a store that refuses leaves nothing behind
-        that would be done a second time.
-        """
-        now = self._now()
-
-        def work(connection: Connection) -> list[OutboxRow]:
-            text, rows = reply.effect(connection) if reply.effect else (reply.text, ())
-            owed = list(rows)
-            if text:
-                owed.append(_owe_reply(connection, arrival, text, reply.buttons, now))
-            if reply.pending is None:
-                inbox.finish(connection, inbox_id=arrival.row.id, reason="command")
-            return owed
-
-        self._delivery.owe(await self._database.write("commands.apply", work))
+    async def _reply(self, arrival: Arrival, reply: Reply) -> None:
+        self._delivery.owe(
+            await self._database.write(
+                "commands.apply", lambda c: write_reply(c, arrival, reply, self._now())
+            )
+        )
         if reply.effect:
             self.forget_known()
         if reply.pending:
+            # After that: a store that refuses leaves nothing behind that would be done again.
             self._house.lanes.put(reply.pending)
 
     async def _finish(self, arrival: Arrival, text: str) -> None:
-        await self._apply(arrival, Reply(text=text))
+        await self._reply(arrival, Reply(text=text))
 
     def _owe(self, row: OutboxRow | None) -> None:
         if row:
             self._delivery.owe([row])
 
 
-class PlatformInlet:
-    """The intake as one platform sees it; see `adapters.contract.Inlet`."""
-
-    def __init__(self, intake: Intake, platform: str) -> None:
-        self._intake = intake
-        self._platform = platform
-
-    async def take(self, events: Sequence[RawEvent]) -> None:
-        """Return once every event is durable."""
-        await self._intake.take(self._platform, events)
-
-    async def marks(self) -> Mapping[str, str]:
-        """How far each channel was read. Raises `Unreachable`."""
-        return await self._intake.read_marks(self._platform)
-
-    def notice(self, address: Address) -> None:
-        """Try at once what waits for this place."""
-        self._intake.wake(self._platform, address)
-
-
 def _reaction(row: InboxRow, heard: InboundMessage | ButtonPress, person: Person) -> Reaction:
     return Reaction(inbox_id=row.id, platform=row.platform, address=heard.address, person=person)
-
-
-def _owe_reply(
-    connection: Connection, arrival: Arrival, text: str, choices: tuple[Choice, ...], now: int
-) -> OutboxRow:
-    """A command's reply; where a button was pressed it takes the place of what had the button."""
-    debt = replace(_debt(arrival, text), buttons=choices)
-    pressed = arrival.is_press and outbox.find_message(
-        connection,
-        platform=debt.platform,
-        chat=debt.chat,
-        message_id=arrival.message.message_id,
-    )
-    if pressed:
-        return outbox.revise(connection, outbox_id=pressed.id, body=text, buttons=choices)
-    return outbox.owe(connection, debt, now=now)
-
-
-def _debt(arrival: Arrival, text: str) -> Debt:
-    address = arrival.message.address
-    return Debt(
-        platform=arrival.row.platform,
-        chat=translate.name_chat(address),
-        body=text,
-        answers=arrival.message.message_id,
-    )
 
 
 def _complain(message: InboundMessage) -> str:
@@ -436,8 +389,4 @@ def _complain(message: InboundMessage) -> str:
     text = message.text.strip()
     if len(text) > _LONGEST_TEXT:
         return wording.TOO_LONG.format(size=len(text), limit=_LONGEST_TEXT)
-    if text or message.quote:
-        return ""
-    if message.attachments:
-        return wording.UNREADABLE[message.attachments[0].kind]
-    return wording.EMPTY
+    return "" if text or message.quote or message.attachments else wording.EMPTY

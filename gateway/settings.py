@@ -138,6 +138,29 @@ class TelegramSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DiscordSettings:
+    """How Discord is written to and what it is asked for; times in seconds."""
+
+    messages_per_second: float = _number(40.0, 0, 1000)
+    edit_interval: float = _number(1.2, 0, 60)
+    thread_per_mention: bool = False
+    message_content: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlackSettings:
+    """How Slack comes to us and is written to; times in seconds."""
+
+    mode: str = _one_of("socket", "socket", "http")
+    http_bind: str = _text("127.0.0.1", Allowed(complain=complain_of_address))
+    http_port: int = _number(3000, 1, 65_535)
+    sockets: int = _number(2, 1, 10)
+    messages_per_second: float = _number(10.0, 0, 1000)
+    edit_interval: float = _number(1.5, 0, 60)
+    streaming: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LogSettings:
     """What is logged, and whether into `logs/` too."""
 
@@ -164,6 +187,7 @@ class Secrets:
     discord_bot_token: str | None = field(default=None, repr=False)
     slack_bot_token: str | None = field(default=None, repr=False)
     slack_app_token: str | None = field(default=None, repr=False)
+    slack_signing_secret: str | None = field(default=None, repr=False)
     anthropic_api_key: str | None = field(default=None, repr=False)
     openai_api_key: str | None = field(default=None, repr=False)
     telegram_api_base_url: str | None = field(default=None, repr=False)
@@ -188,6 +212,8 @@ class Settings:
     media: MediaSettings = field(default_factory=MediaSettings)
     http: HttpSettings = field(default_factory=HttpSettings)
     telegram: TelegramSettings = field(default_factory=TelegramSettings)
+    discord: DiscordSettings = field(default_factory=DiscordSettings)
+    slack: SlackSettings = field(default_factory=SlackSettings)
     log: LogSettings = field(default_factory=LogSettings)
     people: PeopleSettings = field(default_factory=PeopleSettings)
 
@@ -201,6 +227,8 @@ Table = (
     | MediaSettings
     | HttpSettings
     | TelegramSettings
+    | DiscordSettings
+    | SlackSettings
     | LogSettings
     | PeopleSettings
 )
@@ -318,7 +346,7 @@ def _resolve_prompt(settings: Settings, user_home: str) -> PromptSettings:
 
 
 def _resolve_http(http: HttpSettings, secrets: Secrets) -> HttpSettings:
-    slack = secrets.slack_bot_token and secrets.slack_app_token
-    if http.port or secrets.telegram_bot_token or secrets.discord_bot_token or slack:
+    tokens = (secrets.telegram_bot_token, secrets.discord_bot_token, secrets.slack_bot_token)
+    if http.port or any(tokens):
         return http
     return replace(http, port=CONSOLE_PORT)

@@ -63,7 +63,7 @@ class Signs:
 
     def unsee(self, platform: str, chat: str, message_id: str) -> None:
         """Take that away again."""
-        if isinstance(self._doors[platform].adapter, CanReact):
+        if self._is_open and isinstance(self._doors[platform].adapter, CanReact):
             self._workers.put((platform, chat), Sign(message_id=message_id))
 
     def _is_free(self, place: Chat) -> bool:

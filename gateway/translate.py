@@ -14,6 +14,8 @@ from agent_core.state.people import Person
 from agent_core.state.sessions import Conversation
 from agent_core.tools.quoting import escape
 from agent_core.transcript import Message, user_message
+from gateway.media.parts import is_spoken, notes_of, parts_of
+from gateway.media.readings import Reading
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +48,10 @@ class Pending:
     room_id: RoomId | None = None
     """The room that it was written in, if any."""
     is_held: bool = False
+    readings: tuple[Reading, ...] = ()
+    """What became of the message's attachments."""
+    unasked: tuple[str, ...] = ()
+    """What the person was never asked for and is to be asked now."""
 
     def amend(self, text: str, inbox_id: InboxId) -> None:
         """Replace the words by those of an edit."""
@@ -90,7 +96,11 @@ def name_shared(platform: str, address: Address) -> str:
 
 def said(pending: Pending, *, zone: str, now: int) -> Message:
     """A waiting message as the model reads it: facts first, then the person's words."""
-    return user_message(_words(pending.message), facts=_facts(pending, zone=zone, now=now))
+    return user_message(
+        _words(pending.message),
+        facts=_facts(pending, zone=zone, now=now),
+        parts=parts_of(pending.readings, is_own=_is_own(pending.message)),
+    )
 
 
 def steer(pending: Pending, *, zone: str, now: int) -> Steer:
@@ -99,6 +109,7 @@ def steer(pending: Pending, *, zone: str, now: int) -> Steer:
         inbox_ids=pending.inbox_ids,
         facts=_facts(pending, zone=zone, now=now),
         text=_words(pending.message),
+        parts=parts_of(pending.readings, is_own=_is_own(pending.message)),
     )
 
 
@@ -154,12 +165,16 @@ def _facts(pending: Pending, *, zone: str, now: int) -> str:
             author=message.sender.display_name,
             language=message.sender.language,
             quote=_quote(message),
-            attachments=tuple(
-                f"{attachment.kind} {attachment.name or ''}".strip()
-                for attachment in message.attachments
-            ),
+            attachments=notes_of(pending.readings),
+            is_spoken=is_spoken(pending.readings, is_own=_is_own(message)),
+            wanted=pending.person.language if pending.conversation.is_private else None,
+            unasked=pending.unasked,
         )
     )
+
+
+def _is_own(message: InboundMessage) -> bool:
+    return message.forwarded_from is None
 
 
 def _words(message: InboundMessage) -> str:

@@ -17,6 +17,15 @@ CLAIM_IN_ROOM = (
     " new one: send it to me in a direct message."
 )
 NEW = "A fresh start: what was said before stays findable, what I remember of you stays."
+SET = "Done."
+VERBOSE_HOW = "Write /verbose on or /verbose off."
+VERBOSITIES = {
+    "quiet": "Answers only",
+    "normal": "A line if it takes long",
+    "verbose": "Every step",
+}
+QUIET_NIGHT = "Quiet from 22:00 to 07:00"
+QUIET_OFF = "No quiet hours"
 NOT_YOUR_TURN = "Somebody else asked for what I am doing: they, or an owner, can stop it."
 HERE_NOTHING = "Nothing is running that could go on here."
 STOPPED_NOTHING = "Nothing is running here."
@@ -59,6 +68,10 @@ _PLATFORMS = {
     "console": "the console",
 }
 _SIGNS: dict[StepState, str] = {"running": "⏳", "done": "✓", "failed": "✗"}
+_SETTINGS_HOW = (
+    "To change one: /settings time_zone Europe/Vienna, /settings language de,"
+    " /settings quiet_hours 22:00-07:30"
+)
 _REPEAT = "(Perhaps for the second time:)"
 _STRANGER = (
     "I don't know you yet, so I can't answer. Ask my owner to send me:\n/approve {code}\n"
@@ -111,6 +124,34 @@ def describe_steps(steps: Sequence[Step], seconds: int, *, is_whole: bool) -> st
     running = [step for step in steps if step.state == "running"]
     title = (running or list(steps))[-1].title
     return f"{_SIGNS['running']} {title}… ({seconds} s)"
+
+
+def describe_settings(
+    *, zone: str, is_zone_set: bool, language: str | None, hours: str, verbosity: str
+) -> str:
+    """What a person has set, and how the rest is set."""
+    note = "" if is_zone_set else " (the house's; yours is not set)"
+    return "\n".join(
+        (
+            f"- Time zone: {zone}{note}",
+            f"- Language: {language or 'the one you write in'}",
+            f"- Quiet hours: {hours or 'none'}; then nothing rings",
+            f"- While I work: {VERBOSITIES[verbosity].lower()}",
+            "",
+            _SETTINGS_HOW,
+        )
+    )
+
+
+def describe_bad_setting(complaint: str) -> str:
+    """Why a setting was not changed."""
+    return f"Nothing was changed: {complaint}."
+
+
+def compose_home(status: str, settings: str) -> str:
+    """The home page of an app: how it stands, what is coming, what is set."""
+    digests = "No digests are set up."
+    return f"## Now\n\n{status}\n\n## Next digests\n\n{digests}\n\n## Settings\n\n{settings}"
 
 
 def describe_move(platform: str) -> str:

@@ -1,7 +1,7 @@
 """All slash commands, in the order in which help and menus list them."""
 
 from gateway import wording
-from gateway.commands import accounts, memory, people, rooms, talk
+from gateway.commands import accounts, memory, people, rooms, settings, talk
 from gateway.commands.registry import Call, House, Reply, SlashCommand
 
 
@@ -20,10 +20,12 @@ COMMANDS: tuple[SlashCommand, ...] = (
     *people.COMMANDS,
     *accounts.COMMANDS,
     *memory.COMMANDS,
+    *settings.COMMANDS,
     *rooms.COMMANDS,
 )
 
 HIDDEN: tuple[SlashCommand, ...] = (
+    *settings.HIDDEN,
     SlashCommand(name="start", summary="Telegram sends this when a talk is opened", run=_start),
 )
 """Commands that work and are not listed."""

@@ -17,6 +17,7 @@ from agent_core.state.sessions import Conversation
 from gateway.identity import Identity
 from gateway.lanes import Lanes
 from gateway.linking import Linking
+from gateway.media.reading import Reader
 from gateway.questions import Questions
 from gateway.rooms import Rooms
 from gateway.translate import Pending
@@ -35,6 +36,7 @@ class House:
     linking: Linking
     rooms: Rooms
     memory: MemoryStore
+    reader: Reader
     model: str
     """The name of the model that thinks, for people to read."""
     zone_of: Callable[[Person], str]

@@ -85,7 +85,9 @@ async def _here(call: Call, house: House) -> Reply:
     return Reply(text="" if is_moved else wording.HERE_NOTHING)
 
 
-async def _status(call: Call, house: House) -> Reply:
+async def describe_status(call: Call, house: House) -> str:
+    """What is going on in this talk, in words."""
+
     def look(connection: Connection) -> tuple[Session | None, int, Total, int]:
         session = sessions.find_open(connection, conversation_id=call.conversation.id)
         said = (
@@ -111,7 +113,11 @@ async def _status(call: Call, house: House) -> Reply:
         micro_dollars=total.micro_dollars,
         undelivered=dead,
     )
-    return Reply(text=wording.describe_status(status))
+    return wording.describe_status(status)
+
+
+async def _status(call: Call, house: House) -> Reply:
+    return Reply(text=await describe_status(call, house))
 
 
 def _pending(call: Call, text: str) -> Pending:

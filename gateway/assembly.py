@@ -1,0 +1,137 @@
+"""Makes the model, the platforms and the agent as the settings say."""
+
+import asyncio
+import logging
+from pathlib import Path
+
+from adapters.contract import ChatAdapter
+from agent_core.agent import Setup
+from agent_core.budget import Limits
+from agent_core.errors import ModelDenied, ModelError, ModelUnknown
+from agent_core.loop.contract import Course
+from agent_core.models.contract import Model
+from gateway import plugs
+from gateway.errors import StartError
+from gateway.home import CONSOLE_SOCKET
+from gateway.identity import LOCAL_PLATFORM
+from gateway.settings import Settings
+
+_log = logging.getLogger(__name__)
+
+_MODEL_CHECK = 5.0
+"""Seconds that the model's provider has to confirm key and model before start-up goes on."""
+
+
+def load_model(settings: Settings) -> Model:
+    """The provider that thinks. Raises `ValueError` on an option it can't use."""
+    secrets, model = settings.secrets, settings.model
+    options = {"timeout": str(model.timeout)}
+    if model.provider == "anthropic":
+        options["cache_ttl"] = model.cache_ttl
+        options |= _given(api_key=secrets.anthropic_api_key, base_url=secrets.anthropic_base_url)
+    elif model.provider == "openai":
+        options |= _given(api_key=secrets.openai_api_key, base_url=secrets.openai_base_url)
+    else:
+        options = {}
+    return plugs.load_model(model.provider, options)
+
+
+async def check_model(model: Model, settings: Settings) -> None:
+    """Find a wrong key or model name now; an outage of the provider does not stop the start."""
+    try:
+        async with asyncio.timeout(_MODEL_CHECK):
+            await model.check(settings.model.name)
+            if settings.model.fallback:
+                await model.check(settings.model.fallback)
+    except (ModelUnknown, ModelDenied) as error:
+        raise StartError(f"{error} See [model] in config.toml and the key you have set.") from error
+    except (ModelError, TimeoutError) as error:
+        _log.warning("the model could not be checked, going on: %s", error)
+
+
+def set_up_agent(settings: Settings) -> Setup:
+    """How the agent is to work."""
+    model, limits = settings.model, settings.turns
+    return Setup(
+        home=settings.home,
+        course=Course(
+            model=model.name,
+            fallback=model.fallback,
+            retries=model.retries,
+            max_output_tokens=model.max_output_tokens,
+        ),
+        limits=Limits(
+            steps=limits.max_steps,
+            tokens=limits.max_tokens,
+            micro_dollars=round(limits.max_cost_usd * 1_000_000),
+            seconds=limits.max_seconds,
+        ),
+        cache_ttl=model.cache_ttl,
+        context_folder=Path(settings.prompt.folder) if settings.prompt.folder else None,
+        context_files=settings.prompt.context_files,
+        context_limit=settings.prompt.context_limit,
+    )
+
+
+def load_adapters(settings: Settings) -> dict[str, ChatAdapter]:
+    """The platforms that are on: the console always, others where their token is set.
+
+    Raises `StartError`.
+    """
+    secrets = settings.secrets
+    options = {LOCAL_PLATFORM: {"socket": str(settings.home / CONSOLE_SOCKET)}}
+    if secrets.telegram_bot_token:
+        options["telegram"] = _options_of_telegram(settings)
+    if secrets.discord_bot_token:
+        options["discord"] = _options_of_discord(settings)
+    if secrets.slack_bot_token:
+        options["slack"] = _options_of_slack(settings)
+    try:
+        return {name: plugs.load_adapter(name, given) for name, given in options.items()}
+    except ValueError as error:
+        raise StartError(str(error)) from error
+
+
+def _options_of_telegram(settings: Settings) -> dict[str, str]:
+    table, secrets = settings.telegram, settings.secrets
+    return _given(
+        token=secrets.telegram_bot_token,
+        base_url=secrets.telegram_api_base_url,
+        messages_per_second=str(table.messages_per_second),
+        edit_interval=str(table.edit_interval),
+        poll_timeout=str(table.poll_timeout),
+    )
+
+
+def _options_of_discord(settings: Settings) -> dict[str, str]:
+    table, secrets = settings.discord, settings.secrets
+    return _given(
+        token=secrets.discord_bot_token,
+        api_base_url=secrets.discord_api_base_url,
+        gateway_url=secrets.discord_gateway_url,
+        messages_per_second=str(table.messages_per_second),
+        edit_interval=str(table.edit_interval),
+        thread_per_mention=str(table.thread_per_mention).lower(),
+        message_content=str(table.message_content).lower(),
+    )
+
+
+def _options_of_slack(settings: Settings) -> dict[str, str]:
+    table, secrets = settings.slack, settings.secrets
+    return _given(
+        bot_token=secrets.slack_bot_token,
+        app_token=secrets.slack_app_token,
+        signing_secret=secrets.slack_signing_secret,
+        base_url=secrets.slack_api_base_url,
+        mode=table.mode,
+        http_bind=table.http_bind,
+        http_port=str(table.http_port),
+        sockets=str(table.sockets),
+        messages_per_second=str(table.messages_per_second),
+        edit_interval=str(table.edit_interval),
+        streaming=str(table.streaming).lower(),
+    )
+
+
+def _given(**options: str | None) -> dict[str, str]:
+    return {name: value for name, value in options.items() if value is not None}

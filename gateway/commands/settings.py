@@ -1,0 +1,91 @@
+"""Commands about what a person wants: settings, verbose; and the home page of an app."""
+
+from agent_core.errors import ToolArgumentError
+from agent_core.state import people
+from agent_core.state.database import Connection
+from agent_core.state.outbox import OutboxRow
+from agent_core.state.people import Person
+from agent_core.state.questions import Choice
+from agent_core.tools.settings import apply_wish, describe_hours, wishes_of
+from gateway import wording
+from gateway.buttons import stand_for
+from gateway.commands.registry import Call, House, Reply, SlashCommand
+from gateway.commands.talk import describe_status
+
+_LEVELS = ("quiet", "normal", "verbose")
+_NIGHT = "22:00-07:00"
+
+
+async def _settings(call: Call, __: House) -> Reply:
+    if not call.argument:
+        return _show(call.person, call.zone)
+    name, value, *_ = [*call.argument.split(maxsplit=1), ""]
+    return _set(call, name, _NIGHT if (name, value.strip()) == ("quiet_hours", "night") else value)
+
+
+async def _verbose(call: Call, _: House) -> Reply:
+    is_on = call.person.verbosity == "verbose"
+    wanted = call.argument.lower() or ("off" if is_on else "on")
+    if wanted not in ("on", "off"):
+        return Reply(text=wording.VERBOSE_HOW)
+    return _set(call, "verbosity", "verbose" if wanted == "on" else "normal")
+
+
+async def _home(call: Call, house: House) -> Reply:
+    shown = _show(call.person, call.zone)
+    status = await describe_status(call, house)
+    return Reply(text=wording.compose_home(status, shown.text), buttons=shown.buttons)
+
+
+def _set(call: Call, name: str, value: str) -> Reply:
+    """Change one setting; what can't be set is said, and changes nothing."""
+    try:
+        person = apply_wish(call.person, name, value)
+    except ToolArgumentError as error:
+        return Reply(text=wording.describe_bad_setting(str(error)))
+    shown = _show(person, person.time_zone or call.zone)
+    text = shown.text if call.is_press else f"{wording.SET}\n\n{shown.text}"
+
+    def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
+        people.set_wishes(connection, wishes_of(person), person_id=person.id)
+        return text, []
+
+    return Reply(effect=effect, buttons=shown.buttons)
+
+
+def _show(person: Person, zone: str) -> Reply:
+    text = wording.describe_settings(
+        zone=zone,
+        is_zone_set=person.time_zone is not None,
+        language=person.language,
+        hours=describe_hours(person),
+        verbosity=person.verbosity,
+    )
+    return Reply(text=text, buttons=_buttons(person))
+
+
+def _buttons(person: Person) -> tuple[Choice, ...]:
+    """One press away: how much is shown, and whether the night is quiet."""
+    levels = [
+        stand_for(
+            f"settings verbosity {level}",
+            wording.VERBOSITIES[level],
+            "good" if level == person.verbosity else "plain",
+        )
+        for level in _LEVELS
+    ]
+    if person.quiet_from is None:
+        night = stand_for("settings quiet_hours night", wording.QUIET_NIGHT)
+    else:
+        night = stand_for("settings quiet_hours off", wording.QUIET_OFF)
+    return (*levels, night)
+
+
+COMMANDS = (
+    SlashCommand(
+        name="settings", summary="Your time zone, language, quiet hours, detail", run=_settings
+    ),
+    SlashCommand(name="verbose", summary="Show each step I take, or not", run=_verbose),
+)
+
+HIDDEN = (SlashCommand(name="home", summary="What the home page of an app shows", run=_home),)
