@@ -26,7 +26,14 @@ _RULE = "———"
 _MARKS: tuple[tuple[Style, str], ...] = (("bold", "**"), ("strike", "~~"), ("italic", "*"))
 _DEEPEST_HEADING = 3
 _UNSENDABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
-_SPECIAL = re.compile(r"(?P<address>https?://\S+)|(?P<mark>[\\*_~`|\[\]]|<(?=[@#:/]|a:|t:|id:))")
+_SPECIAL = re.compile(
+    r"(?P<address>https?://[^\s\\*`|~<>\]]+)"
+    r"|(?P<mark>[\\*`]"
+    r"|_(?![^\W_])|(?<![^\W_])_"  # but not within a word: those never mean anything
+    r"|~(?=~)|(?<=~)~|\|(?=\|)|(?<=\|)\|"
+    r"|\](?=\()"  # nothing else makes a link
+    r"|<(?=[@#:/]|a:|t:|id:))"
+)
 _LINE_START = re.compile(r"^(?P<blank>\s*)(?=#{1,3} |>|-# |[-+] )", re.MULTILINE)
 _CLICKABLE = re.compile(r"https?://[^\s/?#]+\S*\Z")
 _LANGUAGE = re.compile(r"[\w+#.-]+\Z")

@@ -38,7 +38,14 @@ def test_markdown_is_shown_as_it_is_meant(markdown: str, shown: str) -> None:
 @pytest.mark.parametrize(
     ("markdown", "shown"),
     [
-        ("2 * 3 * 4 and snake_case_name", "2 \\* 3 \\* 4 and snake\\_case\\_name"),
+        ("2 * 3 * 4 and snake_case_name", "2 \\* 3 \\* 4 and snake_case_name"),
+        ("_under_ and __init__ and a__b", "*under* and **init** and a\\_\\_b"),
+        ("_ alone_ ~ or ~~ or | or [x] (y)", "\\_ alone\\_ ~ or \\~\\~ or | or [x] (y)"),
+        ("\\[no\\](https://example.org/link)", "[no\\](https://example.org/link)"),
+        (
+            "\\[see https://a.org/x_y\\](https://b.org)",
+            "[see https://a.org/x_y\\](https://b.org)",
+        ),
         ("||no spoiler||", "\\|\\|no spoiler\\|\\|"),
         ("ask <@123> or <#45> at <t:1>", "ask \\<@123> or \\<#45> at \\<t:1>"),
         ("1 < 2 and a <b> tag", "1 < 2 and a <b> tag"),
@@ -66,7 +73,7 @@ def test_a_fence_within_code_does_not_end_it() -> None:
 
 
 def test_what_no_message_may_hold_is_left_out() -> None:
-    assert render("a\x00b\ud800c \x1b[31m") == "abc \\[31m"
+    assert render("a\x00b\ud800c \x1b[31m") == "abc [31m"
     assert render("[](https://example.org)") != ""
 
 
