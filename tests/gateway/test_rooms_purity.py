@@ -151,11 +151,12 @@ async def test_a_room_that_gains_a_second_person_is_no_longer_private_at_the_nex
 ) -> None:
     chat = FakeChat(people=1)
     async with street(tmp_path, chat=chat) as here:
-        await here.says("ann", "hello")
+        await here.says("ann", "my canary sings")
         here.remember("ann", "Has a canary")
         await here.says("ann", "/new")
-        (first, *_) = await here.asks("ann", "between us", room="den")
+        first, second = await here.asks("ann", "between us", room="den")
         assert "Has a canary" in first.system
+        assert "my canary sings" in str(second.messages[-1]), "all of Ann's talk is found there"
         (again, *_) = await here.asks("ann", "and here")
         assert "between us" in str(again.messages), "it is one talk, whatever the door"
         chat.people = 2
