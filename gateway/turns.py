@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Protocol
 
-from agent_core.agent import ActiveTurn, Agent
+from agent_core.agent import ActiveTurn, Agent, Prepared
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.events import TurnEnded
 from agent_core.host import Host, Steer
@@ -98,6 +98,7 @@ class Turns:
 
         def work(connection: Connection) -> ActiveTurn:
             asked = _find_asked(connection, newest, place)
+            _check_session(connection, prepared)
             active = self._agent.begin(connection, prepared, asked=asked, said=said, now=now)
             inbox.claim(connection, inbox_ids=inbox_ids, turn_id=active.id)
             return active
@@ -362,6 +363,15 @@ def _find_asked(connection: Connection, pending: Pending, place: Place) -> Asked
         account_id=account.id if account else None,
         place=place.fields,
     )
+
+
+def _check_session(connection: Connection, prepared: Prepared) -> None:
+    """A talk that was joined with another, or split, goes on elsewhere. Raises `OutOfDate`."""
+    seen = prepared.session
+    now = sessions.find_open(connection, conversation_id=prepared.scene.conversation.id)
+    known = (seen.id, seen.prompt_hash) if seen else None
+    if known != ((now.id, now.prompt_hash) if now else None):
+        raise OutOfDate
 
 
 def _debt(active: ActiveTurn, place: Place) -> Debt:
