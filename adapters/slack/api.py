@@ -257,6 +257,14 @@ class Api:
             if not cursor:
                 return
 
+    async def fetch_places(self) -> list[str]:
+        """The channels and direct talks that the bot is in, at most a thousand."""
+        with self.door() as web:
+            answer = await web.users_conversations(
+                types="im,mpim,public_channel,private_channel", exclude_archived=True, limit=999
+            )
+        return [text_in(place, "id") for place in parts(read(answer), "channels")]
+
     async def fetch_person(self, user: str) -> Person:
         """What the workspace tells of somebody."""
         with self.door() as web:

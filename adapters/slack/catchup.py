@@ -4,9 +4,17 @@ import asyncio
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 
 from adapters.contract import Inlet
-from adapters.errors import AdapterError, AdapterStopped, RateLimited, Unreachable, Unsure
+from adapters.errors import (
+    AdapterError,
+    AdapterStopped,
+    ChatGone,
+    MessageGone,
+    RateLimited,
+    Rejected,
+)
 from adapters.slack.api import Api, Spot
 from adapters.slack.arrivals import Arrivals
 from adapters.slack.events import Arrival, Me, sort_message
@@ -26,7 +34,9 @@ _ROOTS = 2 * 24 * 3600.0
 """Seconds in front of a mark within which a thread may have begun that is answered only now."""
 _OLDEST_THREAD = 30 * 24 * 3600.0
 _BATCH = 50
+_MOST_UNMARKED = 200
 _NEVER = "9999999999.000000"
+_REFUSED = (Rejected, ChatGone, MessageGone)
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 
 
@@ -41,6 +51,7 @@ class CatchUp:
         self._missed: dict[str, str] = {}
         """The oldest message of each channel that came in and could not be kept."""
         self._knows_marks = False
+        self._is_first = True
         self._wanted = asyncio.Event()
 
     def is_whole(self, channel: str) -> bool:
@@ -86,14 +97,19 @@ class CatchUp:
         channels = {read_mark(mark)[0] for mark in marks}
         if not self._knows_marks:
             self._behind |= channels
+            if marks and self._is_first:
+                await self._find_unmarked(marks)
+            self._is_first = False
             self._knows_marks = True
-        for channel in sorted(self._behind):
+        newest: dict[str, str] = {}
+        for mark, ts in sorted(marks.items(), key=itemgetter(1)):
+            newest[read_mark(mark)[0]] = ts
+        # Where something was said lately, somebody may be waiting.
+        for channel in sorted(self._behind, key=lambda one: newest.get(one, ""), reverse=True):
             missed = self._missed.get(channel)
             try:
                 await self._read(inlet, me, channel, marks)
-            except (Unreachable, Unsure, RateLimited, AdapterStopped):
-                raise
-            except (AdapterError, ValueError) as error:
+            except (*_REFUSED, ValueError) as error:
                 _log.warning("slack: what was said in %s can't be asked for: %s", channel, error)
             if self._missed.get(channel) == missed:  # no more was missed meanwhile
                 self._missed.pop(channel, None)
@@ -107,31 +123,56 @@ class CatchUp:
         since = _earlier(newest, _OVERLAP)
         found: dict[str, Arrival] = {}
         threads = {t: ts for mark, ts in ours.items() if (t := read_mark(mark)[1]) is not None}
-        async for page in self._api.pages(Spot(channel=channel), after=_earlier(newest, _ROOTS)):
-            for message in page:
-                latest = text_in(message, "latest_reply", default="")
-                if latest > since:
-                    threads[text_in(message, "ts")] = latest
-            found |= self._sort(page, me, channel, since)
-            if len(found) > _MOST_MESSAGES:
-                _log.warning("slack: too much was said in %s to read all of it", channel)
-                break
+        shown = await self._ask(Spot(channel=channel), _earlier(newest, _ROOTS))
+        for message in shown:
+            latest = text_in(message, "latest_reply", default="")
+            if latest > since:
+                threads[text_in(message, "ts")] = latest
+        found |= self._sort(shown, me, channel, since)
         oldest = f"{time.time() - _OLDEST_THREAD:.6f}"
         recent = sorted((ts, thread) for thread, ts in threads.items() if ts > oldest)
         for _, thread in recent[-_MOST_THREADS:]:
             try:
-                async for page in self._api.pages(
-                    Spot(channel=channel, thread=thread), after=since
-                ):
-                    found |= self._sort(page, me, channel, since)
-            except (Unreachable, Unsure, RateLimited, AdapterStopped):
-                raise
-            except AdapterError as error:
+                shown = await self._ask(Spot(channel=channel, thread=thread), since)
+            except _REFUSED as error:
                 _log.info("slack: the thread %s of %s is passed over: %s", thread, channel, error)
+            else:
+                found |= self._sort(shown, me, channel, since)
         unheard = [found[ts] for ts in sorted(found)]
         for start in range(0, len(unheard), _BATCH):
             batch = unheard[start : start + _BATCH]
             await self._arrivals.store(inlet, me, batch, lambda _: True)
+
+    async def _ask(self, spot: Spot, after: str) -> list[Json]:
+        """What was said there behind `after`; as slowly as Slack wants it."""
+        while True:
+            shown: list[Json] = []
+            try:
+                async for page in self._api.pages(spot, after=after):
+                    shown += page
+                    if len(shown) > _MOST_MESSAGES:
+                        _log.warning("slack: too much was said in %s to read all of it", spot)
+                        break
+            except RateLimited as error:
+                await asyncio.sleep(error.retry_after)
+            else:
+                return shown
+
+    async def _find_unmarked(self, marks: Mapping[str, str]) -> None:
+        """Places in which nothing was ever heard: a first word may have been said meanwhile.
+
+        What is known of them is when this program last heard anything at all.
+        """
+        known = {read_mark(mark)[0] for mark in marks}
+        newest = max(marks.values())
+        try:
+            places = await self._api.fetch_places()
+        except _REFUSED as error:
+            _log.info("slack does not tell where the bot is: %s", error)
+            return
+        for place in [place for place in places if place not in known][:_MOST_UNMARKED]:
+            self._missed.setdefault(place, newest)
+            self._behind.add(place)
 
     def _sort(
         self, messages: Iterable[Json], me: Me, channel: str, since: str

@@ -81,9 +81,9 @@ def actions_of(buttons: Sequence[Button]) -> list[Json]:
     return [{"type": "actions", "elements": elements[row : row + _BUTTONS_A_BLOCK]} for row in rows]
 
 
-def text_chunks(text: str) -> list[Json]:
-    """Words that a stream grows by."""
-    return [{"type": "markdown_text", "text": words_of(text)}] if text else []
+def text_chunks(words: str) -> list[Json]:
+    """What a stream grows by, given as `words_of` made it."""
+    return [{"type": "markdown_text", "text": words}] if words else []
 
 
 def step_chunks(steps: Sequence[Step], shown: Mapping[str, Step]) -> list[Json]:
@@ -104,6 +104,8 @@ def _shown(message: OutboundMessage) -> str:
     """The words, and below those of a running turn what it has done so far."""
     lines = [f"_{_SIGNS[step.state]} {step.title}_" for step in message.steps if message.is_live]
     words = "\n\n".join(piece for piece in (message.text.strip("\n"), "\n".join(lines)) if piece)
+    if lines and measure(words) > TEXT_LIMIT:
+        words = message.text
     if not words.strip():
         raise Rejected("The message is empty, and Slack takes no empty messages.")
     return words_of(words)

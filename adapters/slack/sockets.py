@@ -43,6 +43,7 @@ class Sockets:
         self._app = app
         self._heartbeat = heartbeat
         self._longest_pause = longest_pause
+        self._lines: set[_Line] = set()
         self.open = 0
         self.alive_at: float | None = None
         self.trouble = ""
@@ -53,9 +54,14 @@ class Sockets:
 
         `changed` is called whenever one begins or ends.
         """
-        async with asyncio.TaskGroup() as tasks:
-            for _ in range(count):
-                tasks.create_task(self._hold(tasks, changed))
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for _ in range(count):
+                    tasks.create_task(self._hold(tasks, changed))
+        finally:  # a task that was cancelled before it began has closed nothing
+            for line in tuple(self._lines):
+                await line.close()
+            self._lines.clear()
 
     async def _hold(self, tasks: asyncio.TaskGroup, changed: Callable[[], None]) -> None:
         """One place for a connection: whenever it is free or about to be, the next is opened."""
@@ -78,6 +84,7 @@ class Sockets:
                 await asyncio.sleep(wait)
                 continue
             begun = time.monotonic()
+            self._lines.add(line)
             reading = tasks.create_task(self._attend(line, changed))
             await line.is_leaving.wait()
             if line.has_to_stop:
@@ -105,6 +112,7 @@ class Sockets:
             await line.read()
         finally:
             self.open -= 1
+            self._lines.discard(line)
             line.is_leaving.set()
         self.trouble = line.trouble or "Slack closed the connection."
         changed()
@@ -152,10 +160,10 @@ class _Line:
             async with asyncio.timeout(_GREETING):
                 await self._greet()
         except TimeoutError as error:
-            await self._socket.close()
+            await self.close()
             raise Unreachable("Slack's websocket does not say hello.") from error
         except BaseException:
-            await self._socket.close()
+            await self.close()
             raise
 
     async def _greet(self) -> None:
@@ -185,7 +193,11 @@ class _Line:
         except TimeoutError:
             _log.info("slack: an old connection was closed by us")
         finally:
-            await self._socket.close()
+            await self.close()
+
+    async def close(self) -> None:
+        """Say goodbye, or hear no answer to it for two seconds."""
+        await self._socket.close()
 
     async def _take(self, envelope: SocketModeRequest) -> None:
         """Acknowledge an envelope once Bolt has nothing against it."""

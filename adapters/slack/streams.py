@@ -8,7 +8,7 @@ from adapters.messages import OutboundMessage, Step
 from adapters.slack.api import Api, Spot
 from adapters.slack.places import is_im
 from adapters.slack.refusals import Unsupported
-from adapters.slack.render import actions_of, metadata_of, step_chunks, text_chunks
+from adapters.slack.render import actions_of, metadata_of, step_chunks, text_chunks, words_of
 from adapters.slack.tracks import Recent
 from adapters.slack.words import Json
 
@@ -57,7 +57,8 @@ class Streams:
             if reader is None:
                 return None
             to = {"recipient_user_id": reader, "recipient_team_id": team}
-        chunks = [*step_chunks(message.steps, {}), *text_chunks(message.text)]
+        words = words_of(message.text)
+        chunks = [*step_chunks(message.steps, {}), *text_chunks(words)]
         try:
             ts = await self._api.start_stream(spot, chunks, to)
         except Unsupported:
@@ -70,7 +71,7 @@ class Streams:
             return None
         self._refusals = 0
         steps = {step.key: step for step in message.steps}
-        self._open.put((spot.channel, ts), _Stream(text=message.text, steps=steps))
+        self._open.put((spot.channel, ts), _Stream(text=words, steps=steps))
         return ts
 
     async def carry(self, message: OutboundMessage, channel: str, ts: str) -> bool:
@@ -81,12 +82,14 @@ class Streams:
         stream = self._open.get((channel, ts))
         if stream is None:
             return False
-        grows = message.text.startswith(stream.text)
+        # Compared as it is sent: what calls a channel together could come in two halves.
+        words = words_of(message.text)
+        grows = words.startswith(stream.text)
         if stream.is_doubtful or not grows or (message.is_live and message.buttons):
             await self.stop(channel, ts)
             return False
         chunks = step_chunks(message.steps, stream.steps)
-        chunks += text_chunks(message.text[len(stream.text) :])
+        chunks += text_chunks(words[len(stream.text) :])
         try:
             if not message.is_live:
                 ending: Json = {"metadata": metadata_of(message)}
@@ -102,7 +105,7 @@ class Streams:
         except Unsure:
             stream.is_doubtful = True
             raise
-        stream.text = message.text
+        stream.text = words
         stream.steps |= {step.key: step for step in message.steps}
         return True
 

@@ -103,3 +103,39 @@ async def test_nothing_is_asked_where_nothing_was_ever_said(
     async with running(slack, inlet) as adapter:
         await adapter.send(to(slack.dm(ANNA), "hello"))
         assert not called(slack, "conversations.history")
+
+
+async def test_a_first_word_that_was_said_meanwhile_is_heard(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    slack.holds_seconds = 0
+    room = slack.channel("general", members=(ANNA, BERT))
+    async with running(slack, inlet):
+        await slack.says(ANNA, "a")
+        await inlet.receives(1)
+    await slack.says(BERT, "b")
+    await slack.says(BERT, "c", channel=room, mention=True)
+    async with running(slack, inlet):
+        found = [read(event) for event in (await inlet.receives(3))[1:]]
+        assert {one.text for one in found} == {"b", "c"}
+        assert all(one.is_addressed for one in found)
+        await slack.drop_sockets()
+        await until(lambda: slack.connections_opened == 6)
+    assert len(called(slack, "users.conversations")) == 1
+
+
+async def test_a_pause_that_slack_asks_for_is_kept_and_nothing_is_read_again(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    slack.holds_seconds = 0
+    async with running(slack, inlet):
+        roots = [await slack.says(ANNA, f"root {number}") for number in range(3)]
+        await inlet.receives(3)
+    for number, root in enumerate(roots):
+        await slack.says(ANNA, f"answer {number}", thread_ts=root)
+    slack.fail("conversations.replies", kind=faults.LIMIT, retry_after=0, times=2)
+    before = len(called(slack, "conversations.history"))
+    async with running(slack, inlet):
+        assert said((await inlet.receives(6))[3:]) == [f"answer {n}" for n in range(3)]
+        assert len(called(slack, "conversations.history")) == before + 1
+        assert len(called(slack, "conversations.replies")) == 5

@@ -76,6 +76,8 @@ def test_what_is_done_stands_below_the_words_only_while_the_turn_runs() -> None:
     live = post_of(owed("So far", steps=steps, is_live=True))["markdown_text"]
     assert live == "So far\n\n_✓ Read the page_\n_⏳ Write the file_"
     assert post_of(owed("Done", steps=steps))["markdown_text"] == "Done"
+    full = "x" * TEXT_LIMIT
+    assert post_of(owed(full, steps=steps, is_live=True))["markdown_text"] == full
     assert step_chunks(steps, {"1": steps[0]}) == [
         {"type": "task_update", "id": "2", "title": "Write the file", "status": "in_progress"}
     ]

@@ -273,3 +273,16 @@ async def test_steps_are_lines_where_nothing_streams(
         assert shown(slack) == ["_⏳ Read the page_"]
         await adapter.edit(grown(message, "Five.", steps=(step,), is_live=False), sent)
         await until(lambda: shown(slack) == ["Five."])
+
+
+async def test_a_call_to_everybody_that_comes_in_two_halves_calls_nobody(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet) as adapter:
+        message = await asked(slack, inlet)
+        sent = await adapter.send(grown(message, "hey <!cha"))
+        await adapter.edit(grown(message, "hey <!channel>"), sent)
+        await adapter.edit(grown(message, "hey <!channel>!", is_live=False), sent)
+        (final,) = [m for m in slack.messages(slack.dm(ANNA)) if m.bot]
+        assert not any("<!channel>" in text for text in final.history)
+        assert final.shown == "hey <\u200b!channel>!"
