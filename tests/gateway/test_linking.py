@@ -442,3 +442,57 @@ async def test_a_join_survives_a_restart_between_question_and_answer(tmp_path: P
         home, work = two(house)
         await home.presses(words.YES)
         assert await work.person() == await home.person()
+
+
+async def test_what_waits_for_its_place_while_two_are_joined_is_answered_once_in_their_one_talk(
+    tmp_path: Path,
+) -> None:
+    reached, go_on = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        reached.set()
+        await go_on.wait()
+
+    model = FakeModel(say("Hello."), [hold, *say("Held.")], say("Late."), say("Last."))
+    async with running(tmp_path, model, TALARIA_TURNS__AT_ONCE="1") as house:
+        home, work = two(house)
+        await home.says("hello")
+        await house.chat.says("a long one", user="3", chat="3", name="Eve")
+        await reached.wait()
+        await house.chat.says("a late one", user="2", chat="2", name="Ana at work")
+        await house.until(house.gateway.intake.is_idle)
+        await house.chat.says("/link", user="1", chat="1", name="Ana")
+        code = code_in((await house.chat.sees_text("Your code is")).text)
+        await house.chat.says(f"/link {code}", user="2", chat="2", name="Ana at work")
+        await house.chat.sees_text("I asked on")
+        await house.chat.press(words.YES, user="1", chat="1", name="Ana")
+        await house.chat.sees_text("Joined: `Ana`")
+        assert await work.person() == await home.person()
+        go_on.set()
+        await house.chat.sees_text("Late.")
+        await house.at_rest()
+        assert heard(model) == ["hello", "a late one"]
+        assert next(one.chat_id for one in house.chat.shown if one.text == "Late.") == "2"
+        await home.says("and?")
+        assert heard(model) == ["hello", "a late one", "and?"]
+        joined = "person_id IN (SELECT id FROM people WHERE joined_to IS NOT NULL)"
+        assert await count(house, "turns", joined) == 0
+
+
+async def test_an_account_that_comes_back_as_itself_talks_in_its_own_room_again(
+    tmp_path: Path,
+) -> None:
+    room = {"chat": "room", "direct": False}
+    model = FakeModel(*(say(f"{number}.") for number in range(5)))
+    async with running(tmp_path, model) as house:
+        house.chat.people = 9
+        home, work = two(house)
+        await work.says("one", **room)
+        await home.joins(work)
+        await work.says("two", **room)
+        assert heard(model) == ["one", "two"]
+        await home.says("/unlink 2")
+        await work.says("three", **room)
+        assert heard(model) == ["one", "two", "three"]
+        await home.says("four", **room)
+        assert heard(model) == ["four"]
