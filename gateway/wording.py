@@ -44,15 +44,6 @@ TOO_LONG = (
     "That message is {size:,} characters long; I read up to {limit:,} at once."
     " Please send the part that matters, or several pieces."
 )
-UNREADABLE = {
-    "image": "I can't look at pictures yet. Tell me in words what it shows.",
-    "voice": "I can't listen to voice notes yet. Please write it.",
-    "audio": "I can't listen to audio yet. Please write what matters.",
-    "video": "I can't watch videos yet. Tell me in words what matters.",
-    "document": "I can't read files yet. Paste the text that matters.",
-    "sticker": "A sticker! I can't see it, though. Write me what you need.",
-    "other": "I can't read that kind of message. Please write it in words.",
-}
 
 _TOOLS = {
     "ask": "Waiting for an answer",

@@ -30,7 +30,8 @@ class FactInputs:
     """What is known of a message. `now` is in milliseconds since the epoch, `zone` IANA.
 
     `attachments` are notes on what came along and can't be read, for instance `image cat.jpg:
-    damaged`. `is_spoken` says that words of the person's come from a voice note.
+    damaged`. `is_spoken` says that words of the person's come from a voice note. `wanted` is
+    the language that the person has set, and `unasked` what they were never asked for.
     """
 
     now: int
@@ -44,6 +45,8 @@ class FactInputs:
     quote: QuotedMessage | None = None
     attachments: tuple[str, ...] = ()
     is_spoken: bool = False
+    wanted: str | None = None
+    unasked: tuple[str, ...] = ()
 
 
 def compose_facts(inputs: FactInputs) -> str:
@@ -64,6 +67,13 @@ def compose_facts(inputs: FactInputs) -> str:
         )
     if inputs.is_spoken:
         lines.append("Spoken: a machine wrote down what they said, and may have misheard")
+    if inputs.wanted:
+        lines.append(f"They want answers in: {flatten(inputs.wanted, 20)}")
+    if inputs.unasked:
+        lines.append(
+            f"Not known of them: {', '.join(inputs.unasked)}. Ask once, at the end and in passing;"
+            " keep the answer with `settings`. Nobody reminds you again"
+        )
     return "\n".join([*lines, "</facts>"])
 
 

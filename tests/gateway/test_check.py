@@ -55,7 +55,7 @@ def test_a_home_that_is_used_is_left_byte_for_byte_as_it_is(home: Path) -> None:
     assert talaria(home, "chat", given="hello\n").code == 0
     before = bytes_below(home)
     found = findings(home, 0)
-    assert found["database"]["text"].endswith("schema 1")
+    assert found["database"]["text"].endswith("schema 2")
     assert found["gateway"]["text"] == "does not run"
     assert bytes_below(home) == before
 

@@ -48,7 +48,12 @@ def test_a_module_that_is_no_folder_is_no_platform() -> None:
 
 
 def test_every_platform_can_be_made() -> None:
-    options = {"telegram": {"token": "1:a"}, "console": {"socket": "/nowhere"}}
+    options = {
+        "telegram": {"token": "1:a"},
+        "console": {"socket": "/nowhere"},
+        "discord": {"token": "a.b.c"},
+        "slack": {"bot_token": "xoxb-1", "app_token": "xapp-1"},
+    }
     for name in platforms():
         assert load_adapter(name, options[name]).name == name
 

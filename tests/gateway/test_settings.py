@@ -71,6 +71,7 @@ def test_every_setting_can_be_set_by_a_variable(tmp_path: Path) -> None:
         text = {
             "allow": "telegram:1, console:local",
             "bind": "::1",
+            "http_bind": "::1",
             "time_zone": "Asia/Tokyo",
             "folder": str(tmp_path),
             "transcription": "",
@@ -228,7 +229,7 @@ def test_the_model_follows_the_key(
 def test_the_console_page_is_on_only_where_no_platform_is(tmp_path: Path) -> None:
     assert load({}, home=tmp_path).http.port == 8765
     assert load({"TELEGRAM_BOT_TOKEN": "1:a"}, home=tmp_path).http.port == 0
-    assert load({"SLACK_BOT_TOKEN": "xoxb-1"}, home=tmp_path).http.port == 8765
+    assert load({"SLACK_BOT_TOKEN": "xoxb-1"}, home=tmp_path).http.port == 0
     assert load({"TALARIA_HTTP__PORT": "80"}, home=tmp_path).http.port == 80
 
 

@@ -7,14 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
-from adapters.messages import Attachment, InboundMessage, Quote, Sender
+from adapters.messages import InboundMessage, Quote, Sender
 from agent_core.ids import ConversationId, InboxId, OutboxId, PersonId
 from agent_core.state.outbox import OutboxRow
 from agent_core.state.people import Person
 from agent_core.state.sessions import Conversation
 from agent_core.transcript import Message, TextPart
 from gateway import translate
-from gateway.translate import Pending
+from gateway.media.readings import Unreadable
+from gateway.translate import Pending, Place
 
 ANA = Person(id=PersonId(1), slug="ana", name="Ana", role="member", time_zone=None)
 BEN = replace(ANA, id=PersonId(2), slug="ben", name="Ben")
@@ -135,13 +136,10 @@ def test_what_a_message_answers_stands_in_the_facts(quote: Quote, expected: str)
 
 
 def test_attachments_and_the_room_are_told() -> None:
-    attachments = (
-        Attachment(kind="image", file_id="1", name="cat.jpg"),
-        Attachment(kind="voice", file_id="2"),
-    )
-    message = inbound("look", attachments=attachments, address=THREAD, room_title="Kitchen")
-    facts, _ = say(message)
-    assert '"image cat.jpg", "voice"' in facts
+    waiting = pending(inbound("look", address=THREAD, room_title="Kitchen"))
+    waiting.readings = (Unreadable(sentence="No.", note="cat.jpg: damaged"),)
+    facts, _ = read(translate.said(waiting, zone="UTC", now=NOON))
+    assert '"cat.jpg: damaged"' in facts
     assert '"Kitchen"' in facts
     assert "in a thread" in facts
 
@@ -162,7 +160,9 @@ def test_an_edit_replaces_the_words_and_adds_its_event() -> None:
 
 def test_a_turn_answers_its_newest_message() -> None:
     waiting = [pending(inbound(message_id=PlatformMessageId(str(number)))) for number in range(3)]
-    assert translate.place_of(waiting) == ("telegram", translate.name_chat(DIRECT), "2")
+    assert translate.place_of(waiting) == Place(
+        platform="telegram", chat=translate.name_chat(DIRECT), answers="2"
+    )
 
 
 def row(address: Address, *, part: int = 0, answers: str | None = "9") -> OutboxRow:
