@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from adapters.discord.api import Api
 from adapters.discord.payloads import answered_by
 from adapters.discord.places import channel_of
+from adapters.discord.receive import NO_MESSAGE
 from adapters.discord.refusals import ChannelUnknown
 from adapters.discord.render import render
 from adapters.discord.words import Json, part, parts
@@ -45,7 +46,7 @@ async def find(api: Api, message: OutboundMessage, known: Sequence[str]) -> str 
     and `Unsure` is raised. Within some minutes a repeat is harmless in any case, by its nonce.
     """
     channel = channel_of(message.address)
-    ids = [one for one in known if one.isdecimal()]
+    ids = [one.removeprefix(NO_MESSAGE) for one in known]
     try:
         if not ids:
             if _pick(await api.read_newest(channel), message, api.bot) is None:

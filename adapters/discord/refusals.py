@@ -37,6 +37,7 @@ _MESSAGE_GONE = frozenset((
     50021,  # a message of the system
 ))  # fmt: skip
 _NOT_PERMITTED = 50013
+_NO_REPLIES = 160002
 _ALREADY_THERE = 160004
 """A thread was opened for this message before."""
 _TOO_LATE = frozenset((10062, 40060))
@@ -63,6 +64,10 @@ class ChannelUnknown(ChatGone):
 
 class NotPermitted(ChatGone):
     """The bot lacks a permission in this place."""
+
+
+class NoReplies(Rejected):
+    """The bot may write there, but not refer to what others wrote."""
 
 
 class AlreadyThere(Rejected):
@@ -116,6 +121,8 @@ def _translate_answer(error: discord.HTTPException, lost: type[AdapterError]) ->
         return ChannelUnknown(said)
     if code == _NOT_PERMITTED:
         return NotPermitted(said)
+    if code == _NO_REPLIES:
+        return NoReplies(said)
     if code == _ALREADY_THERE:
         return AlreadyThere(said)
     if code in _CHAT_GONE:

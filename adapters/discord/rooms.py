@@ -7,7 +7,7 @@ from adapters.discord.api import Api
 from adapters.discord.facts import Facts
 from adapters.discord.payloads import EYES, make_message
 from adapters.discord.places import channel_of
-from adapters.discord.refusals import ChannelUnknown, NotPermitted
+from adapters.discord.refusals import ChannelUnknown, NoReplies, NotPermitted
 from adapters.discord.words import plain_name, spell, text_in
 from adapters.errors import ChatGone, MessageGone, Rejected
 from adapters.ids import Address
@@ -21,15 +21,30 @@ _MOST_COUNTS = 1024
 
 async def send(api: Api, message: OutboundMessage, *, opens_threads: bool) -> str:
     """Post a message, in a thread that is opened for it if need be. Raises `AdapterError`."""
-    address, channel = message.address, channel_of(message.address)
-    body = make_message(message, bot=api.bot)
+    address = message.address
     try:
-        return await api.post(channel, body, message.file)
+        return await _post(api, message)
     except ChannelUnknown:
         if address.thread_id is None or not opens_threads:
             raise
     await _open(api, address.chat_id, address.thread_id)
-    return await api.post(channel, body, message.file)
+    return await _post(api, message)
+
+
+async def _post(api: Api, message: OutboundMessage) -> str:
+    channel, body = channel_of(message.address), make_message(message, bot=api.bot)
+    try:
+        return await api.post(channel, body, message.file)
+    except NoReplies:  # better said to nobody in particular than not at all
+        body.pop("message_reference", None)
+        return await api.post(channel, body, message.file)
+    except NotPermitted as error:
+        if message.file is None:
+            raise
+        raise Rejected(
+            "Talaria may not send files in this channel: give it the permission Attach Files. "
+            f"{error}"
+        ) from error
 
 
 async def _open(api: Api, channel_id: str, message_id: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 from adapters.errors import Unsure
 from adapters.ids import PlatformMessageId
 from adapters.messages import OutboundFile
-from tests.adapters.discord.rig import ANNA, BEN, direct, owed, room, running
+from tests.adapters.discord.rig import ANNA, BEN, direct, hears, owed, room, running
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
 from tests.fakes.inlet import FakeInlet
@@ -107,3 +107,15 @@ async def test_the_newest_id_is_of_the_channel(api: DiscordEmulator, inlet: Fake
         assert adapter.newest(direct(api)) is None
         sent = await adapter.send(owed(direct(api), "x"))
         assert adapter.newest(direct(api)) == sent
+
+
+async def test_a_command_is_known_from_before_its_answer(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        await adapter.send(owed(direct(api), "hello"))
+        await api.commands(ANNA, "help")
+        heard = await hears(adapter, inlet)
+        assert await adapter.find(owed(direct(api), "hello", "k2"), [heard.message_id]) is None
+        sent = await adapter.send(owed(direct(api), "hello", "k2"))
+        assert await adapter.find(owed(direct(api), "hello", "k2"), [heard.message_id]) == sent

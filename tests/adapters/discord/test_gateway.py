@@ -1,8 +1,10 @@
 """The connection: resumed, begun anew, dead, refused, and closed."""
 
 import asyncio
+from collections.abc import AsyncIterator
 
 import pytest
+from aiohttp import web
 
 from adapters.discord.adapter import DiscordAdapter
 from adapters.errors import AdapterStopped, ChatGone, Unreachable
@@ -230,3 +232,38 @@ async def test_an_event_that_makes_no_sense_harms_no_other(
         await inlet.receives(1)
         assert said(adapter, inlet) == ["still there?"]
         assert (api.identifies, api.resumes) == (1, 0)
+
+
+@pytest.fixture
+async def curt() -> AsyncIterator[tuple[str, list[int]]]:
+    """A gateway that hangs up before it says hello, and how often it did."""
+    calls: list[int] = []
+
+    async def serve(request: web.Request) -> web.StreamResponse:
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        calls.append(len(calls))
+        await socket.close(code=1011)
+        return socket
+
+    application = web.Application()
+    application.router.add_get("/gateway", serve)
+    runner = web.AppRunner(application, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    yield f"ws://127.0.0.1:{runner.addresses[0][1]}/gateway", calls
+    await runner.cleanup()
+
+
+async def test_a_gateway_that_hangs_up_before_its_hello_is_tried_again(
+    api: DiscordEmulator, inlet: FakeInlet, curt: tuple[str, list[int]]
+) -> None:
+    url, calls = curt
+    adapter = DiscordAdapter(settings_for(api, gateway_url=url))
+    running = asyncio.create_task(adapter.run(inlet))
+    await until(lambda: len(calls) >= 3)
+    assert adapter.health().state != "connected"
+    assert not running.done()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running

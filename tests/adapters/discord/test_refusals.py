@@ -8,7 +8,14 @@ import discord
 import pytest
 
 from adapters.discord.pauses import Starts, TooManyStarts
-from adapters.discord.refusals import ChannelUnknown, NotPermitted, TooLate, translate
+from adapters.discord.refusals import (
+    AlreadyThere,
+    ChannelUnknown,
+    NoReplies,
+    NotPermitted,
+    TooLate,
+    translate,
+)
 from adapters.errors import (
     AdapterError,
     AdapterStopped,
@@ -83,6 +90,8 @@ def test_every_error_of_the_sdk_has_a_name_here(kind: Any) -> None:
         (401, 50027, ChatGone),
         (400, 50006, Rejected),
         (400, 50035, Rejected),
+        (400, 160002, NoReplies),
+        (400, 160004, AlreadyThere),
         (400, 160005, ChatGone),
         (401, 0, AdapterStopped),
         (404, 0, Rejected),

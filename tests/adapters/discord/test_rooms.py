@@ -1,8 +1,11 @@
 """Threads that are opened for an answer, and what is done where they are not open yet."""
 
+from typing import Any
+
 import pytest
 
 from adapters.errors import ChatGone, MessageGone, Rejected
+from adapters.messages import OutboundFile
 from tests.adapters.discord.rig import ANNA, BEN, hears, owed, room, running
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
@@ -136,3 +139,36 @@ async def test_a_place_that_is_none_of_discords_is_refused(
         for chat_id in ("../users/@me", "C123", ""):
             with pytest.raises(Rejected, match="no channel"):
                 await adapter.send(owed(type(room(1))(chat_id=chat_id, is_direct=True), "x"))
+
+
+async def test_where_the_bot_may_not_refer_to_messages_it_still_speaks(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    channel = api.channel(api.guild("House", [ANNA]))
+    async with running(api, inlet) as adapter:
+        await api.says(ANNA, "hi", channel=channel, mentions=[api.user_id])
+        heard = await hears(adapter, inlet)
+        api.fail(faults.SEND, kind=faults.ERROR, status=400, code=160002, message="No history")
+        await adapter.send(owed(heard.address, "hello", reply_to=heard.message_id))
+        (shown,) = api.messages(channel)
+        assert (shown.content, shown.reference) == ("hello", None)
+
+
+async def test_a_missing_permission_is_told_of_a_file_and_ends_a_chat_of_words(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    channel = api.channel(api.guild("House", [ANNA]))
+    file = OutboundFile(name="a.txt", media_type="text/plain", data=b"abc")
+    lacking: dict[str, Any] = {
+        "kind": faults.ERROR,
+        "status": 403,
+        "code": 50013,
+        "message": "Missing",
+    }
+    async with running(api, inlet) as adapter:
+        api.fail(faults.SEND, **lacking)
+        with pytest.raises(Rejected, match="Attach Files"):
+            await adapter.send(owed(room(channel), "here", file=file))
+        api.fail(faults.SEND, **lacking)
+        with pytest.raises(ChatGone):
+            await adapter.send(owed(room(channel), "here"))
