@@ -97,6 +97,9 @@ class Turns:
         place = translate.place_of(batch)
 
         def work(connection: Connection) -> ActiveTurn:
+            open_now = sessions.find_open(connection, conversation_id=newest.conversation.id)
+            if (open_now and open_now.id) != (prepared.session and prepared.session.id):
+                raise OutOfDate  # two people became one, or one two, in between
             asked = _find_asked(connection, newest, place)
             _check_session(connection, prepared)
             active = self._agent.begin(connection, prepared, asked=asked, said=said, now=now)
