@@ -1,0 +1,253 @@
+"""What a confirmation is held to whoever hands it on, and what unlinking refuses."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent_core.ids import LinkId, QuestionId
+from agent_core.memory.store import MemoryStore
+from agent_core.state import joining as rows
+from agent_core.state import links, people, turns
+from agent_core.state.database import Connection, Database
+from agent_core.state.links import OtherSide
+from agent_core.state.people import Account, NewAccount, Person
+from agent_core.state.questions import Question
+from gateway import wording_people as words
+from gateway.joining import KEEP, NO, YES, Joining, Leaving, ask_to_join
+from gateway.questions import Outcome
+from tests.agent_core.state.rows import add_person, add_talk, add_turn
+
+EXPIRES = 1000
+
+
+class Hall:
+    """Ann, Ben and Cleo with an account each; Ben's account has sent Ann's code."""
+
+    def __init__(self, database: Database, folder: Path) -> None:
+        self.database = database
+        self.joining = Joining(MemoryStore(database, folder))
+        self.ann = self.ben = self.cleo = _NOBODY
+        self.link_id = LinkId(0)
+
+    async def open(self) -> "Hall":
+        def work(connection: Connection) -> tuple[list[Person], LinkId]:
+            three = [_enter(connection, slug) for slug in ("ann", "ben", "cleo")]
+            return three, _wish(connection, three[0], three[1])
+
+        (self.ann, self.ben, self.cleo), self.link_id = await self.database.write("x", work)
+        return self
+
+    async def answer(
+        self, key: str = YES, *, by: Person | None = None, now: int = 5, kind: str = "link"
+    ) -> Outcome:
+        def work(connection: Connection) -> Outcome:
+            link = links.find(connection, link_id=self.link_id)
+            assert link
+            assert link.other
+            new = ask_to_join(connection, link, link.other, self.ben)
+            question = Question(
+                id=QuestionId(1),
+                turn_id=None,
+                call_id=None,
+                state="open",
+                answer=None,
+                platform="p",
+                chat="ann",
+                person_id=new.person_id,
+                kind=new.kind,
+                text=new.text,
+                choices=new.choices,
+                payload=new.payload,
+                secret=new.secret,
+                expires_at=new.expires_at,
+            )
+            answer = self.joining.answerers()["link" if kind == "link" else "merge"]
+            return answer(connection, question, key, by or self.ann, now)
+
+        return await self.database.write("answer", work)
+
+    async def unlink(self, person: Person, account: Account) -> str:
+        leaving = Leaving(account=account, is_let_in=True)
+        told, _ = await self.database.write(
+            "unlink", lambda c: self.joining.unlink(c, person, leaving, 9)
+        )
+        return told
+
+    async def account(self, person: Person) -> Account:
+        return (await self.accounts(person))[0]
+
+    async def accounts(self, person: Person) -> list[Account]:
+        return await self.database.read(lambda c: people.list_accounts(c, person_id=person.id))
+
+    async def state(self) -> str:
+        link = await self.database.read(lambda c: links.find(c, link_id=self.link_id))
+        assert link
+        return link.state
+
+    async def run_turn(self, person: Person) -> None:
+        await self.database.write(
+            "turn", lambda c: add_turn(c, add_talk(c, person, key=f"direct:{person.id}"))
+        )
+
+
+_NOBODY = Person(id=0, slug="nobody", name="", role="member", time_zone=None)  # type: ignore[arg-type]
+
+
+def _enter(connection: Connection, slug: str) -> Person:
+    person = add_person(connection, slug)
+    account = NewAccount(platform="p", user_id=slug, display_name=slug, admitted_by="code")
+    people.attach_account(connection, account, person_id=person.id, now=0)
+    return person
+
+
+def _wish(connection: Connection, first: Person, other: Person) -> LinkId:
+    link_id = links.insert(
+        connection,
+        person_id=first.id,
+        code_hash=f"{first.slug} {other.slug}",
+        place=("p", first.slug),
+        now=0,
+        expires_at=EXPIRES,
+    )
+    side = OtherSide(
+        platform="p", user_id=other.slug, name=other.slug, chat=other.slug, person_id=other.id
+    )
+    links.take_up(connection, link_id=link_id, other=side)
+    return link_id
+
+
+@pytest.fixture
+async def hall(tmp_path: Path) -> AsyncIterator[Hall]:
+    database = await Database.open(tmp_path / "state.db")
+    yield await Hall(database, tmp_path / "memories").open()
+    await database.close()
+
+
+async def test_the_one_who_asked_joins(hall: Hall) -> None:
+    outcome = await hall.answer()
+    assert "Joined" in outcome.words
+    assert [account.user_id for account in await hall.accounts(hall.ann)] == ["ann", "ben"]
+    assert await hall.state() == "joined"
+    assert [(row.chat, "Joined" in row.body) for row in outcome.rows] == [("ben", True)]
+
+
+async def test_somebody_else_does_not(hall: Hall) -> None:
+    for somebody in (hall.ben, hall.cleo):
+        assert (await hall.answer(by=somebody)).words == words.LINK_OVER
+    assert await hall.state() == "asked"
+
+
+@pytest.mark.parametrize("outcome", ["over", "refused", "joined"])
+async def test_what_is_over_is_not_confirmed_any_more(hall: Hall, outcome: links.LinkState) -> None:
+    await hall.database.write(
+        "close", lambda c: links.close(c, link_id=hall.link_id, outcome=outcome, now=1)
+    )
+    assert (await hall.answer()).words == words.LINK_OVER
+    assert len(await hall.accounts(hall.ann)) == 1
+
+
+async def test_what_has_expired_is_not_confirmed_any_more(hall: Hall) -> None:
+    assert (await hall.answer(now=EXPIRES)).words == words.LINK_OVER
+    assert "Joined" in (await hall.answer(now=EXPIRES - 1)).words
+
+
+async def test_a_no_is_told_to_the_other_side(hall: Hall) -> None:
+    outcome = await hall.answer(NO)
+    assert [row.body for row in outcome.rows] == [words.LINK_TOLD_REFUSED]
+    assert await hall.state() == "refused"
+
+
+@pytest.mark.parametrize("who", ["ann", "ben"])
+async def test_a_running_turn_of_either_keeps_the_question_open(hall: Hall, who: str) -> None:
+    await hall.run_turn(hall.ann if who == "ann" else hall.ben)
+    outcome = await hall.answer()
+    assert (outcome.words, outcome.stays_open) == (words.BUSY, True)
+    assert await hall.state() == "asked"
+
+    def end(connection: Connection) -> None:
+        for turn in turns.list_running(connection):
+            turns.end(connection, turn_id=turn.id, state="answered", reason="", model="", now=6)
+
+    await hall.database.write("end", end)
+    assert "Joined" in (await hall.answer()).words
+
+
+async def test_a_memory_that_is_being_changed_keeps_the_question_open(hall: Hall) -> None:
+    async with hall.joining._memory._lock(hall.ben.id):
+        assert (await hall.answer()).stays_open
+        assert (await hall.answer(KEEP, kind="merge")).stays_open is False
+    async with hall.joining._memory._lock(hall.ann.id):
+        assert (await hall.answer(KEEP, kind="merge")).stays_open
+    assert "Joined" in (await hall.answer()).words
+
+
+@pytest.mark.parametrize("pair", [("cleo", "ann"), ("cleo", "ben"), ("ben", "cleo")])
+async def test_what_else_was_agreed_to_by_either_ends_with_the_joining(
+    hall: Hall, pair: tuple[str, str]
+) -> None:
+    first, other = (getattr(hall, name) for name in pair)
+    wish = await hall.database.write("wish", lambda c: _wish(c, first, other))
+    await hall.answer()
+    found = await hall.database.read(lambda c: links.find(c, link_id=wish))
+    assert found
+    assert found.state == "over"
+
+
+async def test_an_unlinking_ends_what_was_agreed_to_as_well(hall: Hall) -> None:
+    await hall.answer()
+    wish = await hall.database.write("wish", lambda c: _wish(c, hall.cleo, hall.ben))
+    _, theirs = await hall.accounts(hall.ann)
+    await hall.unlink(hall.ann, theirs)
+    found = await hall.database.read(lambda c: links.find(c, link_id=wish))
+    assert found
+    assert found.state == "over"
+
+
+async def test_only_ones_own_accounts_are_split_off_and_not_while_a_turn_runs(hall: Hall) -> None:
+    mine = await hall.account(hall.ann)
+    assert await hall.unlink(hall.ann, await hall.account(hall.cleo)) == words.UNLINK_UNKNOWN
+    assert await hall.unlink(hall.ann, mine) == words.UNLINK_LAST
+    await hall.answer()
+    await hall.run_turn(hall.ann)
+    assert await hall.unlink(hall.ann, mine) == words.BUSY
+    stale = replace(mine, person_id=hall.cleo.id)
+    assert await hall.unlink(hall.cleo, stale) == words.UNLINK_UNKNOWN
+
+
+async def test_a_file_that_cannot_be_read_stops_an_unlinking_before_anything_is_changed(
+    hall: Hall, tmp_path: Path
+) -> None:
+    await hall.answer()
+    file = tmp_path / "memories" / "people" / "ann" / "USER.md"
+    file.mkdir(parents=True)
+    mine, theirs = await hall.accounts(hall.ann)
+    assert str(file) in await hall.unlink(hall.ann, theirs)
+    assert await hall.accounts(hall.ann) == [mine, theirs]
+
+
+async def test_of_two_accounts_that_were_one_the_first_to_leave_is_the_old_one(
+    hall: Hall,
+) -> None:
+    second = NewAccount(platform="q", user_id="ben", display_name="Ben", admitted_by="code")
+    await hall.database.write(
+        "second", lambda c: people.attach_account(c, second, person_id=hall.ben.id, now=0)
+    )
+    await hall.answer()
+    _, one, other = await hall.accounts(hall.ann)
+    await hall.unlink(hall.ann, other)
+    await hall.unlink(hall.ann, one)
+
+    def look(connection: Connection) -> dict[str, list[str]]:
+        return {
+            person.slug: [
+                account.platform
+                for account in people.list_accounts(connection, person_id=person.id)
+            ]
+            for person in people.list_all(connection)
+        }
+
+    found = await hall.database.read(look)
+    assert found == {"ann": ["p"], "ben": ["q"], "cleo": ["p"], "ben-2": ["p"]}
+    assert await hall.database.read(lambda c: rows.list_joined(c, person_id=hall.ann.id)) == []
