@@ -9,7 +9,7 @@ import pytest
 from adapters.console import create
 from tests.contracts.rig import ABILITIES
 from tests.contracts.rigs_console import ConsoleRig
-from tests.house.source import ROOT, list_modules
+from tests.house.source import ROOT, Module, parse
 
 PAGE = ROOT / "docs" / "adding-a-platform.md"
 TEXT = PAGE.read_text()
@@ -30,12 +30,21 @@ def rows(text: str) -> list[list[str]]:
 
 
 @cache
+def modules() -> tuple[Module, ...]:
+    """The contract, the console and the suite."""
+    files = [
+        file
+        for folder in ("adapters", "adapters/console", "tests/contracts")
+        for file in sorted(ROOT.joinpath(folder).glob("*.py"))
+    ]
+    return tuple(parse(file.relative_to(ROOT).as_posix(), file.read_text()) for file in files)
+
+
+@cache
 def defined() -> frozenset[str]:
-    """Every name that the wings, the hall and the suite define; of a class also `Class.name`."""
+    """Every name that these define; of a class also `Class.name`."""
     found: set[str] = set()
-    for module in list_modules():
-        if not module.path.startswith(("adapters/", "gateway/", "tests/contracts/")):
-            continue
+    for module in modules():
         for node in ast.walk(module.tree):
             found |= set(_names_of(node))
             if isinstance(node, ast.ClassDef):
@@ -86,9 +95,8 @@ def test_the_rooms_are_those_of_the_console() -> None:
 
 def test_pure_rooms_are_pure() -> None:
     for room, _, is_pure in rows(section(2)):
-        modules = [m for m in list_modules() if m.path == f"adapters/console/{room}.py"]
-        assert len(modules) == 1
-        waits = any(isinstance(node, ast.AsyncFunctionDef) for node in ast.walk(modules[0].tree))
+        (found,) = [m for m in modules() if m.path == f"adapters/console/{room}.py"]
+        waits = any(isinstance(node, ast.AsyncFunctionDef) for node in ast.walk(found.tree))
         assert waits == (is_pure == "no"), room
 
 
@@ -114,7 +122,7 @@ def test_the_errors_that_the_console_raises_are_the_ones_on_the_page() -> None:
     told = set(re.findall(r"`(\w+)` when", section(4).partition("The console:")[2]))
     raised = {
         ast.unparse(node.exc.func)
-        for module in list_modules()
+        for module in modules()
         if module.path.startswith("adapters/console/")
         for node in ast.walk(module.tree)
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)
