@@ -1,5 +1,7 @@
 """Commands about what a person wants: settings, verbose; and the home page of an app."""
 
+from collections.abc import Callable
+
 from agent_core.errors import ToolArgumentError
 from agent_core.state import people
 from agent_core.state.database import Connection
@@ -16,11 +18,10 @@ _LEVELS = ("quiet", "normal", "verbose")
 _NIGHT = "22:00-07:00"
 
 
-async def _settings(call: Call, __: House) -> Reply:
+async def _settings(call: Call, _: House) -> Reply:
     if not call.argument:
         return _show(call.person, call.zone)
-    name, value, *_ = [*call.argument.split(maxsplit=1), ""]
-    return _set(call, name, _NIGHT if (name, value.strip()) == ("quiet_hours", "night") else value)
+    return _set(call, call.argument, _show)
 
 
 async def _verbose(call: Call, _: House) -> Reply:
@@ -28,22 +29,28 @@ async def _verbose(call: Call, _: House) -> Reply:
     wanted = call.argument.lower() or ("off" if is_on else "on")
     if wanted not in ("on", "off"):
         return Reply(text=wording.VERBOSE_HOW)
-    return _set(call, "verbosity", "verbose" if wanted == "on" else "normal")
+    return _set(call, f"verbosity {'verbose' if wanted == 'on' else 'normal'}", _show)
 
 
 async def _home(call: Call, house: House) -> Reply:
-    shown = _show(call.person, call.zone)
     status = await describe_status(call, house)
-    return Reply(text=wording.compose_home(status, shown.text), buttons=shown.buttons)
+
+    def show(person: Person, zone: str) -> Reply:
+        settings = _show(person, zone, command="home")
+        return Reply(text=wording.compose_home(status, settings.text), buttons=settings.buttons)
+
+    return _set(call, call.argument, show) if call.argument else show(call.person, call.zone)
 
 
-def _set(call: Call, name: str, value: str) -> Reply:
-    """Change one setting; what can't be set is said, and changes nothing."""
+def _set(call: Call, words: str, show: Callable[[Person, str], Reply]) -> Reply:
+    """Change one setting and show them; what can't be set is said, and changes nothing."""
+    name, value, *_ = [*words.split(maxsplit=1), ""]
     try:
+        value = _NIGHT if (name, value.strip()) == ("quiet_hours", "night") else value
         person = apply_wish(call.person, name, value)
     except ToolArgumentError as error:
         return Reply(text=wording.describe_bad_setting(str(error)))
-    shown = _show(person, person.time_zone or call.zone)
+    shown = show(person, person.time_zone or call.zone)
     text = shown.text if call.is_press else f"{wording.SET}\n\n{shown.text}"
 
     def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
@@ -53,7 +60,7 @@ def _set(call: Call, name: str, value: str) -> Reply:
     return Reply(effect=effect, buttons=shown.buttons)
 
 
-def _show(person: Person, zone: str) -> Reply:
+def _show(person: Person, zone: str, command: str = "settings") -> Reply:
     text = wording.describe_settings(
         zone=zone,
         is_zone_set=person.time_zone is not None,
@@ -61,23 +68,23 @@ def _show(person: Person, zone: str) -> Reply:
         hours=describe_hours(person),
         verbosity=person.verbosity,
     )
-    return Reply(text=text, buttons=_buttons(person))
+    return Reply(text=text, buttons=_buttons(person, command))
 
 
-def _buttons(person: Person) -> tuple[Choice, ...]:
+def _buttons(person: Person, command: str) -> tuple[Choice, ...]:
     """One press away: how much is shown, and whether the night is quiet."""
     levels = [
         stand_for(
-            f"settings verbosity {level}",
+            f"{command} verbosity {level}",
             wording.VERBOSITIES[level],
             "good" if level == person.verbosity else "plain",
         )
         for level in _LEVELS
     ]
     if person.quiet_from is None:
-        night = stand_for("settings quiet_hours night", wording.QUIET_NIGHT)
+        night = stand_for(f"{command} quiet_hours night", wording.QUIET_NIGHT)
     else:
-        night = stand_for("settings quiet_hours off", wording.QUIET_OFF)
+        night = stand_for(f"{command} quiet_hours off", wording.QUIET_OFF)
     return (*levels, night)
 
 
