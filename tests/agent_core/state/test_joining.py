@@ -118,7 +118,9 @@ def count_of(connection: Connection, table: str, person: Person) -> int:
 
 def check_index(connection: Connection) -> None:
     """Raises if the full-text index does not say what the messages say."""
-    connection.execute("INSERT INTO message_search (message_search) VALUES ('integrity-check')")
+    connection.execute(
+        "INSERT INTO message_search (message_search, rank) VALUES ('integrity-check', 1)"
+    )
 
 
 def dump(connection: Connection) -> list[str]:
@@ -438,6 +440,8 @@ def test_a_damaged_message_keeps_its_place_in_the_index_and_is_still_found_damag
     assert finds(connection, ann, "tea") == 1
     with pytest.raises(Exception, match="damaged"):
         messages.list_session(connection, session_id=talk.session_id, person_id=ann.id)
+    connection.execute("UPDATE messages SET text = 'milk' WHERE text = 'changed'")
+    check_index(connection)
 
 
 class Failing(sqlite3.Connection):
