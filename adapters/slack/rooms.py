@@ -32,8 +32,6 @@ class Rooms:
 
     async def _ask(self, channel: str) -> int | None:
         room = await self._api.fetch_room(channel)
-        if room.get("is_im"):
-            return 1
         members = room.get("num_members")
         if room.get("is_mpim") or not isinstance(members, int):
             members = await self._api.count_members(channel)

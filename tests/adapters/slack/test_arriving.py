@@ -170,6 +170,7 @@ async def test_a_command_where_the_bot_is_not_is_answered_to_the_person_alone(
             await adapter.send(OutboundMessage(address=address, text="More", key=f"m{number}"))
         with pytest.raises(ChatGone, match="30 minutes"):
             await adapter.send(OutboundMessage(address=address, text="Too much", key="m5"))
+        assert len(called(slack, "chat.postMessage")) == 1  # and refused: that is remembered
         await adapter.type(address)
         await adapter.react(address, sent, seen=True)
         await adapter.delete(address, sent)

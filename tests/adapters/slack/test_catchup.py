@@ -3,7 +3,7 @@
 from adapters.messages import RawEvent
 from tests.adapters.slack.rig import ANNA, BERT, called, read, running, to, until
 from tests.emulators import slack_faults as faults
-from tests.emulators.slack import SlackEmulator
+from tests.emulators.slack import SlackEmulator, SlackMessage
 from tests.fakes.inlet import FakeInlet
 
 
@@ -139,3 +139,18 @@ async def test_a_pause_that_slack_asks_for_is_kept_and_nothing_is_read_again(
         assert said((await inlet.receives(6))[3:]) == [f"answer {n}" for n in range(3)]
         assert len(called(slack, "conversations.history")) == before + 1
         assert len(called(slack, "conversations.replies")) == 5
+
+
+async def test_what_another_socket_lost_just_before_the_mark_is_heard(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    slack.holds_seconds = 0
+    lost = slack.world.next_ts()
+    async with running(slack, inlet):
+        await slack.says(ANNA, "marked")
+        await inlet.receives(1)
+    talk = slack.dm(ANNA)
+    message = SlackMessage(channel=talk, ts=lost, user=slack.user(ANNA), text="lost")
+    slack.world.channels[talk].messages[lost] = message
+    async with running(slack, inlet):
+        assert said((await inlet.receives(2))[1:]) == ["lost"]

@@ -98,6 +98,18 @@ async def test_a_file_of_an_earlier_process_is_found_by_its_name_and_size(
         assert (found, shown.text) == (shown.ts, "Here")
 
 
+async def test_a_file_in_doubt_is_not_taken_for_the_same_file_above_it(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet) as adapter:
+        root = await adapter.send(to(slack.dm(ANNA), "", file=TABLE, key="k1"))
+        owed = to(slack.dm(ANNA), "", thread=root, file=TABLE, key="k2")
+        slack.fail("files.completeUploadExternal", kind=faults.DROP)
+        with pytest.raises(Unsure):
+            await adapter.send(owed)
+        assert await adapter.find(owed, [root]) is None
+
+
 async def test_a_file_goes_into_its_thread(slack: SlackEmulator, inlet: FakeInlet) -> None:
     room = slack.channel("general", members=(ANNA,))
     async with running(slack, inlet) as adapter:
@@ -122,6 +134,7 @@ async def test_heads_are_counted_in_every_kind_of_room(
         ]
         assert counts == [2, 2, 1, None, 2]
         assert len(called(slack, "conversations.info")) == 4
+        assert [call["channel"] for call in called(slack, "conversations.members")] == [group]
 
 
 async def test_the_newest_message_of_a_channel_is_known_from_both_sides(
