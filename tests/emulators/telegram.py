@@ -50,6 +50,8 @@ class TelegramEmulator:
         self.actions: deque[tuple[int, int | None, str]] = deque(maxlen=5000)
         self.commands: list[Json] = []
         self.webhook = ""
+        self.tells_length = True
+        """Whether a file's download says beforehand how long it is."""
         self.before: Hook | None = None
         """Called with method and parameters before a call is applied."""
         self.after: Hook | None = None
@@ -319,7 +321,10 @@ class TelegramEmulator:
         data = self.world.contents.get(request.match_info["file_id"])
         if data is None or request.match_info["token"] != self.token:
             raise web.HTTPNotFound
-        return web.Response(body=data)
+        response = web.Response(body=data)
+        if not self.tells_length:
+            response.enable_chunked_encoding()
+        return response
 
     def _act(self, parameters: Json) -> bool:
         chat = self.world.chat(parameters.get("chat_id"))

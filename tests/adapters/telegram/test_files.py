@@ -61,11 +61,13 @@ async def test_an_attachment_is_fetched_as_it_was_sent(
         assert await adapter.fetch(attachment, most_bytes=MOST) == bytes(range(250)) * 2000
 
 
+@pytest.mark.parametrize("is_length_told", [True, False])
 @pytest.mark.parametrize("told", [None, 3])
 async def test_a_file_is_never_read_beyond_the_limit_whatever_is_told(
-    api: TelegramEmulator, inlet: FakeInlet, told: int | None
+    api: TelegramEmulator, inlet: FakeInlet, told: int | None, is_length_told: bool
 ) -> None:
     async with running(api, inlet) as adapter:
+        api.tells_length = is_length_told
         await api.says(ANNA, None, **document(file_id="d1", size=told or 0))
         api.world.contents["d1"] = b"x" * (MOST + 1)
         with pytest.raises(Rejected, match=r"larger than the 1 MB"):
@@ -201,23 +203,23 @@ async def test_an_edit_of_a_file_changes_its_caption(
 
 
 @pytest.mark.parametrize("text", ["", "a table"])
-async def test_a_file_whose_answer_was_lost_is_found_among_texts(
+async def test_a_file_whose_answer_was_lost_is_found_among_texts_and_they_beside_it(
     api: TelegramEmulator, inlet: FakeInlet, text: str
 ) -> None:
+    first, file, second = to(ANNA, "first"), carrying(TABLE, text), to(ANNA, "second")
     async with running(api, inlet) as adapter:
         before = await adapter.send(to(ANNA, "before"))
-        api.fail("sendDocument", kind=faults.LOSE)
-        with pytest.raises(Unsure):
-            await adapter.send(carrying(TABLE, text))
+        for owed, method in ((first, "Message"), (file, "Document"), (second, "Message")):
+            api.fail(f"send{method}", kind=faults.LOSE)
+            with pytest.raises(Unsure):
+                await adapter.send(owed)
+    ids = [str(shown.message_id) for shown in api.messages(ANNA)[1:]]
+    async with running(api, inlet) as adapter:  # which knows none of them
+        assert await adapter.find(file, [before]) == ids[1]
     async with running(api, inlet) as adapter:
-        lost = to(ANNA, "a text of this time")
-        api.fail("sendMessage", kind=faults.LOSE)
-        with pytest.raises(Unsure):
-            await adapter.send(lost)
-        file, words = api.messages(ANNA)[1:]
-        assert await adapter.find(lost, [before]) == str(words.message_id)
-        assert await adapter.find(carrying(TABLE, text), [before]) == str(file.message_id)
-        assert (file.history, words.history) == ([text], ["a text of this time"])
+        assert await adapter.find(first, [before]) == ids[0]
+        assert await adapter.find(second, [before]) == ids[2]
+    assert [shown.history for shown in api.messages(ANNA)[1:]] == [["first"], [text], ["second"]]
 
 
 async def test_uploads_do_not_keep_words_waiting(api: TelegramEmulator, inlet: FakeInlet) -> None:
