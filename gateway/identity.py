@@ -256,14 +256,7 @@ def note_wrong(connection: Connection, asker: Asker, words: str, now: int) -> st
     wrong = links.count_wrong(connection, platform=asker.platform, user_id=user_id, now=now)
     if wrong < links.WRONG_CODES:
         return words
-    deed = Deed(
-        person_id=None,
-        actor=f"account:{asker.platform}:{user_id}",
-        action="code.guessed",
-        detail=f"{wrong} wrong codes",
-        created_at=now,
-    )
-    audit.note(connection, deed)
+    note(connection, asker, None, "code.guessed", f"{wrong} wrong codes", now)
     return wording.CODE_PAUSE
 
 
@@ -295,7 +288,22 @@ def _claim(connection: Connection, asker: Asker, code: str, now: int) -> str:
     people.use_code(connection, code_id=found.id, now=now)
     person = _enter(connection, asker, "code", now=now, is_owner=True)
     people.make_owner(connection, person_id=person.id)
+    note(connection, asker, person, "claim", "became an owner", now)
     return wording.CLAIMED
+
+
+def note(
+    connection: Connection, asker: Asker, about: Person | None, action: str, detail: str, now: int
+) -> None:
+    """Write down what an account did; `about` is whom it concerns."""
+    deed = Deed(
+        person_id=about.id if about else None,
+        actor=f"account:{asker.platform}:{asker.sender.user_id}",
+        action=action,
+        detail=detail,
+        created_at=now,
+    )
+    audit.note(connection, deed)
 
 
 def _enter(

@@ -5,15 +5,14 @@ from dataclasses import dataclass
 
 from adapters.messages import InboundMessage, Sender
 from agent_core.ids import InboxId
-from agent_core.state import audit, inbox, links, outbox, people
-from agent_core.state.audit import Deed
+from agent_core.state import inbox, links, outbox, people
 from agent_core.state.database import Connection, Database
 from agent_core.state.links import OtherSide
 from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.people import Person
 from gateway import joining, translate
 from gateway import wording_people as wording
-from gateway.identity import Asker, hash_code, is_silenced, make_code, note_wrong, spoil
+from gateway.identity import Asker, hash_code, is_silenced, make_code, note, note_wrong, spoil
 from gateway.joining import Joining
 from gateway.questions import Questions
 from gateway.wording import CODE_UNKNOWN
@@ -112,7 +111,7 @@ class Linking:
             now=now,
             expires_at=now + LASTS,
         )
-        _note(connection, sent, person, "link.code", "made a code", now)
+        note(connection, sent.asker, person, "link.code", "made a code", now)
         return wording.show_code(code), rows
 
     def _take_code(self, connection: Connection, sent: Sent, now: int) -> Told:
@@ -140,7 +139,7 @@ class Linking:
         person = people.find(connection, person_id=link.person_id)
         question = joining.ask_to_join(connection, link, other, them)
         rows += self._questions.pose(connection, question, now)
-        _note(connection, sent, person, "link.asked", "sent the code", now)
+        note(connection, sent.asker, person, "link.asked", "sent the code", now)
         return wording.tell_asked(link.platform, person.name if person else "?"), rows
 
     def _cancel(self, connection: Connection, sent: Sent, person: Person | None, now: int) -> Told:
@@ -160,7 +159,7 @@ class Linking:
                 )
                 rows.append(outbox.owe(connection, debt, now=now))
             first = people.find(connection, person_id=link.person_id)
-            _note(connection, sent, first, "link.cancelled", f"request {link.id}", now)
+            note(connection, sent.asker, first, "link.cancelled", f"request {link.id}", now)
         return wording.LINK_CANCELLED if mine or theirs else wording.LINK_NOTHING, rows
 
 
@@ -173,16 +172,3 @@ def read(platform: str, message: InboundMessage, words: str) -> Sent:
         is_direct=message.address.is_direct,
         words=words,
     )
-
-
-def _note(
-    connection: Connection, sent: Sent, about: Person | None, action: str, detail: str, now: int
-) -> None:
-    deed = Deed(
-        person_id=about.id if about else None,
-        actor=f"account:{sent.platform}:{sent.sender.user_id}",
-        action=action,
-        detail=detail,
-        created_at=now,
-    )
-    audit.note(connection, deed)

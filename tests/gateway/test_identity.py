@@ -184,6 +184,22 @@ async def test_guessing_is_stopped_even_for_the_right_code(
     assert await claim(identity, code, "6") == wording.CLAIMED
 
 
+async def test_what_is_done_with_codes_is_written_down(
+    meet: Callable[..., Identity], database: Database, time: Time
+) -> None:
+    identity = meet()
+    for number in range(5):
+        await claim(identity, f"AAAA-AAA{number + 2}", "6")
+    await claim(identity, await claim_code(database, time))
+    stored = await database.read(
+        lambda c: c.execute("SELECT person_id, actor, action FROM audit").fetchall()
+    )
+    assert stored == [
+        (None, "account:telegram:6", "code.guessed"),
+        (1, "account:telegram:5", "claim"),
+    ]
+
+
 async def test_a_restart_forgets_no_wrong_code(
     meet: Callable[..., Identity], database: Database, time: Time
 ) -> None:
