@@ -11,7 +11,6 @@ from typing import Literal
 
 from agent_core.errors import StoreError
 from agent_core.state.peek import SQLITE_VERSION, Glimpse, peek
-from gateway import plugs
 from gateway.control.client import NobodyThere, fetch_health
 from gateway.errors import StartError
 from gateway.home import DATABASE, complain_of_length
@@ -25,12 +24,6 @@ _NO_SPACE = 50_000_000
 """Bytes free on the home's disk."""
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _PATIENCE = 2.0
-_TOKENS = {
-    "telegram": ("telegram_bot_token",),
-    "discord": ("discord_bot_token",),
-    "slack": ("slack_bot_token", "slack_app_token"),
-}
-"""What each platform needs to be on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +44,7 @@ def examine(settings: Settings) -> list[Finding]:
         *_look_at_space(settings.home),
         _look_at_database(settings.home),
         _look_at_gateway(settings.home),
-        *_look_at_platforms(settings.secrets),
+        *_look_at_platforms(settings),
         _look_at_model(settings),
         _finding("secrets", "ok", _name_secrets(settings.secrets)),
     ]
@@ -146,22 +139,31 @@ def _look_for_traces(home: Path) -> Finding:
     )
 
 
-def _look_at_platforms(secrets: Secrets) -> list[Finding]:
-    known = plugs.platforms()
+def _look_at_platforms(settings: Settings) -> list[Finding]:
+    secrets = settings.secrets
     findings = [_finding("console", "ok", "on: talaria chat, and the console page")]
-    for name, tokens in _TOKENS.items():
+    for name, tokens in _tokens_of(settings).items():
         given = [token for token in tokens if getattr(secrets, token)]
         wanted = ", ".join(token.upper() for token in tokens)
         if not given:
-            if name in known:
-                findings.append(_finding(name, "ok", f"off; {wanted} turns it on"))
-        elif name not in known:
-            findings.append(_finding(name, "note", "this version does not speak it yet"))
-        elif len(given) < len(tokens):
-            findings.append(_finding(name, "note", f"off; it needs {wanted}"))
-        else:
+            findings.append(_finding(name, "ok", f"off; {wanted} turns it on"))
+        elif len(given) == len(tokens):
             findings.append(_finding(name, "ok", "on; its token is tried at the start"))
+        elif tokens[0] in given:
+            findings.append(_finding(name, "fault", f"it needs all of {wanted}"))
+        else:
+            findings.append(_finding(name, "note", f"off; it needs {wanted}"))
     return findings
+
+
+def _tokens_of(settings: Settings) -> dict[str, tuple[str, ...]]:
+    """What each platform needs; it is on with the first of them."""
+    second = "slack_app_token" if settings.slack.mode == "socket" else "slack_signing_secret"
+    return {
+        "telegram": ("telegram_bot_token",),
+        "discord": ("discord_bot_token",),
+        "slack": ("slack_bot_token", second),
+    }
 
 
 def _look_at_model(settings: Settings) -> Finding:
