@@ -41,6 +41,17 @@ def test_the_table_has_a_line_for_every_part(home: Path) -> None:
     assert [line.split()[1] for line in done.out.splitlines()] == list(findings(home, 0))
 
 
+def test_half_of_what_a_platform_needs_is_a_fault(home: Path) -> None:
+    found = findings(home, 1, SLACK_BOT_TOKEN="xoxb-1")
+    assert found["slack"]["state"] == "fault"
+    assert "SLACK_APP_TOKEN" in found["slack"]["text"]
+    found = findings(home, 0, SLACK_APP_TOKEN="xapp-1")
+    assert found["slack"]["text"].startswith("off")
+    tokens = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_SIGNING_SECRET": "s"}
+    found = findings(home, 0, TALARIA_SLACK__MODE="http", **tokens)
+    assert found["slack"]["state"] == "ok"
+
+
 def test_secrets_are_named_and_never_shown(home: Path) -> None:
     token = "123456789:AAEabcdefghijklmnopqrstuvwxyz0123456"
     found = findings(home, 0, TELEGRAM_BOT_TOKEN=token, ANTHROPIC_API_KEY="sk-ant-secret-key")
