@@ -12,3 +12,10 @@ from tests.journeys.stage import Stage
 async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
     async with Stage(tmp_path / "home") as made:
         yield made
+
+
+@pytest.fixture
+async def town(tmp_path: Path) -> AsyncIterator[Stage]:
+    """The stage with all three platforms on it."""
+    async with Stage(tmp_path / "home", ("telegram", "discord", "slack")) as made:
+        yield made

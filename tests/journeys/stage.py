@@ -1,9 +1,9 @@
-"""A home between emulated Telegram and an emulated model, and people who talk to the house."""
+"""A home between emulated platforms and an emulated model, and people who talk to the house."""
 
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,10 +19,13 @@ from gateway.settings import load
 from gateway.terminal.link import ConsoleLink, News, Shown
 from tests.emulators import anthropic
 from tests.emulators.anthropic import AnthropicEmulator
+from tests.emulators.discord import DiscordEmulator
+from tests.emulators.slack import SlackEmulator
 from tests.emulators.streaming import Answer, Json, Reply, text_answer
 from tests.emulators.telegram import TelegramEmulator
 from tests.emulators.telegram_cast import ANNA, BEN, FORUM, SUPERGROUP
 from tests.emulators.telegram_world import BotMessage
+from tests.journeys.accounts import Account, DiscordAccount, SlackAccount, TelegramAccount, asked
 
 PATIENCE = 15.0
 """Seconds that a condition may take; much more than it takes on a machine that is not busy."""
@@ -67,30 +70,60 @@ def facts(body: Json) -> str:
 
 
 class Stage:
-    """The two servers and the home. Houses are opened on it, one after the other.
+    """The servers and the home. Houses are opened on it, one after the other.
 
     `plan` is for turns; what the house asks the model for besides (a title) is answered aside.
+    `doors` are the platforms that are there. Slack's app is a classic one, whose direct talks
+    are one stream, unless a journey declares it to be an agent before it opens a house.
     """
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, doors: tuple[str, ...] = ("telegram",)) -> None:
         self.home = home
+        self.doors = doors
         self.telegram = TelegramEmulator()
+        self.discord = DiscordEmulator()
+        self.slack = SlackEmulator()
+        self.slack.is_agent = self.slack.is_assistant = False
         self.model = AnthropicEmulator()
         self.model.answer = self._answer
         self._plan: deque[Reply] = deque()
 
     async def __aenter__(self) -> Self:
-        await self.telegram.start()
+        for name in self.doors:
+            await self._servers[name].start()
         await self.model.start()
         self.telegram.user(ANNA, "Anna", username="anna_k")
         self.telegram.user(BEN, "Ben")
+        self.slack.user(ANNA, "anna", real_name="Anna")
+        self.slack.user(BEN, "ben", real_name="Ben")
         self.telegram.group(SUPERGROUP, "Kitchen")
         self.telegram.group(FORUM, "Plans", is_forum=True)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.model.stop()
-        await self.telegram.stop()
+        for name in self.doors:
+            await self._servers[name].stop()
+
+    @property
+    def _servers(self) -> dict[str, TelegramEmulator | DiscordEmulator | SlackEmulator]:
+        return {"telegram": self.telegram, "discord": self.discord, "slack": self.slack}
+
+    def account(self, platform: str, number: int) -> Account:
+        """Somebody's account on a platform."""
+        if platform == "discord":
+            return DiscordAccount(self.discord, number)
+        if platform == "slack":
+            return SlackAccount(self.slack, number)
+        return TelegramAccount(self.telegram, number)
+
+    def accounts(self, number: int) -> tuple[Account, Account, Account]:
+        """Somebody's accounts on Telegram, Discord and Slack."""
+        return (
+            self.account("telegram", number),
+            self.account("discord", number),
+            self.account("slack", number),
+        )
 
     def plan(self, *replies: Reply | str) -> None:
         """What the model says in the next calls of turns; afterwards it echoes again."""
@@ -121,17 +154,38 @@ class Stage:
         """The settings of a house on this stage. `allow` is the list of who may talk unasked."""
         given = {
             "TALARIA_HOME": str(self.home),
-            "TELEGRAM_BOT_TOKEN": self.telegram.token,
-            "TELEGRAM_API_BASE_URL": self.telegram.base_url,
             "ANTHROPIC_API_KEY": "key",
             "ANTHROPIC_BASE_URL": self.model.url,
-            "TALARIA_TELEGRAM__MESSAGES_PER_SECOND": "0",
             "TALARIA_PEOPLE__TIME_ZONE": "UTC",
             "TALARIA_TURNS__DRAIN_SECONDS": "5",
         }
+        for name in self.doors:
+            given |= self._keys(name)
         if allow:
             given["TALARIA_ACCESS__ALLOW"] = allow
         return given | settings
+
+    def _keys(self, door: str) -> dict[str, str]:
+        """What a house needs to know to use a platform here, without its pauses."""
+        pace = {f"TALARIA_{door.upper()}__MESSAGES_PER_SECOND": "0"}
+        if door == "discord":
+            return pace | {
+                "DISCORD_BOT_TOKEN": self.discord.token,
+                "DISCORD_API_BASE_URL": self.discord.api_base_url,
+                "DISCORD_GATEWAY_URL": self.discord.gateway_url,
+                "TALARIA_DISCORD__EDIT_INTERVAL": "0.05",
+            }
+        if door == "slack":
+            return pace | {
+                "SLACK_BOT_TOKEN": self.slack.bot_token,
+                "SLACK_APP_TOKEN": self.slack.app_token,
+                "SLACK_API_BASE_URL": self.slack.base_url,
+                "TALARIA_SLACK__EDIT_INTERVAL": "0.05",
+            }
+        return pace | {
+            "TELEGRAM_BOT_TOKEN": self.telegram.token,
+            "TELEGRAM_API_BASE_URL": self.telegram.base_url,
+        }
 
     @asynccontextmanager
     async def open(
@@ -140,10 +194,14 @@ class Stage:
         *,
         tools: tuple[Tool, ...] = (),
         adapters: dict[str, ChatAdapter] | None = None,
-        awaited: tuple[str, ...] = ("console", "telegram"),
+        awaited: tuple[str, ...] | None = None,
         **settings: str,
     ) -> AsyncIterator["House"]:
-        """Open the house, wait until the awaited platforms are connected, end it in order."""
+        """Open the house, wait until the awaited platforms are connected, end it in order.
+
+        Unless told otherwise all doors are awaited.
+        """
+        wanted = ("console", *self.doors) if awaited is None else awaited
         stop = asyncio.Event()
         opened: asyncio.Future[Gateway] = asyncio.get_running_loop().create_future()
 
@@ -163,7 +221,7 @@ class Stage:
             await serving
         house = House(self, opened.result())
         try:
-            await house.until(lambda: all(house.state_of(name) == "connected" for name in awaited))
+            await house.until(lambda: all(house.state_of(name) == "connected" for name in wanted))
             yield house
         finally:
             stop.set()
@@ -198,6 +256,7 @@ class House:
         await self.until(
             lambda: (
                 not self.stage.telegram.pending
+                and not self.stage.slack.unacked()
                 and gateway.intake.is_idle()
                 and gateway.lanes.is_idle()
                 and gateway.delivery.is_idle()
@@ -219,6 +278,48 @@ class House:
         await self.stage.telegram.says(user, text, chat=chat, **fields)
         await self.at_rest()
         return self.stage.telegram.messages(place)[before:]
+
+    async def takes(self, deed: Awaitable[object]) -> None:
+        """Somebody does something; return when it is on disk and all that follows is done."""
+        await self.notes(deed)
+        await self.at_rest()
+
+    async def notes(self, deed: Awaitable[object]) -> None:
+        """Somebody does something; return when it is on disk."""
+        before = await self._count_events()
+        await deed
+        async with asyncio.timeout(PATIENCE):
+            while await self._count_events() <= before:
+                await asyncio.sleep(_POLL)
+
+    async def _count_events(self) -> int:
+        """How many events were taken in; asked as a write, behind which nothing is half done."""
+
+        def look(connection: Connection) -> int:
+            return int(connection.execute("SELECT COUNT(*) FROM inbox").fetchone()[0])
+
+        return await self.gateway.database.write("test.look", look)
+
+    async def hears(self, account: Account, text: str, **place: Any) -> str:
+        """A person writes; what reads anew there once the house is at rest, line by line."""
+        room = place.get("room")
+        before = {one.id: one.text for one in account.seen(room)}
+        await self.takes(account.says(text, **place))
+        now = account.seen(room)
+        return "\n".join(one.text for one in now if before.get(one.id) != one.text)
+
+    async def press(self, account: Account, label: str, room: str | None = None) -> None:
+        """A person presses the newest button of this label, and all that follows is done."""
+        await self.takes(account.holds(label, room)())
+
+    async def asks(self, account: Account, label: str, room: str | None = None) -> None:
+        """Return once a person is shown a button of this label."""
+        await self.until(
+            lambda: (
+                any(label in one.labels for one in account.seen(room))
+                and label in asked(account, room).labels
+            )
+        )
 
     async def sees(self, chat: int, words: str) -> BotMessage:
         """The first message of the bot in a chat that holds these words, once there is one."""

@@ -1,0 +1,330 @@
+"""People's accounts on the three platforms, moved and looked at in the same words."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from adapters.messages import OutboundFile
+from tests.emulators.discord import DiscordEmulator
+from tests.emulators.discord_shapes import Message, Sent
+from tests.emulators.slack import SlackEmulator, SlackMessage
+from tests.emulators.telegram import TelegramEmulator
+from tests.emulators.telegram_media import document, photo, voice
+
+_QUIET_FLAG = 1 << 12
+"""Discord's mark of messages that do not ring."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A message of the bot as a person sees it now."""
+
+    id: str
+    text: str
+    labels: tuple[str, ...] = ()
+    history: tuple[str, ...] = ()
+    """Every text that it ever had."""
+    thread: str | None = None
+    answers: str | None = None
+    """The message that it is shown as a reply to."""
+    rings: bool = True
+    file: tuple[str, bytes] | None = None
+
+
+Press = Callable[[], Awaitable[object]]
+
+
+class Account(Protocol):
+    """One account of one person. Places are named by their ids; None is the direct talk."""
+
+    @property
+    def platform(self) -> str:
+        """Its platform's name."""
+
+    @property
+    def user_id(self) -> str:
+        """What the platform calls this person."""
+
+    async def says(
+        self,
+        text: str,
+        *,
+        room: str | None = None,
+        thread: str | None = None,
+        reply_to: str | None = None,
+        files: Sequence[OutboundFile] = (),
+        mentions: bool = True,
+    ) -> str:
+        """Write; in a room the bot is mentioned unless told otherwise. Gives the message's id."""
+
+    def seen(self, room: str | None = None) -> list[Seen]:
+        """What the bot's messages there say now, oldest first."""
+
+    def signs(self, message: str, room: str | None = None) -> list[str]:
+        """The bot's reactions to a message."""
+
+    def typed(self, room: str | None = None) -> bool:
+        """Whether the bot was seen at work there."""
+
+    def holds(self, label: str, room: str | None = None) -> Press:
+        """The newest button of this label, to be pressed now or by a screen that is out of date.
+
+        Raises `LookupError` if there is none.
+        """
+
+
+def texts(account: Account, room: str | None = None) -> list[str]:
+    """What the bot says there."""
+    return [one.text for one in account.seen(room)]
+
+
+def asked(account: Account, room: str | None = None) -> Seen:
+    """The newest message with buttons."""
+    return [one for one in account.seen(room) if one.labels][-1]
+
+
+@dataclass(frozen=True, slots=True)
+class TelegramAccount:
+    """Somebody on Telegram."""
+
+    api: TelegramEmulator
+    number: int
+    platform = "telegram"
+
+    @property
+    def user_id(self) -> str:
+        return str(self.number)
+
+    async def says(
+        self,
+        text: str,
+        *,
+        room: str | None = None,
+        thread: str | None = None,
+        reply_to: str | None = None,
+        files: Sequence[OutboundFile] = (),
+        mentions: bool = True,
+    ) -> str:
+        if room is not None and mentions:
+            text = f"@talaria_bot {text}"
+        place: dict[str, Any] = {
+            "chat": self._chat(room),
+            "thread": int(thread) if thread else None,
+            "reply_to": int(reply_to) if reply_to else None,
+        }
+        for file in files:
+            fields = place | self._upload(file) | ({"caption": text} if text else {})
+            return str(await self.api.says(self.number, None, **fields))
+        return str(await self.api.says(self.number, text, **place))
+
+    def _upload(self, file: OutboundFile) -> dict[str, Any]:
+        file_id = f"file-{len(self.api.world.contents)}"
+        if file.media_type.startswith("image/"):
+            self.api.world.contents[f"{file_id}-1280"] = file.data
+            return photo(file_id=file_id)
+        self.api.world.contents[file_id] = file.data
+        if file.media_type == "audio/ogg":
+            return voice(file_id=file_id, size=len(file.data))
+        return document(file.name, file.media_type, file_id=file_id, size=len(file.data))
+
+    def seen(self, room: str | None = None) -> list[Seen]:
+        return [
+            Seen(
+                id=str(one.message_id),
+                text=one.text,
+                labels=tuple(one.labels),
+                history=tuple(one.history),
+                thread=str(one.thread_id) if one.thread_id else None,
+                answers=str(one.reply_to) if one.reply_to else None,
+                rings=not one.is_silent,
+                file=(one.file.name, one.file.data) if one.file else None,
+            )
+            for one in self.api.messages(self._chat(room))
+        ]
+
+    def signs(self, message: str, room: str | None = None) -> list[str]:
+        return self.api.world.reactions.get((self._chat(room), int(message)), [])
+
+    def typed(self, room: str | None = None) -> bool:
+        return any(chat == self._chat(room) for chat, _, _ in self.api.actions)
+
+    def holds(self, label: str, room: str | None = None) -> Press:
+        update = self.api.deeds.press(self.number, label, self._chat(room))
+
+        async def press() -> None:
+            self.api.push(update)
+
+        return press
+
+    def _chat(self, room: str | None) -> int:
+        return self.number if room is None else int(room)
+
+
+@dataclass(frozen=True, slots=True)
+class DiscordAccount:
+    """Somebody on Discord."""
+
+    api: DiscordEmulator
+    number: int
+    platform = "discord"
+
+    @property
+    def user_id(self) -> str:
+        return str(self.api.user(self.number))
+
+    async def says(
+        self,
+        text: str,
+        *,
+        room: str | None = None,
+        thread: str | None = None,
+        reply_to: str | None = None,
+        files: Sequence[OutboundFile] = (),
+        mentions: bool = True,
+    ) -> str:
+        is_named = room is not None and mentions
+        said = await self.api.says(
+            self.number,
+            text,
+            channel=int(thread or room) if room is not None else None,
+            reply_to=int(reply_to) if reply_to else None,
+            mentions=[self.api.user_id] if is_named else (),
+            files=[Sent(name=f.name, data=f.data, content_type=f.media_type) for f in files],
+        )
+        return str(said)
+
+    async def commands(self, name: str, text: str = "", *, room: str | None = None) -> None:
+        """Choose a slash command from the menu, with words behind it."""
+        await self.api.commands(
+            self.number,
+            name,
+            channel=int(room) if room else None,
+            options={"text": text} if text else None,
+        )
+
+    def seen(self, room: str | None = None) -> list[Seen]:
+        found = self.api.messages(self._channel(room))
+        return [self._see(one) for one in found if not (one.is_ephemeral or one.is_loading)]
+
+    def _see(self, one: Message) -> Seen:
+        files = [(a["filename"], urlsplit(a["url"]).path) for a in one.attachments]
+        data = [(name, self.api.wire.files[path].data) for name, path in files]
+        return Seen(
+            id=str(one.id),
+            text=one.content,
+            labels=tuple(button["label"] for button in one.buttons().values()),
+            history=tuple(one.history),
+            answers=str(one.reference) if one.reference else None,
+            rings=not one.flags & _QUIET_FLAG,
+            file=data[0] if data else None,
+        )
+
+    def signs(self, message: str, room: str | None = None) -> list[str]:
+        return self.api.reactions(int(message))
+
+    def typed(self, room: str | None = None) -> bool:
+        return self.api.typings(self._channel(room)) > 0
+
+    def holds(self, label: str, room: str | None = None) -> Press:
+        for message in reversed(self.api.messages(self._channel(room))):
+            for custom_id, button in message.buttons().items():
+                if button["label"] == label:
+                    return self._press(message, custom_id)
+        raise LookupError(f'no button "{label}"')
+
+    def _press(self, message: Message, custom_id: str) -> Press:
+        shown = message.components
+
+        async def press() -> None:
+            now, message.components = message.components, shown
+            await self.api.presses(self.number, message.id, custom_id)
+            message.components = now
+
+        return press
+
+    def _channel(self, room: str | None) -> int:
+        return self.api.dm(self.number) if room is None else int(room)
+
+
+@dataclass(frozen=True, slots=True)
+class SlackAccount:
+    """Somebody on Slack."""
+
+    api: SlackEmulator
+    number: int
+    platform = "slack"
+
+    @property
+    def user_id(self) -> str:
+        return self.api.user(self.number)
+
+    async def says(
+        self,
+        text: str,
+        *,
+        room: str | None = None,
+        thread: str | None = None,
+        reply_to: str | None = None,
+        files: Sequence[OutboundFile] = (),
+        mentions: bool = True,
+    ) -> str:
+        return await self.api.says(
+            self.number,
+            text,
+            channel=room,
+            thread_ts=thread or reply_to,
+            mention=room is not None and mentions,
+            files=[(file.name, file.data, file.media_type) for file in files],
+        )
+
+    async def commands(self, text: str, *, room: str | None = None) -> None:
+        """Type `/talaria` and words."""
+        await self.api.commands(self.number, text, channel=room)
+
+    def seen(self, room: str | None = None) -> list[Seen]:
+        found = self.api.messages(self._channel(room))
+        return [self._see(one) for one in found if one.bot is not None]
+
+    def _see(self, one: SlackMessage) -> Seen:
+        contents = self.api.world.contents
+        files = [(file["name"], contents[file["id"]]) for file in one.files]
+        return Seen(
+            id=one.ts,
+            text=one.shown,
+            labels=tuple(one.buttons.values()),
+            history=tuple(one.history),
+            thread=one.thread_ts,
+            file=files[0] if files else None,
+        )
+
+    def signs(self, message: str, room: str | None = None) -> list[str]:
+        found = self.api.world.channels[self._channel(room)].messages[message]
+        return [name for name, _ in found.reactions]
+
+    def typed(self, room: str | None = None) -> bool:
+        methods = ("agents.sessions.setStatus", "assistant.threads.setStatus")
+        return any(
+            name in methods and parameters.get("channel_id") == self._channel(room)
+            for name, parameters in self.api.calls
+        )
+
+    def holds(self, label: str, room: str | None = None) -> Press:
+        for message in reversed(self.api.messages(self._channel(room))):
+            for action_id, shown in message.buttons.items():
+                if shown == label:
+                    return self._press(message, action_id)
+        raise LookupError(f'no button "{label}"')
+
+    def _press(self, message: SlackMessage, action_id: str) -> Press:
+        shown = message.blocks
+
+        async def press() -> None:
+            now, message.blocks = message.blocks, shown
+            await self.api.presses(self.number, message.channel, message.ts, action_id)
+            message.blocks = now
+
+        return press
+
+    def _channel(self, room: str | None) -> str:
+        return self.api.dm(self.number) if room is None else room
