@@ -25,7 +25,7 @@ from adapters.slack.events import Me
 from adapters.slack.files import MOST_BYTES, Files
 from adapters.slack.find import find
 from adapters.slack.home import view_of
-from adapters.slack.inbox import build_inbox
+from adapters.slack.inbox import Inbox, build_inbox
 from adapters.slack.places import HOME_MESSAGE, channel_of, home_owner
 from adapters.slack.receive import receive
 from adapters.slack.refusals import StreamOpen
@@ -266,29 +266,29 @@ class SlackAdapter:
     async def _listen(self, inlet: Inlet, me: Me) -> None:
         """Take what comes and ask for what was missed, until cancelled."""
         catchup = CatchUp(self._api, self._arrivals, self._tracks)
+        app = build_inbox(
+            token=self._settings.bot_token,
+            signing_secret=self._settings.signing_secret,
+            arrivals=self._arrivals,
+            me=me,
+            ours=self._tracks.threads,
+        )
         stops: list[AdapterStopped] = []
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._arrivals.run(inlet, me, catchup))
                 tasks.create_task(catchup.run(inlet, me))
                 if self._settings.mode == "http":
-                    tasks.create_task(self._serve(me, catchup))
+                    tasks.create_task(self._serve(app, catchup))
                 else:
-                    tasks.create_task(self._hold(me, catchup))
+                    tasks.create_task(self._hold(app, catchup))
         except* AdapterStopped as group:
             stops += _leaves(group)
         if stops:
             raise stops[0]
 
-    async def _hold(self, me: Me, catchup: CatchUp) -> None:
+    async def _hold(self, app: Inbox, catchup: CatchUp) -> None:
         settings = self._settings
-        app = build_inbox(
-            self._api.web,
-            signing_secret=settings.signing_secret,
-            arrivals=self._arrivals,
-            me=me,
-            ours=self._tracks.threads,
-        )
         sockets = self._sockets = Sockets(
             self._api, app, heartbeat=settings.heartbeat, longest_pause=settings.longest_pause
         )
@@ -303,15 +303,8 @@ class SlackAdapter:
 
         await sockets.run(settings.sockets, changed)
 
-    async def _serve(self, me: Me, catchup: CatchUp) -> None:
+    async def _serve(self, app: Inbox, catchup: CatchUp) -> None:
         settings = self._settings
-        app = build_inbox(
-            self._api.web,
-            signing_secret=settings.signing_secret,
-            arrivals=self._arrivals,
-            me=me,
-            ours=self._tracks.threads,
-        )
         async with serving(
             app, host=settings.http_bind, port=settings.http_port, note_alive=self._note_alive
         ) as self.http_port:

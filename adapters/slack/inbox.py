@@ -7,12 +7,14 @@ from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.middleware.async_middleware import AsyncMiddleware
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
-from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.arrivals import Arrivals
 from adapters.slack.events import Me, Threads, sort_event
 
 _log = logging.getLogger(__name__)
+
+
+Inbox = AsyncApp
 
 
 class _Store(AsyncMiddleware):
@@ -47,12 +49,12 @@ class _Store(AsyncMiddleware):
 
 
 def build_inbox(
-    web: AsyncWebClient, *, signing_secret: str, arrivals: Arrivals, me: Me, ours: Threads
-) -> AsyncApp:
-    """The app that takes requests of both modes."""
+    *, token: str, signing_secret: str, arrivals: Arrivals, me: Me, ours: Threads
+) -> Inbox:
+    """The app that takes requests of both modes. It makes no calls with the token."""
     return AsyncApp(
         name="talaria",
-        client=web,
+        token=token,
         signing_secret=signing_secret or None,
         before_authorize=_Store(arrivals, me, ours),
     )

@@ -16,6 +16,8 @@ _EVENT_TYPE = "talaria"
 _GIST = 300
 """Characters that a notification shows of a message made of blocks."""
 _STEP_TITLE = 256
+_NEWEST_STEPS = 3
+"""Steps that stand below the words where Slack does not draw them itself."""
 _CALL = re.compile(r"<!(?=(?:channel|here|everyone|group|subteam\^\w+)\b)", re.IGNORECASE)
 """What would ring for a whole channel."""
 _APART = "<\u200b!"
@@ -102,7 +104,8 @@ def step_chunks(steps: Sequence[Step], shown: Mapping[str, Step]) -> list[Json]:
 
 def _shown(message: OutboundMessage) -> str:
     """The words, and below those of a running turn what it has done so far."""
-    lines = [f"_{_SIGNS[step.state]} {step.title}_" for step in message.steps if message.is_live]
+    steps = message.steps[-_NEWEST_STEPS:] if message.is_live else ()
+    lines = [f"_{_SIGNS[step.state]} {step.title}_" for step in steps]
     words = "\n\n".join(piece for piece in (message.text.strip("\n"), "\n".join(lines)) if piece)
     if lines and measure(words) > TEXT_LIMIT:
         words = message.text

@@ -76,6 +76,9 @@ def test_what_is_done_stands_below_the_words_only_while_the_turn_runs() -> None:
     live = post_of(owed("So far", steps=steps, is_live=True))["markdown_text"]
     assert live == "So far\n\n_✓ Read the page_\n_⏳ Write the file_"
     assert post_of(owed("Done", steps=steps))["markdown_text"] == "Done"
+    many = tuple(Step(key=str(n), title=f"Step {n}", state="done") for n in range(9))
+    newest = post_of(owed("", steps=many, is_live=True))["markdown_text"]
+    assert newest == "_✓ Step 6_\n_✓ Step 7_\n_✓ Step 8_"
     full = "x" * TEXT_LIMIT
     assert post_of(owed(full, steps=steps, is_live=True))["markdown_text"] == full
     assert step_chunks(steps, {"1": steps[0]}) == [
