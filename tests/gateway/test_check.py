@@ -42,7 +42,7 @@ def test_the_table_has_a_line_for_every_part(home: Path) -> None:
 
 
 def test_half_of_what_a_platform_needs_is_a_fault(home: Path) -> None:
-    found = findings(home, 1, SLACK_BOT_TOKEN="xoxb-1")
+    found = findings(home, 2, SLACK_BOT_TOKEN="xoxb-1")
     assert found["slack"]["state"] == "fault"
     assert "SLACK_APP_TOKEN" in found["slack"]["text"]
     found = findings(home, 0, SLACK_APP_TOKEN="xapp-1")
