@@ -255,10 +255,6 @@ class SlackAdapter:
                 await asyncio.sleep(
                     max(wait, error.retry_after) if isinstance(error, RateLimited) else wait
                 )
-            except ValueError as error:
-                raise AdapterStopped(
-                    f"Slack's answer to auth.test can't be read: {error}."
-                ) from error
             else:
                 self._sessions.greet(is_agent=me.is_agent)
                 return me

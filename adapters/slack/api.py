@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import aiohttp
@@ -113,22 +113,24 @@ class Api:
             raise lost("Slack did not answer in time.") from error
         except aiohttp.ClientError as error:
             raise lost(f"The connection to Slack broke: {type(error).__name__}.") from error
+        except ValueError as error:
+            raise lost(f"Slack's answer can't be read: {error}.") from error
 
     async def fetch_me(self) -> Me:
         """Who the bot is; the first call, which tells whether the token is good."""
         try:
             with self.door() as web:
                 answer = read(await web.auth_test())
+                me = Me(
+                    user_id=text_in(answer, "user_id"),
+                    bot_id=text_in(answer, "bot_id", default=""),
+                    team_id=text_in(answer, "team_id"),
+                )
         except ChatGone as error:  # where there is no chat, the account is the bot's own
             raise token_refused("account_inactive", "SLACK_BOT_TOKEN") from error
         except MissingScope as error:
             raise AdapterStopped(str(error)) from error
-        return Me(
-            user_id=text_in(answer, "user_id"),
-            bot_id=text_in(answer, "bot_id", default=""),
-            team_id=text_in(answer, "team_id"),
-            is_agent=await self._is_agent(),
-        )
+        return replace(me, is_agent=await self._is_agent())
 
     async def _is_agent(self) -> bool:
         """Whether the app is declared an agent: asked about a channel that does not exist,
@@ -152,7 +154,7 @@ class Api:
         try:
             with self.door(variable="SLACK_APP_TOKEN") as web:
                 token = self._settings.app_token
-                answer = read(await web.apps_connections_open(app_token=token))
+                return text_in(read(await web.apps_connections_open(app_token=token)), "url")
         except ChatGone as error:
             raise token_refused("account_inactive", "SLACK_APP_TOKEN") from error
         except MissingScope as error:
@@ -165,7 +167,6 @@ class Api:
                 f"Slack opens no websocket for this app ({error}) Turn Socket Mode on at the "
                 "app's page, see that SLACK_APP_TOKEN begins with xapp-, and start again."
             ) from error
-        return text_in(answer, "url")
 
     async def post(self, spot: Spot, body: Json) -> str:
         """Post a message and return its ts."""
@@ -177,7 +178,7 @@ class Api:
                 unfurl_media=False,
                 **body,
             )
-        return text_in(read(answer), "ts")
+            return text_in(read(answer), "ts")
 
     async def update(self, channel: str, ts: str, body: Json) -> None:
         """Make a message read so. Previews are off here as well, though the SDK names no such
@@ -251,9 +252,10 @@ class Api:
                         cursor=cursor,
                         include_all_metadata=with_metadata,
                     )
-            page = read(answer)
-            yield parts(page, "messages")
-            cursor = text_in(part(page, "response_metadata"), "next_cursor", default="")
+                page = read(answer)
+                messages = parts(page, "messages")
+                cursor = text_in(part(page, "response_metadata"), "next_cursor", default="")
+            yield messages
             if not cursor:
                 return
 
@@ -263,29 +265,29 @@ class Api:
             answer = await web.users_conversations(
                 types="im,mpim,public_channel,private_channel", exclude_archived=True, limit=999
             )
-        return [text_in(place, "id") for place in parts(read(answer), "channels")]
+            return [text_in(place, "id") for place in parts(read(answer), "channels")]
 
     async def fetch_person(self, user: str) -> Person:
         """What the workspace tells of somebody."""
         with self.door() as web:
             about = part(read(await web.users_info(user=user, include_locale=True)), "user")
-        profile = part(about, "profile")
-        name = (
-            text_in(profile, "display_name", default="")
-            or text_in(profile, "real_name", default="")
-            or text_in(about, "real_name", default="")
-        )
-        return Person(
-            name=name,
-            username=text_in(about, "name", default=""),
-            language=text_in(about, "locale", default=""),
-        )
+            profile = part(about, "profile")
+            name = (
+                text_in(profile, "display_name", default="")
+                or text_in(profile, "real_name", default="")
+                or text_in(about, "real_name", default="")
+            )
+            return Person(
+                name=name,
+                username=text_in(about, "name", default=""),
+                language=text_in(about, "locale", default=""),
+            )
 
     async def fetch_room(self, channel: str) -> Json:
         """What the workspace tells of a channel, with the number of its members."""
         with self.door() as web:
             answer = await web.conversations_info(channel=channel, include_num_members=True)
-        return part(read(answer), "channel")
+            return part(read(answer), "channel")
 
     async def count_members(self, channel: str) -> int:
         """How many are in a channel, the bot among them."""
@@ -293,10 +295,10 @@ class Api:
         while cursor != "":
             with self.door() as web:
                 answer = await web.conversations_members(channel=channel, limit=1000, cursor=cursor)
-            page = read(answer)
-            members = page.get("members")
-            count += len(members) if isinstance(members, list) else 0
-            cursor = text_in(part(page, "response_metadata"), "next_cursor", default="")
+                page = read(answer)
+                members = page.get("members")
+                count += len(members) if isinstance(members, list) else 0
+                cursor = text_in(part(page, "response_metadata"), "next_cursor", default="")
         return count
 
     async def start_stream(self, spot: Spot, chunks: Sequence[Json], to: Json) -> str:
@@ -309,7 +311,7 @@ class Api:
                 task_display_mode="timeline",
                 **to,
             )
-        return text_in(read(answer), "ts")
+            return text_in(read(answer), "ts")
 
     async def grow_stream(self, channel: str, ts: str, chunks: Sequence[Json]) -> None:
         """Add to a message that grows; what was added twice stands there twice."""

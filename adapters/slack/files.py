@@ -10,7 +10,7 @@ from adapters.errors import AdapterError, Rejected, Unreachable, Unsure
 from adapters.messages import Attachment, OutboundFile, OutboundMessage
 from adapters.slack.api import Api, Spot, read
 from adapters.slack.markup import caption_of
-from adapters.slack.refusals import MissingScope, read_status
+from adapters.slack.refusals import read_status
 from adapters.slack.tracks import Recent
 from adapters.slack.words import Json, is_ts, part, parts, text_in
 
@@ -66,8 +66,8 @@ class Files:
             raise Rejected(f"{file.name} is empty or too large for Slack.")
         with self._api.door() as web:
             answer = await web.files_getUploadURLExternal(filename=file.name, length=len(file.data))
-        told = read(answer)
-        file_id, url = text_in(told, "file_id"), text_in(told, "upload_url")
+            told = read(answer)
+            file_id, url = text_in(told, "file_id"), text_in(told, "upload_url")
         await self._upload(url, file)
         # From here on the file may be seen, and is found again by its id.
         self._uploads.put(message.key, file_id)
@@ -95,7 +95,7 @@ class Files:
         if file_id.startswith("F"):
             with self._api.door() as web:
                 file = part(read(await web.files_info(file=file_id)), "file")
-            file_id = text_in(file, "url_private_download", "url_private", default="")
+                file_id = text_in(file, "url_private_download", "url_private", default="")
         parts_of = urlsplit(file_id)
         host = parts_of.hostname or ""
         is_slack = parts_of.scheme == "https" and (
@@ -123,15 +123,10 @@ class Files:
         try:
             with self._api.door() as web:
                 file = part(read(await web.files_info(file=file_id)), "file")
-        except MissingScope as error:
-            raise Unsure(f"Whether the file is shown can't be asked: {error}") from error
+                stamps = [text_in(one, "ts", default="") for one in _shares(file, spot.channel)]
         except AdapterError as error:
             raise Unsure(f"Whether the file is shown is not known: {error}") from error
-        for share in _shares(file, spot.channel):
-            ts = text_in(share, "ts", default="")
-            if is_ts(ts):
-                return ts
-        return None
+        return next((ts for ts in stamps if is_ts(ts)), None)
 
 
 def _shares(file: Json, channel: str) -> list[Json]:

@@ -34,7 +34,7 @@ async def find(
             pages += 1
             if pages == _MOST_PAGES:
                 raise Unsure("Too much was said meanwhile to look through all of it.")
-    except Rejected as error:
+    except (Rejected, ValueError) as error:
         raise Unsure(f"Slack does not let us look there: {error}") from error
     return None
 

@@ -7,11 +7,12 @@ from adapters.slack.api import Api
 from adapters.slack.tracks import Recent
 
 _KEEPS = 30.0
-"""Seconds for which a count holds: what may be said in a room depends on it."""
+"""Seconds for which others are taken to be there still. That nobody else is gets asked every time:
+what is private is said there, and who comes must be noticed at once."""
 
 
 class Rooms:
-    """Counts of the last half minute."""
+    """Counts of the last half minute, of rooms with others in them."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
@@ -27,7 +28,8 @@ class Rooms:
             people = await self._ask(channel)
         except (ChatGone, Rejected):
             people = None
-        self._counted.put(channel, (people, now))
+        if people != 1:
+            self._counted.put(channel, (people, now))
         return people
 
     async def _ask(self, channel: str) -> int | None:

@@ -17,9 +17,10 @@ from adapters.errors import (
     Unreachable,
     Unsure,
 )
-from adapters.slack.api import translate
+from adapters.slack.api import Api, translate
 from adapters.slack.refusals import read_refusal
-from tests.adapters.slack.rig import ANNA, running, to
+from adapters.slack.words import text_in
+from tests.adapters.slack.rig import ANNA, running, settings_for, to
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator
 from tests.fakes.inlet import FakeInlet
@@ -144,6 +145,12 @@ async def test_nothing_is_sent_twice_by_the_sdk(slack: SlackEmulator, inlet: Fak
         with pytest.raises(Unsure):
             await adapter.send(to(slack.dm(ANNA), "hello"))
         assert [name for name, _ in slack.calls].count("chat.postMessage") == 1
+
+
+async def test_an_answer_that_can_not_be_read_leaves_a_call_in_doubt(slack: SlackEmulator) -> None:
+    async with Api(settings_for(slack)) as api:
+        with pytest.raises(Unsure, match="can't be read"), api.door(lost=Unsure):
+            text_in({"ts": 7}, "ts")
 
 
 def test_a_missing_permission_is_named() -> None:

@@ -137,6 +137,19 @@ async def test_heads_are_counted_in_every_kind_of_room(
         assert [call["channel"] for call in called(slack, "conversations.members")] == [group]
 
 
+async def test_that_another_came_is_noticed_at_once_and_that_one_went_later(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    channel = slack.channel("mine", members=(ANNA,), kind="group")
+    address = Address(chat_id=channel, is_direct=False)
+    async with running(slack, inlet) as adapter:
+        assert await adapter.count_people(address) == 1
+        slack.world.channels[channel].members.append(slack.user(BERT))
+        assert await adapter.count_people(address) == 2
+        slack.world.channels[channel].members.remove(slack.user(BERT))
+        assert await adapter.count_people(address) == 2
+
+
 async def test_the_newest_message_of_a_channel_is_known_from_both_sides(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
