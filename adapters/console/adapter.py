@@ -98,6 +98,7 @@ class ConsoleAdapter:
             elif self._inlet is None:
                 client.write(render_error("The house is not open yet; say it again."))
             elif isinstance(heard, reading.Hello):
+                client.shows_buttons = heard.shows_buttons
                 self._inlet.notice(Address(chat_id=reading.CHAT, is_direct=True))
             else:
                 await self._inlet.take([heard.event])

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from adapters.console.render import Line
 from adapters.errors import AdapterStopped, Unreachable, Unsure
 
 _log = logging.getLogger(__name__)
@@ -20,6 +21,8 @@ Hear = Callable[[str, "Client"], Awaitable[None]]
 
 class Client:
     """One connection."""
+
+    shows_buttons = False
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
@@ -77,12 +80,12 @@ class ConsoleServer:
                 await client.close()
             self._path.unlink(missing_ok=True)
 
-    def broadcast(self, line: str) -> None:
+    def broadcast(self, line: Line) -> None:
         """Send a line to every client; nobody has to confirm it."""
         for client in self._clients:
-            client.write(line)
+            client.write(line.full if client.shows_buttons else line.plain)
 
-    async def post(self, line: str, key: str) -> None:
+    async def post(self, line: Line, key: str) -> None:
         """Send a line to every client and wait until one has shown it.
 
         Raises `Unreachable` if there is no client, `Unsure` if none confirms it in time.

@@ -2,7 +2,8 @@
 
 A client writes one JSON object a line:
 
-- `{"type": "hello"}`: somebody is there, and what waits for them may come;
+- `{"type": "hello", "buttons": ...}`: somebody is there, and what waits for them may come;
+  `buttons` is true from a client that shows them, others get them as a numbered list;
 - `{"type": "message", "id": ..., "text": ...}`: a message, under an id that the client makes
   up and uses again if it has to repeat the line;
 - `{"type": "press", "id": ..., "message": ..., "key": ...}`: the button of this key below the
@@ -28,6 +29,8 @@ _ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hello:
     """Somebody is there."""
+
+    shows_buttons: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +58,7 @@ def read_line(line: str, *, now: int) -> Said | Got | Hello:
         raise ValueError("That line is not JSON.") from error
     kind = fields.get("type") if isinstance(fields, dict) else None
     if kind == "hello":
-        return Hello()
+        return Hello(shows_buttons=fields.get("buttons") is True)
     if kind == "got" and isinstance(fields.get("key"), str):
         return Got(key=fields["key"])
     if kind == "message":

@@ -7,29 +7,45 @@ The server writes one JSON object a line:
   "buttons": [{"key": ..., "label": ..., "style": ...}]}`: a message, or what is to stand in its
   place. A client answers `got` with the key, and shows a message whose id it knows in place of
   the earlier one. `live` means that more will follow in it. The buttons stand below the text;
-  an edit without any takes them away;
+  an edit without any takes them away. A client that has not said that it shows buttons gets
+  none, and their labels as a numbered list below the text: an answer in words counts as well;
 - `{"type": "typing"}`: somebody is at work;
 - `{"type": "error", "text": ...}`: a line of the client could not be used.
 """
 
 import json
+from dataclasses import dataclass
 
 from adapters.messages import OutboundMessage
 
 
-def render_message(message: OutboundMessage, *, message_id: str, key: str, is_edit: bool) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A line in two forms: for clients that show buttons, and for the others."""
+
+    full: str
+    plain: str
+
+
+def render_message(message: OutboundMessage, *, message_id: str, key: str, is_edit: bool) -> Line:
     """A message, or its new text."""
-    return _line(
-        type="edit" if is_edit else "message",
-        id=message_id,
-        text=message.text,
-        key=key,
-        live=message.is_live,
-        silent=message.is_silent,
-        buttons=[
-            {"key": button.key, "label": button.label, "style": button.style}
-            for button in message.buttons
-        ],
+    fields = {
+        "type": "edit" if is_edit else "message",
+        "id": message_id,
+        "text": message.text,
+        "key": key,
+        "live": message.is_live,
+        "silent": message.is_silent,
+    }
+    buttons = [
+        {"key": button.key, "label": button.label, "style": button.style}
+        for button in message.buttons
+    ]
+    choices = [f"{number}. {one.label}" for number, one in enumerate(message.buttons, 1)]
+    in_words = "\n".join([message.text, "", *choices]) if choices else message.text
+    return Line(
+        full=_line(**fields, buttons=buttons),
+        plain=_line(**fields | {"text": in_words}, buttons=[]),
     )
 
 
@@ -38,9 +54,10 @@ def render_ack(event_id: str) -> str:
     return _line(type="ack", id=event_id)
 
 
-def render_typing() -> str:
+def render_typing() -> Line:
     """That somebody is at work."""
-    return _line(type="typing")
+    line = _line(type="typing")
+    return Line(full=line, plain=line)
 
 
 def render_error(sentence: str) -> str:

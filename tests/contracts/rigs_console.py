@@ -113,9 +113,9 @@ class ConsoleRig:
         reader, self._writer = await asyncio.open_unix_connection(self._path, limit=2**24)
         self._reading = asyncio.create_task(self._read(reader))
         self._heard = asyncio.Event()
+        self._write(type="hello", buttons=True)
         self._write(type="is anybody there?")
         await self._heard.wait()
-        self._write(type="hello")
         self._repeat()
 
     async def _hang_up(self) -> None:
@@ -166,7 +166,7 @@ class ConsoleRig:
                     else:
                         self._write(type="got", key=said["key"])
 
-    def _write(self, **said: str) -> None:
+    def _write(self, **said: Any) -> None:
         self._writer.write(json.dumps(said).encode() + b"\n")
 
 

@@ -22,6 +22,9 @@ from tests.fakes.inlet import FakeInlet
 
 HERE = Address(chat_id="local", is_direct=True)
 OWED = OutboundMessage(address=HERE, text="**Hi**", key="k1")
+ASKED = replace(
+    OWED, buttons=(Button(key="y", label="Yes", style="good"), Button(key="n", label="No"))
+)
 
 
 class Terminal:
@@ -157,16 +160,32 @@ async def test_a_terminal_that_confirms_nothing_leaves_it_unsure(desk: Desk) -> 
 
 async def test_buttons_go_out_with_a_message_and_away_with_an_edit(desk: Desk) -> None:
     terminal = await desk.open()
-    asked = replace(OWED, buttons=(Button(key="y", label="Yes", style="good"),))
-    sending = asyncio.create_task(desk.adapter.send(asked))
+    terminal.write(type="hello", buttons=True)
+    assert await terminal.is_answered()
+    sending = asyncio.create_task(desk.adapter.send(ASKED))
     line = await terminal.read()
-    assert line["buttons"] == [{"key": "y", "label": "Yes", "style": "good"}]
+    assert line["buttons"] == [
+        {"key": "y", "label": "Yes", "style": "good"},
+        {"key": "n", "label": "No", "style": "plain"},
+    ]
+    assert line["text"] == "**Hi**"
     terminal.write(type="got", key=line["key"])
     editing = asyncio.create_task(desk.adapter.edit(OWED, await sending))
     line = await terminal.read()
     assert line["buttons"] == []
     terminal.write(type="got", key=line["key"])
     await editing
+
+
+async def test_a_terminal_without_buttons_shows_the_choices_in_words(desk: Desk) -> None:
+    terminal = await desk.open()
+    terminal.write(type="hello")
+    assert await terminal.is_answered()
+    sending = asyncio.create_task(desk.adapter.send(ASKED))
+    line = await terminal.read()
+    assert (line["text"], line["buttons"]) == ("**Hi**\n\n1. Yes\n2. No", [])
+    terminal.write(type="got", key=line["key"])
+    await sending
 
 
 async def test_a_press_is_acknowledged_once_it_is_stored(desk: Desk) -> None:

@@ -21,7 +21,9 @@ def read_message(text: str) -> str:
 
 
 def test_the_three_lines_of_a_terminal_are_told_apart() -> None:
-    assert read_line('{"type": "hello"}', now=1) == Hello()
+    for line in ('{"type": "hello"}', '{"type": "hello", "buttons": "yes"}'):
+        assert read_line(line, now=1) == Hello(shows_buttons=False)
+    assert read_line('{"type": "hello", "buttons": true}', now=1) == Hello(shows_buttons=True)
     assert read_line('{"type": "got", "key": "k"}', now=1) == Got(key="k")
     said = read_line('{"type": "message", "id": "m-1", "text": "Hi"}', now=1_763_000_000_000)
     assert isinstance(said, Said)
