@@ -122,8 +122,9 @@ class CanCount(Protocol):
     async def count_people(self, address: Address) -> int | None:
         """How many people besides the bot can read along there; None if it can't be told.
 
-        Raises `AdapterError`. Asked before each turn in a room, so answers may be up to a
-        minute old, but not older: what may be said there depends on it.
+        Raises `AdapterError`. Asked before each turn in a room, so that there are others may be
+        up to a minute old. That nobody else is there is looked up afresh: what is private is
+        said there then.
         """
 
 

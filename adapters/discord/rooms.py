@@ -15,7 +15,8 @@ from adapters.messages import OutboundMessage
 
 _TITLE = "Talk"
 _FRESH = 55.0
-"""Seconds for which a count holds; the contract allows a minute."""
+"""Seconds for which others are taken to be there still; the contract allows a minute. That nobody
+else is gets asked every time: what is private is said there."""
 _MOST_COUNTS = 1024
 
 
@@ -96,7 +97,7 @@ def _where(address: Address, message_id: str) -> Sequence[str]:
 
 
 class Counts:
-    """How many people can read along, asked for once a minute."""
+    """How many people can read along; where there are several, asked for once a minute."""
 
     def __init__(self) -> None:
         self._counts: dict[str, tuple[float, int]] = {}
@@ -115,10 +116,13 @@ class Counts:
         guild_id = (await facts.place(address.chat_id)).guild_id
         if not guild_id:
             return None
-        known = self._counts.get(guild_id)
+        known = self._counts.pop(guild_id, None)
         now = time.monotonic()
         if known is None or now - known[0] > _FRESH:
+            known = (now, await api.count_members(guild_id))
+        people = known[1] - 1
+        if people > 1:
             if len(self._counts) > _MOST_COUNTS:
                 self._counts.clear()
-            known = self._counts[guild_id] = (now, await api.count_members(guild_id))
-        return known[1] - 1 if known[1] > 1 else None
+            self._counts[guild_id] = known
+        return people if people > 0 else None

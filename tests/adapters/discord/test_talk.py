@@ -108,11 +108,12 @@ async def test_people_and_places_are_counted_and_never_too_few(
         assert await adapter.count_people(direct(api)) == 1
         assert await adapter.count_people(room(channel)) == 1
         alone = api.channel(api.guild("Office", [ANNA]))
-        await api.joins(BEN, guild)
         thread = await api.thread(alone, "Side", ANNA)
         assert await adapter.count_people(room(alone, thread)) == 1
-    async with running(api, inlet) as adapter:
-        assert await adapter.count_people(room(channel)) == 2
+        await api.joins(BEN, guild)
+        assert await adapter.count_people(room(channel)) == 2, "that another came shows at once"
+        await api.joins(BEN, guild, is_there=False)
+        assert await adapter.count_people(room(channel)) == 2, "that one went shows later"
 
 
 async def test_a_new_channel_and_server_are_known_at_once(

@@ -1,0 +1,184 @@
+"""Rooms on Discord and Slack: answered in place, each their own talk, nothing private shown."""
+
+import re
+from dataclasses import dataclass
+
+import pytest
+
+from gateway import wording_rooms as wording
+from tests.emulators.telegram_cast import ANNA, BEN
+from tests.journeys.accounts import Account, texts
+from tests.journeys.stage import House, Stage, call, calls, facts, heard, results, system_of
+from tests.journeys.test_one_person import join
+from tests.journeys.test_people import claim
+
+CLEO = 13
+SECRET = "Is to be promoted"
+
+both = pytest.mark.parametrize("platform", ["discord", "slack"])
+
+
+@dataclass(frozen=True)
+class Room:
+    """A room with three people and the bot."""
+
+    anna: Account
+    ben: Account
+    cleo: Account
+    id: str
+
+
+def make_room(town: Stage, platform: str, *people: int) -> Room:
+    numbers = people or (ANNA, BEN, CLEO)
+    if platform == "discord":
+        room = str(town.discord.channel(town.discord.guild("House", numbers), "kitchen"))
+    else:
+        room = town.slack.channel("kitchen", members=numbers)
+    anna, ben, cleo = (town.account(platform, number) for number in (ANNA, BEN, CLEO))
+    return Room(anna, ben, cleo, room)
+
+
+async def own(house: House, anna: Account) -> None:
+    """Anna is the owner, and this account is hers."""
+    await claim(house)
+    await join(house, house.stage.account("telegram", ANNA), anna)
+
+
+@both
+async def test_a_mention_is_answered_in_its_place_and_what_is_not_for_us_is_not(
+    town: Stage, platform: str
+) -> None:
+    room = make_room(town, platform)
+    async with town.open() as house:
+        await room.anna.says("good morning all", room=room.id, mentions=False)
+        asked = await room.ben.says("is anybody there?", room=room.id)
+        await house.until(lambda: room.ben.seen(room.id))
+        await house.at_rest()
+        (answer,) = room.ben.seen(room.id)
+        assert answer.text == "echo: is anybody there?"
+        assert asked in (answer.answers, answer.thread)
+        assert 'kitchen", others can read along' in facts(town.turns[-1])
+        assert len(town.turns) == 1
+
+
+@both
+async def test_everyone_has_their_own_talk_in_a_room_and_no_private_memory(
+    town: Stage, platform: str
+) -> None:
+    room = make_room(town, platform)
+    async with town.open() as house:
+        town.plan(
+            calls(call("memory", action="add", target="user", text=SECRET)), "Congratulations!"
+        )
+        await house.hears(room.anna, "the promotion is a secret")
+        town.plan(calls(call("recall", query="promotion"), call("memory", action="add")))
+        town.plan("Nothing new.")
+        asked = await room.anna.says("what is new?", room=room.id)
+        await house.until(lambda: "Nothing new." in texts(room.anna, room.id))
+        first, answered = town.turns[-2:]
+        assert SECRET not in system_of(first)
+        assert "promot" not in str(first["messages"])
+        assert "Nothing found" in results(answered)[0]
+        assert "settings" not in [tool["name"] for tool in first["tools"]]
+
+        await house.hears(room.anna, "and then?", room=room.id, reply_to=asked)
+        assert "the promotion is a secret" not in heard(town.turns[-1])
+        await house.hears(room.ben, "and for me?", room=room.id, reply_to=asked)
+        assert heard(town.turns[-1]) == ["and for me?"]
+        assert SECRET not in str(town.turns[-1])
+
+
+@both
+async def test_a_room_can_share_one_talk_or_be_left_in_silence(town: Stage, platform: str) -> None:
+    room = make_room(town, platform)
+    async with town.open() as house:
+        await own(house, room.anna)
+        refused = await house.hears(room.ben, "/room off", room=room.id)
+        assert refused == wording.ONLY_OWNER_SETS
+        assert "From now on it is /room room here" in await house.hears(
+            room.anna, "/room room", room=room.id
+        )
+        root = await room.anna.says("the code word is plum", room=room.id)
+        await house.until(lambda: "echo: the code word is plum" in texts(room.anna, room.id))
+        await house.at_rest()
+        await house.hears(room.ben, "which word?", room=room.id, thread=_under(room, root))
+        assert heard(town.turns[-1]) == ["the code word is plum", "which word?"]
+        assert len(set(re.findall(r"From: \S+", str(town.turns[-1]["messages"])))) == 2
+
+        await house.hears(room.anna, "/room off", room=room.id)
+        turns = len(town.turns)
+        assert await house.hears(room.ben, "hello?", room=room.id) == ""
+        assert await house.hears(room.anna, "hello?", room=room.id) == ""
+        assert await house.hears(room.ben, "/status", room=room.id) == ""
+        assert len(town.turns) == turns
+        assert await house.hears(room.anna, "/room person", room=room.id)
+        assert await house.hears(room.ben, "hello again", room=room.id) == "echo: hello again"
+
+
+def _under(room: Room, root: str) -> str | None:
+    """Slack's rooms talk in threads."""
+    return root if room.anna.platform == "slack" else None
+
+
+@both
+async def test_what_a_person_shares_is_seen_in_the_room_and_taken_back(
+    town: Stage, platform: str
+) -> None:
+    room = make_room(town, platform)
+    async with town.open() as house:
+        for fact in (SECRET, "Likes short answers"):
+            town.plan(calls(call("memory", action="add", target="user", text=fact)), "Noted.")
+            await house.hears(room.anna, "remember")
+        listed = await house.hears(room.anna, "/memory")
+        line = next(line for line in listed.splitlines() if "short answers" in line)
+        number = line.strip("- •").split(":")[0]
+        assert "private" in line
+
+        told = await house.hears(room.anna, f"/share {number}", room=room.id)
+        assert told == wording.describe_room_share(int(number))
+        assert "kitchen" in await house.hears(room.anna, "/memory")
+        await house.hears(room.anna, "what is new?", room=room.id)
+        assert "Likes short answers" in system_of(town.turns[-1])
+        assert SECRET not in system_of(town.turns[-1])
+        await house.hears(room.ben, "and for me?", room=room.id)
+        assert "short answers" not in system_of(town.turns[-1])
+
+        await house.hears(room.anna, f"/share {number} private", room=room.id)
+        await house.hears(room.anna, "what is newer?", room=room.id)
+        assert "Likes short answers" not in system_of(town.turns[-1])
+
+
+@both
+async def test_a_room_that_is_one_person_s_own_stops_being_so_when_another_comes(
+    town: Stage, platform: str
+) -> None:
+    room = make_room(town, platform, ANNA)
+    async with town.open() as house:
+        await house.hears(room.anna, "between us")
+        assert "Nobody but you can read along" in await house.hears(
+            room.anna, "/room", room=room.id
+        )
+        await house.hears(room.anna, "here too", room=room.id)
+        assert heard(town.turns[-1]) == ["between us", "here too"]
+        if platform == "discord":
+            await town.discord.joins(BEN, town.discord.world.channels[int(room.id)].guild_id or 0)
+        else:
+            town.slack.world.channels[room.id].members.append(room.ben.user_id)
+        await house.hears(room.anna, "and now?", room=room.id)
+        assert "between us" not in heard(town.turns[-1])
+        assert "Here it is /room person" in await house.hears(room.anna, "/room", room=room.id)
+
+
+@both
+async def test_an_owner_can_let_their_whole_talk_go_on_in_a_room(
+    town: Stage, platform: str
+) -> None:
+    room = make_room(town, platform)
+    async with town.open() as house:
+        await own(house, room.anna)
+        await house.hears(room.anna, "between us")
+        await house.hears(room.anna, "/room full", room=room.id)
+        await house.hears(room.anna, "go on", room=room.id)
+        assert heard(town.turns[-1]) == ["between us", "go on"]
+        await house.hears(room.ben, "and me?", room=room.id)
+        assert heard(town.turns[-1]) == ["and me?"]
