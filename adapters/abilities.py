@@ -65,6 +65,14 @@ class CanShowMenu(Protocol):
 
 
 @runtime_checkable
+class SpellsCommands(Protocol):
+    """Platforms on which a command is not typed as a slash and its name."""
+
+    command_prefix: str
+    """What stands in front of the name there."""
+
+
+@runtime_checkable
 class CanAsk(Protocol):
     """Platforms that show an outbound message's buttons and hand over presses of them.
 

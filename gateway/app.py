@@ -45,6 +45,7 @@ from gateway.platforms import Platforms
 from gateway.questions import Questions
 from gateway.rooms import Rooms
 from gateway.settings import Settings
+from gateway.spelling import Speller
 from gateway.turns import Turns
 
 _log = logging.getLogger(__name__)
@@ -175,7 +176,9 @@ async def _serve(parts: _Parts, stop: asyncio.Event, companions: Sequence[Compan
 def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) -> Gateway:
     """Put the rooms of the hall together; nothing runs yet."""
     settings, database, adapters = parts.settings, parts.database, parts.platforms.adapters
-    delivery = Delivery(group=group, database=database, adapters=adapters, now=now)
+    commands = (*COMMANDS, *HIDDEN)
+    speller = Speller([*(command.name for command in commands), "claim"])
+    delivery = Delivery(group=group, database=database, adapters=adapters, now=now, speller=speller)
     joining = Joining(parts.memory)
     questions = Questions(
         database=database, delivery=delivery, now=now, answerers=joining.answerers()
@@ -208,7 +211,7 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
     intake = Intake(
         group=group,
         house=house,
-        commands=(*COMMANDS, *HIDDEN),
+        commands=commands,
         delivery=delivery,
         adapters=adapters,
         now=now,

@@ -29,6 +29,7 @@ from gateway.doors import Door
 from gateway.live import LiveText, Painter
 from gateway.pacing import Pacer
 from gateway.signs import Chat, Signs
+from gateway.spelling import Speller
 from gateway.workers import Workers
 
 _log = logging.getLogger(__name__)
@@ -62,9 +63,11 @@ class Delivery:
         database: Database,
         adapters: Mapping[str, ChatAdapter],
         now: Callable[[], int],
+        speller: Speller | None = None,
     ) -> None:
         self._database = database
         self.adapters = adapters
+        self.speller = speller or Speller()
         self._doors = {
             name: Door(adapter=adapter, pacer=Pacer(adapter.pace))
             for name, adapter in adapters.items()
@@ -183,11 +186,11 @@ class Delivery:
                 row = await self._look_for(door, row)
             if row.is_live or row.state in ("dead", "sent"):
                 return None
+            if gone := self._retired.get((row.platform, row.chat)):
+                raise ChatGone(gone)
             if row.kind == "status":
                 await self._take_away(door, row)
                 return None
-            if gone := self._retired.get((row.platform, row.chat)):
-                raise ChatGone(gone)
             if not row.is_whole:
                 await self._write_off(row)
                 return None
@@ -222,37 +225,53 @@ class Delivery:
             )
 
     async def _hand_over(self, door: Door, row: OutboxRow) -> None:
-        adapter = door.adapter
-        message = await self._compose(row, row.body)
-        if row.message_id is not None and isinstance(adapter, CanEdit):
-            try:
-                await adapter.edit(message, PlatformMessageId(row.message_id))
-            except Unsure as error:
-                raise Unreachable(str(error)) from error  # an edit may safely be repeated
-            except MessageGone:
-                _log.info("outbox %d: its live message is gone, sending it anew", row.id)
-            else:
-                await self._mark_sent(row, row.message_id)
-                return
+        if row.message_id is not None and await self._change(door.adapter, row, row.message_id):
+            await self._mark_sent(row, row.message_id)
+            return
+        file = await self._load_file(row)
         await door.pacer.wait(row.chat)
         anchor = door.newest(row.chat)
-        await self._database.write(
+        fresh = await self._database.write(
             "outbox.sending", lambda c: outbox.mark_sending(c, outbox_id=row.id, anchor=anchor)
         )
-        message_id = await adapter.send(message)
-        await self._mark_sent(row, message_id)
+        if fresh is None:
+            return  # it was settled in another way since it was queued
+        message = self._word(fresh, fresh.body, file)
+        await self._mark_sent(fresh, await door.adapter.send(message))
 
-    async def _compose(self, row: OutboxRow, text: str) -> OutboundMessage:
-        """A row as its platform takes it, with the file that it carries."""
+    async def _change(self, adapter: ChatAdapter, row: OutboxRow, message_id: str) -> bool:
+        """Let a message that the platform has read as it should; False if it must be sent anew.
+
+        A question is never asked anew because its outcome can't be shown.
+        """
+        if not isinstance(adapter, CanEdit):
+            return True
+        message = self._word(row, row.body, await self._load_file(row))
+        try:
+            await adapter.edit(message, PlatformMessageId(message_id))
+        except Unsure as error:
+            raise Unreachable(str(error)) from error  # an edit may safely be repeated
+        except MessageGone:
+            _log.info("outbox %d: its message is gone", row.id)
+            return row.question_id is not None
+        return True
+
+    def _word(self, row: OutboxRow, text: str, file: OutboundFile | None) -> OutboundMessage:
+        """A row as its platform takes it; what the house itself says names commands as there."""
+        if row.turn_id is None:
+            text = self.speller.spell(self.adapters[row.platform], text)
+        return translate.outbound(row, text=text, file=file)
+
+    async def _load_file(self, row: OutboxRow) -> OutboundFile | None:
+        """The file that a row carries, if any. Raises `Rejected` if it is not there any more."""
         if row.file_key is None:
-            return translate.outbound(row, text=text)
+            return None
         key = row.file_key
         stored = await self._database.read(lambda c: files.find(c, key=key))
         if stored is None:
             raise Rejected("the file is no longer there.")
         name = row.file_name or key[:12]
-        file = OutboundFile(name=name, media_type=stored.media_type, data=stored.data)
-        return translate.outbound(row, text=text, file=file)
+        return OutboundFile(name=name, media_type=stored.media_type, data=stored.data)
 
     async def _take_away(self, door: Door, row: OutboxRow) -> None:
         """The turn that a status line told about is over."""
@@ -303,7 +322,8 @@ class Delivery:
             )
             known = [PlatformMessageId(name) for name in (newest, row.answers, row.anchor) if name]
             try:
-                found = await adapter.find(await self._compose(row, shown), known)
+                message = self._word(row, shown, await self._load_file(row))
+                found = await adapter.find(message, known)
             except Unsure as error:
                 if row.attempts < _MOST_LOOKS:
                     raise
@@ -350,11 +370,12 @@ class Delivery:
 
         def work(connection: Connection) -> OutboxRow | None:
             outbox.mark_dead(connection, outbox_id=row.id, reason=reason)
+            outbox.drop_status(connection, outbox_id=row.id)  # nobody wants that one later
             if is_chat_gone:
                 retired.retire(
                     connection, platform=row.platform, chat=row.chat, reason=reason, now=now
                 )
-            if is_chat_gone or row.person_id is None:
+            if is_chat_gone or row.person_id is None or row.kind == "status":
                 return None
             debt = Debt(platform=row.platform, chat=row.chat, body=wording.describe_dead(reason))
             return outbox.owe(connection, debt, now=now)

@@ -337,7 +337,8 @@ class Turns:
             settling.owe_title(connection, active, now)
             debt = replace(_debt(active, _place_of(turn)), is_silent=is_quiet)
             adapter = self._adapters.get(debt.platform)
-            parts = adapter.split(told) if adapter else (told,)
+            words = told if is_answer else self._delivery.speller.spell(adapter, told)
+            parts = adapter.split(words) if adapter else (words,)
             rows = settling.owe_parts(connection, debt, parts, now)
             rows += settling.owe_files(connection, debt, adapter, now)
             return [*rows, *self._questions.end_of_turn(connection, active.id, now)]

@@ -53,6 +53,7 @@ class SlackAdapter:
     """One app in one workspace. Has every ability that platforms may have."""
 
     name = "slack"
+    command_prefix = "/talaria "
     typing_lasts = 60.0
     """An assistant's sign fades after two minutes, an agent's never (docs: setStatus)."""
     most_buttons = MOST_BUTTONS

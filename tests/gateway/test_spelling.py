@@ -1,0 +1,34 @@
+"""Commands are named as people have to type them."""
+
+import pytest
+
+from gateway.spelling import Speller
+from tests.fakes.chat import FakeChat
+
+SPELLER = Speller(["new", "link", "help"])
+
+
+class Prefixed(FakeChat):
+    command_prefix = "/talaria "
+
+
+@pytest.mark.parametrize(
+    ("said", "spelled"),
+    [
+        ("/new starts afresh", "/talaria new starts afresh"),
+        ("Send /link cancel now.", "Send /talaria link cancel now."),
+        ("(/help)", "(/talaria help)"),
+        ("see /etc/new or a/new", "see /etc/new or a/new"),
+        ("https://x.test/new", "https://x.test/new"),
+        ("`/new` is code", "`/new` is code"),
+        ("/news and /unknown", "/news and /unknown"),
+        ("/new/", "/new/"),
+    ],
+)
+def test_only_commands_are_spelled_otherwise(said: str, spelled: str) -> None:
+    assert SPELLER.spell(Prefixed(), said) == spelled
+
+
+def test_elsewhere_a_command_is_a_slash_and_its_name() -> None:
+    assert SPELLER.spell(FakeChat(), "/new starts afresh") == "/new starts afresh"
+    assert Speller().spell(Prefixed(), "/new") == "/new"
