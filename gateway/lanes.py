@@ -51,7 +51,7 @@ class _Host:
         place, asker = self._reins.place, self._reins.asker
         if place is None or asker is None:
             return []
-        taken = _take_leading(self._queue, (place.platform, place.chat, asker))
+        taken = _take_steers(self._queue, (place.platform, place.chat, asker))
         self._handed_out += taken
         return [self._word(pending) for pending in taken]
 
@@ -60,7 +60,9 @@ class _Host:
 
     def settle_steers(self, claimed: frozenset[InboxId]) -> None:
         left = [p for p in self._handed_out if not claimed.issuperset(p.inbox_ids)]
-        self._queue.extendleft(reversed(left))
+        whole = sorted([*left, *self._queue], key=_age_of)
+        self._queue.clear()
+        self._queue.extend(whole)
         self._handed_out = []
 
 
@@ -257,6 +259,28 @@ def _spot_of(pending: Pending) -> Spot:
 
 def _forget(_: Sequence[InboxId]) -> None:
     """Without anybody to look at them again events wait for the next start."""
+
+
+def _age_of(job: Job) -> int:
+    """What came first is worked on first; a turn of an earlier process before everything."""
+    return job.inbox_ids[0] if isinstance(job, Pending) else 0
+
+
+def _take_steers(queue: deque[Job], spot: Spot) -> list[Pending]:
+    """Take what steers a turn: what its person wrote there, up to what they want kept for later.
+
+    What others wrote meanwhile, or they themselves elsewhere, waits and holds nothing up.
+    """
+    taken: list[Pending] = []
+    for job in queue:
+        if isinstance(job, Pending) and _spot_of(job) == spot:
+            if job.is_held:
+                break
+            taken.append(job)
+    left = [job for job in queue if not any(job is one for one in taken)]
+    queue.clear()
+    queue.extend(left)
+    return taken
 
 
 def _take_leading(queue: deque[Job], spot: Spot) -> list[Pending]:

@@ -43,6 +43,10 @@ class Account(Protocol):
         """Its platform's name."""
 
     @property
+    def number(self) -> int:
+        """The small number by which the emulators know this person."""
+
+    @property
     def user_id(self) -> str:
         """What the platform calls this person."""
 

@@ -38,10 +38,11 @@ def make_room(town: Stage, platform: str, *people: int) -> Room:
     return Room(anna, ben, cleo, room)
 
 
-async def own(house: House, anna: Account) -> None:
-    """Anna is the owner, and this account is hers."""
-    await claim(house)
-    await join(house, house.stage.account("telegram", ANNA), anna)
+async def own(house: House, account: Account) -> None:
+    """The owner's account this is, by way of Telegram."""
+    telegram = house.stage.account("telegram", account.number)
+    await claim(house, account.number)
+    await join(house, telegram, account)
 
 
 @both

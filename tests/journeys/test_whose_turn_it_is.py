@@ -1,0 +1,100 @@
+"""In a room: who may steer, stop and answer, and what an old button can still do."""
+
+from gateway import wording
+from tests.journeys.accounts import asked, texts
+from tests.journeys.stage import House, Stage, call, calls, heard, results
+from tests.journeys.test_servers_and_channels import CLEO, Room, both, make_room, own
+
+QUESTION = call("ask", question="Which colour?", options=["Red", "Blue"])
+AGAIN = call("ask", question="Which room?", options=["Red", "Blue"])
+
+
+def under(room: Room, root: str) -> str | None:
+    """Slack's rooms talk in threads."""
+    return root if room.anna.platform == "slack" else None
+
+
+async def share(house: House, room: Room) -> None:
+    """Cleo owns the house and lets the room share one talk."""
+    house.stage.telegram.user(CLEO, "Cleo")
+    await own(house, room.cleo)
+    await house.hears(room.cleo, "/room room", room=room.id)
+
+
+@both
+async def test_only_who_asked_steers_a_turn_and_others_hold_nothing_up(
+    town: Stage, platform: str
+) -> None:
+    room = make_room(town, platform)
+    async with town.open() as house:
+        await share(house, room)
+        released = town.hold()
+        town.plan("Tea, then.", "Tea with milk.", "Coffee for Ben.")
+        root = await room.anna.says("make tea", room=room.id)
+        await house.until(lambda: len(town.turns) == 1)
+        await house.notes(room.ben.says("coffee for me", room=room.id, thread=under(room, root)))
+        await house.notes(room.anna.says("with milk", room=room.id, thread=under(room, root)))
+        released.set()
+        await house.at_rest()
+        first, steered, other = [heard(body) for body in town.turns]
+        assert first == ["make tea"]
+        assert steered == ["make tea", "with milk"]
+        assert other == ["make tea", "with milk", "coffee for me"]
+        assert texts(room.anna, room.id)[-1] == "Coffee for Ben."
+
+
+@both
+async def test_only_who_asked_and_owners_stop_a_turn(town: Stage, platform: str) -> None:
+    room = make_room(town, platform)
+    async with town.open() as house:
+        await share(house, room)
+        for number, stopper in enumerate((room.anna, room.cleo), start=1):
+            released = town.hold()
+            root = await room.anna.says("a long one", room=room.id)
+            await house.until(lambda n=number: len(town.turns) == n)  # type: ignore[misc]
+            await house.notes(room.ben.says("/stop", room=room.id, thread=under(room, root)))
+            await house.until(lambda: texts(room.ben, room.id)[-1] == wording.NOT_YOUR_TURN)
+            await house.takes(stopper.says("/stop", room=room.id, thread=under(room, root)))
+            assert texts(room.anna, room.id)[-1] == "(Stopped.)"
+            released.set()
+
+
+@both
+async def test_only_who_was_asked_and_owners_answer_a_question(town: Stage, platform: str) -> None:
+    room = make_room(town, platform)
+    async with town.open() as house:
+        await share(house, room)
+        for answerer in (room.anna, room.cleo):
+            town.plan(calls(QUESTION), "So be it.")
+            await house.notes(room.anna.says("paint my room", room=room.id))
+            await house.asks(room.anna, "Blue", room.id)
+            await house.notes(room.ben.holds("Red", room.id)())
+            await house.until(lambda: texts(room.ben, room.id)[-1] == wording.QUESTION_NOT_YOURS)
+            assert "Blue" in asked(room.anna, room.id).labels
+            await house.press(answerer, "Blue", room.id)
+            assert results(town.turns[-1]) == ["They chose: Blue"]
+
+
+@both
+async def test_an_old_button_answers_no_new_question_even_after_a_restart(
+    town: Stage, platform: str
+) -> None:
+    room = make_room(town, platform)
+    async with town.open() as house:
+        town.plan(calls(QUESTION), "So be it.")
+        await house.notes(room.anna.says("paint my room", room=room.id))
+        await house.asks(room.anna, "Blue", room.id)
+        old = room.anna.holds("Red", room.id)
+        await house.press(room.anna, "Blue", room.id)
+    async with town.open() as house:
+        town.plan(calls(AGAIN), "So be it, too.")
+        await house.notes(room.anna.says("and the other", room=room.id))
+        await house.until(lambda: any("Which room?" in one for one in texts(room.anna, room.id)))
+        await house.asks(room.anna, "Blue", room.id)
+        turns = len(town.turns)
+        await house.notes(old())
+        await house.until(house.gateway.intake.is_idle)
+        assert "Blue" in asked(room.anna, room.id).labels
+        assert len(town.turns) == turns
+        await house.press(room.anna, "Blue", room.id)
+        assert results(town.turns[-1]) == ["They chose: Blue"]
