@@ -9,6 +9,7 @@ from adapters.errors import AdapterError, RateLimited, Unsure
 from adapters.ids import PlatformMessageId
 from adapters.messages import Step
 from agent_core.errors import StoreError
+from agent_core.ids import TurnId
 from agent_core.state import outbox, turns
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
@@ -74,10 +75,10 @@ class Painter:
         def work(connection: Connection) -> OutboxRow | None:
             turn_id = debt.turn_id
             if turn_id is not None and (
-                not turns.is_running(connection, turn_id=turn_id)
+                not _is_answered_there(connection, debt, turn_id)
                 or outbox.find_live(connection, turn_id=turn_id, kind=debt.kind)
             ):
-                return None  # the turn was settled meanwhile, or shows itself elsewhere
+                return None  # the turn was settled or moved meanwhile, or has its live message
             return outbox.open_live(connection, debt, anchor=anchor, now=now)
 
         row = None if live.is_over else await self._database.write("outbox.opening", work)
@@ -104,6 +105,13 @@ class Painter:
             lambda c: outbox.mark_found(c, outbox_id=row.id, message_id=message_id),
         )
         live.row = replace(row, message_id=message_id, state="sent")
+
+
+def _is_answered_there(connection: Connection, debt: Debt, turn_id: TurnId) -> bool:
+    """True while a turn runs that is to be answered where the debt is."""
+    turn = turns.find(connection, turn_id=turn_id)
+    place = (turn.platform, turn.chat) if turn and turn.state == "running" else None
+    return place == (debt.platform, debt.chat)
 
 
 def _take_back(connection: Connection, row: OutboxRow) -> None:

@@ -232,13 +232,20 @@ def list_open(connection: Connection) -> list[OutboxRow]:
     return [_row(row) for row in rows]
 
 
-def mark_sending(connection: Connection, *, outbox_id: OutboxId, anchor: str | None = None) -> None:
-    """An attempt to send the body is about to be made; its id will be behind the anchor."""
-    connection.execute(
+def mark_sending(
+    connection: Connection, *, outbox_id: OutboxId, anchor: str | None = None
+) -> OutboxRow | None:
+    """An attempt to send the body is about to be made; its id will be behind the anchor.
+
+    What is given back is what to send: the words may have become others since they were
+    read. None if the message is not owed.
+    """
+    row = connection.execute(
         "UPDATE outbox SET state = 'sending', shown = body, anchor = COALESCE(:anchor, anchor)"
-        " WHERE id = :id",
+        f" WHERE id = :id AND state = 'owed' RETURNING {_ROW}",
         {"id": outbox_id, "anchor": anchor},
-    )
+    ).fetchone()
+    return _row(row) if row else None
 
 
 def mark_sent(
@@ -291,10 +298,9 @@ def mark_waiting(connection: Connection, *, outbox_id: OutboxId, reason: str) ->
 
 def mark_unsure(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
     """Nobody knows whether the platform has what was shown."""
+    change = "state = 'unsure', reason = :reason, attempts = attempts + 1"
     connection.execute(
-        "UPDATE outbox SET state = 'unsure', reason = :reason, attempts = attempts + 1"
-        " WHERE id = :id",
-        {"id": outbox_id, "reason": reason},
+        f"UPDATE outbox SET {change} WHERE id = :id", {"id": outbox_id, "reason": reason}
     )
 
 
@@ -305,17 +311,17 @@ def doubt_sending(connection: Connection) -> None:
 
 def mark_dead(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
     """Set a message aside that can't be delivered; it is kept for `/retry`."""
+    change = "state = 'dead', reason = :reason"
     connection.execute(
-        "UPDATE outbox SET state = 'dead', reason = :reason WHERE id = :id",
-        {"id": outbox_id, "reason": reason},
+        f"UPDATE outbox SET {change} WHERE id = :id", {"id": outbox_id, "reason": reason}
     )
 
 
 def write_off(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
     """Set a message aside for good: what it said is lost, and `/retry` must not find it."""
+    change = "state = 'dead', reason = :reason, person_id = NULL"
     connection.execute(
-        "UPDATE outbox SET state = 'dead', reason = :reason, person_id = NULL WHERE id = :id",
-        {"id": outbox_id, "reason": reason},
+        f"UPDATE outbox SET {change} WHERE id = :id", {"id": outbox_id, "reason": reason}
     )
 
 
@@ -344,21 +350,18 @@ def revive_dead(
 
 def has_dead(connection: Connection, *, person_id: PersonId, platform: str, chat: str) -> bool:
     """True if something was set aside for this person in this chat."""
-    row = connection.execute(
+    found = connection.execute(
         "SELECT 1 FROM outbox WHERE person_id = :person_id AND platform = :platform"
         " AND chat = :chat AND state = 'dead' LIMIT 1",
         {"person_id": person_id, "platform": platform, "chat": chat},
-    ).fetchone()
-    return row is not None
+    )
+    return found.fetchone() is not None
 
 
 def count_dead_of(connection: Connection, *, person_id: PersonId) -> int:
     """How many messages to this person were set aside."""
-    row = connection.execute(
-        "SELECT COUNT(*) FROM outbox WHERE person_id = :person_id AND state = 'dead'",
-        {"person_id": person_id},
-    ).fetchone()
-    return int(row[0])
+    query = "SELECT COUNT(*) FROM outbox WHERE person_id = :person_id AND state = 'dead'"
+    return int(connection.execute(query, {"person_id": person_id}).fetchone()[0])
 
 
 def find_newest_message_id(connection: Connection, *, platform: str, chat: str) -> str | None:
@@ -373,10 +376,8 @@ def find_newest_message_id(connection: Connection, *, platform: str, chat: str) 
 
 def count(connection: Connection, *, state: OutboxState) -> int:
     """How many messages are in this state; to count `sent` takes long in an old house."""
-    row = connection.execute(
-        f"SELECT COUNT(*) FROM outbox WHERE {_CONDITIONS[state]} AND is_live = 0"
-    ).fetchone()
-    return int(row[0])
+    query = f"SELECT COUNT(*) FROM outbox WHERE {_CONDITIONS[state]} AND is_live = 0"
+    return int(connection.execute(query).fetchone()[0])
 
 
 def list_dead(connection: Connection, *, limit: int) -> list[OutboxRow]:

@@ -62,7 +62,9 @@ async def until_logged(caplog: pytest.LogCaptureFixture, words: str) -> None:
 
 async def begin_turn(database: Database) -> TurnId:
     def work(connection: Connection) -> TurnId:
-        return add_turn(connection, add_talk(connection, add_person(connection, "ben")))
+        turn_id = add_turn(connection, add_talk(connection, add_person(connection, "ben")))
+        turns.move(connection, turn_id=turn_id, place=("fake", CHAT, None))
+        return turn_id
 
     return await database.write("turn", work)
 
