@@ -281,7 +281,9 @@ def describe_person(name: str, role: str, accounts: Sequence[str], zone: str) ->
     return f"You are {name} ({role}).\nAccounts: {', '.join(accounts)}\nTime zone: {zone}"
 
 
-def describe_commands(commands: Sequence[tuple[str, str]]) -> str:
-    """The list of commands."""
+def describe_commands(commands: Sequence[tuple[str, str]], *, more: int) -> str:
+    """The list of commands; `more` of them are not in it."""
     lines = [f"/{name}: {summary}" for name, summary in commands]
+    if more:
+        lines += ["", f"/help all lists {more} more."]
     return "\n".join(["Write me anything. While I work, what you write steers me.", "", *lines])

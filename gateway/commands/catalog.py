@@ -4,10 +4,18 @@ from gateway import wording
 from gateway.commands import accounts, memory, people, rooms, settings, talk
 from gateway.commands.registry import Call, House, Reply, SlashCommand
 
+_MAIN = ("new", "stop", "here", "status", "memory", "settings", "link")
+"""What a newcomer needs; the rest is in `/help all`."""
+
 
 async def _help(call: Call, _: House) -> Reply:
-    shown = [c for c in COMMANDS if call.person.is_owner or not c.owner_only]
-    return Reply(text=wording.describe_commands([(c.name, c.summary) for c in shown]))
+    allowed = [c for c in COMMANDS if call.person.is_owner or not c.owner_only]
+    shown = [c for c in allowed if call.argument == "all" or c.name in _MAIN]
+    return Reply(
+        text=wording.describe_commands(
+            [(c.name, c.summary) for c in shown], more=len(allowed) - len(shown)
+        )
+    )
 
 
 async def _start(call: Call, house: House) -> Reply:

@@ -77,13 +77,22 @@ def test_the_menu_shows_what_everybody_may_use() -> None:
 
 async def test_help_shows_an_owner_what_only_owners_may(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as house:
-        await house.chat.says("/help")
-        shown = await house.chat.sees_text("/status")
+        await house.chat.says("/help all")
+        shown = await house.chat.sees_text("/whoami")
         assert "/approve" not in shown.text
         await house.chat.says(f"/claim {house.gateway.claim_code}")
         await house.chat.sees_text(wording.CLAIMED)
-        await house.chat.says("/start")
+        await house.chat.says("/help all")
         await house.chat.sees_text("/approve")
+
+
+async def test_help_is_short_and_names_the_rest(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        await house.chat.says("/start")
+        shown = await house.chat.sees_text("/help all")
+        assert "/new: " in shown.text
+        assert "/unlink" not in shown.text
+        assert len(shown.text.splitlines()) < 12
 
 
 async def test_who_is_approved_may_talk_at_once(tmp_path: Path) -> None:

@@ -6,7 +6,10 @@ from tests.emulators.streaming import Json
 from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
 from tests.journeys.stage import Stage, call, calls, heard, results
 
-MENU = ["help", "new", "stop", "queue", "retry", "status", "whoami"]
+MENU = [
+    *("help", "new", "stop", "here", "queue", "retry", "status", "whoami", "link", "accounts"),
+    *("unlink", "memory", "share", "settings", "verbose", "room"),
+]
 
 
 async def test_the_menu_of_telegram_lists_what_everybody_may_type(stage: Stage) -> None:
@@ -19,7 +22,10 @@ async def test_the_menu_of_telegram_lists_what_everybody_may_type(stage: Stage) 
 async def test_help_lists_what_one_may_do_and_start_says_hello(stage: Stage) -> None:
     async with stage.open(allow=f"telegram:{BEN}") as house:
         await house.ask(ANNA, f"/claim {house.gateway.claim_code}")
-        for_owner, for_member = await house.ask(ANNA, "/help"), await house.ask(BEN, "/help")
+        for_owner, for_member = (
+            await house.ask(ANNA, "/help all"),
+            await house.ask(BEN, "/help all"),
+        )
         assert all(f"/{name}: " in for_member for name in MENU)
         assert "/approve" in for_owner
         assert "/approve" not in for_member
