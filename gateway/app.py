@@ -88,6 +88,11 @@ class Gateway:
         """True while nobody waits for anything that is under way here."""
         return self.intake.is_idle() and self.lanes.is_idle() and self.delivery.is_idle()
 
+    def waits_for_people(self) -> bool:
+        """True while every turn waits for an answer, which the next process can do as well."""
+        is_rest_idle = self.intake.is_idle() and self.delivery.is_idle()
+        return is_rest_idle and self.questions.count_turns() == len(self.lanes)
+
 
 Companion = Callable[[Gateway], Coroutine[object, object, None]]
 """Something that runs beside the house until cancelled: a server, a prompt."""
@@ -297,8 +302,8 @@ async def _drain(gateway: Gateway) -> None:
     gateway.lanes.drain()
     with suppress(TimeoutError):
         async with asyncio.timeout(gateway.settings.turns.drain_seconds):
-            while not gateway.is_at_rest():  # noqa: ASYNC110 - three rooms, each in its own time
-                await asyncio.sleep(_POLL)
+            while not (gateway.is_at_rest() or gateway.waits_for_people()):  # noqa: ASYNC110
+                await asyncio.sleep(_POLL)  # four rooms, each in its own time
 
 
 def _background(parts: _Parts) -> Background:

@@ -117,6 +117,11 @@ class Questions:
             return await self._wait(question)
         return _choice_of(question, question.answer) or "late"
 
+    def count_turns(self) -> int:
+        """How many turns wait for an answer now."""
+        waiting = (key for key, one in self._waiting.items() if not one.done())
+        return len({self._turns_of[key] for key in waiting if key in self._turns_of})
+
     def interrupt(self, turn_id: TurnId) -> None:
         """The person wrote something else: whoever waits in this turn waits no longer."""
         for question_id, waiting in self._waiting.items():

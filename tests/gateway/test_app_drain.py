@@ -159,6 +159,21 @@ async def test_the_end_waits_for_an_answer_that_is_under_way(tmp_path: Path) -> 
     assert chat.looked == [], "there was never a doubt"
 
 
+async def test_the_end_does_not_wait_for_a_person_who_was_asked_something(tmp_path: Path) -> None:
+    chat = FakeChat()
+    question = call("ask", '{"question": "Which?", "options": ["Red", "Blue"]}')
+    async with asyncio.timeout(10):  # less than the grace time
+        async with running(tmp_path, FakeModel(ask(question)), chat=chat) as house:
+            await chat.says("tea?", id=100)
+            await chat.sees_text("Which?")
+            await house.until(house.gateway.waits_for_people)
+    async with running(tmp_path, FakeModel(say("Blue.")), chat=chat) as house:
+        await chat.press("Blue")
+        await chat.sees_text("Blue.")
+        await house.at_rest()
+        assert await counts(house) == (0, 0, 0)
+
+
 async def test_an_abrupt_end_leaves_no_task_no_timer_and_no_complaint(
     tmp_path: Path, complaints: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
