@@ -50,7 +50,8 @@ class Signs:
         """Show that the bot is at work."""
         place = (platform, chat)
         is_able = isinstance(self._doors[platform].adapter, CanType)
-        if is_able and self._is_free(place) and not self._workers.is_busy(place):
+        is_planned = any(sign.message_id is None for sign in self._workers.waiting(place))
+        if is_able and self._is_free(place) and not is_planned:
             self._workers.put(place, Sign())
 
     def see(self, platform: str, chat: str, message_id: str) -> bool:
