@@ -17,7 +17,7 @@ from tests.emulators.discord_gateway import RECONNECT, Gateway
 from tests.emulators.discord_interactions import Interactions
 from tests.emulators.discord_messages import Messages
 from tests.emulators.discord_rest import VERSION, Hook, Rest
-from tests.emulators.discord_shapes import Interaction, Json, Message, Sent
+from tests.emulators.discord_shapes import IS_VOICE, Interaction, Json, Message, Sent
 from tests.emulators.discord_world import PRIVILEGED, Channel, Intents, Place, World
 
 TOKEN = "MTAwMDAwMDAwMDAwMDAwMDAx.Gemul8.ated-token-of-a-bot-for-tests-only-xxx"
@@ -160,11 +160,12 @@ class DiscordEmulator:
         mentions: Sequence[int] = (),
         files: Sequence[Sent] = (),
         role_mention: bool = False,
+        is_voice: bool = False,
     ) -> int:
         """A person writes, in their direct channel or another; returns the message's id.
 
         Mentions are snowflakes; those that the text does not carry are put in front of it, and
-        so is the bot's role. A reply pings the one it answers.
+        so is the bot's role. A reply pings the one it answers. A voice note is a file alone.
         """
         place = self._dm(number) if channel is None else self.world.channels[channel]
         tags = [f"<@{user_id}>" for user_id in mentions]
@@ -172,7 +173,8 @@ class DiscordEmulator:
             assert place.guild_id is not None
             tags.append(f"<@&{self.role(place.guild_id)}>")
         words = " ".join([tag for tag in tags if tag not in text] + [text]).strip()
-        message = self._write(number, words, place, reply_to=reply_to, files=files)
+        flags = IS_VOICE if is_voice else 0
+        message = self._write(number, words, place, reply_to=reply_to, files=files, flags=flags)
         await asyncio.sleep(0)
         return message.id
 
@@ -438,6 +440,7 @@ class DiscordEmulator:
         files: Sequence[Sent] = (),
         message_id: int | None = None,
         system_type: int | None = None,
+        flags: int = 0,
     ) -> Message:
         message = Message(
             id=self.world.take_id() if message_id is None else message_id,
@@ -446,6 +449,7 @@ class DiscordEmulator:
             content=text,
             reference=reply_to,
             system_type=system_type,
+            flags=flags,
         )
         self.wire.ping(message, None)
         return self.wire.add(message, files=list(files))

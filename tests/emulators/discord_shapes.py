@@ -8,6 +8,9 @@ EPHEMERAL, LOADING, SUPPRESS_EMBEDS, COMPONENTS_V2 = 1 << 6, 1 << 7, 1 << 2, 1 <
 SETTABLE = SUPPRESS_EMBEDS | 1 << 12 | COMPONENTS_V2
 """Bits of a message's flags; those a plain message may be sent with (1 << 12: silent)."""
 
+IS_VOICE = 1 << 13
+"""The bit of a message that is one voice note."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from adapters.messages import OutboundFile
 from tests.emulators.discord import DiscordEmulator
 from tests.emulators.discord_shapes import Message, Sent
-from tests.emulators.slack import SlackEmulator, SlackMessage
+from tests.emulators.slack import SlackEmulator, SlackFile, SlackMessage
 from tests.emulators.telegram import TelegramEmulator
 from tests.emulators.telegram_media import document, photo, voice
 
@@ -195,6 +195,7 @@ class DiscordAccount:
             reply_to=int(reply_to) if reply_to else None,
             mentions=[self.api.user_id] if is_named else (),
             files=[Sent(name=f.name, data=f.data, content_type=f.media_type) for f in files],
+            is_voice=any(file.media_type.startswith("audio/") for file in files),
         )
         return str(said)
 
@@ -279,7 +280,15 @@ class SlackAccount:
             channel=room,
             thread_ts=thread or reply_to,
             mention=room is not None and mentions,
-            files=[(file.name, file.data, file.media_type) for file in files],
+            files=[
+                SlackFile(
+                    name=file.name,
+                    content=file.data,
+                    mimetype=file.media_type,
+                    subtype="slack_audio" if file.media_type.startswith("audio/") else None,
+                )
+                for file in files
+            ],
         )
 
     async def commands(self, text: str, *, room: str | None = None) -> None:
