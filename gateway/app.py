@@ -186,7 +186,11 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
     delivery = Delivery(group=group, database=database, adapters=adapters, now=now, speller=speller)
     joining = Joining(parts.memory)
     questions = Questions(
-        database=database, delivery=delivery, now=now, answerers=joining.answerers()
+        database=database,
+        delivery=delivery,
+        zone=parts.zone,
+        now=now,
+        answerers=joining.answerers(),
     )
     running = Turns(
         database=database,

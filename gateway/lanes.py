@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, suppress
 from adapters.messages import InboundMessage
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.host import Steer
-from agent_core.ids import ConversationId, InboxId, PersonId
+from agent_core.ids import ConversationId, InboxId, PersonId, TurnId
 from agent_core.state.people import Person
 from agent_core.state.turns import Turn
 from gateway import translate
@@ -86,6 +86,7 @@ class Lanes:
         self._workers: Workers[ConversationId, Job] = Workers(group, self._serve, self._fail)
         self._reins: dict[ConversationId, Reins] = {}
         self._draining = asyncio.Event()
+        questions.heed(self._is_spoken_to)
 
     def on_stale(self, look_again: Callable[[Sequence[InboxId]], None]) -> None:
         """Whom to give events that turned out to be somebody else's by now."""
@@ -152,8 +153,12 @@ class Lanes:
         return len(self._workers.waiting(conversation_id))
 
     def drain(self) -> None:
-        """Begin no more turns; let the running ones reach a step boundary."""
+        """Begin no more turns; let the running ones reach a step boundary.
+
+        Those that wait for an answer are left now: it may be long in coming.
+        """
         self._draining.set()
+        self._questions.close()
 
     def is_idle(self) -> bool:
         """True while no lane has work."""
@@ -163,8 +168,16 @@ class Lanes:
         """How many conversations are at work."""
         return len(self._workers)
 
+    def _is_spoken_to(self, turn_id: TurnId) -> bool:
+        """True if a message waits that steers this turn at its next step."""
+        for conversation_id, reins in self._reins.items():
+            if reins.active and reins.active.id == turn_id and reins.place and reins.asker:
+                spot = (reins.place.platform, reins.place.chat, reins.asker)
+                return _find_leading(self._workers.waiting(conversation_id), spot) is not None
+        return False
+
     async def _serve(self, conversation_id: ConversationId, queue: deque[Job]) -> None:
-        reins = self._reins[conversation_id] = Reins()
+        reins = self._reins[conversation_id] = Reins(asker=_person_of(queue[0]))
         async with AsyncExitStack() as stack:
             try:
                 async with reins.stoppable():
@@ -283,6 +296,14 @@ def _take_steers(queue: deque[Job], spot: Spot) -> list[Pending]:
     return taken
 
 
+def _find_leading(queue: deque[Job], spot: Spot) -> Pending | None:
+    """The message in front, if it may go into a turn of this spot."""
+    job = queue[0] if queue else None
+    if not isinstance(job, Pending) or job.is_held or _spot_of(job) != spot:
+        return None
+    return job
+
+
 def _take_leading(queue: deque[Job], spot: Spot) -> list[Pending]:
     """Take the messages from the front that may go into one turn together.
 
@@ -290,10 +311,7 @@ def _take_leading(queue: deque[Job], spot: Spot) -> list[Pending]:
     steers what somebody else asked for.
     """
     taken: list[Pending] = []
-    while queue and isinstance(queue[0], Pending):
-        job = queue[0]
-        if job.is_held or _spot_of(job) != spot:
-            break
+    while job := _find_leading(queue, spot):
         queue.popleft()
         taken.append(job)
     return taken

@@ -1,24 +1,23 @@
 """Questions to people: asked with buttons, answered once, and only by whom they are for."""
 
 import asyncio
-import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from adapters.abilities import CanAsk
 from adapters.ids import Address
 from agent_core.ids import InboxId, PersonId, QuestionId, TurnId
-from agent_core.state import inbox, outbox, questions, turns
+from agent_core.state import inbox, outbox, people, questions, turns
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.people import Person
 from agent_core.state.questions import Choice, Kind, NewQuestion, Question
-from agent_core.tools.asking import Answer, Inquiry
-from gateway import translate, wording
+from agent_core.tools.asking import Answer, Inquiry, LeftOpen
+from gateway import hours, question_forms, translate, wording
 from gateway.delivery import Delivery
+from gateway.question_forms import choice_of
 
-_KEY = re.compile(r"q(?P<id>[0-9]{1,15}):(?P<choice>[a-z0-9_]{1,12}):(?P<secret>[0-9a-f]{8})")
+_MOST_REFUSED = 4096
 _PATIENCE = 600_000
 """Milliseconds that a turn waits for an answer."""
 
@@ -53,6 +52,20 @@ class Reaction:
     person: Person
 
 
+Find = Callable[[Connection], tuple[Question, str] | None]
+"""Finds the question that a reaction is to, and the key of the choice in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Taken:
+    """What a reaction came to. `is_used` says that it was one to a question, and is done."""
+
+    is_used: bool = True
+    rows: Sequence[OutboxRow] = ()
+    answered: tuple[QuestionId, str] | None = None
+    refused: tuple[QuestionId, PersonId] | None = None
+
+
 class Questions:
     """All open questions, and the turns that wait for an answer."""
 
@@ -61,12 +74,15 @@ class Questions:
         *,
         database: Database,
         delivery: Delivery,
+        zone: str,
         now: Callable[[], int],
         answerers: Mapping[Kind, Answerer],
     ) -> None:
+        """`zone` is the IANA time zone of people who have set none."""
         self._database = database
         self._adapters = delivery.adapters
         self._delivery = delivery
+        self._zone = zone
         self._now = now
         self._answerers: dict[Kind, Answerer] = {
             "choice": _tell_choice,
@@ -77,10 +93,25 @@ class Questions:
         """People who may have something open; nobody else's words are looked at."""
         self._waiting: dict[QuestionId, asyncio.Future[str]] = {}
         self._turns_of: dict[QuestionId, TurnId] = {}
+        self._refused: set[tuple[QuestionId, PersonId]] = set()
+        """Who was told that a question is not theirs; once is enough."""
+        self._is_spoken_to: Callable[[TurnId], bool] = _is_left_alone
+        self._is_open = True
 
     async def start(self) -> None:
         """Learn who was asked something by an earlier process. Raises `StoreError`."""
         self._asked.update(await self._database.read(questions.list_asked))
+
+    def heed(self, is_spoken_to: Callable[[TurnId], bool]) -> None:
+        """Who knows whether a running turn's person has written what it has not read yet."""
+        self._is_spoken_to = is_spoken_to
+
+    def close(self) -> None:
+        """The house goes out: turns that wait for an answer are left, their questions open."""
+        self._is_open = False
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(LeftOpen())
 
     def pose(self, connection: Connection, new: NewQuestion, now: int) -> list[OutboxRow]:
         """Keep a question and owe the message that asks it; in the caller's transaction."""
@@ -88,14 +119,19 @@ class Questions:
         self._asked.add(new.person_id)
         if outbox.find_of_question(connection, question_id=question.id):
             return []
-        return [self._owe(connection, question, now)]
+        return self._owe(connection, question, now)
 
     async def ask(self, inquiry: Inquiry) -> Choice | Answer:
         """Ask on behalf of a running turn, and wait; see `Inquirer`."""
         now = self._now()
+        turn_id, call_id = inquiry.turn_id, inquiry.call_id
+        is_spoken_to = self._is_spoken_to(turn_id)
 
-        def work(connection: Connection) -> tuple[Question, list[OutboxRow]]:
-            turn = turns.find(connection, turn_id=inquiry.turn_id)
+        def work(connection: Connection) -> tuple[Question | None, list[OutboxRow]]:
+            known = questions.find_of_call(connection, turn_id=turn_id, call_id=call_id)
+            if known or is_spoken_to:
+                return known, []  # what they wrote may be the answer: that is read first
+            turn = turns.find(connection, turn_id=turn_id)
             assert turn is not None  # noqa: S101 - no turn is ever deleted
             new = NewQuestion(
                 person_id=inquiry.person_id,
@@ -105,17 +141,19 @@ class Questions:
                 secret=make_secret(),
                 place=(turn.platform, turn.chat),
                 expires_at=now + _PATIENCE,
-                turn_id=inquiry.turn_id,
-                call_id=inquiry.call_id,
+                turn_id=turn_id,
+                call_id=call_id,
             )
             rows = self.pose(connection, new, now)
             return questions.ask(connection, new, now=now), rows
 
         question, rows = await self._database.write("questions.ask", work)
         self._delivery.owe(rows)
+        if question is None:
+            return "interrupted"
         if question.state == "open":
             return await self._wait(question)
-        return _choice_of(question, question.answer) or "late"
+        return choice_of(question, question.answer) or "late"
 
     def count_turns(self) -> int:
         """How many turns wait for an answer now."""
@@ -133,39 +171,37 @@ class Questions:
 
         A key that was made up, or whose question is over, changes nothing.
         """
-        found = _KEY.fullmatch(key)
-        question_id = QuestionId(int(found["id"])) if found else None
+        pressed = question_forms.read_key(key)
 
         def find(connection: Connection) -> tuple[Question, str] | None:
-            if found is None or question_id is None:
+            if pressed is None:
                 return None
-            question = questions.find(connection, question_id=question_id)
-            if question is None or not secrets.compare_digest(question.secret, found["secret"]):
-                return None
-            return question, found["choice"]
+            question = questions.find(connection, question_id=pressed.question_id)
+            return (question, pressed.choice) if question and pressed.opens(question) else None
 
-        await self._take(reaction, find)
+        await self._take(reaction, find, is_press=True)
 
     async def hear(self, reaction: Reaction, words: str) -> bool:
         """Take words as the answer to a question that is open here, if they are one.
 
-        Raises `StoreError`. An answer is the label, the key or the number of a choice.
+        Raises `StoreError`. An answer is the label, the number or the key of a choice. What
+        is too late to be one is not taken.
         """
         if reaction.person.id not in self._asked:
             return False
-        place = (reaction.platform, translate.name_chat(reaction.address))
+        adapter = self._adapters.get(reaction.platform)
 
         def find(connection: Connection) -> tuple[Question, str] | None:
             for question in questions.find_open(connection, person_id=reaction.person.id):
-                key = _match(question, words)
-                if key and (question.platform, question.chat) == place:
+                has_buttons = question_forms.shows_buttons(question, adapter)
+                key = question_forms.match(question, words, has_buttons=has_buttons)
+                if key and _is_asked_there(question, reaction):
                     return question, key
             return None
 
         if await self._database.read(find) is None:
             return False
-        await self._take(reaction, find)
-        return True
+        return await self._take(reaction, find, is_press=False)
 
     def end_of_turn(self, connection: Connection, turn_id: TurnId, now: int) -> list[OutboxRow]:
         """A turn is over: what it still asks needs no answer; in the caller's transaction."""
@@ -184,10 +220,14 @@ class Questions:
             rows += _close(connection, question, wording.QUESTION_MOVED)
             questions.move(connection, question_id=question.id, place=place)
             moved = replace(question, platform=place[0], chat=place[1])
-            rows.append(self._owe(connection, moved, now))
+            rows += self._owe(connection, moved, now)
         return rows
 
     async def _wait(self, question: Question) -> Choice | Answer:
+        if not self._is_open:
+            raise LeftOpen
+        if question.turn_id is not None and self._is_spoken_to(question.turn_id):
+            return await self._give_up(question, "interrupted")
         waiting = asyncio.get_running_loop().create_future()
         self._waiting[question.id] = waiting
         if question.turn_id is not None:
@@ -201,7 +241,7 @@ class Questions:
         finally:
             del self._waiting[question.id]
             self._turns_of.pop(question.id, None)
-        chosen = _choice_of(question, said)
+        chosen = choice_of(question, said)
         if chosen:
             return chosen
         return await self._give_up(question, "interrupted" if said == "interrupted" else "late")
@@ -218,64 +258,75 @@ class Questions:
 
         answered, rows = await self._database.write("questions.end", work)
         self._delivery.owe(rows)
-        return (_choice_of(question, answered.answer) if answered else None) or why
+        return (choice_of(question, answered.answer) if answered else None) or why
 
-    async def _take(
-        self,
-        reaction: Reaction,
-        find: Callable[[Connection], tuple[Question, str] | None],
-    ) -> None:
+    async def _take(self, reaction: Reaction, find: Find, *, is_press: bool) -> bool:
+        """Settle what somebody said or pressed; False for words that are no answer any more."""
         now = self._now()
 
-        def work(connection: Connection) -> tuple[tuple[QuestionId, str] | None, list[OutboxRow]]:
-            inbox.finish(connection, inbox_id=reaction.inbox_id, reason="answer")
+        def work(connection: Connection) -> _Taken:
             found = find(connection)
             if found is None or found[0].state != "open":
-                return None, []
-            question, key = found
-            if not _may_answer(question, reaction):
-                return None, [_say(connection, reaction, wording.QUESTION_NOT_YOURS, now)]
-            if now >= question.expires_at:
-                questions.end(connection, question_id=question.id, now=now)
-                return None, _close(connection, question, wording.QUESTION_LATE)
-            return self._settle(connection, question, key, reaction, now)
+                taken = _Taken(is_used=is_press)
+            elif not _may_answer(found[0], reaction):
+                taken = self._refuse(connection, found[0], reaction, now)
+            elif now >= found[0].expires_at:
+                rows = drop(connection, found[0], wording.QUESTION_LATE, now)
+                taken = _Taken(is_used=is_press, rows=rows)
+            else:
+                taken = self._settle(connection, *found, reaction, now)
+            if taken.is_used:
+                inbox.finish(connection, inbox_id=reaction.inbox_id, reason="answer")
+            return taken
 
-        answered, rows = await self._database.write("questions.answer", work)
-        self._delivery.owe(rows)
-        if answered:
-            waiting = self._waiting.get(answered[0])
+        taken = await self._database.write("questions.answer", work)
+        self._delivery.owe(taken.rows)
+        if taken.refused:
+            self._note_refusal(taken.refused)
+        if taken.answered:
+            question_id, key = taken.answered
+            waiting = self._waiting.get(question_id)
             if waiting and not waiting.done():
-                waiting.set_result(answered[1])
+                waiting.set_result(key)
+        return taken.is_used
+
+    def _refuse(
+        self, connection: Connection, question: Question, reaction: Reaction, now: int
+    ) -> _Taken:
+        """Somebody else's question: they are told so, once."""
+        who = (question.id, reaction.person.id)
+        if who in self._refused:
+            return _Taken()
+        told = _say(connection, reaction, wording.QUESTION_NOT_YOURS, now)
+        return _Taken(rows=[told], refused=who)
+
+    def _note_refusal(self, refused: tuple[QuestionId, PersonId]) -> None:
+        if len(self._refused) >= _MOST_REFUSED:
+            self._refused.clear()
+        self._refused.add(refused)
 
     def _settle(
         self, connection: Connection, question: Question, key: str, reaction: Reaction, now: int
-    ) -> tuple[tuple[QuestionId, str] | None, list[OutboxRow]]:
-        if _choice_of(question, key) is None:
-            return None, []
+    ) -> _Taken:
+        if choice_of(question, key) is None:
+            return _Taken()
         outcome = self._answerers[question.kind](connection, question, key, reaction.person, now)
         if outcome.stays_open:
-            return None, [_say(connection, reaction, outcome.words, now), *outcome.rows]
+            return _Taken(rows=[_say(connection, reaction, outcome.words, now), *outcome.rows])
         person_id = reaction.person.id
         questions.answer(connection, question_id=question.id, key=key, by=person_id, now=now)
         rows = _close(connection, question, outcome.words)
         asked = [row for new in outcome.asks for row in self.pose(connection, new, now)]
-        return (question.id, key), [*rows, *outcome.rows, *asked]
+        return _Taken(rows=[*rows, *outcome.rows, *asked], answered=(question.id, key))
 
-    def _owe(self, connection: Connection, question: Question, now: int) -> OutboxRow:
+    def _owe(self, connection: Connection, question: Question, now: int) -> list[OutboxRow]:
+        """Owe what asks a question; in the night of whom it is for it does not ring."""
+        person = people.find(connection, person_id=question.person_id)
+        zone = (person and person.time_zone) or self._zone
+        is_silent = person is not None and hours.is_quiet(person, zone, now)
         adapter = self._adapters.get(question.platform)
-        most = adapter.most_buttons if isinstance(adapter, CanAsk) else 0
-        has_buttons = len(question.choices) <= most
-        labels = [choice.label for choice in question.choices]
-        debt = Debt(
-            platform=question.platform,
-            chat=question.chat,
-            body=question.text if has_buttons else wording.list_choices(question.text, labels),
-            person_id=question.person_id,
-            turn_id=question.turn_id,
-            buttons=_buttons(question) if has_buttons else (),
-            question_id=question.id,
-        )
-        return outbox.owe(connection, debt, now=now)
+        debts = question_forms.compose(question, adapter, is_silent=is_silent)
+        return [outbox.owe(connection, debt, now=now) for debt in debts]
 
 
 def drop(connection: Connection, question: Question, words: str, now: int) -> list[OutboxRow]:
@@ -285,18 +336,6 @@ def drop(connection: Connection, question: Question, words: str, now: int) -> li
     return _close(connection, question, words)
 
 
-def make_secret() -> str:
-    """What makes the buttons of a question its own."""
-    return secrets.token_hex(4)
-
-
-def _buttons(question: Question) -> tuple[Choice, ...]:
-    return tuple(
-        replace(choice, key=f"q{question.id}:{choice.key}:{question.secret}")
-        for choice in question.choices
-    )
-
-
 def _may_answer(question: Question, reaction: Reaction) -> bool:
     """Whom it was asked may answer, and owners what a turn of others waits for."""
     if question.person_id == reaction.person.id:
@@ -304,35 +343,44 @@ def _may_answer(question: Question, reaction: Reaction) -> bool:
     return question.turn_id is not None and reaction.person.is_owner
 
 
+def make_secret() -> str:
+    """What makes the buttons of a question its own."""
+    return secrets.token_hex(4)
+
+
+def _is_asked_there(question: Question, reaction: Reaction) -> bool:
+    """True if a question is asked where somebody says something; tickets name no place."""
+    asked, said = translate.read_chat(question.chat), reaction.address
+    is_same = replace(asked, ticket=None) == replace(said, ticket=None)
+    return is_same and question.platform == reaction.platform
+
+
+def _is_left_alone(_: TurnId) -> bool:
+    """Where nobody tells, nobody has written anything."""
+    return False
+
+
 def _close(connection: Connection, question: Question, words: str) -> list[OutboxRow]:
     """The message that asks shows what came of it, and has no buttons any more."""
     row = outbox.find_of_question(connection, question_id=question.id)
     if row is None:
         return []
-    body = wording.close_question(question.text, words)
+    body = question_forms.close(question, row, words)
     return [outbox.revise(connection, outbox_id=row.id, body=body)]
 
 
 def _say(connection: Connection, reaction: Reaction, words: str, now: int) -> OutboxRow:
-    chat = translate.name_chat(reaction.address)
-    debt = Debt(platform=reaction.platform, chat=chat, body=words, person_id=reaction.person.id)
+    debt = Debt(
+        platform=reaction.platform,
+        chat=translate.name_chat(reaction.address),
+        body=words,
+        person_id=reaction.person.id,
+        is_silent=True,
+    )
     return outbox.owe(connection, debt, now=now)
 
 
-def _choice_of(question: Question, key: str | None) -> Choice | None:
-    return next((choice for choice in question.choices if choice.key == key), None)
-
-
-def _match(question: Question, words: str) -> str | None:
-    """The key of the choice that words name, if they are nothing but that."""
-    said = " ".join(words.casefold().split()).strip(".!")
-    for number, choice in enumerate(question.choices, start=1):
-        if said in (choice.label.casefold(), choice.key, str(number)):
-            return choice.key
-    return None
-
-
 def _tell_choice(_: Connection, question: Question, key: str, person: Person, __: int) -> Outcome:
-    choice = _choice_of(question, key)
+    choice = choice_of(question, key)
     label = choice.label if choice else key
     return Outcome(words=wording.describe_choice(label, person.name))

@@ -18,6 +18,7 @@ from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.people import Person
 from agent_core.state.sessions import Conversation
 from agent_core.state.turns import Asked, Turn
+from agent_core.tools.asking import LeftOpen
 from agent_core.transcript import mend_text
 from gateway import hours, settling, translate, wording
 from gateway.delivery import Delivery
@@ -301,6 +302,8 @@ class Turns:
                 raise
             active.journal.interrupt()
             ended = TurnEnded(ending="stopped", text=mend_text(presenter.text))
+        except LeftOpen:
+            ended = TurnEnded(ending="suspended", text="")
         finally:
             presenter.close()
             reins.presenter = None

@@ -90,7 +90,7 @@ def load_choices(text: str) -> tuple[Choice, ...]:
 def ask(connection: Connection, question: NewQuestion, *, now: int) -> Question:
     """Keep a question; one that was asked by the same call of the same turn stays as it is."""
     if question.turn_id is not None and question.call_id is not None:
-        known = _find_of_call(connection, turn_id=question.turn_id, call_id=question.call_id)
+        known = find_of_call(connection, turn_id=question.turn_id, call_id=question.call_id)
         if known:
             return known
     row = connection.execute(
@@ -124,7 +124,8 @@ def find(connection: Connection, *, question_id: QuestionId) -> Question | None:
     return _question(row) if row else None
 
 
-def _find_of_call(connection: Connection, *, turn_id: TurnId, call_id: CallId) -> Question | None:
+def find_of_call(connection: Connection, *, turn_id: TurnId, call_id: CallId) -> Question | None:
+    """What a tool call has asked, if it has."""
     row = connection.execute(
         f"SELECT {_ROW} FROM questions WHERE turn_id = :turn_id AND call_id = :call_id",
         {"turn_id": turn_id, "call_id": call_id},

@@ -19,6 +19,10 @@ Answer = Literal["interrupted", "late"]
 """Why there is no choice: the person wrote something else instead, or nothing in time."""
 
 
+class LeftOpen(Exception):
+    """The house goes out while a question is open: its turn is taken up with it again."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inquiry:
     """What a tool call wants to know of its person. The same call asks once only."""
@@ -37,7 +41,8 @@ class Inquirer(Protocol):
     async def ask(self, inquiry: Inquiry) -> Choice | Answer:
         """Ask and wait, for minutes; the answer given to an earlier process counts.
 
-        Raises `StoreError`. Cancelling leaves the question open.
+        Raises `StoreError`, and `LeftOpen` when the house goes out meanwhile. Cancelling
+        leaves the question open.
         """
 
 
@@ -87,7 +92,7 @@ class AskTool:
         self._inquirer = inquirer
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Ask, and tell what was chosen. Raises `ToolArgumentError` and `StoreError`."""
+        """Ask, and tell what was chosen. Raises `ToolArgumentError`, `StoreError`, `LeftOpen`."""
         question, options = _read(arguments)
         answer = await self._inquirer.ask(
             Inquiry(
