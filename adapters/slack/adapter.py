@@ -267,6 +267,7 @@ class SlackAdapter:
             token=self._settings.bot_token,
             signing_secret=self._settings.signing_secret,
             arrivals=self._arrivals,
+            gaps=catchup,
             me=me,
             ours=self._tracks.threads,
         )

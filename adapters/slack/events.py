@@ -125,6 +125,13 @@ def sort_message(event: Json, me: Me, ours: Threads, channel: str) -> Arrival | 
     )
 
 
+def is_in_unknown_thread(arrival: Arrival) -> bool:
+    """True for what stands in a thread of which nothing says that the bot is meant in it."""
+    event = arrival.event
+    is_answer = event.get("thread_ts") not in (None, event.get("ts"))
+    return arrival.kind in ("message", "edit") and arrival.thread is None and is_answer
+
+
 def pack(arrival: Arrival, me: Me, person: Callable[[str], Person | None], facts: Json) -> str:
     """The JSON text to store: the event, and all that its reading depends on besides."""
     named = (arrival.user, *mentions_in(str(arrival.event.get("text") or "")))

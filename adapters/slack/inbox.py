@@ -8,8 +8,8 @@ from slack_bolt.middleware.async_middleware import AsyncMiddleware
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
-from adapters.slack.arrivals import Arrivals
-from adapters.slack.events import Me, Threads, sort_event
+from adapters.slack.arrivals import Arrivals, Gaps
+from adapters.slack.events import Me, Threads, is_in_unknown_thread, sort_event
 
 _log = logging.getLogger(__name__)
 
@@ -24,8 +24,9 @@ class _Store(AsyncMiddleware):
     takes without an answer. So everything is acknowledged, and nothing before it is durable.
     """
 
-    def __init__(self, arrivals: Arrivals, me: Me, ours: Threads) -> None:
+    def __init__(self, arrivals: Arrivals, gaps: Gaps, me: Me, ours: Threads) -> None:
         self._arrivals = arrivals
+        self._gaps = gaps
         self._me = me
         self._ours = ours
 
@@ -43,18 +44,29 @@ class _Store(AsyncMiddleware):
         except ValueError as error:
             _log.warning("slack sent something that can't be read: %s", error)
             return BoltResponse(status=200)
-        if arrival is None or await self._arrivals.take(arrival):
+        if arrival is None:
             return BoltResponse(status=200)
-        return BoltResponse(status=503)
+        if is_in_unknown_thread(arrival) and not self._gaps.is_whole(arrival.channel):
+            # Whose thread it is may stand in what was missed. It is read again behind that.
+            self._gaps.open([arrival])
+            return BoltResponse(status=503)
+        is_kept = await self._arrivals.take(arrival)
+        return BoltResponse(status=200 if is_kept else 503)
 
 
 def build_inbox(
-    *, token: str, signing_secret: str, arrivals: Arrivals, me: Me, ours: Threads
+    *,
+    token: str,
+    signing_secret: str,
+    arrivals: Arrivals,
+    gaps: Gaps,
+    me: Me,
+    ours: Threads,
 ) -> Inbox:
     """The app that takes requests of both modes. It makes no calls with the token."""
     return AsyncApp(
         name="talaria",
         token=token,
         signing_secret=signing_secret or None,
-        before_authorize=_Store(arrivals, me, ours),
+        before_authorize=_Store(arrivals, gaps, me, ours),
     )

@@ -45,6 +45,24 @@ async def test_every_talk_with_an_agent_is_read_on(slack: SlackEmulator, inlet: 
         assert said((await inlet.receives(4))[1:]) == ["b", "c", "d"]
 
 
+async def test_an_answer_that_comes_before_it_is_known_whose_thread_it_is_in_is_heard(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    slack.holds_seconds = 0
+    room = slack.channel("general", members=(ANNA, BERT))
+    async with running(slack, inlet):
+        root = await slack.says(ANNA, "begin", channel=room, mention=True)
+        await inlet.receives(1)
+    missed = await slack.says(BERT, "missed", channel=room, mention=True)
+    slack.fail("conversations.history", kind=faults.SLOW, seconds=0.5)
+    async with running(slack, inlet):
+        await slack.says(ANNA, "go on", channel=room, thread_ts=root)
+        await slack.says(BERT, "and on", channel=room, thread_ts=missed)
+        events = (await inlet.receives(4))[1:]
+        assert sorted(said(events)) == ["and on", "go on", "missed"]
+        assert all(read(event).is_addressed for event in events)
+
+
 async def test_many_pages_come_in_order(slack: SlackEmulator, inlet: FakeInlet) -> None:
     slack.holds_seconds = 0
     async with running(slack, inlet):
