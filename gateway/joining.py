@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_core.ids import LinkId
-from agent_core.memory import merging
-from agent_core.memory.merging import Parting
+from agent_core.memory import merging, parting
+from agent_core.memory.lineage import Parting
 from agent_core.memory.store import MemoryStore
 from agent_core.state import audit, joining, links, outbox, people, questions, splitting, tasks
 from agent_core.state.audit import Deed
@@ -89,14 +89,11 @@ class Joining:
             except OSError as error:
                 return Outcome(words=_describe(error), stays_open=True)
         _close(connection, link, "joined", person, now)
-        rows = end_live(connection, person, now)
-        if them:
-            rows += end_live(connection, them, now)
-            _note(connection, them, person, "link.joined", f"became {person.slug}", now)
-            rename = _rename(them, person)
-            joining.join(connection, keeper=person.id, gone=them.id, rename=rename, now=now)
-        else:
-            _attach(connection, other, person, now)
+        gone = them or _meet(connection, other, now)
+        rows = end_live(connection, person, now) + end_live(connection, gone, now)
+        rename = _rename(gone, person)
+        joining.join(connection, keeper=person.id, gone=gone.id, rename=rename, now=now)
+        _note(connection, gone, person, "link.joined", f"became {person.slug}", now)
         self._owe_files(connection, person, f"link:{link.id}", now)
         told = wording.tell_joined(link.platform, person.name)
         account = wording.name_account(other.platform, other.user_id, other.name)
@@ -113,7 +110,7 @@ class Joining:
         merging.merge(
             connection, self._memory, keeper=person, gone=them, actor=f"link:{link.id}", now=now
         )
-        return merging.list_left(connection, keeper=person.id, gone=them.id)
+        return merging.list_left(connection, keeper=person.id, gone=[them.id])
 
     def answer_merge(
         self, connection: Connection, question: Question, key: str, person: Person, now: int
@@ -150,10 +147,8 @@ class Joining:
 
     def count_left(self, connection: Connection, person: Person) -> int:
         """How many notes were left out when others were joined to a person."""
-        return sum(
-            len(merging.list_left(connection, keeper=person.id, gone=gone))
-            for gone in joining.list_joined(connection, person_id=person.id)
-        )
+        gone = joining.list_joined(connection, person_id=person.id)
+        return len(merging.list_left(connection, keeper=person.id, gone=gone))
 
     def unlink(
         self, connection: Connection, person: Person, leaving: Leaving, now: int
@@ -167,6 +162,8 @@ class Joining:
             return wording.UNLINK_UNKNOWN, []
         if len(mine) == 1:
             return wording.UNLINK_LAST, []
+        if account.came_from is None and all(one.came_from for one in mine if one != account):
+            return wording.UNLINK_FIRST, []
         if self._is_busy(connection, person):
             return wording.BUSY, []
         old = _find_old(connection, account)
@@ -176,8 +173,8 @@ class Joining:
         except OSError as error:
             return _describe(error), []
         rows = end_live(connection, person, now)
-        back = old or _make_person(connection, account, now)
-        entries = merging.divide(
+        back = old or _make_person(connection, account.display_name, now)
+        entries = parting.divide(
             connection,
             self._memory,
             keeper=person,
@@ -312,8 +309,9 @@ def _tell(connection: Connection, other: OtherSide, words: str, now: int) -> Out
     )
 
 
-def _attach(connection: Connection, other: OtherSide, person: Person, now: int) -> None:
-    """A stranger's account becomes one of a person's; it has no right to talk of its own."""
+def _meet(connection: Connection, other: OtherSide, now: int) -> Person:
+    """A stranger becomes somebody, to be joined; their account has no right to talk of its own."""
+    person = _make_person(connection, other.name, now)
     account = NewAccount(
         platform=other.platform,
         user_id=other.user_id,
@@ -321,6 +319,7 @@ def _attach(connection: Connection, other: OtherSide, person: Person, now: int) 
         admitted_by="list",
     )
     people.attach_account(connection, account, person_id=person.id, now=now)
+    return person
 
 
 def _find_old(connection: Connection, account: Account) -> Person | None:
@@ -332,8 +331,7 @@ def _find_old(connection: Connection, account: Account) -> Person | None:
     return people.find(connection, person_id=account.came_from)
 
 
-def _make_person(connection: Connection, account: Account, now: int) -> Person:
-    name = account.display_name
+def _make_person(connection: Connection, name: str, now: int) -> Person:
     return people.insert(connection, slug=slug_of(name), name=name, role="member", now=now)
 
 

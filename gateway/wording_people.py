@@ -41,6 +41,10 @@ ACCOUNTS_IN_ROOM = "I tell that in a direct message only: here others can read a
 UNLINK_LOCAL = "The console is where you run me; it always is the owner's."
 UNLINK_LAST = "That is your only account. There is nothing to split it off from."
 UNLINK_SEVERAL = "That fits more than one of your accounts. Send /unlink with a number:"
+UNLINK_FIRST = (
+    "Your other accounts were joined to that one, so it stays who you are. Take them out instead:"
+    " the result is the same."
+)
 UNLINK_UNKNOWN = "None of your accounts is that. Send /unlink with a number:"
 UNLINK_HOW = "Send /unlink with a number; what began in that account goes with it:"
 YES = "Yes, join them"

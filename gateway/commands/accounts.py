@@ -36,11 +36,11 @@ async def _accounts(call: Call, house: House) -> Reply:
         return Reply(effect=keep)
 
     def look(connection: Connection) -> tuple[list[Account], int]:
-        accounts = people.list_accounts(connection, person_id=call.person.id)
+        accounts = _list_accounts(connection, call.person)
         return accounts, joining.count_left(connection, call.person)
 
     accounts, left = await house.database.read(look)
-    return Reply(text=_list(call, house, accounts, left))
+    return Reply(text=_show(call, house, accounts, left))
 
 
 async def _unlink(call: Call, house: House) -> Reply:
@@ -49,12 +49,12 @@ async def _unlink(call: Call, house: House) -> Reply:
 
     def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
         person = _find_person(connection, call) or call.person
-        accounts = people.list_accounts(connection, person_id=person.id)
+        accounts = _list_accounts(connection, person)
         found = _choose(accounts, call.argument)
         if len(found) != 1:
             why = wording.UNLINK_SEVERAL if found else wording.UNLINK_UNKNOWN
             how = why if call.argument else wording.UNLINK_HOW
-            return f"{how}\n{_list(call, house, accounts)}", []
+            return f"{how}\n{_show(call, house, accounts)}", []
         leaving = Leaving(account=found[0], is_let_in=house.identity.is_let_in(found[0]))
         return house.linking.joining.unlink(connection, person, leaving, call.now)
 
@@ -66,6 +66,12 @@ def _find_person(connection: Connection, call: Call) -> Person | None:
     return people.find_by_account(
         connection, platform=call.platform, user_id=call.message.sender.user_id
     )
+
+
+def _list_accounts(connection: Connection, person: Person) -> list[Account]:
+    """A person's accounts in the order of their numbers: those that were joined come last."""
+    accounts = people.list_accounts(connection, person_id=person.id)
+    return sorted(accounts, key=lambda account: account.came_from is not None)
 
 
 def _choose(accounts: list[Account], wanted: str) -> list[Account]:
@@ -80,7 +86,7 @@ def _choose(accounts: list[Account], wanted: str) -> list[Account]:
     ]
 
 
-def _list(call: Call, house: House, accounts: list[Account], left: int = 0) -> str:
+def _show(call: Call, house: House, accounts: list[Account], left: int = 0) -> str:
     lines = [
         wording.AccountLine(
             account=account,

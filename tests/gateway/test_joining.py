@@ -210,8 +210,10 @@ async def test_only_ones_own_accounts_are_split_off_and_not_while_a_turn_runs(ha
     assert await hall.unlink(hall.ann, await hall.account(hall.cleo)) == words.UNLINK_UNKNOWN
     assert await hall.unlink(hall.ann, mine) == words.UNLINK_LAST
     await hall.answer()
+    assert await hall.unlink(hall.ann, mine) == words.UNLINK_FIRST
     await hall.run_turn(hall.ann)
-    assert await hall.unlink(hall.ann, mine) == words.BUSY
+    _, theirs = await hall.accounts(hall.ann)
+    assert await hall.unlink(hall.ann, theirs) == words.BUSY
     stale = replace(mine, person_id=hall.cleo.id)
     assert await hall.unlink(hall.cleo, stale) == words.UNLINK_UNKNOWN
 

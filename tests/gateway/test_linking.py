@@ -334,6 +334,7 @@ async def test_an_account_that_was_let_in_by_its_person_alone_has_to_ask_afterwa
         home, work = two(house)
         await home.says(f"/claim {house.gateway.claim_code}")
         await home.joins(work)
+        assert await work.says("/unlink 1") == words.UNLINK_FIRST, "it can't keep what is hers"
         assert "has to ask the owner" in await home.says("/unlink 2")
         pairing = code_in(await work.says("hello"))
         assert "may talk" in await home.says(f"/approve {pairing}")
@@ -491,7 +492,7 @@ async def test_an_account_that_comes_back_as_itself_talks_in_its_own_room_again(
         await home.joins(work)
         await work.says("two", **room)
         assert heard(model) == ["one", "two"]
-        await home.says("/unlink 2")
+        await home.says("/unlink fake:2")
         await work.says("three", **room)
         assert heard(model) == ["one", "two", "three"]
         await home.says("four", **room)

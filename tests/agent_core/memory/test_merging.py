@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import AccountId
-from agent_core.memory import merging
+from agent_core.memory import merging, parting
 from agent_core.memory.changes import Edit
-from agent_core.memory.merging import Parting
+from agent_core.memory.lineage import Parting
 from agent_core.memory.reconcile import Done
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.state import ledger, people, shares
@@ -61,17 +61,17 @@ class Desk:
 
     async def left(self) -> list[str]:
         return await self.database.read(
-            lambda c: merging.list_left(c, keeper=self.ann.id, gone=self.ben.id)
+            lambda c: merging.list_left(c, keeper=self.ann.id, gone=[self.ben.id])
         )
 
     async def divide(
         self, back: Person | None = None, *, account: AccountId = BENS, is_last: bool = True
     ) -> int:
-        parting = Parting(account_id=account, was=self.ben.id if is_last else None)
+        leaving = Parting(account_id=account, was=self.ben.id if is_last else None)
         return await self.database.write(
             "divide",
-            lambda c: merging.divide(
-                c, self.store, keeper=self.ann, back=back or self.ben, parting=parting, now=7
+            lambda c: parting.divide(
+                c, self.store, keeper=self.ann, back=back or self.ben, parting=leaving, now=7
             ),
         )
 

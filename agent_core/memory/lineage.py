@@ -1,0 +1,100 @@
+"""Where the words of an entry came from: followed from ledger to ledger, over several people."""
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from agent_core.ids import AccountId, PersonId, TurnId
+from agent_core.memory.changes import Edit, Refusal, plan
+from agent_core.state import ledger, turns
+from agent_core.state.database import Connection
+from agent_core.state.ledger import LedgerEntry, Target
+
+UNLINK = "unlink"
+"""The actor of what is done to memory when an account is split off."""
+_TURN = "turn:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parting:
+    """An account that leaves a person. `was` is who it was before it was joined to them, if
+    no other account of theirs that was the same person stays.
+    """
+
+    account_id: AccountId
+    was: PersonId | None
+
+
+def came_by(
+    connection: Connection, person_id: PersonId, row: LedgerEntry, parting: Parting
+) -> bool:
+    """True if the words of a row came by the account that leaves."""
+    actor = row.origin.actor
+    if actor.startswith(_TURN):
+        turn = turns.find(connection, turn_id=TurnId(int(actor.removeprefix(_TURN))))
+        return turn is not None and turn.account_id == parting.account_id
+    is_own = row.source_id is None or actor == UNLINK
+    if is_own and person_id == parting.was:
+        return True
+    if row.source_id is None:
+        return False
+    source = ledger.find_row(connection, entry_id=row.source_id)
+    return source is not None and came_by(connection, *source, parting)
+
+
+def find_first(connection: Connection, person_id: PersonId, row: LedgerEntry) -> PersonId:
+    """In whose ledger the words of a row stood first; what came back is its person's own."""
+    while row.source_id is not None and row.origin.actor != UNLINK:
+        source = ledger.find_row(connection, entry_id=row.source_id)
+        if source is None:
+            break
+        person_id, row = source
+    return person_id
+
+
+def find_taken(connection: Connection, rows: Iterable[LedgerEntry]) -> set[int]:
+    """The rows of other ledgers that were taken over into a list, and not given back since."""
+    taken: set[int] = set()
+    standing: list[tuple[str, LedgerEntry]] = []
+    for row in rows:
+        if row.origin.actor == UNLINK and row.change.operation == "remove":
+            taken -= find_sources(connection, [standing[row.change.position][1]])
+        else:
+            taken |= find_sources(connection, [row])
+        _apply(standing, row)
+    return taken
+
+
+def find_sources(connection: Connection, rows: Iterable[LedgerEntry]) -> set[int]:
+    """The rows of other ledgers that these repeat, also over several people."""
+    found: set[int] = set()
+    for row in rows:
+        source_id = row.source_id
+        while source_id is not None and source_id not in found:
+            found.add(source_id)
+            source = ledger.find_row(connection, entry_id=source_id)
+            source_id = source[1].source_id if source else None
+    return found
+
+
+def replay(rows: Iterable[LedgerEntry]) -> list[tuple[str, LedgerEntry]]:
+    """The entries that stand, each with the row that gave it its words.
+
+    The rows of `find_entries` fit each other: `find_list` has said so before.
+    """
+    standing: list[tuple[str, LedgerEntry]] = []
+    for row in rows:
+        _apply(standing, row)
+    return standing
+
+
+def _apply(standing: list[tuple[str, LedgerEntry]], row: LedgerEntry) -> None:
+    change = row.change
+    end = change.position + (change.operation != "add")
+    standing[change.position : end] = [] if change.after is None else [(change.after, row)]
+
+
+def says(entries: tuple[str, ...], entry: str, target: Target) -> bool:
+    """True if the list has an entry that differs in case and spaces only."""
+    change = plan(entries, Edit(action="add", target=target, text=entry), sys.maxsize)
+    return isinstance(change, Refusal) and change.fault == "known"

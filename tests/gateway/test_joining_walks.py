@@ -1,0 +1,236 @@
+"""Five accounts are joined and split at random: every word and note stays with its account."""
+
+import random
+import sqlite3
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from agent_core.ids import AccountId
+from agent_core.memory import merging
+from agent_core.memory.changes import Edit
+from agent_core.memory.files import ABSENT
+from agent_core.memory.reconcile import Shelf, find_list, settle
+from agent_core.memory.store import MemoryLimits, MemoryStore
+from agent_core.state import joining, links, messages, people, search, sessions, turns
+from agent_core.state.database import Database
+from agent_core.state.ledger import Origin
+from agent_core.state.links import OtherSide
+from agent_core.state.people import Account, NewAccount, Person
+from agent_core.state.questions import Question
+from agent_core.state.search import Field
+from agent_core.state.turns import Asked
+from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.transcript import Message, TextPart
+from gateway.joining import YES, Joining, Leaving
+from tests.agent_core.state.rows import PROMPT, add_person
+from tests.agent_core.state.test_joining import check_index
+
+ACCOUNTS = 5
+STEPS = 60
+
+
+class Town:
+    """What was said by each account, beside the database that has to know it."""
+
+    def __init__(self, connection: sqlite3.Connection, folder: Path, seed: int) -> None:
+        self.connection = connection
+        self.chance = random.Random(seed)
+        # In every other town the notes of one or two accounts are all that fits.
+        limits = MemoryLimits(memory=60) if seed % 2 else MemoryLimits()
+        self.store = MemoryStore(cast("Database", None), folder, limits)
+        self.joining = Joining(self.store)
+        self.now = 0
+        self.began: dict[AccountId, set[str]] = {}
+        self.said_in: dict[int, set[str]] = {}
+        self.noted: dict[AccountId, set[str]] = {}
+        for number in range(ACCOUNTS):
+            person = add_person(connection, f"person-{number}")
+            account = NewAccount(
+                platform="p", user_id=str(number), display_name="x", admitted_by="code"
+            )
+            people.attach_account(connection, account, person_id=person.id, now=0)
+            self.began[self.accounts()[-1].id] = set()
+            self.noted[self.accounts()[-1].id] = set()
+
+    def accounts(self) -> list[Account]:
+        found = (
+            people.find_account(self.connection, platform="p", user_id=str(number))
+            for number in range(ACCOUNTS)
+        )
+        return [account for account in found if account]
+
+    def person(self, account: Account) -> Person:
+        found = people.find(self.connection, person_id=account.person_id)
+        assert found
+        return found
+
+    def speak(self) -> None:
+        account = self.chance.choice(self.accounts())
+        person, is_direct = self.person(account), self.chance.random() < 0.6
+        key = f"direct:{person.id}" if is_direct else f"room:p:1::{person.id}"
+        talk = sessions.ensure_conversation(
+            self.connection, key=key, person_id=person.id, is_direct=is_direct, now=self.now
+        )
+        if self.chance.random() < 0.3:
+            sessions.end(self.connection, conversation_id=talk.id, now=self.now)
+        opened = sessions.find_open(self.connection, conversation_id=talk.id)
+        session_id = (
+            opened.id
+            if opened
+            else sessions.insert(
+                self.connection, conversation_id=talk.id, account_id=account.id, now=self.now
+            )
+        )
+        sessions.insert_prompt(self.connection, prompt_hash=PROMPT, system="", tools="[]", now=0)
+        sessions.touch(self.connection, session_id=session_id, prompt_hash=PROMPT, now=self.now)
+        turn_id = turns.insert(
+            self.connection,
+            conversation=talk,
+            session_id=session_id,
+            asked=Asked(
+                person_id=person.id, account_id=account.id, place=("p", account.user_id, None)
+            ),
+            prompt_hash=PROMPT,
+            now=self.now,
+        )
+        word = f"word{self.now}"
+        shelf = messages.Shelf(
+            session_id=session_id,
+            turn_id=turn_id,
+            person_id=person.id,
+            conversation_id=talk.id,
+            platform="p",
+        )
+        said = Message(role="user", parts=(TextPart(text=f"tea {word}"),))
+        messages.append(self.connection, shelf, [said], now=self.now)
+        turns.end(
+            self.connection, turn_id=turn_id, state="answered", reason="", model="", now=self.now
+        )
+        beginner = self.connection.execute(
+            "SELECT account_id FROM sessions WHERE id = :id", {"id": session_id}
+        ).fetchone()[0]
+        self.began[AccountId(beginner)].add(word)
+        if self.chance.random() < 0.4:
+            self.note(person, account, f"turn:{turn_id}", f"note {self.now}")
+
+    def note(self, person: Person, account: Account, actor: str, text: str) -> None:
+        edit = Edit(action="add", target="memory", text=text)
+        origin = Origin(actor=actor, now=self.now)
+        settle(self.connection, self.shelf(person), ABSENT, edit, origin)
+        self.noted[account.id].add(text)
+
+    def forget(self) -> None:
+        """Somebody drops a note, whoever it came from."""
+        person = self.person(self.chance.choice(self.accounts()))
+        notes = find_list(self.connection, self.shelf(person))
+        if notes:
+            text = self.chance.choice(notes)
+            edit = Edit(action="remove", target="memory", old=text)
+            origin = Origin(actor="person", now=self.now)
+            settle(self.connection, self.shelf(person), ABSENT, edit, origin)
+            for noted in self.noted.values():
+                noted.discard(text)
+
+    def left_out_of(self, person: Person) -> list[str]:
+        """Notes that did not fit when others were joined to a person."""
+        gone = joining.list_joined(self.connection, person_id=person.id)
+        return merging.list_left(self.connection, keeper=person.id, gone=gone)
+
+    def keep(self) -> None:
+        person = self.person(self.chance.choice(self.accounts()))
+        self.joining.keep(self.connection, person, str(self.now), self.now)
+
+    def shelf(self, person: Person) -> Shelf:
+        return Shelf(person_id=person.id, target="memory", limit=100_000)
+
+    def join(self) -> None:
+        one, other = self.chance.sample(self.accounts(), 2)
+        if one.person_id == other.person_id:
+            return
+        link_id = links.insert(
+            self.connection,
+            person_id=one.person_id,
+            code_hash=str(self.now),
+            place=("p", "c"),
+            now=self.now,
+            expires_at=self.now + 9,
+        )
+        side = OtherSide(
+            platform="p", user_id=other.user_id, name="x", chat="c", person_id=other.person_id
+        )
+        links.take_up(self.connection, link_id=link_id, other=side)
+        question = cast("Question", type("Asked", (), {"payload": str(link_id)})())
+        outcome = self.joining.answer_link(
+            self.connection, question, YES, self.person(one), self.now
+        )
+        assert "Joined" in outcome.words
+
+    def unlink(self, account: Account) -> None:
+        leaving = Leaving(account=account, is_let_in=True)
+        self.joining.unlink(self.connection, self.person(account), leaving, self.now)
+
+    def check(self) -> None:
+        check_index(self.connection)
+        wrong = self.connection.execute(
+            "SELECT messages.id FROM messages JOIN sessions ON sessions.id = messages.session_id"
+            " JOIN conversations ON conversations.id = sessions.conversation_id"
+            " JOIN turns ON turns.id = messages.turn_id WHERE"
+            " messages.person_id <> conversations.person_id"
+            " OR turns.person_id <> conversations.person_id"
+            " OR turns.conversation_id <> conversations.id"
+            " OR messages.scope <> 'p' || conversations.person_id || ' c' || conversations.id"
+        ).fetchall()
+        assert wrong == []
+        doubled = self.connection.execute(
+            "SELECT conversation_id FROM sessions WHERE ended_at IS NULL"
+            " GROUP BY conversation_id HAVING COUNT(*) > 1"
+        ).fetchall()
+        assert doubled == []
+        for account in self.accounts():
+            person = self.person(account)
+            assert person in people.list_all(self.connection)
+            alike = [one.id for one in self.accounts() if one.person_id == person.id]
+            expected = set[str]().union(*(self.began[one] for one in alike))
+            field = Field(person_id=person.id, scope=f"p{person.id}", except_turn=turns.TurnId(0))
+            hits = search.find_words(self.connection, field, words=["tea"], limit=1000)
+            assert {hit.text.split()[1] for hit in hits} == expected
+            notes = [*find_list(self.connection, self.shelf(person)), *self.left_out_of(person)]
+            assert sorted(notes) == sorted(set[str]().union(*(self.noted[one] for one in alike)))
+
+
+@pytest.fixture
+def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(tmp_path / "x.db", isolation_level=None)
+    upgrade(connection, load_migrations(FOLDER), tmp_path, datetime.now(UTC))
+    yield connection
+    connection.close()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_whatever_is_joined_and_split_each_account_keeps_what_it_began(
+    connection: sqlite3.Connection, tmp_path: Path, seed: int
+) -> None:
+    town = Town(connection, tmp_path / "memories", seed)
+    for _ in range(STEPS):
+        town.now += 10
+        deed = town.chance.random()
+        if deed < 0.5:
+            town.speak()
+        elif deed < 0.58:
+            town.forget()
+        elif deed < 0.62:
+            town.keep()
+        elif deed < 0.85:
+            town.join()
+        else:
+            town.unlink(town.chance.choice(town.accounts()))
+        town.check()
+    for _ in range(ACCOUNTS):
+        for account in town.accounts():
+            town.unlink(account)
+    town.check()
+    assert len({account.person_id for account in town.accounts()}) == ACCOUNTS
