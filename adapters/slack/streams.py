@@ -1,7 +1,8 @@
 """Messages that grow by Slack's own streaming, and what to do where that ends."""
 
 import contextlib
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from adapters.errors import MessageGone, RateLimited, Rejected, Unsure
 from adapters.messages import OutboundMessage, Step
@@ -88,7 +89,8 @@ class Streams:
         if stream.is_doubtful or not grows or (message.is_live and message.buttons):
             await self.stop(channel, ts)
             return False
-        chunks = step_chunks(message.steps, stream.steps)
+        steps = message.steps if message.is_live else _ended(stream.steps)
+        chunks = step_chunks(steps, stream.steps)
         chunks += text_chunks(words[len(stream.text) :])
         try:
             if not message.is_live:
@@ -119,3 +121,8 @@ class Streams:
         """End a stream if it is one of this process. Raises `AdapterError`."""
         if (channel, ts) in self._open:
             await self.stop(channel, ts)
+
+
+def _ended(steps: Mapping[str, Step]) -> tuple[Step, ...]:
+    """What a message showed as running, as its last words leave it: Slack keeps it there."""
+    return tuple(replace(step, state="done") for step in steps.values() if step.state == "running")

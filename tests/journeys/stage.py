@@ -256,7 +256,6 @@ class House:
         await self.until(
             lambda: (
                 not self.stage.telegram.pending
-                and not self.stage.slack.unacked()
                 and gateway.intake.is_idle()
                 and gateway.lanes.is_idle()
                 and gateway.delivery.is_idle()

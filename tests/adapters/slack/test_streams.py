@@ -4,13 +4,14 @@ import pytest
 
 from adapters.errors import Unsure
 from adapters.ids import PlatformMessageId
-from adapters.messages import Button, OutboundMessage, Step
+from adapters.messages import Button, OutboundMessage, Step, StepState
 from adapters.slack.adapter import SlackAdapter
 from tests.adapters.slack.rig import ANNA, called, read, running, settings_for, to, until
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator
 from tests.fakes.inlet import FakeInlet
 
+STATES: tuple[StepState, ...] = ("running", "failed", "done")
 YES = Button(key="yes", label="Yes")
 
 
@@ -103,6 +104,18 @@ async def test_steps_are_shown_as_slack_shows_tasks(slack: SlackEmulator, inlet:
             ("2", "error"),
         ]
         assert streaming.shown == "Hm, no"
+
+
+async def test_the_last_words_leave_no_step_running(slack: SlackEmulator, inlet: FakeInlet) -> None:
+    async with running(slack, inlet) as adapter:
+        message = await asked(slack, inlet)
+        steps = tuple(
+            Step(key=str(number), title="Read", state=state) for number, state in enumerate(STATES)
+        )
+        sent = await adapter.send(grown(message, "", steps=steps))
+        await adapter.edit(grown(message, "Done.", is_live=False), sent)
+        (answer,) = [m for m in slack.messages(slack.dm(ANNA)) if m.bot]
+        assert [task["status"] for task in answer.tasks] == ["complete", "error", "complete"]
 
 
 async def test_words_that_were_taken_back_end_the_stream_and_the_whole_is_changed(

@@ -1,0 +1,234 @@
+"""What only Slack has: one command, streams, agents' threads and Stop, its home, its shortcut."""
+
+import asyncio
+
+import pytest
+
+from gateway import wording
+from tests.emulators.slack_shapes import Json
+from tests.emulators.streaming import text_answer
+from tests.emulators.telegram_cast import ANNA, BEN
+from tests.journeys.accounts import SlackAccount, texts
+from tests.journeys.stage import PATIENCE, House, Stage, call, calls, facts, heard, results
+from tests.journeys.test_buttons import QUESTION
+from tests.journeys.test_servers_and_channels import make_room
+from tests.journeys.test_signs import Oven
+
+TALE = " ".join(f"word{number}" for number in range(40))
+
+
+def slack_of(town: Stage, number: int = ANNA) -> SlackAccount:
+    return SlackAccount(town.slack, number)
+
+
+def called(town: Stage, method: str) -> list[Json]:
+    """The parameters of every call of a method so far."""
+    return [parameters for name, parameters in town.slack.calls if name == method]
+
+
+@pytest.fixture
+def agent(town: Stage) -> Stage:
+    """The stage with an app that is declared to be an agent."""
+    town.slack.is_agent = True
+    return town
+
+
+async def answers_command(
+    house: House, account: SlackAccount, text: str, room: str | None = None
+) -> str:
+    """Type `/talaria ...`; what is shown then there, or to this person alone."""
+
+    def shown() -> list[str]:
+        whispers = [one.shown for one in account.api.ephemerals(account.number)]
+        return [*texts(account, room), *whispers]
+
+    before = len(shown())
+    await house.takes(account.commands(text, room=room))
+    return "\n".join(shown()[before:])
+
+
+async def test_the_one_command_of_slack_speaks_all_commands_and_questions(town: Stage) -> None:
+    anna, room = slack_of(town), make_room(town, "slack")
+    async with town.open() as house:
+        assert "Model: " in await answers_command(house, anna, "status")
+        async with asyncio.timeout(PATIENCE):  # just after a start only single words are commands
+            while "Language: de" not in await answers_command(house, anna, "settings language de"):
+                pass
+        assert "Write me anything" in await answers_command(house, anna, "")
+        assert await answers_command(house, anna, "who are you?") == "echo: who are you?"
+        assert "/room person" in (await answers_command(house, anna, "room", room.id)).replace(
+            "/talaria room", "/room"
+        )
+
+
+async def test_a_command_where_the_bot_is_not_is_answered_to_the_person_alone(
+    town: Stage,
+) -> None:
+    anna = slack_of(town)
+    elsewhere = town.slack.channel("elsewhere", members=(ANNA, BEN))
+    town.slack.removes_bot(elsewhere)
+    async with town.open() as house:
+        assert "Model: " in await answers_command(house, anna, "status", elsewhere)
+        assert texts(anna, elsewhere) == []
+
+
+async def test_an_answer_in_a_thread_streams_and_ends_whole(town: Stage) -> None:
+    room = make_room(town, "slack")
+    async with town.open() as house:
+        town.model.pace, town.model.deltas = 0.04, 40
+        town.plan(TALE)
+        root = await room.anna.says("tell me a tale", room=room.id)
+        await house.until(lambda: any(m.is_streaming for m in town.slack.messages(room.id)))
+        await house.at_rest()
+        (answer,) = room.anna.seen(room.id)
+        assert answer.thread == root
+        assert answer.text == TALE
+        assert len(answer.history) > 2
+        (started,) = called(town, "chat.startStream")
+        assert started["recipient_user_id"] == room.anna.user_id
+        assert not any(m.is_streaming for m in town.slack.messages(room.id))
+
+
+async def test_where_slack_does_not_stream_the_message_is_changed_instead(town: Stage) -> None:
+    town.slack.can_stream = False
+    room = make_room(town, "slack")
+    async with town.open() as house:
+        town.model.pace, town.model.deltas = 0.04, 40
+        town.plan(TALE)
+        await house.takes(room.anna.says("tell me a tale", room=room.id))
+        await house.until(lambda: texts(room.anna, room.id) == [TALE])
+        assert called(town, "chat.update")
+
+
+async def test_steps_are_shown_as_tasks_of_the_answer(town: Stage) -> None:
+    room, oven = make_room(town, "slack"), Oven()
+    async with town.open(tools=(oven,)) as house:
+        await house.hears(room.anna, "/verbose on")
+        town.plan(calls(call("bake")), "Bread.")
+        await house.notes(room.anna.says("bake bread", room=room.id))
+        await house.until(lambda: any(m.tasks for m in town.slack.messages(room.id)))
+        oven.done.set()
+        await house.at_rest()
+        (answer,) = [m for m in town.slack.messages(room.id) if m.bot]
+        assert answer.shown == "Bread."
+        assert [task["status"] for task in answer.tasks] == ["complete"]
+
+
+async def test_each_message_to_an_agent_is_a_thread_with_a_status_until_the_answer(
+    agent: Stage,
+) -> None:
+    anna = slack_of(agent)
+    async with agent.open() as house:
+        released = agent.hold()
+        first = await anna.says("hello")
+        await house.until(lambda: agent.slack.status(agent.slack.dm(ANNA), first) == "processing")
+        released.set()
+        await house.until(lambda: texts(anna) == ["echo: hello"])
+        await house.until(lambda: agent.slack.status(agent.slack.dm(ANNA), first) == "active")
+        assert anna.seen()[0].thread == first
+        await house.hears(anna, "another thing")
+        assert heard(agent.turns[-1]) == ["hello", "another thing"]
+        assert anna.seen()[1].thread != first
+
+
+async def test_an_agent_that_asks_is_suspended_until_it_was_answered(agent: Stage) -> None:
+    anna, place = slack_of(agent), agent.slack.dm(ANNA)
+    async with agent.open() as house:
+        agent.plan(calls(QUESTION), "Blue it is.")
+        root = await anna.says("paint my room")
+        await house.asks(anna, "Blue")
+        await house.until(lambda: agent.slack.status(place, root) == "suspended")
+        await house.takes(anna.says("blue", thread=root))
+        assert results(agent.turns[-1]) == ["They chose: Blue"]
+        await house.until(lambda: agent.slack.status(place, root) == "active")
+
+
+async def test_slack_s_own_stop_ends_the_answer(agent: Stage) -> None:
+    anna, place = slack_of(agent), agent.slack.dm(ANNA)
+    async with agent.open() as house:
+        agent.model.pace, agent.model.deltas = 0.04, 100
+        agent.plan(text_answer(TALE * 3))
+        root = await anna.says("tell me a tale")
+        await house.until(lambda: any("word3" in text for text in texts(anna)))
+        await house.takes(agent.slack.stops_session(ANNA, place, root))
+        (answer,) = anna.seen()
+        assert answer.text.endswith("(Stopped.)")
+        assert "word3" in answer.text
+        await house.until(lambda: agent.slack.status(place, root) == "active")
+        agent.model.pace = 0.0
+        assert await house.hears(anna, "go on", thread=root) == "echo: go on"
+
+
+async def test_the_home_shows_how_things_stand_and_its_buttons_work(town: Stage) -> None:
+    anna = slack_of(town)
+
+    def home() -> str:
+        return str(town.slack.home(ANNA))
+
+    def button(label: str) -> str:
+        view = town.slack.home(ANNA)
+        assert view
+        return next(
+            str(element["action_id"])
+            for block in view["blocks"]
+            if block["type"] == "actions"
+            for element in block["elements"]
+            if element["text"]["text"] == label
+        )
+
+    async with town.open() as house:
+        await house.takes(town.slack.opens_home(ANNA))
+        assert "Model: " in home()
+        assert "No digests" in home()
+        assert "Quiet hours: none" in home()
+        await house.takes(town.slack.presses_home(ANNA, button(wording.QUIET_NIGHT)))
+        assert "Quiet hours: 22:00-07:00" in home()
+        await house.takes(town.slack.presses_home(ANNA, button(wording.VERBOSITIES["verbose"])))
+        assert "every step" in home()
+        assert texts(anna) == []
+        assert "22:00-07:00" in await house.hears(anna, "/settings")
+        await house.takes(town.slack.opens_home(ANNA))
+        assert "Model: " in home()
+
+
+async def test_the_shortcut_asks_about_somebody_s_message_where_it_stands(town: Stage) -> None:
+    room = make_room(town, "slack")
+    async with town.open() as house:
+        said = await room.ben.says("The plum tree blossoms.", room=room.id, mentions=False)
+        town.plan("That spring is near.")
+        await town.slack.shortcut(ANNA, room.id, said)
+        await house.until(lambda: room.anna.seen(room.id))
+        await house.at_rest()
+        (answer,) = room.anna.seen(room.id)
+        assert (answer.text, answer.thread) == ("That spring is near.", said)
+        assert "The plum tree blossoms." in facts(town.turns[-1])
+
+
+async def test_a_channel_s_thread_goes_on_without_further_mentions(town: Stage) -> None:
+    room = make_room(town, "slack")
+    async with town.open() as house:
+        root = await room.anna.says("which roses?", room=room.id)
+        await house.until(lambda: texts(room.anna, room.id) == ["echo: which roses?"])
+        await house.takes(room.anna.says("red?", room=room.id, thread=root, mentions=False))
+        assert heard(town.turns[-1]) == ["which roses?", "red?"]
+        assert {one.thread for one in room.anna.seen(room.id)} == {root}
+
+
+async def test_an_archived_channel_and_what_was_missed_are_taken_calmly(town: Stage) -> None:
+    anna, room = slack_of(town), make_room(town, "slack")
+    async with town.open() as house:
+        await house.hears(anna, "one")
+        released = town.hold()
+        await house.notes(room.anna.says("a long one", room=room.id))
+        await house.until(lambda: len(town.turns) == 2)
+        town.slack.archives(room.id)
+        released.set()
+        await house.at_rest()
+        assert await house.count("retired_chats", "platform = 'slack'") == 1
+    town.slack.holds_seconds = 0
+    await anna.says("two")
+    async with town.open() as house:
+        await house.until(lambda: texts(anna) == ["echo: one", "echo: two"])
+        await town.slack.redeliver(with_new_event_id=True)
+        await house.hears(anna, "three")
+        assert texts(anna) == ["echo: one", "echo: two", "echo: three"]
