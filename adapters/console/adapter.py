@@ -5,7 +5,14 @@ from collections.abc import Mapping, Sequence
 
 from adapters.console import receive as reading
 from adapters.console.api import Client, ConsoleServer
-from adapters.console.render import render_ack, render_error, render_message, render_typing
+from adapters.console.render import (
+    render_ack,
+    render_deletion,
+    render_error,
+    render_message,
+    render_sign,
+    render_typing,
+)
 from adapters.console.settings import ConsoleSettings, read_settings
 from adapters.contract import ChatAdapter, Health, Inlet, Pace
 from adapters.errors import Unreachable
@@ -29,7 +36,7 @@ class ConsoleAdapter:
         self._server = ConsoleServer(settings.socket, self._hear, confirm=settings.confirm)
         self._inlet: Inlet | None = None
         self._is_open = False
-        self._edits = 0
+        self._changes = 0
 
     async def run(self, inlet: Inlet) -> None:
         """Serve clients until cancelled. Raises `AdapterStopped` if the socket can't be made."""
@@ -58,13 +65,21 @@ class ConsoleAdapter:
 
     async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
         """Show new words in place of the old. Raises `Unreachable` and `Unsure`."""
-        self._edits += 1
-        key = f"{message_id}/{self._edits}"
+        key = self._name_change(message_id)
         line = render_message(message, message_id=message_id, key=key, is_edit=True)
         if message.is_live:
             self._server.broadcast(line)
         else:
             await self._server.post(line, key)
+
+    async def delete(self, address: Address, message_id: PlatformMessageId) -> None:
+        """Take a message away; returns once a client has. Raises `Unreachable` and `Unsure`."""
+        key = self._name_change(message_id)
+        await self._server.post(render_deletion(message_id, key=key), key)
+
+    async def react(self, address: Address, message_id: PlatformMessageId, *, seen: bool) -> None:
+        """Show the eyes on a message, or take them away; nobody has to confirm it."""
+        self._server.broadcast(render_sign(message_id, seen=seen))
 
     async def type(self, address: Address) -> None:
         """Show that the house is at work."""
@@ -85,6 +100,11 @@ class ConsoleAdapter:
         if self._is_open:
             return Health(state="connected", alive_at=time.monotonic())
         return Health(state="starting", detail="the console's socket is not open yet")
+
+    def _name_change(self, message_id: PlatformMessageId) -> str:
+        """A key under which clients confirm this one change of a message."""
+        self._changes += 1
+        return f"{message_id}/{self._changes}"
 
     def _note_open(self) -> None:
         self._is_open = True

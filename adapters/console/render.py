@@ -6,9 +6,14 @@ The server writes one JSON object a line:
 - `{"type": "message" | "edit", "id": ..., "text": ..., "key": ..., "live": ..., "silent": ...,
   "buttons": [{"key": ..., "label": ..., "style": ...}]}`: a message, or what is to stand in its
   place. A client answers `got` with the key, and shows a message whose id it knows in place of
-  the earlier one. `live` means that more will follow in it. The buttons stand below the text;
+  the earlier one. `live` means that more will follow in it: what is live and not shown again
+  after a new `hello` may be over. The buttons stand below the text;
   an edit without any takes them away. A client that has not said that it shows buttons gets
   none, and their labels as a numbered list below the text: an answer in words counts as well;
+- `{"type": "delete", "id": ..., "key": ...}`: the message is to be taken away. A client answers
+  `got` with the key, also where the message is not there any more;
+- `{"type": "seen", "id": ..., "seen": ...}`: the message that a client sent under this id is
+  being looked at, or, when false, not any more;
 - `{"type": "typing"}`: somebody is at work;
 - `{"type": "error", "text": ...}`: a line of the client could not be used.
 """
@@ -47,6 +52,18 @@ def render_message(message: OutboundMessage, *, message_id: str, key: str, is_ed
         full=_line(**fields, buttons=buttons),
         plain=_line(**fields | {"text": in_words}, buttons=[]),
     )
+
+
+def render_deletion(message_id: str, *, key: str) -> Line:
+    """That a message is to be taken away."""
+    line = _line(type="delete", id=message_id, key=key)
+    return Line(full=line, plain=line)
+
+
+def render_sign(message_id: str, *, seen: bool) -> Line:
+    """That a client's message is being looked at, or not any more."""
+    line = _line(type="seen", id=message_id, seen=seen)
+    return Line(full=line, plain=line)
 
 
 def render_ack(event_id: str) -> str:

@@ -142,7 +142,10 @@ async def _operate(request: web.Request) -> web.Response:
 
 
 async def _wait_for_quiet(request: web.Request) -> web.Response:
-    """Answer once a platform has nothing to do: all that came in is answered and delivered."""
+    """Answer once a platform has nothing to do: all that came in is answered and delivered.
+
+    A house whose turns all wait for their people has nothing to do either.
+    """
     gateway = request.app[_GATEWAY]
     platform = request.query.get("platform", "")
 
@@ -152,7 +155,8 @@ async def _wait_for_quiet(request: web.Request) -> web.Response:
         )
 
     while await gateway.database.read(is_at_work):
-        if request.transport is None or request.transport.is_closing():
+        is_asking = len(gateway.lanes) > 0 and gateway.waits_for_people()
+        if is_asking or request.transport is None or request.transport.is_closing():
             break
         await asyncio.sleep(_QUIET_POLL)
     return web.Response(status=HTTPStatus.NO_CONTENT)

@@ -16,12 +16,29 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A button: pressing it gives its key back. `label` is one line."""
+
+    key: str
+    label: str
+    style: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
     """A message, or its new text. `is_live` means that more will follow in it."""
 
     id: str
     text: str
     is_live: bool
+    choices: tuple[Choice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gone:
+    """A message was taken away."""
+
+    id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,28 +60,46 @@ class Line:
     is_up: bool
 
 
-News = Shown | Typing | Complaint | Line
+News = Shown | Gone | Typing | Complaint | Line
 
 
 class ConsoleLink:
     """Speaks the console's protocol, as `adapters/console` describes it."""
 
-    def __init__(self, socket: Path, hear: Callable[[News], Awaitable[None]]) -> None:
-        """`hear` is given all news in order; a message counts as shown when it returns."""
+    def __init__(
+        self,
+        socket: Path,
+        hear: Callable[[News], Awaitable[None]],
+        *,
+        shows_buttons: bool = False,
+    ) -> None:
+        """`hear` is given all news in order; a message counts as shown when it returns.
+
+        Without `shows_buttons` the choices of a question are a list in its text.
+        """
         self._socket = socket
         self._hear = hear
+        self._shows_buttons = shows_buttons
         self._writer: asyncio.StreamWriter | None = None
-        self._unstored: dict[str, tuple[str, asyncio.Future[None]]] = {}
+        self._unstored: dict[str, tuple[dict[str, str], asyncio.Future[None]]] = {}
 
     async def say(self, text: str) -> None:
         """Say something; returns once the house has stored it.
 
         It is repeated under the same id until then, whatever happens to the line.
         """
+        await self._insist({"type": "message", "text": text})
+
+    async def press(self, message_id: str, key: str) -> None:
+        """Press a button below a message; as sure as `say`."""
+        await self._insist({"type": "press", "message": message_id, "key": key})
+
+    async def _insist(self, said: dict[str, str]) -> None:
         name = uuid.uuid4().hex
+        line = {"id": name, **said}
         stored = asyncio.get_running_loop().create_future()
-        self._unstored[name] = text, stored
-        self._write({"type": "message", "id": name, "text": text})
+        self._unstored[name] = line, stored
+        self._write(line)
         try:
             await stored
         finally:
@@ -82,7 +117,7 @@ class ConsoleLink:
                 continue
             self._writer = writer
             try:
-                self._write({"type": "hello"})
+                self._write({"type": "hello", "buttons": self._shows_buttons})
                 self._repeat()
                 await self._hear(Line(is_up=True))
                 await self._listen(reader)
@@ -97,29 +132,40 @@ class ConsoleLink:
     async def _listen(self, reader: asyncio.StreamReader) -> None:
         while line := await reader.readline():
             fields = json.loads(line)
-            kind = fields["type"]
-            if kind == "ack":
-                _, stored = self._unstored.get(fields["id"], ("", None))
-                if stored and not stored.done():
-                    stored.set_result(None)
-            elif kind == "typing":
-                await self._hear(Typing())
-            elif kind == "error":
-                await self._hear(Complaint(text=_clean(fields["text"])))
-                asyncio.get_running_loop().call_later(_PAUSE, self._repeat)
-            else:
-                text = _clean(fields["text"])
-                await self._hear(Shown(id=fields["id"], text=text, is_live=fields["live"]))
-                self._write({"type": "got", "key": fields["key"]})
+            match fields["type"]:
+                case "ack":
+                    _, stored = self._unstored.get(fields["id"], ({}, None))
+                    if stored and not stored.done():
+                        stored.set_result(None)
+                case "typing":
+                    await self._hear(Typing())
+                case "error":
+                    await self._hear(Complaint(text=_clean(fields["text"])))
+                    asyncio.get_running_loop().call_later(_PAUSE, self._repeat)
+                case "message" | "edit":
+                    await self._hear(_read_shown(fields))
+                    self._write({"type": "got", "key": fields["key"]})
+                case "delete":
+                    await self._hear(Gone(id=fields["id"]))
+                    self._write({"type": "got", "key": fields["key"]})
 
     def _repeat(self) -> None:
-        for name, (text, _) in self._unstored.items():
-            self._write({"type": "message", "id": name, "text": text})
+        for line, _ in self._unstored.values():
+            self._write(line)
 
     def _write(self, fields: dict[str, Any]) -> None:
         """Send a line if there is somebody; what has to arrive is repeated."""
         if self._writer is not None and not self._writer.is_closing():
             self._writer.write(json.dumps(fields).encode() + b"\n")
+
+
+def _read_shown(fields: dict[str, Any]) -> Shown:
+    choices = tuple(
+        Choice(key=one["key"], label=" ".join(_clean(one["label"]).split()), style=one["style"])
+        for one in fields["buttons"]
+    )
+    text = _clean(fields["text"])
+    return Shown(id=fields["id"], text=text, is_live=fields["live"], choices=choices)
 
 
 def _clean(text: str) -> str:

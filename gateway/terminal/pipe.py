@@ -12,7 +12,7 @@ from typing import TextIO
 import aiohttp
 
 from gateway.home import CONSOLE_SOCKET, CONTROL_SOCKET
-from gateway.terminal.link import ConsoleLink, News, Shown
+from gateway.terminal.link import ConsoleLink, Gone, News, Shown
 
 PATIENCE = 120.0
 """Seconds that one answer may take."""
@@ -27,7 +27,7 @@ class PipeTalk:
         self._home = home
         self._out = out
         self._link = ConsoleLink(home / CONSOLE_SOCKET, self._hear)
-        self._waiting: dict[str, str] = {}
+        self._waiting: dict[str, Shown] = {}
         self._printed: dict[str, str] = {}
 
     async def hold(self, lines: AsyncIterator[str]) -> int:
@@ -56,13 +56,17 @@ class PipeTalk:
             why = "in time" if isinstance(error, TimeoutError) else f"({error})"
             print(f"The answer did not come {why}; it is not lost.", file=sys.stderr)
             return False
-        for name, answer in self._waiting.items():
-            if self._printed.get(name) != answer:
-                print(f"\n{answer}" if self._printed else answer, file=self._out)
-                self._printed[name] = answer
-        self._waiting.clear()
-        self._out.flush()
+        self._print()
         return True
+
+    def _print(self) -> None:
+        """Print what is final; what a turn that waits for its person has begun to say is not."""
+        for name, shown in self._waiting.items():
+            if not shown.is_live and self._printed.get(name) != shown.text:
+                print(f"\n{shown.text}" if self._printed else shown.text, file=self._out)
+                self._printed[name] = shown.text
+        self._waiting = {name: shown for name, shown in self._waiting.items() if shown.is_live}
+        self._out.flush()
 
     async def _wait_for_quiet(self) -> None:
         connector = aiohttp.UnixConnector(str(self._home / CONTROL_SOCKET))
@@ -76,7 +80,9 @@ class PipeTalk:
 
     async def _hear(self, news: News) -> None:
         if isinstance(news, Shown):
-            self._waiting[news.id] = news.text
+            self._waiting[news.id] = news
+        elif isinstance(news, Gone):
+            self._waiting.pop(news.id, None)
 
 
 async def read_lines(descriptor: int) -> AsyncIterator[str]:

@@ -1,7 +1,7 @@
 """The prompt: input below, the growing answer above it, and what is final in the scrollback."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
@@ -18,7 +18,17 @@ from rich.padding import Padding
 from rich.text import Text
 
 from gateway.home import CHAT_HISTORY, CONSOLE_SOCKET
-from gateway.terminal.link import Complaint, ConsoleLink, Line, News, Shown, Typing
+from gateway.terminal.choices import Offer, write_choices
+from gateway.terminal.link import (
+    Choice,
+    Complaint,
+    ConsoleLink,
+    Gone,
+    Line,
+    News,
+    Shown,
+    Typing,
+)
 
 _SIGN_LASTS = 6.0
 """Seconds; the house repeats the sign of its work more often than that."""
@@ -47,11 +57,12 @@ class PromptTalk:
 
     def __init__(self, home: Path, *, commands: Mapping[str, str], greeting: str) -> None:
         """`commands` are the slash commands, each with its summary."""
-        self._link = ConsoleLink(home / CONSOLE_SOCKET, self._hear)
+        self._link = ConsoleLink(home / CONSOLE_SOCKET, self._hear, shows_buttons=True)
         self._console = Console(highlight=False)
         self._greeting = greeting
-        self._live = ""
-        self._final: dict[str, str] = {}
+        self._live: dict[str, str] = {}
+        self._final: dict[str, tuple[str, tuple[Choice, ...]]] = {}
+        self._offer = Offer()
         self._is_up = True
         self._is_waiting = False
         self._sign_until = 0.0
@@ -77,7 +88,9 @@ class PromptTalk:
             while True:
                 text = (await self._session.prompt_async()).strip()
                 self._hint = ""
-                if text:
+                if choice := self._offer.find(text):
+                    self._press(choice)
+                elif text:
                     self._echo(text)
                     self._say(text)
         except EOFError:
@@ -89,33 +102,54 @@ class PromptTalk:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def _say(self, text: str) -> None:
+        self._send(self._link.say(text))
+
+    def _press(self, choice: Choice) -> None:
+        message_id = self._offer.message_id
+        self._echo(choice.label)
+        # What comes of it is shown, also where nothing has changed by it.
+        self._final[message_id] = "", ()
+        self._send(self._link.press(message_id, choice.key))
+
+    def _send(self, saying: Coroutine[object, object, None]) -> None:
         self._is_waiting = True
-        task = asyncio.create_task(self._link.say(text))
+        task = asyncio.create_task(saying)
         self._saying.add(task)
         task.add_done_callback(self._saying.discard)
 
     async def _hear(self, news: News) -> None:
         if isinstance(news, Shown):
             await self._show(news)
+        elif isinstance(news, Gone):
+            self._live.pop(news.id, None)
+            self._offer.drop(news.id)
         elif isinstance(news, Typing):
             self._sign_until = self._time() + _SIGN_LASTS
         elif isinstance(news, Line):
             self._is_up = news.is_up
+            if news.is_up:
+                self._live.clear()  # the house shows anew what still grows
         elif isinstance(news, Complaint):
             self._hint = f"{news.text} Trying again."
 
     async def _show(self, shown: Shown) -> None:
-        self._sign_until = self._time() + _SIGN_LASTS if shown.is_live else 0.0
         if shown.is_live:
-            self._live = shown.text
+            self._sign_until = self._time() + _SIGN_LASTS
+            self._live[shown.id] = shown.text
             return
-        self._live, self._is_waiting = "", False
-        if self._final.get(shown.id) != shown.text:
-            self._final[shown.id] = shown.text
-            await run_in_terminal(lambda: self._print(shown.text))
+        self._live.pop(shown.id, None)
+        self._sign_until, self._is_waiting = 0.0, False
+        known, words = self._final.get(shown.id), (shown.text, shown.choices)
+        if known != words:
+            self._final[shown.id] = words
+            self._offer.take(shown, is_new=known is None)
+            await run_in_terminal(lambda: self._print(shown))
 
-    def _print(self, text: str) -> None:
-        self._console.print(Padding(read_markdown(text), (0, 0, 1, 2)))
+    def _print(self, shown: Shown) -> None:
+        is_asking = bool(shown.choices)
+        self._console.print(Padding(read_markdown(shown.text), (0, 0, 0 if is_asking else 1, 2)))
+        if is_asking:
+            self._console.print(Padding(write_choices(shown.choices), (1, 0, 1, 2)))
 
     def _echo(self, text: str) -> None:
         self._console.print(Text.assemble(("› ", "bold cyan"), (text, "bold")))
@@ -125,10 +159,12 @@ class PromptTalk:
         size = self._console.size
         parts: StyleAndTextTuples = []
         if self._live:
-            shown = fit_tail(self._live, width=size.width - 2, height=size.height - _LINES_BELOW)
+            live = "\n\n".join(self._live.values())
+            shown = fit_tail(live, width=size.width - 2, height=size.height - _LINES_BELOW)
             parts.append(("class:live", "".join(f"  {line}\n" for line in shown)))
         now = self._time()
-        if now < self._sign_until:
+        # The house still works on a turn that waits for its person; to them it does not.
+        if self._is_at_work() and (self._is_waiting or not self._offer.choices):
             frame = _FRAMES[int(now / _REFRESH) % len(_FRAMES)]
             parts.append(("class:sign", f"  {frame}\n"))
         parts.append(("class:mark", "› "))
@@ -139,7 +175,10 @@ class PromptTalk:
             return "  The gateway is gone; trying to reach it. What you write is sent then."
         if self._hint:
             return f"  {self._hint}"
-        stop = "Ctrl-C stops the answer" if self._is_waiting else "Ctrl-D leaves"
+        is_busy = self._is_waiting or self._is_at_work()
+        stop = "Ctrl-C stops the answer" if is_busy else "Ctrl-D leaves"
+        if self._offer.choices:
+            return f"  The number alone presses a button · /help lists commands · {stop}"
         return f"  /help lists commands · Alt-Enter makes a new line · {stop}"
 
     def _bind_keys(self) -> KeyBindings:
@@ -151,7 +190,7 @@ class PromptTalk:
         def _(event: KeyPressEvent) -> None:
             if event.current_buffer.text:
                 event.current_buffer.reset()
-            elif self._is_waiting:
+            elif self._is_waiting or self._is_at_work():
                 self._say("/stop")
             else:
                 self._hint = "Ctrl-D leaves."
@@ -161,6 +200,9 @@ class PromptTalk:
             event.current_buffer.insert_text("\n")
 
         return keys
+
+    def _is_at_work(self) -> bool:
+        return self._time() < self._sign_until
 
     def _time(self) -> float:
         return asyncio.get_running_loop().time()

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from adapters.abilities import CanAsk, CanEdit, CanFind, CanType
+from adapters.abilities import CanAsk, CanDelete, CanEdit, CanFind, CanReact, CanType
 from adapters.console.adapter import ConsoleAdapter
 from adapters.console.settings import ConsoleSettings
 from adapters.ids import Address, PlatformMessageId
@@ -19,7 +19,7 @@ from tests.contracts.rig import Place, Rig, Trait
 class ConsoleRig:
     """A terminal that repeats what was not acknowledged, and shows each id once."""
 
-    abilities = frozenset[type]({CanAsk, CanEdit, CanFind, CanType})
+    abilities = frozenset[type]({CanAsk, CanDelete, CanEdit, CanFind, CanReact, CanType})
     traits = frozenset[Trait]()
     address = Address(chat_id="local", is_direct=True)
     room = None
@@ -32,6 +32,7 @@ class ConsoleRig:
         self._said: dict[str, dict[str, str]] = {}
         self._unstored: dict[str, asyncio.Event] = {}
         self._stored: set[str] = set()
+        self._seen: set[str] = set()
         self._deaf = 0
         self._mute = 0
         self._reading: asyncio.Task[None] | None = None
@@ -83,7 +84,8 @@ class ConsoleRig:
         raise NotImplementedError
 
     def reactions(self) -> list[str]:
-        raise NotImplementedError
+        newest = [name for name, line in self._said.items() if line["type"] == "message"][-1]
+        return ["eyes"] * (newest in self._seen)
 
     def acknowledged(self) -> int:
         return sum(self._said[name]["type"] == "press" for name in self._stored)
@@ -157,6 +159,13 @@ class ConsoleRig:
                     self._repeat()
                 case "error":
                     self._heard.set()
+                case "seen" if said["seen"]:
+                    self._seen.add(said["id"])
+                case "seen":
+                    self._seen.discard(said["id"])
+                case "delete":
+                    self._screen.pop(said["id"], None)
+                    self._write(type="got", key=said["key"])
                 case "message" | "edit" if self._deaf:
                     self._deaf -= 1
                 case "message" | "edit":

@@ -16,7 +16,7 @@ from adapters.console import create
 from adapters.console.adapter import ConsoleAdapter
 from adapters.console.settings import ConsoleSettings
 from adapters.errors import AdapterStopped, Unreachable, Unsure
-from adapters.ids import Address
+from adapters.ids import Address, PlatformMessageId
 from adapters.messages import Button, OutboundMessage
 from tests.fakes.inlet import FakeInlet
 
@@ -151,6 +151,31 @@ async def _show(desk: Desk, terminal: Terminal) -> Any:
     return await sending
 
 
+async def test_a_message_is_taken_away_once_a_terminal_has_done_so(desk: Desk) -> None:
+    terminal = await desk.open()
+    first = await _show(desk, terminal)
+    keys = set()
+    for _ in range(2):
+        deleting = asyncio.create_task(desk.adapter.delete(HERE, first))
+        line = await terminal.read()
+        assert (line["type"], line["id"]) == ("delete", "k1")
+        assert not deleting.done()
+        terminal.write(type="got", key=line["key"])
+        await deleting
+        keys.add(line["key"])
+    assert len(keys) == 2
+
+
+async def test_the_eyes_on_a_message_reach_every_terminal_and_wait_for_none(desk: Desk) -> None:
+    message_id = PlatformMessageId("m1")
+    await desk.adapter.react(HERE, message_id, seen=True)
+    terminals = [await desk.open() for _ in range(2)]
+    for seen in (True, False):
+        await desk.adapter.react(HERE, message_id, seen=seen)
+        line = {"type": "seen", "id": "m1", "seen": seen}
+        assert [await terminal.read() for terminal in terminals] == [line] * 2
+
+
 @pytest.mark.parametrize("confirm", [0.05])
 async def test_a_terminal_that_confirms_nothing_leaves_it_unsure(desk: Desk) -> None:
     await desk.open()
@@ -200,6 +225,8 @@ async def test_a_press_is_acknowledged_once_it_is_stored(desk: Desk) -> None:
 async def test_without_a_terminal_nothing_is_sent(desk: Desk) -> None:
     with pytest.raises(Unreachable):
         await desk.adapter.send(OWED)
+    with pytest.raises(Unreachable):
+        await desk.adapter.delete(HERE, PlatformMessageId("k1"))
     await desk.adapter.type(HERE)
     assert desk.adapter.health().state == "connected"
 
