@@ -90,7 +90,7 @@ class Stage:
 
     async def __aenter__(self) -> Self:
         for name in self.doors:
-            await self._servers[name].start()
+            await self.servers[name].start()
         await self.model.start()
         self.telegram.user(ANNA, "Anna", username="anna_k")
         self.telegram.user(BEN, "Ben")
@@ -103,10 +103,11 @@ class Stage:
     async def __aexit__(self, *_: object) -> None:
         await self.model.stop()
         for name in self.doors:
-            await self._servers[name].stop()
+            await self.servers[name].stop()
 
     @property
-    def _servers(self) -> dict[str, TelegramEmulator | DiscordEmulator | SlackEmulator]:
+    def servers(self) -> dict[str, TelegramEmulator | DiscordEmulator | SlackEmulator]:
+        """The emulators of all platforms, also of those that are not there."""
         return {"telegram": self.telegram, "discord": self.discord, "slack": self.slack}
 
     def account(self, platform: str, number: int) -> Account:
