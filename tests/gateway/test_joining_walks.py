@@ -210,7 +210,7 @@ def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
     connection.close()
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [*range(8), 21])
 def test_whatever_is_joined_and_split_each_account_keeps_what_it_began(
     connection: sqlite3.Connection, tmp_path: Path, seed: int
 ) -> None:
