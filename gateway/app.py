@@ -47,6 +47,7 @@ from gateway.rooms import Rooms
 from gateway.settings import Settings
 from gateway.spelling import Speller
 from gateway.turns import Turns
+from gateway.unpacking import Unpacking
 
 _log = logging.getLogger(__name__)
 
@@ -211,9 +212,7 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         linking=Linking(database=database, questions=questions, joining=joining, now=now),
         rooms=rooms,
         memory=parts.memory,
-        reader=make_reader(
-            settings.media, settings.secrets, database=database, adapters=adapters, now=now
-        ),
+        unpacking=_make_unpacking(group, parts, lanes, delivery),
         model=f"{settings.model.provider}: {settings.model.name}",
         zone_of=running.zone_of,
     )
@@ -236,6 +235,22 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         questions=questions,
         claim_code=claim_code,
         started=time.monotonic(),
+    )
+
+
+def _make_unpacking(
+    group: asyncio.TaskGroup, parts: _Parts, lanes: Lanes, delivery: Delivery
+) -> Unpacking:
+    settings, database = parts.settings, parts.database
+    reader = make_reader(
+        settings.media,
+        settings.secrets,
+        database=database,
+        adapters=delivery.adapters,
+        now=now,
+    )
+    return Unpacking(
+        group=group, database=database, reader=reader, lanes=lanes, delivery=delivery, now=now
     )
 
 
@@ -317,7 +332,10 @@ def _background(parts: _Parts) -> Background:
         await titles.give(SessionId(int(task.payload)), task.person_id, now())
 
     async def write_memory(task: Task) -> None:
-        await parts.memory.snapshot(task.person_id, task.payload, now())
+        # Whose it was may have been joined since: who they are now says where the files lie.
+        person = await parts.database.read(lambda c: people.find(c, person_id=task.person_id))
+        if person:
+            await parts.memory.snapshot(person.id, person.slug, now())
 
     doers = {"title": give_title, "memory": write_memory}
     return Background(database=parts.database, doers=doers, now=now)

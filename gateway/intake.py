@@ -22,7 +22,6 @@ from gateway.arrivals import Arrival, Aside, Item, Pressed, Stale, Unread
 from gateway.commands.registry import Call, House, Reply, SlashCommand, parse
 from gateway.delivery import Delivery
 from gateway.inlets import PlatformInlet
-from gateway.media.parts import has_content, sentences_of
 from gateway.questions import Reaction
 from gateway.replies import make_debt, write_reply
 from gateway.rooms import RoomTalk
@@ -69,10 +68,11 @@ class Intake:
     def close(self) -> None:
         """Take nothing more; what platforms hand over stays theirs."""
         self._is_open = False
+        self._house.unpacking.close()
 
     def is_idle(self) -> bool:
         """True while no event is being looked at."""
-        return len(self._workers) == 0
+        return len(self._workers) == 0 and self._house.unpacking.is_idle()
 
     def inlet(self, platform: str) -> PlatformInlet:
         """Where one platform hands over its events."""
@@ -212,20 +212,13 @@ class Intake:
             await self._obey(arrival, person, (talk, conversation), command)
             return
         reaction = _reaction(row, message, person)
-        if await self._house.questions.hear(reaction, message.text):
+        if _is_words(message) and await self._house.questions.hear(reaction, message.text):
             self.forget_known()  # the answer may have made two people one
             return
         complaint = _complain(message)
         if complaint:
             await self._finish(arrival, complaint)
             return
-        readings = await self._house.reader.read(row.platform, message)
-        told = "\n".join(sentences_of(readings))
-        if readings and not (has_content(readings) or message.text.strip() or message.quote):
-            await self._finish(arrival, told)
-            return
-        if told and not arrival.is_repeat:
-            await self._tell(arrival, told)
         pending = Pending(
             inbox_ids=(row.id,),
             platform=row.platform,
@@ -233,22 +226,15 @@ class Intake:
             person=person,
             conversation=conversation,
             room_id=talk.room.id if talk.room else None,
-            readings=readings,
             unasked=await self._ask_once(person, message),
         )
-        self._house.lanes.put(pending)
-
-    async def _tell(self, arrival: Arrival, text: str) -> None:
-        """Say something about a message that goes its way all the same."""
-        debt = replace(make_debt(arrival, text), is_silent=True)
-        now = self._now()
-        row = await self._database.write("commands.tell", lambda c: outbox.owe(c, debt, now=now))
-        self._delivery.owe([row])
+        self._house.unpacking.put(pending, is_repeat=arrival.is_repeat)
 
     async def _ask_once(self, person: Person, message: InboundMessage) -> tuple[str, ...]:
         """What the model is to ask this person for, the one time that it is told to."""
         unasked = list_unset(person)
-        if person.asked_at is not None or not unasked or not message.address.is_direct:
+        is_known = person.asked_at is not None or not unasked
+        if is_known or not (message.address.is_direct and message.text):
             return ()
         now = self._now()
         await self._database.write(
@@ -300,7 +286,9 @@ class Intake:
         command = parse(message.text)
         if command and command[0] == "queue":
             message = replace(message, text=command[1])
-        pending = self._house.lanes.find_waiting(conversation.id, row.platform, message)
+        rooms = (self._house.unpacking, self._house.lanes)
+        found = (room.find_waiting(conversation.id, row.platform, message) for room in rooms)
+        pending = next((one for one in found if one), None)
         complaint = _complain(message)
         if pending is None:
             await self._finish(arrival, "")
@@ -370,7 +358,7 @@ class Intake:
             self.forget_known()
         if reply.pending:
             # After that: a store that refuses leaves nothing behind that would be done again.
-            self._house.lanes.put(reply.pending)
+            self._house.unpacking.put(reply.pending, is_repeat=arrival.is_repeat)
 
     async def _finish(self, arrival: Arrival, text: str) -> None:
         await self._reply(arrival, Reply(text=text))
@@ -382,6 +370,11 @@ class Intake:
 
 def _reaction(row: InboxRow, heard: InboundMessage | ButtonPress, person: Person) -> Reaction:
     return Reaction(inbox_id=row.id, platform=row.platform, address=heard.address, person=person)
+
+
+def _is_words(message: InboundMessage) -> bool:
+    """True for the sender's own words and nothing else: only those can answer a question."""
+    return not message.attachments and message.forwarded_from is None
 
 
 def _complain(message: InboundMessage) -> str:

@@ -17,10 +17,10 @@ from agent_core.state.sessions import Conversation
 from gateway.identity import Identity
 from gateway.lanes import Lanes
 from gateway.linking import Linking
-from gateway.media.reading import Reader
 from gateway.questions import Questions
 from gateway.rooms import Rooms
 from gateway.translate import Pending
+from gateway.unpacking import Unpacking
 
 _SHAPE = re.compile(r"/([A-Za-z][A-Za-z0-9_]{0,31})(?:@\S+)?(?:\s+(.*))?", re.DOTALL)
 
@@ -36,7 +36,7 @@ class House:
     linking: Linking
     rooms: Rooms
     memory: MemoryStore
-    reader: Reader
+    unpacking: Unpacking
     model: str
     """The name of the model that thinks, for people to read."""
     zone_of: Callable[[Person], str]

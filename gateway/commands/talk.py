@@ -30,10 +30,14 @@ async def _stop(call: Call, house: House) -> Reply:
     if not house.lanes.may_stop(call.conversation.id, call.person):
         return Reply(text=wording.NOT_YOUR_TURN)
     is_stopped = house.lanes.stop(call.conversation.id)
+    chat = translate.name_chat(call.message.address)
     if call.person.is_owner and not call.message.address.is_direct:
-        chat = translate.name_chat(call.message.address)
         is_stopped = house.lanes.stop_at(call.platform, chat) or is_stopped
-    return Reply(text="" if is_stopped else wording.STOPPED_NOTHING)
+    if is_stopped:
+        return Reply()
+    place = (call.platform, chat)
+    is_stopped = house.unpacking.stop(call.conversation.id, place, call.person)
+    return Reply(text=wording.describe_stop("", ()) if is_stopped else wording.STOPPED_NOTHING)
 
 
 async def _queue(call: Call, house: House) -> Reply:
