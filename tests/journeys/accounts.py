@@ -300,11 +300,12 @@ class SlackAccount:
         return [self._see(one) for one in found if one.bot is not None]
 
     def _see(self, one: SlackMessage) -> Seen:
+        """Commands are read as the other platforms spell them."""
         contents = self.api.world.contents
         files = [(file["name"], contents[file["id"]]) for file in one.files]
         return Seen(
             id=one.ts,
-            text=one.shown,
+            text=one.shown.replace("/talaria ", "/"),
             labels=tuple(one.buttons.values()),
             history=tuple(one.history),
             thread=one.thread_ts,

@@ -188,3 +188,20 @@ async def test_what_began_in_discord_can_be_asked_for_in_telegram(town: Stage) -
         assert "Plum is the word." in str(town.turns[-1]["messages"])
         await house.press(telegram, "Blue")
         assert texts(telegram)[-1] == "Blue it is."
+
+
+async def test_the_bot_s_role_and_replies_to_it_are_mentions_and_everyone_is_not(
+    town: Stage,
+) -> None:
+    room, say = make_room(town, "discord"), town.discord.says
+    async with town.open() as house:
+        await say(BEN, "@everyone dinner!", channel=int(room.id))
+        await say(BEN, "who cooks?", channel=int(room.id), role_mention=True)
+        await house.until(lambda: texts(room.ben, room.id) == ["echo: who cooks?"])
+        (answer,) = room.ben.seen(room.id)
+        told = await house.hears(
+            room.ben, "and tomorrow?", room=room.id, reply_to=answer.id, mentions=False
+        )
+        assert told == "echo: and tomorrow?"
+        assert 'Answers your message: "echo: who cooks?"' in facts(town.turns[-1])
+        assert len(town.turns) == 2

@@ -183,3 +183,35 @@ async def test_an_owner_can_let_their_whole_talk_go_on_in_a_room(
         assert heard(town.turns[-1]) == ["between us", "go on"]
         await house.hears(room.ben, "and me?", room=room.id)
         assert heard(town.turns[-1]) == ["and me?"]
+
+
+@both
+async def test_a_preference_of_style_that_was_noted_for_anyone_is_kept_in_rooms(
+    town: Stage, platform: str
+) -> None:
+    room, style = make_room(town, platform), "Wants to be called Annie"
+    async with town.open() as house:
+        entry = {"action": "add", "target": "user", "text": style, "for_anyone": True}
+        town.plan(calls(call("memory", **entry)), "Annie it is.")
+        await house.hears(room.anna, "call me Annie")
+        await house.hears(room.anna, "hello", room=room.id)
+        assert style in system_of(town.turns[-1])
+        await house.hears(room.ben, "hello", room=room.id)
+        assert style not in system_of(town.turns[-1])
+        await house.hears(room.anna, "/memory forget 1")
+        await house.hears(room.anna, "hello again", room=room.id)
+        assert style not in system_of(town.turns[-1])
+
+
+@both
+async def test_what_a_room_was_told_to_remember_everyone_there_meets(
+    town: Stage, platform: str
+) -> None:
+    room = make_room(town, platform)
+    async with town.open() as house:
+        town.plan(calls(call("memory", action="add", text="Dinner is at eight")), "Noted.")
+        await house.hears(room.anna, "dinner is at eight", room=room.id)
+        await house.hears(room.ben, "when is dinner?", room=room.id)
+        assert "Dinner is at eight" in system_of(town.turns[-1])
+        await house.hears(room.ben, "hello")
+        assert "Dinner is at eight" not in system_of(town.turns[-1])

@@ -1,6 +1,8 @@
 """What only Slack has: one command, streams, agents' threads and Stop, its home, its shortcut."""
 
 import asyncio
+import socket
+from contextlib import closing
 
 import pytest
 
@@ -56,9 +58,8 @@ async def test_the_one_command_of_slack_speaks_all_commands_and_questions(town: 
                 pass
         assert "Write me anything" in await answers_command(house, anna, "")
         assert await answers_command(house, anna, "who are you?") == "echo: who are you?"
-        assert "/room person" in (await answers_command(house, anna, "room", room.id)).replace(
-            "/talaria room", "/room"
-        )
+        assert "/room person" in await answers_command(house, anna, "room", room.id)
+        assert "Here it is /talaria room person." in town.slack.texts(room.id)[-1]
 
 
 async def test_a_command_where_the_bot_is_not_is_answered_to_the_person_alone(
@@ -232,3 +233,23 @@ async def test_an_archived_channel_and_what_was_missed_are_taken_calmly(town: St
         await town.slack.redeliver(with_new_event_id=True)
         await house.hears(anna, "three")
         assert texts(anna) == ["echo: one", "echo: two", "echo: three"]
+
+
+async def test_slack_may_come_to_the_house_over_http(town: Stage) -> None:
+    anna, room = slack_of(town), make_room(town, "slack")
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        port = free.getsockname()[1]
+    async with town.open(
+        TALARIA_SLACK__MODE="http",
+        TALARIA_SLACK__HTTP_PORT=str(port),
+        SLACK_SIGNING_SECRET=town.slack.signing_secret,
+    ) as house:
+        await town.slack.post_event(f"http://127.0.0.1:{port}/slack/events")
+        assert await house.hears(anna, "hello") == "echo: hello"
+        assert "Model: " in await answers_command(house, anna, "status")
+        town.plan(calls(QUESTION), "Blue it is.")
+        await house.notes(room.anna.says("paint my room", room=room.id))
+        await house.asks(room.anna, "Blue", room.id)
+        await house.press(room.anna, "Blue", room.id)
+        assert texts(room.anna, room.id)[-1] == "Blue it is."
+        await town.slack.post_event(None)

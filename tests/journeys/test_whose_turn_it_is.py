@@ -1,12 +1,41 @@
 """In a room: who may steer, stop and answer, and what an old button can still do."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.transcript import ToolSpec
 from gateway import wording
 from tests.journeys.accounts import asked, texts
 from tests.journeys.stage import House, Stage, call, calls, heard, results
 from tests.journeys.test_servers_and_channels import CLEO, Room, both, make_room, own
+from tests.journeys.test_signs import OVERLOADED
 
 QUESTION = call("ask", question="Which colour?", options=["Red", "Blue"])
 AGAIN = call("ask", question="Which room?", options=["Red", "Blue"])
+
+
+@dataclass
+class Shredder:
+    """A tool that needs leave."""
+
+    runs: int = 0
+    spec = ToolSpec(
+        name="shred",
+        description="Shred the letters.",
+        schema='{"type":"object","properties":{},"additionalProperties":false}',
+    )
+    effect: Effect = "unsafe"
+    is_cheap = False
+
+    def describe(self, arguments: Mapping[str, object]) -> str:
+        """What it would do."""
+        return "Shred the letters?"
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        """Do it."""
+        self.runs += 1
+        return ToolResult(text="Shredded.")
 
 
 def under(room: Room, root: str) -> str | None:
@@ -98,3 +127,48 @@ async def test_an_old_button_answers_no_new_question_even_after_a_restart(
         assert len(town.turns) == turns
         await house.press(room.anna, "Blue", room.id)
         assert results(town.turns[-1]) == ["They chose: Blue"]
+
+
+@both
+async def test_only_who_asked_allows_what_a_tool_wants_to_do(town: Stage, platform: str) -> None:
+    room, shredder = make_room(town, platform), Shredder()
+    async with town.open(tools=(shredder,)) as house:
+        await share(house, room)
+        town.plan(calls(call("shred")), "Left alone.", calls(call("shred")), "Shredded.")
+        await house.notes(room.anna.says("tidy up", room=room.id))
+        await house.asks(room.anna, "Allow", room.id)
+        assert "Shred the letters" in asked(room.anna, room.id).text
+        await house.notes(room.ben.holds("Allow", room.id)())
+        await house.until(lambda: texts(room.ben, room.id)[-1] == wording.QUESTION_NOT_YOURS)
+        old = room.anna.holds("Allow", room.id)
+        await house.press(room.anna, "Don't", room.id)
+        assert "The person refused." in results(town.turns[-1])[0]
+        await house.takes(old())
+        assert shredder.runs == 0
+
+        await house.notes(room.anna.says("now do", room=room.id))
+        await house.asks(room.anna, "Allow", room.id)
+        await house.notes(old())
+        await house.until(house.gateway.intake.is_idle)
+        assert shredder.runs == 0
+        await house.press(room.anna, "Allow", room.id)
+        assert shredder.runs == 1
+        assert texts(room.anna, room.id)[-1] == "Shredded."
+
+
+@both
+async def test_what_failed_for_one_is_not_tried_again_by_another(
+    town: Stage, platform: str
+) -> None:
+    room = make_room(town, platform)
+    async with town.open(TALARIA_MODEL__RETRIES="0") as house:
+        await share(house, room)
+        town.plan(OVERLOADED)
+        root = await room.anna.says("make tea", room=room.id)
+        await house.until(lambda: "/retry" in "".join(texts(room.anna, room.id)))
+        await house.at_rest()
+        thread = under(room, root)
+        told = await house.hears(room.ben, "/retry", room=room.id, thread=thread)
+        assert told == wording.RETRY_NOTHING
+        told = await house.hears(room.anna, "/retry", room=room.id, thread=thread)
+        assert told == "echo: make tea"
