@@ -344,7 +344,7 @@ class Agent:
             database=self._database,
             shelf=shelf,
             payer_id=payer_id,
-            effect=self._toolboxes.of(conversation).effect,
+            tools=self._toolboxes.of(conversation),
             price=self._price,
             now=self._now,
         )

@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
+from typing import Protocol
 
 from agent_core.host import Steer
 from agent_core.ids import CallId, InboxId, PersonId
@@ -18,6 +20,16 @@ Price = Callable[[str, Usage], int | None]
 _STOPPED = "The turn was cut short before this call gave a result."
 
 
+class Tools(Protocol):
+    """What is to be known of tools; see `Toolbox`."""
+
+    def effect(self, name: str) -> str:
+        """What a repeat of a call would do."""
+
+    def needs_leave(self, name: str) -> bool:
+        """True for a tool whose calls begin only once they are allowed."""
+
+
 class TurnJournal:
     """The journal of one turn over the database; what `loop.Journal` asks for.
 
@@ -31,14 +43,14 @@ class TurnJournal:
         database: Database,
         shelf: Shelf,
         payer_id: PersonId,
-        effect: Callable[[str], str],
+        tools: Tools,
         price: Price,
         now: Callable[[], int],
     ) -> None:
         self._database = database
         self._shelf = shelf
         self._payer_id = payer_id
-        self._effect = effect
+        self._tools = tools
         self._price = price
         self._now = now
         self._open_calls: tuple[ToolCallPart, ...] = ()
@@ -63,7 +75,9 @@ class TurnJournal:
         self.model = answer.model
         now = self._now()
         calls = [
-            (call.call_id, call.name, self._effect(call.name)) for call in answer.message.calls
+            (call.call_id, call.name, self._tools.effect(call.name))
+            for call in answer.message.calls
+            if not self._tools.needs_leave(call.name)
         ]
 
         def work(connection: Connection) -> None:
@@ -75,12 +89,25 @@ class TurnJournal:
         self._open_calls = answer.message.calls
         self._results = {}
 
+    async def record_begin(self, call: ToolCallPart) -> None:
+        """Keep that a call which needed leave has it, before it is run."""
+        await _see_through(self._database.write("turns.begin_step", partial(self._begin, call)))
+
+    def _begin(self, call: ToolCallPart, connection: Connection) -> None:
+        turns.begin_steps(
+            connection,
+            turn_id=self._shelf.turn_id,
+            calls=[(call.call_id, call.name, self._tools.effect(call.name))],
+            now=self._now(),
+        )
+
     async def record_result(self, call: ToolCallPart, result: ToolResult) -> None:
         """Keep what a call gave, so that it is never run again."""
         self._results[call.call_id] = result
         now = self._now()
 
         def work(connection: Connection) -> None:
+            self._begin(call, connection)  # one that was refused was never begun
             turns.end_step(
                 connection,
                 turn_id=self._shelf.turn_id,

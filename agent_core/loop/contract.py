@@ -27,6 +27,9 @@ class Journal(Protocol):
     async def record_answer(self, answer: ModelAnswer) -> None:
         """An answer that is not the last one. Its calls, if any, are run after this."""
 
+    async def record_begin(self, call: ToolCallPart) -> None:
+        """A call that had to be allowed first is about to run."""
+
     async def record_result(self, call: ToolCallPart, result: ToolResult) -> None:
         """What a call gave, right after it ended; calls of one answer end in any order."""
 

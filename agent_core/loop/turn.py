@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 
 from agent_core.budget import Budget
 from agent_core.errors import (
@@ -243,7 +244,8 @@ class Loop:
                 waiting.append(call)
 
         async def perform(call: ToolCallPart) -> ToolResult:
-            result = await self._toolbox.run(call, self._context_of(assignment, call))
+            begin = partial(self._journal.record_begin, call)
+            result = await self._toolbox.run(call, self._context_of(assignment, call), begin)
             await self._journal.record_result(call, result)
             return result
 

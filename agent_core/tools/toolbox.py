@@ -3,7 +3,7 @@
 import asyncio
 import difflib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from agent_core.errors import CoreError, ToolArgumentError
 from agent_core.state.questions import Choice
@@ -60,20 +60,49 @@ class Toolbox:
         tool = self._tools.get(name)
         return tool is not None and tool.is_cheap
 
-    async def run(self, call: ToolCallPart, context: ToolContext) -> ToolResult:
+    def needs_leave(self, name: str) -> bool:
+        """True for a tool whose calls begin only once the person has allowed them."""
+        return isinstance(self._tools.get(name), NeedsLeave)
+
+    async def run(
+        self,
+        call: ToolCallPart,
+        context: ToolContext,
+        begin: Callable[[], Awaitable[None]] | None = None,
+    ) -> ToolResult:
         """Do what the call asks for.
 
-        Whatever the model or the world did wrong comes back as an error result; an
-        exception out of here is a bug of a tool.
+        `begin` is awaited before a call runs that needed leave; what it raises is raised.
+        Whatever the model or the world did wrong comes back as an error result. Raises
+        `LeftOpen`; any other exception out of here is a bug of a tool.
         """
         tool = self._tools.get(call.name)
         if tool is None:
             return _fail(self._describe_unknown(call.name))
         try:
             arguments = read_arguments(call.arguments, self._check_of(tool.spec))
-            if refusal := await self._ask_leave(tool, arguments, context):
-                return _fail(refusal)
-            async with asyncio.timeout(getattr(tool, "patience", self._timeout)) as scope:
+            refusal = await self._ask_leave(tool, arguments, context)
+        except ToolArgumentError as error:
+            return _fail(f"`{call.name}` was not run: {_end_sentence(error)}")
+        except CoreError as error:
+            return _fail(f"`{call.name}` failed: {_end_sentence(error)}")
+        if refusal:
+            return _fail(refusal)
+        if begin and isinstance(tool, NeedsLeave):
+            await begin()
+        return await self._do(tool, call, arguments, context)
+
+    async def _do(
+        self,
+        tool: Tool,
+        call: ToolCallPart,
+        arguments: Mapping[str, object],
+        context: ToolContext,
+    ) -> ToolResult:
+        patience = getattr(tool, "patience", self._timeout)
+        scope = asyncio.timeout(patience)
+        try:
+            async with scope:
                 result = await tool.run(arguments, context)
         except ToolArgumentError as error:
             return _fail(f"`{call.name}` was not run: {_end_sentence(error)}")
@@ -81,7 +110,7 @@ class Toolbox:
             return _fail(f"`{call.name}` failed: {_end_sentence(error)}")
         except OSError as error:
             if isinstance(error, TimeoutError) and scope.expired():
-                return _fail(self._describe_timeout(tool))
+                return _fail(_describe_timeout(tool, patience))
             reason = error.strerror or str(error) or type(error).__name__
             return _fail(f"`{call.name}` failed: {_end_sentence(reason)}")
         return ToolResult(text=_bound(result.text), is_error=result.is_error)
@@ -104,7 +133,7 @@ class Toolbox:
                 choices=_LEAVE,
             )
         )
-        if answer == _LEAVE[0]:
+        if isinstance(answer, Choice) and answer.key == _LEAVE[0].key:
             return ""
         why = "The person refused." if isinstance(answer, Choice) else describe_silence(answer)
         return f"`{tool.spec.name}` was not run. {why}"
@@ -130,13 +159,14 @@ class Toolbox:
         names = ", ".join(f"`{one}`" for one in self._tools)
         return _bound(f"There is no tool `{shown}`.{guess} There are: {names}.")
 
-    def _describe_timeout(self, tool: Tool) -> str:
-        doubt = (
-            " It is not known whether it took effect: check before repeating it."
-            if tool.effect == "unsafe"
-            else " Ask for less at once, or take another way."
-        )
-        return f"`{tool.spec.name}` was stopped: it took longer than {self._timeout:g} s.{doubt}"
+
+def _describe_timeout(tool: Tool, patience: float) -> str:
+    doubt = (
+        " It is not known whether it took effect: check before repeating it."
+        if tool.effect == "unsafe"
+        else " Ask for less at once, or take another way."
+    )
+    return f"`{tool.spec.name}` was stopped: it took longer than {patience:g} s.{doubt}"
 
 
 def _fail(sentence: str) -> ToolResult:

@@ -40,6 +40,16 @@ def results(*texts: str) -> Message:
     )
 
 
+class Unsafe:
+    """Tools that would do harm twice; `send` is run once it is allowed."""
+
+    def effect(self, name: str) -> str:
+        return "unsafe"
+
+    def needs_leave(self, name: str) -> bool:
+        return name == "send"
+
+
 class Rig(Protocol):
     """A journal with eyes for what it has kept."""
 
@@ -82,7 +92,7 @@ class StoreRig:
             database=database,
             shelf=shelf,
             payer_id=shelf.person_id,
-            effect=lambda name: "unsafe",
+            tools=Unsafe(),
             price=lambda model, spent: 7,
             now=lambda: 1,
         )

@@ -9,7 +9,7 @@ from agent_core.models.contract import ModelAnswer
 from agent_core.tools.contract import ToolResult
 from agent_core.transcript import Message, ToolCallPart, ToolResultPart
 
-Kind = Literal["answer", "result", "input", "conclude"]
+Kind = Literal["answer", "begin", "result", "input", "conclude"]
 
 
 class FakeJournal:
@@ -37,6 +37,10 @@ class FakeJournal:
         self.open = set(ids)
         self.answers.append(answer)
         self.transcript.append(answer.message)
+
+    async def record_begin(self, call: ToolCallPart) -> None:
+        assert call.call_id in self.open, "a call began that was not recorded"
+        await self._note("begin")
 
     async def record_result(self, call: ToolCallPart, result: ToolResult) -> None:
         await self._note("result")
