@@ -191,7 +191,7 @@ class Intake:
     async def _look(self, arrival: Arrival) -> None:
         row, message = arrival.row, arrival.message
         await self._delivery.revive(row.platform, translate.name_chat(message.address))
-        command = None if message.is_edit else parse(message.text)
+        command = _read_command(message)
         if command and command[0] == "claim":
             self._owe(await self._house.identity.claim(row.platform, message, row.id, command[1]))
             return
@@ -370,6 +370,18 @@ class Intake:
 
 def _reaction(row: InboxRow, heard: InboundMessage | ButtonPress, person: Person) -> Reaction:
     return Reaction(inbox_id=row.id, platform=row.platform, address=heard.address, person=person)
+
+
+def _read_command(message: InboundMessage) -> tuple[str, str] | None:
+    """The command that a message is: its sender's own, and no edit of what was said before.
+
+    But a code that is passed on in a room is spoiled like any other that is shown there.
+    """
+    command = None if message.is_edit else parse(message.text)
+    if command is None or message.forwarded_from is None:
+        return command
+    is_shown = command[0] in ("claim", "link") and not message.address.is_direct
+    return command if is_shown else None
 
 
 def _is_words(message: InboundMessage) -> bool:

@@ -8,6 +8,7 @@ from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.questions import Choice
 from gateway import translate
 from gateway.arrivals import Arrival
+from gateway.buttons import read_command
 from gateway.commands.registry import Reply
 
 
@@ -38,7 +39,10 @@ def make_debt(arrival: Arrival, text: str) -> Debt:
 def _owe_reply(
     connection: Connection, arrival: Arrival, text: str, choices: tuple[Choice, ...], now: int
 ) -> OutboxRow:
-    """A command's reply; where a button was pressed it takes the place of what had the button."""
+    """A command's reply; where a button was pressed it takes the place of what had the button.
+
+    Presses can be made up: a message that has no such button stays as it is.
+    """
     debt = replace(make_debt(arrival, text), buttons=choices)
     pressed = arrival.is_press and outbox.find_message(
         connection,
@@ -46,6 +50,6 @@ def _owe_reply(
         chat=debt.chat,
         message_id=arrival.message.message_id,
     )
-    if pressed:
+    if pressed and any(read_command(c.key) == arrival.message.text for c in pressed.buttons):
         return outbox.revise(connection, outbox_id=pressed.id, body=text, buttons=choices)
     return outbox.owe(connection, debt, now=now)

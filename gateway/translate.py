@@ -179,11 +179,11 @@ def _is_own(message: InboundMessage) -> bool:
 
 def _words(message: InboundMessage) -> str:
     """What the sender said. What they only passed on is somebody else's, and is quoted."""
-    return "" if message.forwarded_from else escape(message.text)
+    return escape(message.text) if _is_own(message) else ""
 
 
 def _quote(message: InboundMessage) -> QuotedMessage | None:
-    if message.forwarded_from:
+    if message.forwarded_from is not None:
         return QuotedMessage(author=message.forwarded_from, text=message.text, is_ours=False)
     answered = message.quote
     if answered is None:

@@ -38,4 +38,7 @@ class Rooms:
         if room.get("is_mpim") or not isinstance(members, int):
             members = await self._api.count_members(channel)
         # The bot itself is counted where it is a member; a command may come from elsewhere.
-        return max(members - (room.get("is_member") is not False), 0)
+        people = max(members - (room.get("is_member") is not False), 0)
+        # Everybody in the workspace can read a public channel, member or not.
+        is_closed = any(room.get(kind) for kind in ("is_private", "is_mpim", "is_im"))
+        return people if is_closed or people > 1 else None

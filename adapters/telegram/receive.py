@@ -21,6 +21,9 @@ from adapters.telegram.words import (
     text_in,
 )
 
+_NAMELESS = "somebody"
+"""Who hides who they are, behind a name that nobody can read."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Me:
@@ -214,4 +217,4 @@ def _origin_of(origin: Json | None) -> str | None:
         author = part(origin, key)
         if author is not None:
             return name_of(author)
-    return plain_name(text_in(origin, "sender_user_name", default=""))
+    return plain_name(text_in(origin, "sender_user_name", default="")) or _NAMELESS

@@ -11,7 +11,13 @@ async def _whoami(call: Call, house: House) -> Reply:
     accounts = await house.database.read(
         lambda c: people.list_accounts(c, person_id=call.person.id)
     )
-    names = [f"{account.platform}:{account.user_id}" for account in accounts]
+    names = [
+        f"{account.platform}:{account.user_id}"
+        for account in accounts
+        # Where others read along an account tells nothing of those elsewhere.
+        if call.message.address.is_direct
+        or (account.platform, account.user_id) == (call.platform, call.message.sender.user_id)
+    ]
     return Reply(text=wording.describe_person(call.person.name, call.person.role, names, call.zone))
 
 

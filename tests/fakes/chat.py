@@ -116,6 +116,7 @@ class PlainChat:
             is_edit=fields.get("edit", False),
             attachments=tuple(Attachment(**told) for told in fields.get("attachments", ())),
             room_title=fields.get("room_title"),
+            forwarded_from=fields.get("forwarded"),
             sent_at=0,
         )
 
@@ -194,7 +195,8 @@ class PlainChat:
         """Hand one message to the inlet, as `run` would.
 
         Fields: chat, thread, direct, ticket, user, name, addressed, edit, room_title, id,
-        attachments (as mappings), event (its id), channel and position (of the event).
+        forwarded (from whom), attachments (as mappings), event (its id), channel and position
+        (of the event).
         """
         number = str(fields.get("id", self._next_id()))
         await self._hand_over({"id": number, "text": text, **fields}, f"event {number}")

@@ -174,7 +174,7 @@ async def test_a_command_where_the_bot_is_not_is_answered_to_the_person_alone(
         await adapter.type(address)
         await adapter.react(address, sent, seen=True)
         await adapter.delete(address, sent)
-        assert await adapter.count_people(address) is not None
+        assert await adapter.count_people(address) is None
 
 
 async def test_a_press_of_a_whisper_is_not_taken_for_a_direct_talk(

@@ -137,6 +137,14 @@ async def test_heads_are_counted_in_every_kind_of_room(
         assert [call["channel"] for call in called(slack, "conversations.members")] == [group]
 
 
+async def test_nobody_is_alone_in_a_channel_that_the_whole_workspace_can_read(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    public = slack.channel("mine-alone", members=(ANNA,))
+    async with running(slack, inlet) as adapter:
+        assert await adapter.count_people(Address(chat_id=public, is_direct=False)) is None
+
+
 async def test_that_another_came_is_noticed_at_once_and_that_one_went_later(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:

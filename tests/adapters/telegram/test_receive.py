@@ -153,6 +153,7 @@ def test_an_answer_to_another_chat_quotes_it_too() -> None:
     [
         ({"type": "user", "sender_user": {"id": 3, "first_name": "Bo"}, "date": 1}, "Bo"),
         ({"type": "hidden_user", "sender_user_name": "Cy", "date": 1}, "Cy"),
+        ({"type": "hidden_user", "sender_user_name": "\u2060\u200b", "date": 1}, "somebody"),
         ({"type": "channel", "chat": {"id": -1, "title": "News"}, "date": 1}, "News"),
         ({"type": "chat", "sender_chat": {"id": -1, "title": "Club"}, "date": 1}, "Club"),
     ],

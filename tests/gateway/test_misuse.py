@@ -1,0 +1,100 @@
+"""Words, presses and commands turned against somebody else, and bad luck around joining."""
+
+from pathlib import Path
+
+from agent_core.state import tasks
+from agent_core.state.database import Connection
+from gateway import wording
+from gateway import wording_people as words
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel, say
+from tests.gateway.running import House, running
+from tests.gateway.sides import Side, count
+
+LATER = 10**15
+
+
+def two(house: House) -> tuple[Side, Side]:
+    return Side(house, "1", "Ana"), Side(house, "2", "Ana at work")
+
+
+async def test_a_file_still_to_be_written_for_who_was_joined_overwrites_no_memory(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        home, work = two(house)
+        await home.says("/help")
+        await work.says("/help")
+        for slug, note in (("ana", "Drinks tea"), ("ana-at-work", "Has a desk")):
+            folder = tmp_path / "memories" / "people" / slug
+            folder.mkdir(parents=True)
+            folder.joinpath("MEMORY.md").write_text(f"- {note}\n")
+        other = await work.person()
+        assert other
+
+        def owe(connection: Connection) -> None:
+            tasks.owe(
+                connection,
+                kind="memory",
+                key="of an unlinking a moment ago",
+                person_id=other.id,
+                payload=other.slug,
+                now=LATER,
+            )
+
+        await house.gateway.database.write("owe", owe)
+        await home.joins(work)
+        await house.gateway.database.write(
+            "due", lambda c: c.execute("UPDATE tasks SET due_at = 0").rowcount
+        )
+    async with running(tmp_path, FakeModel()) as house:
+        home, _ = two(house)
+        while await count(house, "tasks", "state <> 'done'"):
+            pass
+        listed = await home.says("/memory", id="later")
+        assert "Drinks tea" in listed
+        assert "Has a desk" in listed
+
+
+async def test_what_is_passed_on_is_no_command_and_no_answer(tmp_path: Path) -> None:
+    model = FakeModel(say("That is a code."), say("Somebody agrees."))
+    async with running(tmp_path, model) as house:
+        mallory, ana = Side(house, "66", "Mallory"), Side(house, "1", "Ana")
+        code = await mallory.makes_code()
+        assert await ana.says(f"/link {code}", forwarded="Mallory") == "That is a code."
+        assert mallory.asked() is None
+        await mallory.says(f"/link {await ana.makes_code()}")
+        assert await ana.says("yes, join them", forwarded="Mallory") == "Somebody agrees."
+        assert await mallory.person() != await ana.person()
+
+
+async def test_a_code_that_is_passed_on_in_a_room_is_spoiled_all_the_same(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        ana, work = two(house)
+        code = await ana.makes_code()
+        room = {"chat": "den", "direct": False, "forwarded": "Ana"}
+        assert await work.says(f"/link {code}", **room) == words.LINK_IN_ROOM
+        assert await work.says(f"/link {code}") == wording.CODE_UNKNOWN
+
+
+async def test_a_made_up_press_rewrites_no_message_that_has_no_such_button(tmp_path: Path) -> None:
+    chat = FakeChat()
+    async with running(tmp_path, FakeModel(say("The answer.")), chat=chat) as house:
+        ana = Side(house, "1", "Ana")
+        room = {"chat": "den", "direct": False}
+        assert await ana.says("hello", **room) == "The answer."
+        answer = next(shown for shown in chat.shown if shown.text == "The answer.")
+        await chat.press_key("c:whoami", answer.id, user="66", name="Mallory", **room)
+        await house.at_rest()
+        assert answer.texts == ["The answer."]
+
+
+async def test_in_a_room_whoami_names_no_account_of_elsewhere(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        home, work = two(house)
+        await home.says("/help")
+        await home.joins(work)
+        told = await home.says("/whoami", chat="den", direct=False)
+        assert "fake:1" in told
+        assert "fake:2" not in told
+        assert "fake:2" in await home.says("/whoami")
