@@ -48,6 +48,18 @@ class CanFind(Protocol):
         """
 
 
+@runtime_checkable
+class CountsTogether(Protocol):
+    """Platforms that can look for an unsure message only by trying the numbers it may have.
+
+    There a message in doubt could be taken for one of another address with the same count. So
+    to all addresses of one count the hall sends one message after the other.
+    """
+
+    def count_of(self, address: Address) -> str:
+        """What names the count in which the messages of an address are numbered; pure."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuEntry:
     """One slash command as a platform's menu shows it."""

@@ -5,6 +5,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from adapters.abilities import CanDelete, CanEdit, CanFind
 from adapters.contract import ChatAdapter
@@ -25,10 +26,10 @@ from agent_core.state import files, outbox, retired
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
 from gateway import translate, wording
-from gateway.doors import Door
+from gateway.doors import Chat, Door, line_of
 from gateway.live import LiveText, Painter
 from gateway.pacing import Pacer
-from gateway.signs import Chat, Signs
+from gateway.signs import Signs
 from gateway.spelling import Speller
 from gateway.workers import Workers
 
@@ -76,9 +77,10 @@ class Delivery:
         self._now = now
         self._workers: Workers[Chat, Job] = Workers(group, self._serve, self._fail)
         self._paused: dict[Chat, asyncio.Event | None] = {}
-        """Chats that wait for their next try, and what ends that early, if anything may."""
+        """Lines that wait for their next try, and what ends that early, if anything may."""
         self._retired: dict[Chat, str] = {}
         self._is_open = True
+        self._line = partial(line_of, self._doors)
         self.signs = Signs(group=group, doors=self._doors, is_paused=self._paused.__contains__)
 
     async def start(self) -> None:
@@ -96,7 +98,7 @@ class Delivery:
         """Deliver messages that stand in the outbox."""
         for row in rows:
             if row.platform in self._doors:
-                self._workers.put((row.platform, row.chat), row)
+                self._workers.put(self._line((row.platform, row.chat)), row)
             else:
                 _log.warning(
                     "outbox %d waits for %s, which is not on; it stays owed", row.id, row.platform
@@ -106,7 +108,7 @@ class Delivery:
         """Show the present text of a live message, as soon as its chat is free."""
         if self._is_open and not (live.is_waiting or live.is_over):
             live.is_waiting = True
-            self._workers.put((live.debt.platform, live.debt.chat), live)
+            self._workers.put(self._line((live.debt.platform, live.debt.chat)), live)
 
     async def revive(self, platform: str, chat: str) -> None:
         """Somebody wrote from there: it is no longer given up. Raises `StoreError`."""
@@ -118,7 +120,7 @@ class Delivery:
 
     def wake(self, platform: str, chat: str) -> None:
         """Somebody is there: try this chat again now, unless the platform asked for a pause."""
-        end = self._paused.get((platform, chat))
+        end = self._paused.get(self._line((platform, chat)))
         if end:
             end.set()
 

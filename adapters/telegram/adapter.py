@@ -140,6 +140,10 @@ class TelegramAdapter:
         message_id = self._tracks.newest(chat_of(address))
         return PlatformMessageId(str(message_id)) if message_id else None
 
+    def count_of(self, address: Address) -> str:
+        """The chat: all topics of a group share its count."""
+        return address.chat_id
+
     async def find(
         self, message: OutboundMessage, known: Sequence[PlatformMessageId]
     ) -> PlatformMessageId | None:
@@ -151,7 +155,8 @@ class TelegramAdapter:
         enough, `Unsure` is raised; but what a newly started process has not seen it can't know, so
         after more than 100 foreign messages meanwhile the answer None may be wrong. A message
         of ours that was sent behind it with other text by an earlier process would be
-        overwritten; those of this process are known and passed over. A file is known by its
+        overwritten; there is none, since nothing is sent behind one in doubt (`count_of`). Those
+        of this process are known and passed over. A file is known by its
         caption and buttons: an edit does not tell which file a message carries.
         """
         if not known:

@@ -227,8 +227,9 @@ def settle_live(connection: Connection, *, outbox_id: OutboxId, body: str) -> Ou
 
 
 def list_open(connection: Connection) -> list[OutboxRow]:
-    """All that is owed, on its way or unsure, oldest first."""
-    rows = connection.execute(f"SELECT {_ROW} FROM outbox WHERE {_IS_OPEN} ORDER BY id").fetchall()
+    """All that is owed, on its way or unsure: what is in doubt first, else the oldest."""
+    query = f"SELECT {_ROW} FROM outbox WHERE {_IS_OPEN} ORDER BY state <> 'unsure', id"
+    rows = connection.execute(query).fetchall()
     return [_row(row) for row in rows]
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults.quarter_discord import DiscordQuarter
+from tests.faults.quarter_slack import SlackQuarter
 from tests.faults.town import Town
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -32,4 +34,14 @@ def nursery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 async def town(tmp_path: Path, nursery: Path) -> AsyncIterator[Town]:
     """A town with a fresh home, and no house yet."""
     async with Town(tmp_path / "home", nursery) as town:
+        yield town
+
+
+@pytest.fixture(params=["agent", "classic"])
+async def city(
+    request: pytest.FixtureRequest, tmp_path: Path, nursery: Path
+) -> AsyncIterator[Town]:
+    """A town with all platforms; its Slack app is an agent, or a classic one."""
+    others = (DiscordQuarter(), SlackQuarter(is_agent=request.param == "agent"))
+    async with Town(tmp_path / "home", nursery, quarters=others) as town:
         yield town

@@ -75,7 +75,7 @@ class RingTool:
 
 
 def live(order: Order, tell: Callable[[str], None]) -> None:
-    """Run the gateway until SIGTERM. Tells `ready` once Telegram is connected."""
+    """Run the gateway until SIGTERM. Tells `ready` once all platforms are connected."""
     logging.basicConfig(level=logging.INFO, format="%(relativeCreated)d %(name)s %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -88,7 +88,7 @@ async def _serve(order: Order, tell: Callable[[str], None]) -> None:
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
 
     async def announce(gateway: app.Gateway) -> None:
-        while gateway.platforms.health()["telegram"].state != "connected":
+        while any(one.state != "connected" for one in gateway.platforms.health().values()):
             await asyncio.sleep(_POLL)
         tell("ready")
 

@@ -11,12 +11,19 @@ import socket
 import sys
 import traceback
 
+import adapters.discord
+import adapters.slack
 import adapters.telegram
 import agent_core.models.anthropic
 from tests.faults import house
 from tests.faults.orders import Order
 
-PRELOADED = (adapters.telegram, agent_core.models.anthropic)
+PRELOADED = (
+    adapters.telegram,
+    adapters.discord,
+    adapters.slack,
+    agent_core.models.anthropic,
+)
 """Plugs whose SDKs take seconds to import; a house finds them in `sys.modules`."""
 
 

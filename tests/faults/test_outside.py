@@ -2,8 +2,12 @@
 
 import pytest
 
+from tests.faults.quarters import PEOPLE
 from tests.faults.speech import Verb
 from tests.faults.town import Moment, Town
+
+TOPICS = range(2 * PEOPLE, 2 * PEOPLE + 6)
+"""People of the group, each in a topic of their own."""
 
 
 async def _die_and_recover(town: Town, verb: Verb) -> None:
@@ -57,6 +61,21 @@ async def test_a_kill_in_a_live_message_shows_nothing_twice(
     town.stream_slowly()
     town.kill_at_call(method, moment=moment, number=number, is_lost=is_lost)
     await _die_and_recover(town, "slow")
+    (await town.come_to_rest()).must_be_flawless()
+
+
+async def test_a_kill_while_many_topics_are_answered_mixes_nothing_up(town: Town) -> None:
+    """They share the group's count: what is in doubt in one could be taken for the other's."""
+    await town.open_house()
+    first = [await town.says(chat) for chat in TOPICS]
+    await town.all_seen(first)
+    town.kill_at_calls("sendMessage", number=len(TOPICS), within=0.5)
+    for chat in TOPICS:
+        await town.says(chat)
+    assert town.house is not None
+    await town.house.died()
+    town.hurry()
+    await town.open_house()
     (await town.come_to_rest()).must_be_flawless()
 
 

@@ -1,4 +1,4 @@
-"""One bot's small world: emulated Telegram and Anthropic, people in chats, a house that dies."""
+"""One bot's small world: emulated platforms and Anthropic, people in chats, a house that dies."""
 
 import asyncio
 import itertools
@@ -7,20 +7,20 @@ import signal
 import sqlite3
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import AsyncExitStack, closing, suppress
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from tests.emulators.anthropic import AnthropicEmulator
-from tests.emulators.telegram import TelegramEmulator
 from tests.emulators.telegram_faults import DROP
 from tests.faults.orders import Order
+from tests.faults.quarter_telegram import TelegramQuarter
+from tests.faults.quarters import CHATS, Quarter
 from tests.faults.speech import Saying, Speech, Verb, is_turn, tokens_of
 from tests.faults.witness import Findings, list_open, look
 
 PATIENCE = 15.0
 """Seconds that a condition may take; much more than it takes on a machine that is not busy."""
-_FIRST_USER = 1000
 _PACE = 0.004
 """Seconds between the events of an answer that streams; a plain one has but eight."""
 _POLL = 0.005
@@ -61,7 +61,7 @@ class House:
             self._writer.close()
 
     async def ready(self) -> None:
-        """Return when Telegram is connected."""
+        """Return when every platform is connected."""
         await asyncio.wait_for(self._ready.wait(), PATIENCE)
 
     @property
@@ -90,11 +90,18 @@ class House:
 
 
 class Town:
-    """A home, the two servers, and everybody who talks to the bot."""
+    """A home, the servers, and everybody who talks to the bot.
 
-    def __init__(self, home: Path, nursery: Path, **settings: str) -> None:
+    `quarters` are platforms besides Telegram.
+    """
+
+    def __init__(
+        self, home: Path, nursery: Path, *, quarters: Sequence[Quarter] = (), **settings: str
+    ) -> None:
         self.home = home
-        self.telegram = TelegramEmulator()
+        telegram = TelegramQuarter()
+        self.quarters: tuple[Quarter, ...] = (telegram, *quarters)
+        self.telegram = telegram.api
         self.anthropic = AnthropicEmulator()
         self.speech = Speech()
         self.anthropic.answer = self.speech.answer
@@ -103,34 +110,34 @@ class Town:
         self._nursery = nursery
         self._settings = settings
         self._numbers: defaultdict[int, int] = defaultdict(int)
+        self._doors = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         self.home.mkdir(parents=True, exist_ok=True)
-        await self.telegram.__aenter__()
-        await self.anthropic.__aenter__()
+        for quarter in self.quarters:
+            await self._doors.enter_async_context(quarter)
+        await self._doors.enter_async_context(self.anthropic)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         if self.house is not None:
             self.house.kill()
             await self.house.died()
-        await self.anthropic.__aexit__(None, None, None)
-        await self.telegram.__aexit__(None, None, None)
+        await self._doors.aclose()
 
     def _environ(self) -> Mapping[str, str]:
-        return {
+        environ = {
             "HOME": str(self.home),
-            "TELEGRAM_BOT_TOKEN": self.telegram.token,
-            "TELEGRAM_API_BASE_URL": self.telegram.base_url,
             "ANTHROPIC_API_KEY": "key",
             "ANTHROPIC_BASE_URL": self.anthropic.url,
             "TALARIA_ACCESS__ALLOW": "*",
-            "TALARIA_TELEGRAM__MESSAGES_PER_SECOND": "0",
-            "TALARIA_TELEGRAM__EDIT_INTERVAL": "0.2",
             "TALARIA_PEOPLE__TIME_ZONE": "UTC",
             "TALARIA_LOG__FILE": "false",
             **self._settings,
         }
+        for quarter in self.quarters:
+            environ |= quarter.environ()
+        return environ
 
     async def open_house(self, *kills: str) -> House:
         """Start the gateway; it kills itself at the given points."""
@@ -152,6 +159,8 @@ class Town:
         self.anthropic.pace = 0.0
         self.anthropic.before = self.anthropic.during = self.anthropic.after = None
         self.telegram.before = self.telegram.after = None
+        for quarter in self.quarters:
+            quarter.mend()
 
     def kill_at_call(
         self, method: str, *, moment: Moment, number: int = 1, is_lost: bool = False
@@ -169,6 +178,26 @@ class Town:
                 await self._kill()
 
         setattr(self.telegram, moment, kill)
+
+    def kill_at_calls(self, method: str, *, number: int, within: float) -> None:
+        """Kill the house once so many calls of a method are applied and not answered yet.
+
+        Where the house makes fewer at a time, it is killed `within` seconds of the first.
+        """
+        left = itertools.count(number - 1, -1)
+        are_all = asyncio.Event()
+
+        async def kill(called: str, _: dict[str, Any]) -> None:
+            if called != method:
+                return
+            if next(left) == 0:
+                are_all.set()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(within):
+                    await are_all.wait()
+            await self._kill()
+
+        self.telegram.after = kill
 
     def kill_at_model(self, moment: Moment | Literal["during"], *, number: int = 1) -> None:
         """Kill the house at the number-th call of the model: before, during or after it streams."""
@@ -211,28 +240,28 @@ class Town:
         self._numbers[chat] += 1
         saying = Saying(chat, self._numbers[chat], verb)
         self.said.append(saying)
-        user = _FIRST_USER + chat
-        self.telegram.user(user, f"Person {chat}")
-        await self.telegram.says(user, saying.text)
+        await self.quarter_of(chat).says(chat, saying.text)
         return saying
 
-    def shown(self) -> dict[int, list[str]]:
+    def quarter_of(self, chat: int) -> Quarter:
+        """The platform of a chat."""
+        return next(one for one in self.quarters if one.first_chat == chat // CHATS * CHATS)
+
+    def shown(self) -> dict[int, Sequence[str]]:
         """The bot's messages of each chat, as they stand."""
-        return {
-            chat: [message.text for message in self.telegram.messages(_FIRST_USER + chat)]
-            for chat in self._numbers
-        }
+        shown: dict[int, Sequence[str]] = {}
+        for quarter in self.quarters:
+            shown |= quarter.shown([c for c in self._numbers if self.quarter_of(c) is quarter])
+        return shown
 
     async def all_seen(self, sayings: Sequence[Saying], *, within: float = PATIENCE) -> None:
         """Return when every token of these can be seen. Raises `TimeoutError`."""
         expected = {token for saying in sayings for token in saying.tokens}
-
-        def is_so(*_: Any) -> bool:
-            return expected <= {
+        async with asyncio.timeout(within):
+            while not expected <= {
                 t for texts in self.shown().values() for x in texts for t in tokens_of(x)
-            }
-
-        await self.telegram.wait_for(is_so, within)
+            }:
+                await asyncio.sleep(_REST_POLL)
 
     async def come_to_rest(self, *, within: float = PATIENCE) -> Findings:
         """Wait for the answers, end the house in order, and look.
@@ -258,3 +287,9 @@ class Town:
         if self.house.last_word != "ended":
             findings.damage.append(f"the last house did not end in order: {self.home}/house.log")
         return findings
+
+    def look_at(self, quarter: Quarter) -> Findings:
+        """The same of one platform: what people see there. The rest is all of the house's."""
+        said = [one for one in self.said if self.quarter_of(one.chat) is quarter]
+        shown = {c: x for c, x in self.shown().items() if self.quarter_of(c) is quarter}
+        return look(self.home, said, shown, self.speech.asked)

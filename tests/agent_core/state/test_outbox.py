@@ -107,16 +107,16 @@ def test_a_body_that_changed_on_the_disk_is_not_whole(connection: Connection) ->
     assert [row.is_whole for row in outbox.list_open(connection)] == [False]
 
 
-def test_what_is_open_comes_oldest_first(connection: Connection) -> None:
+def test_what_is_open_comes_oldest_first_behind_what_is_in_doubt(connection: Connection) -> None:
     rows = [outbox.owe(connection, replace(DEBT, body=str(n)), now=9 - n) for n in range(6)]
     outbox.mark_sending(connection, outbox_id=rows[1].id)
     outbox.mark_unsure(connection, outbox_id=rows[2].id, reason="cut")
     outbox.mark_sent(connection, outbox_id=rows[3].id, message_id="m", body=rows[3].body, now=2)
     outbox.mark_dead(connection, outbox_id=rows[4].id, reason="gone")
     assert [(row.body, row.state) for row in outbox.list_open(connection)] == [
+        ("2", "unsure"),
         ("0", "owed"),
         ("1", "sending"),
-        ("2", "unsure"),
         ("5", "owed"),
     ]
     counts = {
