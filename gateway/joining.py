@@ -69,6 +69,9 @@ class Joining:
         if (them.id if them else None) != other.person_id or (them and them.id == person.id):
             _close(connection, link, "over", person, now)
             return Outcome(words=wording.LINK_CHANGED)
+        if them and them.is_owner and not person.is_owner:
+            _close(connection, link, "refused", person, now)  # they have become one since
+            return Outcome(words=wording.LINK_REFUSED)
         if self._is_busy(connection, person) or (them and self._is_busy(connection, them)):
             return Outcome(words=wording.BUSY, stays_open=True)
         return self._join(connection, link, other, person, them, now)
@@ -186,9 +189,7 @@ class Joining:
             connection, account, into=back.id, rename=_rename(person, back), now=now
         )
         if old:
-            splitting.part(connection, keeper=person.id, back=old.id)
-        elif account.came_from:
-            splitting.disown(connection, keeper=person.id, back=account.came_from)
+            splitting.part(connection, back=old.id)
         self._note_unlinked(connection, person, back, account, now)
         done = wording.Unlinked(
             account=wording.name_account(account.platform, account.user_id, account.display_name),
@@ -248,17 +249,13 @@ def end_live(connection: Connection, person: Person, now: int) -> list[OutboxRow
     return [row for link in live for row in end(connection, link, wording.LINK_OVER, now)]
 
 
-def ask_to_join(
-    connection: Connection, link: Link, other: OtherSide, them: Person | None
-) -> NewQuestion:
+def ask_to_join(link: Link, other: OtherSide) -> NewQuestion:
     """What the first side is asked."""
-    person = people.find(connection, person_id=link.person_id)
-    gives_house = them is not None and them.is_owner and not (person and person.is_owner)
     account = wording.name_account(other.platform, other.user_id, other.name)
     return NewQuestion(
         person_id=link.person_id,
         kind="link",
-        text=wording.ask_to_join(account, gives_house=gives_house),
+        text=wording.ask_to_join(account),
         choices=(
             Choice(key=YES, label=wording.YES, style="good"),
             Choice(key=NO, label=wording.NO),

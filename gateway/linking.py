@@ -124,6 +124,12 @@ class Linking:
         them = people.find_by_account(connection, **account)
         if them and them.id == link.person_id:
             return wording.LINK_SAME, []
+        person = people.find(connection, person_id=link.person_id)
+        if them and them.is_owner and not (person and person.is_owner):
+            # Whoever confirms gets everything: nobody may talk an owner into that with a code.
+            note(connection, sent.asker, person, "link.refused", "an owner sent the code", now)
+            rows = joining.end(connection, link, wording.LINK_REFUSED, now)
+            return wording.LINK_OWNER_FIRST, rows
         rows = [
             row
             for earlier in links.list_asked(connection, **account)
@@ -136,8 +142,7 @@ class Linking:
             person_id=them.id if them else None,
         )
         links.take_up(connection, link_id=link.id, other=other)
-        person = people.find(connection, person_id=link.person_id)
-        question = joining.ask_to_join(connection, link, other, them)
+        question = joining.ask_to_join(link, other)
         rows += self._questions.pose(connection, question, now)
         note(connection, sent.asker, person, "link.asked", "sent the code", now)
         return wording.tell_asked(link.platform, person.name if person else "?"), rows

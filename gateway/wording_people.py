@@ -17,6 +17,10 @@ LINK_SAME = (
     "That code was made by you: this account is one of yours already. Send it to me from the"
     " account that you want to add."
 )
+LINK_OWNER_FIRST = (
+    "You run this house, so I join nothing with you by a code that was made elsewhere: who confirms"
+    " there would run it, too. If that account is yours, send /link here, and the code from there."
+)
 LINK_NOTHING = "There is nothing to cancel."
 LINK_CANCELLED = "Cancelled. Nothing was joined, and the code is not good any more."
 LINK_CANCELLED_THERE = "(Cancelled. Nothing was joined.)"
@@ -60,7 +64,7 @@ _CODE = (
 _ASK = (
     "{account} sent your code and would be joined with you. From then on it is you: it sees all"
     " that you have said to me and what I remember of you, and you see what it has said. Both"
-    " have one conversation, one memory, and one budget.{rights} Is that account yours?"
+    " have one conversation, one memory, and one budget. Is that account yours?"
 )
 _TOLD = (
     "I asked on {platform}: confirm there, within ten minutes. Then {name} there and you are one"
@@ -105,10 +109,9 @@ def show_code(code: str) -> str:
     return _CODE.format(code=code)
 
 
-def ask_to_join(account: str, *, gives_house: bool) -> str:
-    """The question on the first side. `gives_house`: the other is an owner, this one not."""
-    rights = " That account runs this house: you would, too." if gives_house else ""
-    return _ASK.format(account=account, rights=rights)
+def ask_to_join(account: str) -> str:
+    """The question on the first side."""
+    return _ASK.format(account=account)
 
 
 def tell_asked(platform: str, name: str) -> str:

@@ -200,18 +200,11 @@ def move_accounts(connection: Connection, *, keeper: PersonId, gone: PersonId) -
 def become(connection: Connection, *, keeper: PersonId, gone: PersonId) -> None:
     """Note who a person has become, with all who became that person before.
 
-    An owner makes the keeper one, as long as they are joined; wishes that the keeper never
+    Rights are not: whoever is joined with an owner has to be one. Wishes that the keeper never
     told are taken over.
     """
     connection.execute(
         "UPDATE people SET joined_to = :keeper WHERE id = :gone OR joined_to = :gone",
-        {"keeper": keeper, "gone": gone},
-    )
-    connection.execute(
-        "UPDATE people SET role = 'owner', owner_by = (SELECT COALESCE(other.owner_by, other.id)"
-        " FROM people AS other WHERE other.id = :gone) WHERE id = :keeper AND role <> 'owner'"
-        " AND EXISTS (SELECT 1 FROM people AS other WHERE other.id = :gone"
-        " AND other.role = 'owner')",
         {"keeper": keeper, "gone": gone},
     )
     for wish in ("time_zone", "language"):

@@ -242,10 +242,9 @@ def attach_account(
 
 
 def make_owner(connection: Connection, *, person_id: PersonId) -> None:
-    """Raise a person to owner, whoever they are joined with."""
+    """Raise a person to owner."""
     connection.execute(
-        "UPDATE people SET role = 'owner', owner_by = NULL WHERE id = :person_id",
-        {"person_id": person_id},
+        "UPDATE people SET role = 'owner' WHERE id = :person_id", {"person_id": person_id}
     )
 
 

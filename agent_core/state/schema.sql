@@ -20,8 +20,7 @@ CREATE TABLE people (
     quiet_until INTEGER,
     verbosity TEXT NOT NULL DEFAULT 'normal' CHECK (verbosity IN ('quiet', 'normal', 'verbose')),
     asked_at INTEGER,
-    joined_to INTEGER REFERENCES people (id),
-    owner_by INTEGER REFERENCES people (id)
+    joined_to INTEGER REFERENCES people (id)
 );
 
 CREATE TABLE accounts (

@@ -146,25 +146,6 @@ def give_account(connection: Connection, *, account_id: AccountId, into: PersonI
     )
 
 
-def part(connection: Connection, *, keeper: PersonId, back: PersonId) -> None:
-    """A joined person is somebody of their own again.
-
-    They are an owner only if they were one by themselves; and the keeper is no longer one if
-    they were that by them alone, once none of their accounts is left.
-    """
-    connection.execute(
-        "UPDATE people SET joined_to = NULL, owner_by = NULL,"
-        " role = CASE WHEN owner_by IS NULL THEN role ELSE 'member' END WHERE id = :back",
-        {"back": back},
-    )
-    disown(connection, keeper=keeper, back=back)
-
-
-def disown(connection: Connection, *, keeper: PersonId, back: PersonId) -> None:
-    """The keeper is no owner any more if they were that by somebody who has left."""
-    connection.execute(
-        "UPDATE people SET role = 'member', owner_by = NULL"
-        " WHERE id = :keeper AND owner_by = :back AND NOT EXISTS (SELECT 1 FROM accounts"
-        " WHERE accounts.person_id = :keeper AND accounts.came_from = :back)",
-        {"keeper": keeper, "back": back},
-    )
+def part(connection: Connection, *, back: PersonId) -> None:
+    """A joined person is somebody of their own again, with the rights they had before."""
+    connection.execute("UPDATE people SET joined_to = NULL WHERE id = :back", {"back": back})

@@ -46,7 +46,7 @@ class Hall:
             link = links.find(connection, link_id=self.link_id)
             assert link
             assert link.other
-            new = ask_to_join(connection, link, link.other, self.ben)
+            new = ask_to_join(link, link.other)
             question = Question(
                 id=QuestionId(1),
                 turn_id=None,

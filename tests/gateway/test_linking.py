@@ -257,21 +257,37 @@ async def test_while_a_turn_runs_the_answer_waits_and_disturbs_nothing(tmp_path:
         assert await work.person() == await home.person()
 
 
-async def test_a_member_who_is_joined_with_the_owner_is_the_owner_and_not_without(
-    tmp_path: Path,
-) -> None:
+async def test_nobody_becomes_an_owner_by_a_code_that_an_owner_sends(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as house:
         home, work = two(house)
         await work.says(f"/claim {house.gateway.claim_code}")
+        assert await work.says(f"/link {await home.makes_code()}") == words.LINK_OWNER_FIRST
+        assert home.asked() is None
+        assert await work.person() != await home.person()
+
+
+async def test_who_becomes_an_owner_before_the_yes_is_joined_with_nobody(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        home, work = two(house)
+        await work.says("hello")
         await work.says(f"/link {await home.makes_code()}")
-        question = home.asked()
-        assert question
-        assert "runs this house" in question.text
+        await work.says(f"/claim {house.gateway.claim_code}")
         await home.presses(words.YES)
-        assert "(owner)" in await home.says("/whoami")
-        await home.says("/unlink fake:2")
+        assert await work.person() != await home.person()
         assert "(member)" in await home.says("/whoami")
+
+
+async def test_an_owner_takes_in_an_account_and_parts_from_it_as_they_were(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        home, work = two(house)
+        await home.says(f"/claim {house.gateway.claim_code}")
+        await work.says("/whoami")
+        await work.says(f"/link {await home.makes_code()}")
+        await home.presses(words.YES)
         assert "(owner)" in await work.says("/whoami")
+        await home.says("/unlink fake:2")
+        assert "(owner)" in await home.says("/whoami")
+        assert "(member)" in await work.says("/whoami")
 
 
 async def test_a_split_account_takes_its_talk_and_notes_along(tmp_path: Path) -> None:

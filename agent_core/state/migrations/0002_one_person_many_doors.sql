@@ -4,7 +4,6 @@
 -- A room that remembers is somebody, too: `kind` tells it from people. `quiet_from` and
 -- `quiet_until` are minutes after midnight where the person lives. `asked_at` is when the
 -- model was told to ask for time zone and language. `joined_to` is who this one has become;
--- `owner_by` is the joined owner who made this one an owner, until they part again.
 ALTER TABLE people ADD COLUMN kind TEXT NOT NULL DEFAULT 'human' CHECK (kind IN ('human', 'room'));
 ALTER TABLE people ADD COLUMN language TEXT;
 ALTER TABLE people ADD COLUMN quiet_from INTEGER;
@@ -13,7 +12,6 @@ ALTER TABLE people ADD COLUMN verbosity TEXT NOT NULL DEFAULT 'normal'
     CHECK (verbosity IN ('quiet', 'normal', 'verbose'));
 ALTER TABLE people ADD COLUMN asked_at INTEGER;
 ALTER TABLE people ADD COLUMN joined_to INTEGER REFERENCES people (id);
-ALTER TABLE people ADD COLUMN owner_by INTEGER REFERENCES people (id);
 
 -- Who an account was before it was joined to its person; empty if it was nobody else.
 ALTER TABLE accounts ADD COLUMN came_from INTEGER REFERENCES people (id);

@@ -262,22 +262,11 @@ def test_what_could_not_be_delivered_is_the_keepers_to_retry(
     assert outbox.count_dead_of(connection, person_id=ann.id) == 1
 
 
-@pytest.mark.parametrize(
-    ("keeper", "gone", "expected"),
-    [("member", "member", "member"), ("owner", "member", "owner"), ("member", "owner", "owner")],
-)
-def test_who_is_joined_with_an_owner_is_one(
-    connection: Connection, ann: Person, ben: Person, keeper: str, gone: str, expected: str
-) -> None:
-    for person, role in ((ann, keeper), (ben, gone)):
-        if role == "owner":
-            people.make_owner(connection, person_id=person.id)
+def test_rights_are_not_inherited(connection: Connection, ann: Person, ben: Person) -> None:
+    people.make_owner(connection, person_id=ann.id)
     join(connection, ann, ben)
-    joined = people.find(connection, person_id=ann.id)
-    assert joined
-    assert joined.role == expected
-    owner = people.find_owner(connection)
-    assert owner == (joined if expected == "owner" else None)
+    found = (people.find(connection, person_id=person.id) for person in (ann, ben))
+    assert [person.role for person in found if person] == ["owner", "member"]
 
 
 def test_wishes_that_the_keeper_never_told_are_taken_over(
@@ -340,7 +329,7 @@ def test_a_split_gives_back_just_what_the_account_began(
     before = dump(connection)
     join(connection, ann, ben)
     split(connection, theirs, ben)
-    splitting.part(connection, keeper=ann.id, back=ben.id)
+    splitting.part(connection, back=ben.id)
     check_index(connection)
     after = dump(connection)
     assert finds(connection, ben, "tea") == 2
@@ -393,41 +382,6 @@ def test_what_an_account_asked_in_a_talk_of_a_whole_room_is_paid_by_who_it_is(
     assert (turn.person_id, turn.conversation_id) == (ben.id, shared.conversation.id)
     assert usage.total_since(connection, person_id=ben.id, since=0).calls == 1
     assert finds(connection, somebody, "tea") == 1
-
-
-def test_who_is_an_owner_by_somebody_is_none_without_them(
-    connection: Connection, ann: Person, ben: Person
-) -> None:
-    people.make_owner(connection, person_id=ben.id)
-    second = give_account(connection, ben, "slack")
-    first = people.list_accounts(connection, person_id=ben.id)[0]
-    join(connection, ann, ben)
-
-    def roles() -> list[str]:
-        found = (people.find(connection, person_id=person.id) for person in (ann, ben))
-        return [person.role for person in found if person]
-
-    split(connection, first, ben)
-    splitting.part(connection, keeper=ann.id, back=ben.id)
-    assert roles() == ["owner", "owner"], "another account of the owner is still hers"
-    split(connection, second, add_person(connection, "new"))
-    splitting.disown(connection, keeper=ann.id, back=ben.id)
-    assert roles() == ["member", "owner"]
-
-
-def test_who_was_an_owner_by_somebody_else_does_not_stay_one_alone(
-    connection: Connection, ann: Person, ben: Person
-) -> None:
-    cleo = add_person(connection, "cleo")
-    give_account(connection, cleo, "slack")
-    people.make_owner(connection, person_id=cleo.id)
-    bens = people.list_accounts(connection, person_id=ben.id)[0]
-    join(connection, ben, cleo)
-    join(connection, ann, ben)
-    split(connection, bens, ben)
-    splitting.part(connection, keeper=ann.id, back=ben.id)
-    found = {person.slug: person.role for person in people.list_all(connection)}
-    assert found == {"ann": "owner", "ben": "member"}
 
 
 def test_a_damaged_message_keeps_its_place_in_the_index_and_is_still_found_damaged(
