@@ -27,6 +27,7 @@ VERBOSITIES = {
 QUIET_NIGHT = "Quiet from 22:00 to 07:00"
 QUIET_OFF = "No quiet hours"
 NOT_YOUR_TURN = "Somebody else asked for what I am doing: they, or an owner, can stop it."
+NOT_YOURS_TO_MOVE = "Somebody else asked for what I am doing: it is answered where they asked."
 HERE_NOTHING = "Nothing is running that could go on here."
 STOPPED_NOTHING = "Nothing is running here."
 RETRY_NOTHING = "There is nothing to retry here."
@@ -149,6 +150,11 @@ def compose_home(status: str, settings: str) -> str:
 def describe_move(platform: str) -> str:
     """What is left of a live message whose turn goes on elsewhere."""
     return f"(I go on with this in {name_platform(platform)}.)"
+
+
+def describe_stop_elsewhere(platform: str) -> str:
+    """That a turn was stopped from another place than the one where it is answered."""
+    return f"Stopped what I was doing in {name_platform(platform)}."
 
 
 def name_platform(platform: str) -> str:

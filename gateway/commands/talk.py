@@ -29,8 +29,11 @@ async def _new(call: Call, house: House) -> Reply:
 async def _stop(call: Call, house: House) -> Reply:
     if not house.lanes.may_stop(call.conversation.id, call.person):
         return Reply(text=wording.NOT_YOUR_TURN)
-    is_stopped = house.lanes.stop(call.conversation.id)
     chat = translate.name_chat(call.message.address)
+    answered = house.lanes.place_of(call.conversation.id)
+    is_stopped = house.lanes.stop(call.conversation.id)
+    if is_stopped and answered and (answered.platform, answered.chat) != (call.platform, chat):
+        return Reply(text=wording.describe_stop_elsewhere(answered.platform))
     if call.person.is_owner and not call.message.address.is_direct:
         is_stopped = house.lanes.stop_at(call.platform, chat) or is_stopped
     if is_stopped:
@@ -80,6 +83,8 @@ async def _retry(call: Call, house: House) -> Reply:
 
 
 async def _here(call: Call, house: House) -> Reply:
+    if not house.lanes.may_stop(call.conversation.id, call.person):
+        return Reply(text=wording.NOT_YOURS_TO_MOVE)
     place = Place(
         platform=call.platform,
         chat=translate.name_chat(call.message.address),

@@ -1,8 +1,10 @@
 """Words, presses and commands turned against somebody else, and bad luck around joining."""
 
+import asyncio
 from pathlib import Path
 
-from agent_core.state import tasks
+from agent_core.ids import PersonId
+from agent_core.state import people, tasks
 from agent_core.state.database import Connection
 from gateway import wording
 from gateway import wording_people as words
@@ -98,3 +100,26 @@ async def test_in_a_room_whoami_names_no_account_of_elsewhere(tmp_path: Path) ->
         assert "fake:1" in told
         assert "fake:2" not in told
         assert "fake:2" in await home.says("/whoami")
+
+
+async def test_nobody_carries_off_the_answer_that_somebody_else_asked_for(tmp_path: Path) -> None:
+    """In a talk that a room shares, to where only they can read it."""
+    released = asyncio.Event()
+    model = FakeModel([released.wait, *say("For all of you.")])
+    async with running(tmp_path, model) as house:
+        ana = Side(house, "1", "Ana")
+        await ana.says("/help")
+        await house.gateway.database.write(
+            "owner", lambda c: people.make_owner(c, person_id=PersonId(1))
+        )
+        house.gateway.intake.forget_known()
+        room: dict[str, object] = {"chat": "den", "direct": False}
+        await ana.says("/room room", **room)
+        await house.chat.says("a long one", user="1", name="Ana", **room)
+        await house.until(lambda: model.streaming == 1)
+        await house.chat.says("/here", user="2", name="Bob", ticket="for Bob alone", **room)
+        refused = await house.chat.sees_text(wording.NOT_YOURS_TO_MOVE)
+        assert refused.ticket == "for Bob alone"
+        released.set()
+        answer = await house.chat.sees_text("For all of you.")
+        assert answer.ticket is None
