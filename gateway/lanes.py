@@ -14,12 +14,13 @@ from agent_core.state.people import Person
 from agent_core.state.turns import Turn
 from gateway import translate
 from gateway.fairness import FairGate
+from gateway.freshness import OutOfDate
 from gateway.questions import Questions
 from gateway.reins import Reins
 from gateway.rooms import Rooms
 from gateway.suspicion import wait_before
 from gateway.translate import Pending, Place
-from gateway.turns import OutOfDate, Turns
+from gateway.turns import Turns
 from gateway.workers import Workers
 
 _log = logging.getLogger(__name__)
@@ -136,6 +137,11 @@ class Lanes:
         ]
         return any(stopped)
 
+    def place_of(self, conversation_id: ConversationId) -> Place | None:
+        """Where the running turn of a conversation is answered, if one runs."""
+        reins = self._reins.get(conversation_id)
+        return reins.place if reins else None
+
     async def move(self, conversation_id: ConversationId, place: Place) -> bool:
         """Answer the running turn of a conversation elsewhere; False if there is none.
 
@@ -173,7 +179,7 @@ class Lanes:
         for conversation_id, reins in self._reins.items():
             if reins.active and reins.active.id == turn_id and reins.place and reins.asker:
                 spot = (reins.place.platform, reins.place.chat, reins.asker)
-                return _find_leading(self._workers.waiting(conversation_id), spot) is not None
+                return bool(_find_steers(self._workers.waiting(conversation_id), spot))
         return False
 
     async def _serve(self, conversation_id: ConversationId, queue: deque[Job]) -> None:
@@ -279,17 +285,23 @@ def _age_of(job: Job) -> int:
     return job.inbox_ids[0] if isinstance(job, Pending) else 0
 
 
-def _take_steers(queue: deque[Job], spot: Spot) -> list[Pending]:
-    """Take what steers a turn: what its person wrote there, up to what they want kept for later.
+def _find_steers(queue: deque[Job], spot: Spot) -> list[Pending]:
+    """What steers a turn: what its person wrote there, up to what they want kept for later.
 
     What others wrote meanwhile, or they themselves elsewhere, waits and holds nothing up.
     """
-    taken: list[Pending] = []
+    found: list[Pending] = []
     for job in queue:
         if isinstance(job, Pending) and _spot_of(job) == spot:
             if job.is_held:
                 break
-            taken.append(job)
+            found.append(job)
+    return found
+
+
+def _take_steers(queue: deque[Job], spot: Spot) -> list[Pending]:
+    """Take what steers a turn out of the queue."""
+    taken = _find_steers(queue, spot)
     left = [job for job in queue if not any(job is one for one in taken)]
     queue.clear()
     queue.extend(left)

@@ -51,6 +51,8 @@ class Presenter:
         self._paint_at: asyncio.TimerHandle | None = None
         self._status_at: asyncio.TimerHandle | None = None
         self._seen: tuple[str, str, str] | None = None
+        """The message that may have the sign."""
+        self._has_shown_eyes = False
         self._steps: dict[str, Step] = {}
         self.text = ""
         """What has been said of the present answer so far."""
@@ -73,16 +75,27 @@ class Presenter:
         elif isinstance(event, ToolEnded):
             self._note_step(event.call_id, event.name, "failed" if event.is_error else "done")
 
+    def assume_seen(self) -> None:
+        """An earlier process may have shown the sign on the message: it is to be taken away."""
+        if self._debt.answers is not None:
+            self._seen = (self._debt.platform, self._debt.chat, self._debt.answers)
+
     def move(self, adapter: ChatAdapter, debt: Debt) -> None:
         """Show the turn elsewhere from now on; what it showed so far is another's business."""
         self._live.is_over = self._status.is_over = True
         self._unsee()
         self._adapter, self._debt = adapter, debt
         self._live, self._status = LiveText(debt), LiveText(_as_status(debt))
+        if self._sign_at:
+            self._sign_at.cancel()
+        self._sign_at = self._loop.call_later(_FIRST_SIGN, self._give_sign)
         if self.text.strip():
             self._plan_words()
         if self._steps:
             self._plan_status()
+        if self._sign_at:
+            self._sign_at.cancel()
+            self._give_sign()
 
     def close(self) -> None:
         """Show nothing more; the final words go through the outbox."""
@@ -131,9 +144,10 @@ class Presenter:
     def _give_sign(self) -> None:
         debt, signs = self._debt, self._delivery.signs
         pause = 5.0
-        if self._seen is None and debt.answers is not None:
+        if not self._has_shown_eyes and debt.answers is not None:
             message = (debt.platform, debt.chat, debt.answers)
-            self._seen = message if signs.see(*message) else None
+            self._has_shown_eyes = signs.see(*message)
+            self._seen = message if self._has_shown_eyes else self._seen
         if isinstance(self._adapter, CanType):
             signs.type(debt.platform, debt.chat)
             pause = max(1.0, self._adapter.typing_lasts - 1.0)
@@ -142,7 +156,7 @@ class Presenter:
     def _unsee(self) -> None:
         if self._seen:
             self._delivery.signs.unsee(*self._seen)
-            self._seen = None
+        self._seen, self._has_shown_eyes = None, False
 
 
 def _as_status(debt: Debt) -> Debt:

@@ -60,6 +60,35 @@ async def test_here_moves_an_open_question_and_its_answer_counts_in_the_new_plac
         assert len(town.turns) == 2
 
 
+async def test_here_shows_at_once_where_the_answer_will_be(town: Stage) -> None:
+    telegram, discord, _ = town.accounts(ANNA)
+    async with town.open() as house:
+        await join(house, telegram, discord)
+        released = town.hold()
+        first = await telegram.says("a long one")
+        await house.until(lambda: telegram.signs(first))
+        here = await discord.says("/here")
+        await house.until(discord.typed, timeout=2)
+        await house.until(lambda: discord.signs(here), timeout=2)
+        await house.until(lambda: not telegram.signs(first))
+        released.set()
+        await house.until(lambda: texts(discord)[-1] == "echo: a long one")
+        assert answers((telegram,), "a long one") == 0
+
+
+async def test_stop_ends_an_answer_that_is_written_elsewhere_and_says_so(town: Stage) -> None:
+    telegram, discord, _ = town.accounts(ANNA)
+    async with town.open() as house:
+        await join(house, telegram, discord)
+        released = town.hold()
+        await house.notes(telegram.says("a long one"))
+        await house.until(lambda: len(town.turns) == 1)
+        await house.takes(discord.says("/stop"))
+        assert texts(discord)[-1] == "Stopped what I was doing in Telegram."
+        assert texts(telegram)[-1] == "(Stopped.)"
+        released.set()
+
+
 async def test_here_with_nothing_running_says_so(town: Stage) -> None:
     async with town.open() as house:
         for account in town.accounts(ANNA):
