@@ -25,6 +25,8 @@ class Reins:
     """Who asked for it, and may stop it."""
     place: Place | None = None
     """Where it is answered."""
+    is_resumed: bool = False
+    """True if an earlier process has begun it."""
     presenter: Presenter | None = None
     """What shows it, while it runs."""
     is_over: bool = False

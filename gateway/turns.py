@@ -4,10 +4,9 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from dataclasses import replace
 from typing import Protocol
 
-from agent_core.agent import ActiveTurn, Agent, Prepared
+from agent_core.agent import ActiveTurn, Agent
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.events import TurnEnded
 from agent_core.host import Host, Steer
@@ -17,11 +16,12 @@ from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.people import Person
 from agent_core.state.sessions import Conversation
-from agent_core.state.turns import Asked, Turn
+from agent_core.state.turns import Turn
 from agent_core.tools.asking import LeftOpen
 from agent_core.transcript import mend_text
 from gateway import hours, settling, translate, wording
 from gateway.delivery import Delivery
+from gateway.freshness import find_asked
 from gateway.presenter import Presenter
 from gateway.questions import Questions
 from gateway.reins import Reins
@@ -34,10 +34,6 @@ _STORE_PAUSE = 5.0
 
 Opened = tuple[OutboxRow | None, OutboxRow | None]
 """The live message and the status line that a turn has, if any."""
-
-
-class OutOfDate(Exception):
-    """A message is somebody else's by now, or belongs elsewhere: it has to be looked at again."""
 
 
 class LaneHost(Host, Protocol):
@@ -95,14 +91,9 @@ class Turns:
         reins.is_worded = True  # an edit that comes later comes too late
         said = tuple(translate.said(pending, zone=zone, now=now) for pending in batch)
         inbox_ids = [inbox_id for pending in batch for inbox_id in pending.inbox_ids]
-        place = translate.place_of(batch)
 
         def work(connection: Connection) -> ActiveTurn:
-            open_now = sessions.find_open(connection, conversation_id=newest.conversation.id)
-            if (open_now and open_now.id) != (prepared.session and prepared.session.id):
-                raise OutOfDate  # two people became one, or one two, in between
-            asked = _find_asked(connection, newest, place)
-            _check_session(connection, prepared)
+            asked = find_asked(connection, newest, prepared)
             active = self._agent.begin(connection, prepared, asked=asked, said=said, now=now)
             inbox.claim(connection, inbox_ids=inbox_ids, turn_id=active.id)
             return active
@@ -119,11 +110,14 @@ class Turns:
         """
         reins.place = _place_of(turn)
         reins.asker = turn.person_id
+        reins.is_resumed = True
         active, opened = await self._take_up(turn)
         if turn.platform not in self._adapters:
             await self._interrupt(active, "off")
             return
         if is_convicted(turn.attempts):
+            if turn.answers is not None:
+                self._delivery.signs.unsee(turn.platform, turn.chat, turn.answers)
             await self._interrupt(active, "crashed")
             return
         await self._database.write(
@@ -140,6 +134,8 @@ class Turns:
         active, old = reins.active, reins.place
         if active is None or old is None or reins.is_over:
             return False
+        if (old.platform, old.chat) == (place.platform, place.chat):
+            return True
         now = self._now()
 
         def work(connection: Connection) -> list[OutboxRow] | None:
@@ -155,7 +151,7 @@ class Turns:
             return False
         reins.place = place
         if reins.presenter:
-            reins.presenter.move(self._adapters[place.platform], _debt(active, place))
+            reins.presenter.move(self._adapters[place.platform], self._owing(active, place))
         self._delivery.owe(rows)
         return True
 
@@ -287,10 +283,12 @@ class Turns:
         presenter = reins.presenter = Presenter(
             self._delivery,
             self._adapters[reins.place.platform],
-            _debt(active, reins.place),
+            self._owing(active, reins.place),
             opened=opened,
             verbosity=active.person.verbosity,
         )
+        if reins.is_resumed:
+            presenter.assume_seen()
         try:
             async with reins.stoppable(), aclosing(self._agent.run(active, host)) as events:
                 async for event in events:
@@ -323,7 +321,6 @@ class Turns:
         now = self._now()
         told = settling.tell(ended, active.id, tools)
         is_answer = ended.ending == "answered"
-        is_quiet = hours.is_quiet(active.person, self.zone_of(active.person), now)
 
         def work(connection: Connection) -> list[OutboxRow]:
             turn = turns.find(connection, turn_id=active.id)
@@ -338,7 +335,7 @@ class Turns:
             )
             inbox.finish_turn(connection, turn_id=active.id)
             settling.owe_title(connection, active, now)
-            debt = replace(_debt(active, _place_of(turn)), is_silent=is_quiet)
+            debt = self._owing(active, _place_of(turn))
             adapter = self._adapters.get(debt.platform)
             words = told if is_answer else self._delivery.speller.spell(adapter, told)
             parts = adapter.split(words) if adapter else (words,)
@@ -357,40 +354,18 @@ class Turns:
             else:
                 return
 
-
-def _find_asked(connection: Connection, pending: Pending, place: Place) -> Asked:
-    """Who asks, as the database has it now. Raises `OutOfDate`."""
-    account = people.find_account(
-        connection, platform=pending.platform, user_id=pending.message.sender.user_id
-    )
-    if account and account.person_id != pending.person.id:
-        raise OutOfDate
-    return Asked(
-        person_id=pending.person.id,
-        account_id=account.id if account else None,
-        place=place.fields,
-    )
-
-
-def _check_session(connection: Connection, prepared: Prepared) -> None:
-    """A talk that was joined with another, or split, goes on elsewhere. Raises `OutOfDate`."""
-    seen = prepared.session
-    now = sessions.find_open(connection, conversation_id=prepared.scene.conversation.id)
-    known = (seen.id, seen.prompt_hash) if seen else None
-    if known != ((now.id, now.prompt_hash) if now else None):
-        raise OutOfDate
-
-
-def _debt(active: ActiveTurn, place: Place) -> Debt:
-    """What a turn owes to its place, still without words."""
-    return Debt(
-        platform=place.platform,
-        chat=place.chat,
-        body="",
-        person_id=active.person.id,
-        turn_id=active.id,
-        answers=place.answers,
-    )
+    def _owing(self, active: ActiveTurn, place: Place) -> Debt:
+        """What a turn owes to its place, still without words; it rings outside quiet hours."""
+        person = active.person
+        return Debt(
+            platform=place.platform,
+            chat=place.chat,
+            body="",
+            person_id=person.id,
+            turn_id=active.id,
+            answers=place.answers,
+            is_silent=hours.is_quiet(person, self.zone_of(person), self._now()),
+        )
 
 
 def _place_of(turn: Turn) -> Place:
