@@ -1,4 +1,4 @@
-"""The console page and its two companions, out of the package."""
+"""The console page and its companions, out of the package."""
 
 from collections.abc import Mapping
 from importlib import resources
@@ -9,6 +9,7 @@ _FILES: Mapping[str, tuple[str, str]] = {
     "/": ("console.html", "text/html"),
     "/console.css": ("console.css", "text/css"),
     "/console.js": ("console.js", "text/javascript"),
+    "/choices.js": ("choices.js", "text/javascript"),
     "/markdown.js": ("markdown.js", "text/javascript"),
     "/icon.svg": ("icon.svg", "image/svg+xml"),
 }

@@ -9,6 +9,7 @@ from pathlib import Path
 import yarl
 
 from adapters.contract import ChatAdapter
+from agent_core.models.contract import Model
 from gateway import app
 from gateway.app import Extensions, Gateway
 from gateway.http.server import serving_control, serving_page
@@ -34,9 +35,12 @@ class Served:
 
 @asynccontextmanager
 async def served(
-    home: Path, *, adapters: Mapping[str, ChatAdapter] | None = None
+    home: Path,
+    *,
+    adapters: Mapping[str, ChatAdapter] | None = None,
+    model: Model | None = None,
 ) -> AsyncIterator[Served]:
-    """Open the house with the stand-in for a model, and end it in order."""
+    """Open the house, with the stand-in if no model is given, and end it in order."""
     settings = load({"TALARIA_HOME": str(home), "TALARIA_HTTP__PORT": str(free_port())})
     stop = asyncio.Event()
     opened: asyncio.Future[Served] = asyncio.get_running_loop().create_future()
@@ -53,7 +57,7 @@ async def served(
             settings,
             stop=stop,
             companions=(serve,),
-            extensions=Extensions(adapters=adapters or {}),
+            extensions=Extensions(adapters=adapters or {}, model=model),
         )
     )
     done, _ = await asyncio.wait((running, opened), return_when=asyncio.FIRST_COMPLETED, timeout=20)

@@ -117,9 +117,10 @@ async def test_the_page_comes_with_its_parts_and_may_load_nothing_else(
     assert response.headers["Referrer-Policy"] == "no-referrer"
     assert house.token not in page
     kinds = {"/console.css": "text/css", "/console.js": "text/javascript"}
-    kinds |= {"/markdown.js": "text/javascript", "/icon.svg": "image/svg+xml"}
+    imported = {"/choices.js": "text/javascript", "/markdown.js": "text/javascript"}
+    kinds |= {"/icon.svg": "image/svg+xml"} | imported
     for path, kind in kinds.items():
-        assert path in page or path == "/markdown.js"
+        assert path in page or path in imported
         async with browser.get(house.address.with_path(path)) as part:
             assert (part.status, part.content_type) == (200, kind)
             assert part.headers["X-Content-Type-Options"] == "nosniff"
@@ -127,7 +128,7 @@ async def test_the_page_comes_with_its_parts_and_may_load_nothing_else(
 
 def test_the_page_never_makes_markup_of_text_and_names_no_other_host() -> None:
     texts = {path.name: path.read_text() for path in STATIC.iterdir()}
-    assert {"console.html", "console.css", "console.js", "markdown.js"} <= set(texts)
+    assert {"console.html", "console.css", "console.js", "choices.js", "markdown.js"} <= set(texts)
     for name, text in texts.items():
         for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
             assert word not in text, name
@@ -174,6 +175,29 @@ async def test_the_page_talks_through_its_websocket(
         second = uuid.uuid4().hex
         await line.write(type="message", id=second, text="/whoami")
         assert "owner" in (await line.hear("message"))["text"]
+
+
+async def test_a_button_is_pressed_through_the_websocket_and_only_with_the_token(
+    house: Served, browser: aiohttp.ClientSession
+) -> None:
+    foreign = {"Authorization": f"Bearer {house.token}", "Origin": "https://evil.example"}
+    for headers, code in (({}, 401), (foreign, 403)):
+        with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+            await browser.ws_connect(house.address / "console", headers=headers)
+        assert refused.value.status == code
+    await browser.get(house.page)
+    async with browser.ws_connect(house.address / "console") as websocket:
+        line = Line(websocket)
+        await line.write(type="hello", buttons=True)
+        await line.write(type="message", id="m1", text="/settings")
+        shown = await line.hear("message")
+        *_, night = shown["buttons"]
+        assert "22:00" in night["label"]
+        await line.write(type="press", id="p1", message=shown["id"], key=night["key"])
+        changed = await line.hear("edit")
+        assert changed["id"] == shown["id"]
+        assert "Quiet hours: 22:00-07:00" in changed["text"]
+        assert changed["buttons"] != shown["buttons"]
 
 
 async def test_a_line_break_in_a_frame_makes_no_second_line(

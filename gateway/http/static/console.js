@@ -1,22 +1,25 @@
 // The talk: a line to the house that mends itself, and what was said on it.
 
+import { Choices } from "./choices.js";
 import { render } from "./markdown.js";
 
 const SIGN_LASTS = 6000; // the house repeats the sign of its work more often than that
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 15000;
 const KEPT = 200; // messages that a reload of this tab finds again
+const STORE = "talk 2"; // the number is that of the form in which they are kept
 
 const [talk, form, words, send, stop, sign, line, greeting] = [
   "talk", "form", "words", "send", "stop", "sign", "line", "greeting",
 ].map((id) => document.getElementById(id));
 
-const shown = new Map(); // id -> {who, id, text, article}
-const unsent = new Map(); // id -> text: repeated until the house has stored it
+const shown = new Map(); // id -> {who, id, text, buttons, isLive, isAside, article, body, choices}
+const unsent = new Map(); // id -> line: repeated until the house has stored it
 let socket = null;
 let pause = FIRST_PAUSE;
 let signTimer = 0;
 let isWaiting = false;
+let isAsking = false; // the newest message waits for its reader, whose turn still runs
 let painting = null;
 
 function connect() {
@@ -24,7 +27,8 @@ function connect() {
   socket.onopen = () => {
     pause = FIRST_PAUSE;
     tellLine(true, "connected");
-    write({ type: "hello" });
+    write({ type: "hello", buttons: true });
+    forgetPassing();
     repeat();
   };
   socket.onmessage = (event) => hear(JSON.parse(event.data));
@@ -42,27 +46,44 @@ function hear(news) {
     keep();
   } else if (news.type === "typing") {
     showSign(true);
+    setWaiting(true);
+  } else if (news.type === "seen") {
+    shown.get(news.id)?.article.classList.toggle("seen", news.seen);
   } else if (news.type === "error") {
     tellLine(true, news.text);
     setTimeout(repeat, 2000);
   } else if (news.type === "message" || news.type === "edit") {
     showAnswer(news);
     write({ type: "got", key: news.key });
+  } else if (news.type === "delete") {
+    takeAway(news.id);
+    keep();
+    write({ type: "got", key: news.key });
   }
 }
 
 function say(text) {
   const id = makeId();
-  unsent.set(id, text);
   show("mine", id, text).article.classList.add("unsent");
-  keep();
-  write({ type: "message", id, text });
+  insist({ type: "message", id, text });
   setWaiting(true);
   scrollDown();
 }
 
+function press(message, key) {
+  insist({ type: "press", id: makeId(), message, key });
+  words.focus();
+}
+
+function insist(line) {
+  isAsking = false;
+  unsent.set(line.id, line);
+  keep();
+  write(line);
+}
+
 function repeat() {
-  for (const [id, text] of unsent) write({ type: "message", id, text });
+  for (const said of unsent.values()) write(said);
 }
 
 function write(fields) {
@@ -71,20 +92,23 @@ function write(fields) {
 
 function showAnswer(news) {
   const isAtEnd = talk.scrollHeight - talk.scrollTop - talk.clientHeight < 80;
-  const entry = show("theirs", news.id, news.text);
-  entry.article.classList.toggle("live", news.live);
+  const entry = show("theirs", news.id, news.text, news.buttons);
+  entry.isLive = news.live;
+  entry.isAside = news.live && news.silent;
+  entry.article.classList.toggle("live", entry.isLive);
+  entry.article.classList.toggle("aside", entry.isAside);
   entry.article.setAttribute("aria-busy", String(news.live));
   showSign(false);
-  if (news.live) {
-    setWaiting(true);
-  } else {
-    setWaiting(false);
+  setWaiting(news.live);
+  if (!news.live) {
+    isAsking = news.buttons.length > 0;
+    for (const other of shown.values()) other.choices?.release();
     keep();
   }
   if (isAtEnd) requestAnimationFrame(scrollDown);
 }
 
-function show(who, id, text) {
+function show(who, id, text, buttons = []) {
   let entry = shown.get(id);
   if (!entry) {
     greeting.hidden = true;
@@ -96,14 +120,33 @@ function show(who, id, text) {
     const body = document.createElement("div");
     body.className = "body";
     article.append(speaker, body);
+    entry = { who, id, article, body, isLive: false, isAside: false };
+    if (who === "theirs") {
+      entry.choices = new Choices((key) => press(id, key));
+      article.append(entry.choices.element);
+    }
     talk.append(article);
-    entry = { who, id, article, body };
     shown.set(id, entry);
   }
   entry.text = text;
+  entry.buttons = buttons;
+  entry.choices?.show(buttons);
   if (who === "mine") entry.body.textContent = text;
   else paint(entry);
   return entry;
+}
+
+function takeAway(id) {
+  shown.get(id)?.article.remove();
+  shown.delete(id);
+}
+
+// What was passing when the line broke may be over; what is not is shown again.
+function forgetPassing() {
+  for (const { id, isAside, article } of [...shown.values()]) {
+    article.classList.remove("seen");
+    if (isAside) takeAway(id);
+  }
 }
 
 // A growing answer may change more often than a screen can show it.
@@ -118,8 +161,13 @@ function paint(entry) {
 
 function showSign(isOn) {
   clearTimeout(signTimer);
-  sign.hidden = !isOn;
-  if (isOn) signTimer = setTimeout(() => showSign(false), SIGN_LASTS);
+  sign.hidden = !isOn || isAsking;
+  if (isOn) signTimer = setTimeout(endSign, SIGN_LASTS);
+}
+
+function endSign() {
+  showSign(false);
+  setWaiting(false);
 }
 
 function setWaiting(isOn) {
@@ -143,22 +191,24 @@ function makeId() {
   ).join("");
 }
 
-// What this tab has shown and not yet sent survives a reload, and ends with the tab.
+// What this tab has shown and not yet sent survives a reload, and ends with the tab. What still
+// grows is not kept: the house shows it again.
 function keep() {
-  const entries = [...shown.values()].slice(-KEPT).map(({ who, id, text }) => ({ who, id, text }));
+  const final = [...shown.values()].filter((entry) => !entry.isLive).slice(-KEPT);
+  const entries = final.map(({ who, id, text, buttons }) => ({ who, id, text, buttons }));
   try {
-    sessionStorage.setItem("talk", JSON.stringify({ entries, unsent: [...unsent] }));
+    sessionStorage.setItem(STORE, JSON.stringify({ entries, unsent: [...unsent.values()] }));
   } catch (error) {
     console.warn("This tab can't keep the talk over a reload:", error);
   }
 }
 
 function recall() {
-  const kept = JSON.parse(sessionStorage.getItem("talk") ?? '{"entries":[],"unsent":[]}');
-  for (const { who, id, text } of kept.entries) show(who, id, text);
-  for (const [id, text] of kept.unsent) {
-    unsent.set(id, text);
-    shown.get(id)?.article.classList.add("unsent");
+  const kept = JSON.parse(sessionStorage.getItem(STORE) ?? '{"entries":[],"unsent":[]}');
+  for (const { who, id, text, buttons } of kept.entries) show(who, id, text, buttons);
+  for (const said of kept.unsent) {
+    unsent.set(said.id, said);
+    shown.get(said.id)?.article.classList.add("unsent");
   }
   requestAnimationFrame(() => requestAnimationFrame(scrollDown));
 }
