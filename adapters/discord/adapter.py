@@ -25,11 +25,11 @@ from adapters.discord.receive import receive
 from adapters.discord.render import TEXT_LIMIT, measure
 from adapters.discord.settings import DiscordSettings, read_settings
 from adapters.discord.wire import Connection
-from adapters.discord.words import Json
 from adapters.errors import AdapterError, AdapterStopped, MessageGone, Unreachable
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
 from adapters.split import split_markdown
+from adapters.untrusted import Json
 
 _log = logging.getLogger(__name__)
 

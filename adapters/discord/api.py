@@ -9,9 +9,10 @@ import discord
 from adapters.discord.places import Place, read_place
 from adapters.discord.refusals import AlreadyThere, TooLate
 from adapters.discord.wire import Call, Connection
-from adapters.discord.words import Json, number_in, part, parts, plain_name, text_in
 from adapters.errors import Unreachable, Unsure
+from adapters.letters import plain_name
 from adapters.messages import OutboundFile
+from adapters.untrusted import Json, inside, number_in, parts, words_in
 
 _PAGE = 100
 _CHANNEL = "/channels/{channel_id}"
@@ -76,7 +77,7 @@ class Api:
     async def fetch_place(self, channel_id: str) -> Place:
         """A channel that the gateway did not describe, such as a direct talk or an old thread."""
         channel = await self._get(_CHANNEL, channel_id=channel_id)
-        guild_id = text_in(channel, "guild_id")
+        guild_id = words_in(channel, "guild_id")
         guild = self._client.get_guild(int(guild_id)) if guild_id else None
         return read_place(channel, guild=plain_name(guild.name) if guild else "")
 
@@ -87,8 +88,8 @@ class Api:
             return known
         guild = await self._get("/guilds/{guild_id}", guild_id=guild_id)
         for role in parts(guild, "roles"):
-            if (part(role, "tags") or {}).get("bot_id") == self.bot:
-                return text_in(role, "id")
+            if inside(role, "tags").get("bot_id") == self.bot:
+                return words_in(role, "id")
         return ""
 
     async def count_members(self, guild_id: str) -> int:
@@ -101,7 +102,7 @@ class Api:
         )
         known = self._client.get_guild(int(guild_id))
         told = (known.member_count or 0) if known else 0
-        return max(number_in(guild, "approximate_member_count"), told)
+        return max(number_in(guild, "approximate_member_count", default=0), told)
 
     async def read_history(self, channel_id: str, after: str) -> AsyncIterator[list[Json]]:
         """What was said in a channel behind a message, oldest first, in pages."""
@@ -146,7 +147,7 @@ class Api:
             lost=Unsure,
             ids={"channel_id": channel_id},
         )
-        return text_in(made, "id")
+        return words_in(made, "id")
 
     async def change(self, channel_id: str, message_id: str, body: Json) -> None:
         """Make a message read so."""

@@ -15,9 +15,10 @@ from adapters.discord.pauses import Pauses
 from adapters.discord.promises import Promises
 from adapters.discord.receive import BUTTON, PRESS, is_for_us
 from adapters.discord.settings import DiscordSettings
-from adapters.discord.words import Json, id_in, part, snowflake_at, text_in
+from adapters.discord.words import id_in, snowflake_at
 from adapters.errors import Unreachable
 from adapters.messages import RawEvent
+from adapters.untrusted import Json, inside, words_in
 
 _log = logging.getLogger(__name__)
 
@@ -201,7 +202,7 @@ async def _end(tasks: Collection[asyncio.Task[None]]) -> None:
 
 
 def _is_ours(interaction: Json) -> bool:
-    data = part(interaction, "data") or {}
+    data = inside(interaction, "data")
     if interaction.get("type") == PRESS:
-        return text_in(data, "custom_id").startswith(BUTTON)
+        return words_in(data, "custom_id").startswith(BUTTON)
     return interaction.get("type") == _COMMAND and data.get("type") == 1

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from adapters.discord.receive import Context, pack
-from adapters.discord.words import Json, id_in, text_in
+from adapters.discord.words import id_in
 from adapters.ids import EventId
 from adapters.messages import RawEvent
+from adapters.untrusted import Json, words_in
 
 HeardKind = Literal["message", "edit", "interaction", "mark"]
 
@@ -105,7 +106,7 @@ def make_event(heard: Heard, *, is_in_order: bool) -> RawEvent:
         case "message":
             event_id = f"{bot}/{name}"
         case "edit":
-            event_id = f"{bot}/{name}/{text_in(heard.data, 'edited_timestamp')}"
+            event_id = f"{bot}/{name}/{words_in(heard.data, 'edited_timestamp')}"
         case "interaction":
             event_id = f"{bot}/i/{name}"
         case "mark":

@@ -15,8 +15,8 @@ from yarl import URL
 
 from adapters.discord.pauses import Pauses, Starts
 from adapters.discord.settings import DiscordSettings
-from adapters.discord.words import Json
 from adapters.errors import Unreachable
+from adapters.untrusted import Json
 
 # Talaria makes no calls; without this discord.py warns at every start that it could not.
 discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False

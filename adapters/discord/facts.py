@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator, Callable
 from adapters.discord.api import Api
 from adapters.discord.places import Place
 from adapters.discord.receive import Context
-from adapters.discord.words import Json, marked_ids, number_in, part, text_in
+from adapters.discord.words import marked_ids
 from adapters.errors import AdapterError
+from adapters.untrusted import Json, inside, number_in, words_in
 
 _REMEMBERED = 4096
 _DIRECT = 1
@@ -26,9 +27,9 @@ class Facts:
 
         Raises `Unreachable` and `ValueError`.
         """
-        api, guild_id = self._api(), text_in(data, "guild_id")
+        api, guild_id = self._api(), words_in(data, "guild_id")
         place = api.known_place(channel_id) or self._places.get(channel_id)
-        if place is None and not guild_id and number_in(data, "channel_type") == _DIRECT:
+        if place is None and not guild_id and number_in(data, "channel_type", default=0) == _DIRECT:
             place = self._keep(Place(channel_id=channel_id, kind=_DIRECT))
         role = api.known_role(guild_id) if guild_id else ""
         return self._context(data, place, role=role, guild_id=guild_id)
@@ -57,20 +58,23 @@ class Facts:
 
     def is_ours(self, message: Json) -> bool:
         """Whether the bot wrote a message. Raises `Unreachable` and `ValueError`."""
-        return (part(message, "author") or {}).get("id") == self._api().bot
+        return inside(message, "author").get("id") == self._api().bot
 
     async def place_of(self, message: Json, channel_id: str) -> Place:
         """The channel of a live message; from the message alone if Discord does not tell."""
         try:
             return await self.place(channel_id)
         except AdapterError:
-            kind, guild_id = number_in(message, "channel_type"), text_in(message, "guild_id")
+            kind, guild_id = (
+                number_in(message, "channel_type", default=0),
+                words_in(message, "guild_id"),
+            )
             return Place(channel_id=channel_id, kind=kind, guild_id=guild_id)
 
     def _context(self, data: Json, place: Place | None, *, role: str, guild_id: str) -> Context:
         api = self._api()
-        answered = part(data, "referenced_message") or {}
-        ids = marked_ids(text_in(data, "content")) | marked_ids(text_in(answered, "content"))
+        answered = inside(data, "referenced_message")
+        ids = marked_ids(words_in(data, "content")) | marked_ids(words_in(answered, "content"))
         return Context(
             bot=api.bot,
             role=role,

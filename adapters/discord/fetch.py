@@ -3,9 +3,9 @@
 from adapters.discord.api import Api
 from adapters.discord.media import snapshots
 from adapters.discord.wire import Expired
-from adapters.discord.words import parts, text_in
 from adapters.errors import ChatGone, MessageGone, Rejected
 from adapters.messages import Attachment
+from adapters.untrusted import parts, words_in
 
 _GONE = "The file is no longer on Discord."
 
@@ -38,7 +38,7 @@ async def _ask_anew(api: Api, channel_id: str, message_id: str, file_id: str) ->
     for content in (message, *snapshots(message)):
         for file in parts(content, "attachments"):
             if file.get("id") == file_id:
-                return text_in(file, "url")
+                return words_in(file, "url")
     raise Rejected(_GONE)
 
 

@@ -9,9 +9,9 @@ from adapters.discord.places import channel_of
 from adapters.discord.receive import NO_MESSAGE
 from adapters.discord.refusals import ChannelUnknown
 from adapters.discord.render import render
-from adapters.discord.words import Json, part, parts
 from adapters.errors import Unsure
 from adapters.messages import OutboundMessage
+from adapters.untrusted import Json, inside, parts
 
 _MOST_PAGES = 10
 _REMEMBERED = 4096
@@ -71,9 +71,9 @@ def _pick(page: Iterable[Json], message: OutboundMessage, bot: str) -> str | Non
     files = [message.file.name] if message.file else []
     answered = answered_by(message)
     for one in page:
-        reference = (part(one, "message_reference") or {}).get("message_id")
+        reference = inside(one, "message_reference").get("message_id")
         if (
-            (part(one, "author") or {}).get("id") == bot
+            inside(one, "author").get("id") == bot
             and str(one.get("content", "")).strip() == content
             and [file.get("filename") for file in parts(one, "attachments")] == files
             and reference in (answered, None)  # what was answered may be gone

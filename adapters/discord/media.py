@@ -1,7 +1,9 @@
 """Classifies what comes with a Discord message and is not text; pure."""
 
-from adapters.discord.words import Json, id_in, number_in, part, parts, plain_name, text_in
+from adapters.discord.words import id_in
+from adapters.letters import plain_name
 from adapters.messages import Attachment, AttachmentKind
+from adapters.untrusted import Json, inside, number_in, part, parts, words_in
 
 IS_VOICE = 1 << 13
 """Flag of messages that are one voice note (Discord API, message flags)."""
@@ -23,40 +25,40 @@ def read_attachments(message: Json, channel_id: str, message_id: str) -> tuple[A
     place = f"{channel_id}/{message_id}"
     found: list[Attachment] = []
     for content in (message, *snapshots(message)):
-        is_voice = bool(number_in(content, "flags") & IS_VOICE)
+        is_voice = bool(number_in(content, "flags", default=0) & IS_VOICE)
         found += [_file(file, place, is_voice) for file in parts(content, "attachments")]
         found += [_sticker(sticker, place) for sticker in parts(content, "sticker_items")]
         poll = part(content, "poll")
         if poll is not None:
-            question = text_in(part(poll, "question") or {}, "text")
+            question = words_in(inside(poll, "question"), "text")
             found.append(Attachment(kind="other", file_id="", name=plain_name(f"poll: {question}")))
     return tuple(found)
 
 
 def snapshots(message: Json) -> list[Json]:
     """What was passed on in a message. Raises `ValueError`."""
-    return [part(item, "message") or {} for item in parts(message, "message_snapshots")]
+    return [inside(item, "message") for item in parts(message, "message_snapshots")]
 
 
 def _file(file: Json, place: str, is_voice: bool) -> Attachment:
-    media_type = text_in(file, "content_type").partition(";")[0].strip().lower()
+    media_type = words_in(file, "content_type").partition(";")[0].strip().lower()
     kind: AttachmentKind = "document"
     for prefix, one in _BY_MEDIA_TYPE:
         if media_type.startswith(prefix):
             kind = one
     return Attachment(
         kind="voice" if is_voice else kind,
-        file_id=f"{place}/{id_in(file, 'id')}/{text_in(file, 'url')}",
-        name=plain_name(text_in(file, "filename")) or None,
+        file_id=f"{place}/{id_in(file, 'id')}/{words_in(file, 'url')}",
+        name=plain_name(words_in(file, "filename")) or None,
         media_type=media_type or None,
-        size=number_in(file, "size") if "size" in file else None,
+        size=number_in(file, "size", default=0) if "size" in file else None,
     )
 
 
 def _sticker(sticker: Json, place: str) -> Attachment:
     sticker_id = id_in(sticker, "id")
-    name = plain_name(text_in(sticker, "name")) or None
-    known = _STICKERS.get(number_in(sticker, "format_type"))
+    name = plain_name(words_in(sticker, "name")) or None
+    known = _STICKERS.get(number_in(sticker, "format_type", default=0))
     if known is None:
         return Attachment(kind="sticker", file_id="", name=name)
     ending, media_type = known

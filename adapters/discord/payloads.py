@@ -8,9 +8,9 @@ from adapters.abilities import MenuEntry
 from adapters.discord.places import Place, can_write
 from adapters.discord.receive import BUTTON, NO_MESSAGE, PRESS
 from adapters.discord.render import render
-from adapters.discord.words import Json
 from adapters.errors import Rejected
 from adapters.messages import Button, ButtonStyle, OutboundMessage
+from adapters.untrusted import Json
 
 MOST_BUTTONS = 25
 """Five rows of five (Discord API, action rows)."""

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
-from adapters.discord.words import Json, id_in, number_in, part, plain_name, text_in
+from adapters.discord.words import id_in
 from adapters.errors import Rejected
 from adapters.ids import Address
+from adapters.letters import plain_name
+from adapters.untrusted import Json, inside, number_in, words_in
 
 _TEXT, _DIRECT, _GROUP, _NEWS = 0, 1, 3, 5
 _THREADS = (10, 11, 12)
@@ -63,11 +65,11 @@ def read_place(channel: Json, *, guild_id: str = "", guild: str = "") -> Place:
     """A channel as REST, interactions and `write_place` tell of it. Raises `ValueError`."""
     return Place(
         channel_id=id_in(channel, "id"),
-        kind=number_in(channel, "type"),
-        name=plain_name(text_in(channel, "name")),
-        parent_id=text_in(channel, "parent_id"),
-        guild_id=text_in(channel, "guild_id") or guild_id,
-        guild=text_in(channel, "guild_name") or guild,
+        kind=number_in(channel, "type", default=0),
+        name=plain_name(words_in(channel, "name")),
+        parent_id=words_in(channel, "parent_id"),
+        guild_id=words_in(channel, "guild_id") or guild_id,
+        guild=words_in(channel, "guild_name") or guild,
     )
 
 
@@ -85,17 +87,17 @@ def write_place(place: Place) -> Json:
 
 def is_forward(message: Json) -> bool:
     """True when the sender only passed on what is in it. Raises `ValueError`."""
-    reference = part(message, "message_reference") or {}
-    return number_in(reference, "type") == _FORWARD
+    reference = inside(message, "message_reference")
+    return number_in(reference, "type", default=0) == _FORWARD
 
 
 def can_write(interaction: Json, place: Place) -> bool:
     """Whether the bot may write where it was called upon, as itself. Raises `ValueError`."""
     if place.is_direct:
         return bool(interaction.get("context", _WITH_BOT) == _WITH_BOT)
-    if "0" not in (part(interaction, "authorizing_integration_owners") or {}):
+    if "0" not in (inside(interaction, "authorizing_integration_owners")):
         return False  # a person brought it along; to the place it is a stranger
-    permissions = text_in(interaction, "app_permissions")
+    permissions = words_in(interaction, "app_permissions")
     if not place.guild_id or not permissions.isdecimal():
         return False
     return bool(int(permissions) & (_SEND_IN_THREADS if place.is_thread else _SEND))

@@ -8,8 +8,9 @@ from adapters.discord.api import Api
 from adapters.discord.payloads import make_acknowledgement
 from adapters.discord.places import read_place
 from adapters.discord.receive import make_ticket
-from adapters.discord.words import Json, id_in, part
+from adapters.discord.words import id_in
 from adapters.errors import AdapterError
+from adapters.untrusted import Json, inside
 
 _log = logging.getLogger(__name__)
 
@@ -35,7 +36,7 @@ class Promises:
     async def make(self, interaction: Json) -> None:
         """Acknowledge what was expected. What goes wrong is logged: the answer still may go."""
         try:
-            place = read_place(part(interaction, "channel") or {})
+            place = read_place(inside(interaction, "channel"))
             body = make_acknowledgement(interaction, place)
             await self._api().answer_interaction(make_ticket(interaction), body)
         except (AdapterError, ValueError) as error:

@@ -8,21 +8,11 @@ from typing import Any
 
 from adapters.discord.media import read_attachments, snapshots
 from adapters.discord.places import Place, can_write, is_forward, read_place, write_place
-from adapters.discord.words import (
-    Json,
-    id_in,
-    name_of,
-    number_in,
-    part,
-    parts,
-    plain_name,
-    plain_text,
-    spell,
-    text_in,
-    time_of,
-)
+from adapters.discord.words import id_in, name_of, spell, time_of
 from adapters.ids import PlatformMessageId, PlatformUserId
+from adapters.letters import plain_name, plain_text
 from adapters.messages import ButtonPress, InboundMessage, Quote, Sender
+from adapters.untrusted import Json, inside, number_in, part, parts, words_in
 
 BUTTON = "t:"
 """What the names of our buttons begin with, so that another program's are told apart."""
@@ -80,16 +70,16 @@ def is_for_us(message: Json, context: Context) -> bool:
     author = part(message, "author")
     if author is None or author.get("bot") or message.get("webhook_id"):
         return False
-    if number_in(message, "type") not in _WRITTEN:
+    if number_in(message, "type", default=0) not in _WRITTEN:
         return False
     if context.place.is_direct if context.place else not message.get("guild_id"):
         return True
-    answered = part(message, "referenced_message") or {}
+    answered = inside(message, "referenced_message")
     roles = message.get("mention_roles")
     return (
         any(user.get("id") == context.bot for user in parts(message, "mentions"))
         or bool(context.role and isinstance(roles, list) and context.role in roles)
-        or (part(answered, "author") or {}).get("id") == context.bot
+        or inside(answered, "author").get("id") == context.bot
     )
 
 
@@ -101,7 +91,7 @@ def receive(payload: str) -> InboundMessage | ButtonPress | None:
     envelope = json.loads(payload)
     if not isinstance(envelope, dict):
         raise ValueError("an event is no object")
-    context = _read_context(part(envelope, "context") or {})
+    context = _read_context(inside(envelope, "context"))
     for key in ("message", "edit"):
         message = part(envelope, key)
         if message is not None:
@@ -116,10 +106,10 @@ def receive(payload: str) -> InboundMessage | ButtonPress | None:
 
 def _read_context(packed: Json) -> Context:
     place = part(packed, "place")
-    names: dict[str, Any] = part(packed, "names") or {}
+    names: dict[str, Any] = inside(packed, "names")
     return Context(
         bot=id_in(packed, "bot"),
-        role=text_in(packed, "role"),
+        role=words_in(packed, "role"),
         threads=packed.get("threads") is True,
         place=read_place(place) if place else None,
         names={key: name for key, name in names.items() if isinstance(name, str)},
@@ -135,12 +125,12 @@ def _read_message(message: Json, context: Context, *, is_edit: bool) -> InboundM
     attachments = read_attachments(message, place.channel_id, message_id)
     passed_on = snapshots(message) if is_forward(message) else []
     text = "\n\n".join(
-        spell(text_in(one, "content"), _names(one, context), context.ours)
+        spell(words_in(one, "content"), _names(one, context), context.ours)
         for one in (passed_on or [message])
     )
     if author.get("bot") or not (text or attachments or is_addressed):
         return None
-    username = plain_name(text_in(author, "username"))
+    username = plain_name(words_in(author, "username"))
     return InboundMessage(
         address=place.address(starts=message_id if context.threads and is_addressed else None),
         message_id=PlatformMessageId(message_id),
@@ -170,7 +160,7 @@ def _names(message: Json, context: Context) -> dict[str, str]:
 
 
 def _edited_at(message: Json) -> int:
-    moment = text_in(message, "edited_timestamp")
+    moment = words_in(message, "edited_timestamp")
     return int(datetime.fromisoformat(moment).timestamp() * 1000)
 
 
@@ -179,7 +169,7 @@ def _read_quote(message: Json, context: Context) -> Quote | None:
     author = part(answered, "author") if answered else None
     if answered is None or author is None:
         return None
-    words = spell(text_in(answered, "content"), _names(answered, context), frozenset())
+    words = spell(words_in(answered, "content"), _names(answered, context), frozenset())
     if not words:
         found = read_attachments(answered, "", "")
         words = " ".join(f"[{attachment.name or attachment.kind}]" for attachment in found)
@@ -190,7 +180,7 @@ def _read_interaction(interaction: Json, context: Context) -> InboundMessage | B
     data, channel = part(interaction, "data"), part(interaction, "channel")
     if data is None or channel is None:
         return None  # a ping, or one that happens nowhere
-    place = context.place or read_place(channel, guild_id=text_in(interaction, "guild_id"))
+    place = context.place or read_place(channel, guild_id=words_in(interaction, "guild_id"))
     ticket = None if can_write(interaction, place) else make_ticket(interaction)
     address = place.address(ticket=ticket)
     member = part(interaction, "member")
@@ -201,19 +191,19 @@ def _read_interaction(interaction: Json, context: Context) -> InboundMessage | B
     sender = Sender(
         user_id=PlatformUserId(id_in(user, "id")),
         display_name=name_of(user, member),
-        username=plain_name(text_in(user, "username")) or None,
-        language=text_in(interaction, "locale") or None,
+        username=plain_name(words_in(user, "username")) or None,
+        language=words_in(interaction, "locale") or None,
     )
-    kind = number_in(interaction, "type")
-    if kind == PRESS and text_in(data, "custom_id").startswith(BUTTON):
+    kind = number_in(interaction, "type", default=0)
+    if kind == PRESS and words_in(data, "custom_id").startswith(BUTTON):
         return ButtonPress(
             address=address,
-            message_id=PlatformMessageId(id_in(part(interaction, "message") or {}, "id")),
+            message_id=PlatformMessageId(id_in(inside(interaction, "message"), "id")),
             sender=sender,
-            key=text_in(data, "custom_id").removeprefix(BUTTON),
+            key=words_in(data, "custom_id").removeprefix(BUTTON),
             sent_at=time_of(interaction_id),
         )
-    if kind != _COMMAND or number_in(data, "type") != _SLASH:
+    if kind != _COMMAND or number_in(data, "type", default=0) != _SLASH:
         return None
     return InboundMessage(
         address=address,
@@ -228,11 +218,11 @@ def _read_interaction(interaction: Json, context: Context) -> InboundMessage | B
 
 def make_ticket(interaction: Json) -> str:
     """The right to answer a command for 15 minutes. Raises `ValueError`."""
-    return f"{id_in(interaction, 'id')}:{text_in(interaction, 'token')}"
+    return f"{id_in(interaction, 'id')}:{words_in(interaction, 'token')}"
 
 
 def _command(data: Json) -> str:
     """A slash command as the words that would say the same."""
-    words = [f"/{text_in(data, 'name')}"]
+    words = [f"/{words_in(data, 'name')}"]
     words += [str(option.get("value", "")) for option in parts(data, "options")]
     return plain_text(" ".join(words)).strip()

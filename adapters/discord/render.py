@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from adapters.letters import count_units
 from adapters.markdown import (
     Block,
     CodeBlock,
@@ -43,8 +44,7 @@ _WIDE_FENCE = re.compile("`(?=``)")
 
 def measure(text: str) -> int:
     """The length of what Discord gets for a text, in UTF-16 units."""
-    shown = render(text)
-    return len(shown.encode("utf-16-le")) // 2
+    return count_units(render(text))
 
 
 def render(markdown: str) -> str:

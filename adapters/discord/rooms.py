@@ -8,10 +8,12 @@ from adapters.discord.facts import Facts
 from adapters.discord.payloads import EYES, make_message
 from adapters.discord.places import channel_of
 from adapters.discord.refusals import ChannelUnknown, NoReplies, NotPermitted
-from adapters.discord.words import plain_name, spell, text_in
+from adapters.discord.words import spell
 from adapters.errors import ChatGone, MessageGone, Rejected
 from adapters.ids import Address
+from adapters.letters import plain_name
 from adapters.messages import OutboundMessage
+from adapters.untrusted import words_in
 
 _TITLE = "Talk"
 _FRESH = 55.0
@@ -52,7 +54,7 @@ async def _open(api: Api, channel_id: str, message_id: str) -> None:
     """Open the thread of a message, named after its words."""
     try:
         message = await api.fetch_message(channel_id, message_id)
-        words = spell(text_in(message, "content"), {}, frozenset((api.bot,)))
+        words = spell(words_in(message, "content"), {}, frozenset((api.bot,)))
         await api.open_thread(channel_id, message_id, plain_name(words) or _TITLE)
     except MessageGone as error:
         raise ChatGone(f"The message that was to open a thread is gone. {error}") from error

@@ -6,9 +6,10 @@ from adapters.discord.api import Api
 from adapters.discord.payloads import SILENT, make_content
 from adapters.discord.receive import NO_MESSAGE
 from adapters.discord.render import render
-from adapters.discord.words import Json, number_in, text_in, time_of
+from adapters.discord.words import time_of
 from adapters.errors import ChatGone, MessageGone, Unsure
 from adapters.messages import OutboundMessage
+from adapters.untrusted import Json, number_in, words_in
 
 _LASTS = 15 * 60
 """Seconds for which Discord lets a command be answered (interaction tokens)."""
@@ -41,7 +42,7 @@ async def send(api: Api, ticket: str, message: OutboundMessage) -> str:
     method, which = "POST", ""
     if await _is_promised(api, ticket):
         method, which = "PATCH", _ORIGINAL
-    return text_in(await api.hook(method, ticket, which, body=body, file=message.file), "id")
+    return words_in(await api.hook(method, ticket, which, body=body, file=message.file), "id")
 
 
 async def edit(api: Api, ticket: str, message: OutboundMessage, message_id: str) -> None:
@@ -63,16 +64,16 @@ async def find(api: Api, ticket: str, message: OutboundMessage) -> str | None:
     """
     check(ticket)
     original = await _original(api, ticket)
-    if original is not None and number_in(original, "flags") & _PROMISED:
+    if original is not None and number_in(original, "flags", default=0) & _PROMISED:
         return None
-    if original is not None and text_in(original, "content").strip() == render(message.text):
-        return text_in(original, "id")
+    if original is not None and words_in(original, "content").strip() == render(message.text):
+        return words_in(original, "id")
     raise Unsure("Discord does not show what was said there.")
 
 
 async def _is_promised(api: Api, ticket: str) -> bool:
     original = await _original(api, ticket)
-    return original is not None and bool(number_in(original, "flags") & _PROMISED)
+    return original is not None and bool(number_in(original, "flags", default=0) & _PROMISED)
 
 
 async def _original(api: Api, ticket: str) -> Json | None:

@@ -15,9 +15,9 @@ from adapters.discord.client import Client, Ears
 from adapters.discord.pauses import Starts
 from adapters.discord.refusals import WIRE_ERRORS, translate
 from adapters.discord.settings import DiscordSettings
-from adapters.discord.words import Json
 from adapters.errors import AdapterError, RateLimited, Rejected, Unreachable
 from adapters.messages import OutboundFile
+from adapters.untrusted import Json
 
 _ANSWER_TIMEOUT = 20.0
 """discord.py repeats a call that got a 5xx for up to 25 s; the rest is the hall's."""

@@ -34,11 +34,11 @@ from adapters.slack.rooms import Rooms
 from adapters.slack.sessions import Sessions
 from adapters.slack.settings import SlackSettings, read_settings
 from adapters.slack.sockets import Sockets
+from adapters.slack.stamps import is_ts
 from adapters.slack.streams import Streams
 from adapters.slack.tickets import Tickets, is_whisper
 from adapters.slack.tracks import Recent, Tracks
 from adapters.slack.webhook import serving
-from adapters.slack.words import is_ts
 from adapters.split import split_markdown
 
 _log = logging.getLogger(__name__)

@@ -34,7 +34,7 @@ from adapters.slack.refusals import (
     token_refused,
 )
 from adapters.slack.settings import SlackSettings
-from adapters.slack.words import Json, part, parts, text_in
+from adapters.untrusted import Json, inside, parts, text_in, words_in
 
 _CONNECT_TIMEOUT = 10.0
 _ANSWER_TIMEOUT = 30.0
@@ -123,7 +123,7 @@ class Api:
                 answer = read(await web.auth_test())
                 me = Me(
                     user_id=text_in(answer, "user_id"),
-                    bot_id=text_in(answer, "bot_id", default=""),
+                    bot_id=words_in(answer, "bot_id"),
                     team_id=text_in(answer, "team_id"),
                 )
         except ChatGone as error:  # where there is no chat, the account is the bot's own
@@ -254,7 +254,7 @@ class Api:
                     )
                 page = read(answer)
                 messages = parts(page, "messages")
-                cursor = text_in(part(page, "response_metadata"), "next_cursor", default="")
+                cursor = words_in(inside(page, "response_metadata"), "next_cursor")
             yield messages
             if not cursor:
                 return
@@ -270,24 +270,24 @@ class Api:
     async def fetch_person(self, user: str) -> Person:
         """What the workspace tells of somebody."""
         with self.door() as web:
-            about = part(read(await web.users_info(user=user, include_locale=True)), "user")
-            profile = part(about, "profile")
+            about = inside(read(await web.users_info(user=user, include_locale=True)), "user")
+            profile = inside(about, "profile")
             name = (
-                text_in(profile, "display_name", default="")
-                or text_in(profile, "real_name", default="")
-                or text_in(about, "real_name", default="")
+                words_in(profile, "display_name")
+                or words_in(profile, "real_name")
+                or words_in(about, "real_name")
             )
             return Person(
                 name=name,
-                username=text_in(about, "name", default=""),
-                language=text_in(about, "locale", default=""),
+                username=words_in(about, "name"),
+                language=words_in(about, "locale"),
             )
 
     async def fetch_room(self, channel: str) -> Json:
         """What the workspace tells of a channel, with the number of its members."""
         with self.door() as web:
             answer = await web.conversations_info(channel=channel, include_num_members=True)
-            return part(read(answer), "channel")
+            return inside(read(answer), "channel")
 
     async def count_members(self, channel: str) -> int:
         """How many are in a channel, the bot among them."""
@@ -298,7 +298,7 @@ class Api:
                 page = read(answer)
                 members = page.get("members")
                 count += len(members) if isinstance(members, list) else 0
-                cursor = text_in(part(page, "response_metadata"), "next_cursor", default="")
+                cursor = words_in(inside(page, "response_metadata"), "next_cursor")
         return count
 
     async def start_stream(self, spot: Spot, chunks: Sequence[Json], to: Json) -> str:

@@ -15,7 +15,7 @@ from adapters.slack.events import Arrival, Me, pack
 from adapters.slack.people import People
 from adapters.slack.places import is_im, read_mark
 from adapters.slack.tracks import Tracks
-from adapters.slack.words import Json
+from adapters.untrusted import Json
 
 _log = logging.getLogger(__name__)
 

@@ -19,8 +19,9 @@ from adapters.slack.api import Api, Spot
 from adapters.slack.arrivals import Arrivals
 from adapters.slack.events import Arrival, Me, sort_message
 from adapters.slack.places import read_mark
+from adapters.slack.stamps import is_ts
 from adapters.slack.tracks import Tracks
-from adapters.slack.words import Json, is_ts, text_in
+from adapters.untrusted import Json, text_in, words_in
 
 _log = logging.getLogger(__name__)
 
@@ -125,7 +126,7 @@ class CatchUp:
         threads = {t: ts for mark, ts in ours.items() if (t := read_mark(mark)[1]) is not None}
         shown = await self._ask(Spot(channel=channel), _earlier(newest, _ROOTS))
         for message in shown:
-            latest = text_in(message, "latest_reply", default="")
+            latest = words_in(message, "latest_reply")
             if latest > since:
                 threads[text_in(message, "ts")] = latest
         found |= self._sort(shown, me, channel, since)

@@ -8,7 +8,8 @@ from typing import Literal
 from adapters.ids import EventId
 from adapters.slack.mrkdwn import mentions_in
 from adapters.slack.places import is_im, mark_of
-from adapters.slack.words import Json, is_ts, part, parts, text_in
+from adapters.slack.stamps import is_ts
+from adapters.untrusted import Json, inside, parts, text_in, words_in
 
 Kind = Literal["message", "edit", "command", "press", "shortcut", "home", "stop"]
 
@@ -98,14 +99,14 @@ def sort_event(body: Json, me: Me, ours: Threads) -> Arrival | None:
 
 def sort_message(event: Json, me: Me, ours: Threads, channel: str) -> Arrival | None:
     """A message as an event or a history shows it. Raises `ValueError`."""
-    user, ts = text_in(event, "user", default=""), text_in(event, "ts", default="")
+    user, ts = words_in(event, "user"), words_in(event, "ts")
     is_talk = event.get("subtype") in _TALK and not event.get("hidden")
     if not is_talk or not user or event.get("bot_id") or user in (me.user_id, _SLACKBOT):
         return None
     if not is_ts(ts):
         raise ValueError(f'"{ts}" is no time of Slack')
-    thread = text_in(event, "thread_ts", default="") or None
-    is_named = me.user_id in mentions_in(text_in(event, "text", default=""))
+    thread = words_in(event, "thread_ts") or None
+    is_named = me.user_id in mentions_in(words_in(event, "text"))
     is_root = thread in (None, ts)
     # Who writes to the bot begins a thread with it; an agent's talks are threads as well.
     opens = is_root and (me.is_agent if is_im(channel) else is_named)
@@ -152,9 +153,9 @@ def pack(arrival: Arrival, me: Me, person: Callable[[str], Person | None], facts
 
 
 def _event(body: Json, me: Me, ours: Threads) -> Arrival | None:
-    event = part(body, "event")
-    event_id = EventId(text_in(body, "event_id", default=""))
-    user = text_in(event, "user", "user_id", default="")
+    event = inside(body, "event")
+    event_id = EventId(words_in(body, "event_id"))
+    user = words_in(event, "user", "user_id")
     match event.get("type"):
         case "message" if event.get("subtype") == "message_changed":
             return _edit(event, me, ours)
@@ -164,7 +165,7 @@ def _event(body: Json, me: Me, ours: Threads) -> Arrival | None:
             return Arrival(kind="home", event_id=event_id, event={"user": user}, user=user)
         case "agent_session_stopped" if user and user != me.user_id:
             channel = text_in(event, "channel", "channel_id")
-            thread = text_in(event, "thread_ts", default="") or None
+            thread = words_in(event, "thread_ts") or None
             about = {"channel": channel, "thread_ts": thread, "user": user}
             return Arrival(kind="stop", event_id=event_id, event=about, user=user, channel=channel)
         case _:
@@ -173,10 +174,10 @@ def _event(body: Json, me: Me, ours: Threads) -> Arrival | None:
 
 def _edit(event: Json, me: Me, ours: Threads) -> Arrival | None:
     """New words of a message; also said when only a link below it was looked up."""
-    channel, message = text_in(event, "channel"), part(event, "message")
-    edited_at = text_in(part(message, "edited"), "ts", default="")
-    words = text_in(message, "text", default="")
-    if not edited_at or words == part(event, "previous_message").get("text"):
+    channel, message = text_in(event, "channel"), inside(event, "message")
+    edited_at = words_in(inside(message, "edited"), "ts")
+    words = words_in(message, "text")
+    if not edited_at or words == inside(event, "previous_message").get("text"):
         return None
     found = sort_message(message, me, ours, channel)
     if found is None:
@@ -205,25 +206,25 @@ def _command(body: Json) -> Arrival:
 
 def _press(body: Json) -> Arrival | None:
     action = next(iter(parts(body, "actions")), {})
-    if not text_in(action, "action_id", default="").startswith(BUTTON):
+    if not words_in(action, "action_id").startswith(BUTTON):
         return None
-    user = part(body, "user")
-    container, message = part(body, "container"), part(body, "message")
+    user = inside(body, "user")
+    container, message = inside(body, "container"), inside(body, "message")
     user_id, pressed_at = text_in(user, "id"), text_in(action, "action_ts")
     return Arrival(
         kind="press",
         event_id=EventId(f"press/{user_id}/{action['action_id']}/{pressed_at}"),
         event={
             "user": user_id,
-            "user_name": text_in(user, "username", "name", default=""),
+            "user_name": words_in(user, "username", "name"),
             "action_id": action["action_id"],
             "at": pressed_at,
             "is_home": container.get("type") == "view",
             "is_ephemeral": bool(container.get("is_ephemeral")),
-            "channel": text_in(part(body, "channel"), "id", default=""),
-            "ts": text_in(container, "message_ts", default=""),
+            "channel": words_in(inside(body, "channel"), "id"),
+            "ts": words_in(container, "message_ts"),
             "thread_ts": container.get("thread_ts") or message.get("thread_ts"),
-            "response_url": text_in(body, "response_url", default=""),
+            "response_url": words_in(body, "response_url"),
         },
         user=user_id,
         ts=pressed_at,
@@ -231,19 +232,19 @@ def _press(body: Json) -> Arrival | None:
 
 
 def _shortcut(body: Json) -> Arrival:
-    user, message = part(body, "user"), part(body, "message")
-    channel = text_in(part(body, "channel"), "id")
+    user, message = inside(body, "user"), inside(body, "message")
+    channel = text_in(inside(body, "channel"), "id")
     return Arrival(
         kind="shortcut",
         event_id=EventId(f"shortcut/{text_in(body, 'trigger_id', 'action_ts')}"),
         event={
             "user": text_in(user, "id"),
-            "user_name": text_in(user, "username", "name", default=""),
+            "user_name": words_in(user, "username", "name"),
             "channel": channel,
-            "at": text_in(body, "action_ts", default=""),
-            "response_url": text_in(body, "response_url", default=""),
+            "at": words_in(body, "action_ts"),
+            "response_url": words_in(body, "response_url"),
             "message": _trim(message),
-            "text": text_in(message, "text", default=""),
+            "text": words_in(message, "text"),
         },
         user=text_in(user, "id"),
         channel=channel,

@@ -11,8 +11,9 @@ from adapters.messages import Attachment, OutboundFile, OutboundMessage
 from adapters.slack.api import Api, Spot, read
 from adapters.slack.markup import caption_of
 from adapters.slack.refusals import read_status
+from adapters.slack.stamps import is_ts
 from adapters.slack.tracks import Recent
-from adapters.slack.words import Json, is_ts, part, parts, text_in
+from adapters.untrusted import Json, inside, parts, text_in, words_in
 
 _log = logging.getLogger(__name__)
 
@@ -94,8 +95,8 @@ class Files:
         """The address of a file; the token is shown to Slack only."""
         if file_id.startswith("F"):
             with self._api.door() as web:
-                file = part(read(await web.files_info(file=file_id)), "file")
-                file_id = text_in(file, "url_private_download", "url_private", default="")
+                file = inside(read(await web.files_info(file=file_id)), "file")
+                file_id = words_in(file, "url_private_download", "url_private")
         parts_of = urlsplit(file_id)
         host = parts_of.hostname or ""
         is_slack = parts_of.scheme == "https" and (
@@ -122,16 +123,16 @@ class Files:
     async def _shared_as(self, file_id: str, spot: Spot) -> str | None:
         try:
             with self._api.door() as web:
-                file = part(read(await web.files_info(file=file_id)), "file")
-                stamps = [text_in(one, "ts", default="") for one in _shares(file, spot.channel)]
+                file = inside(read(await web.files_info(file=file_id)), "file")
+                stamps = [words_in(one, "ts") for one in _shares(file, spot.channel)]
         except AdapterError as error:
             raise Unsure(f"Whether the file is shown is not known: {error}") from error
         return next((ts for ts in stamps if is_ts(ts)), None)
 
 
 def _shares(file: Json, channel: str) -> list[Json]:
-    shares = part(file, "shares")
-    return [*parts(part(shares, "public"), channel), *parts(part(shares, "private"), channel)]
+    shares = inside(file, "shares")
+    return [*parts(inside(shares, "public"), channel), *parts(inside(shares, "private"), channel)]
 
 
 async def _read(

@@ -8,7 +8,8 @@ from adapters.messages import OutboundMessage
 from adapters.slack.api import Api, Spot
 from adapters.slack.events import Me
 from adapters.slack.render import key_in
-from adapters.slack.words import Json, is_ts, parts, text_in
+from adapters.slack.stamps import is_ts
+from adapters.untrusted import Json, parts, words_in
 
 _MOST_PAGES = 50
 _LETTERS = re.compile(r"[\W_]+")
@@ -28,7 +29,7 @@ async def find(
     try:
         async for page in api.pages(spot, after=after, with_metadata=True):
             for shown in page:
-                ts = text_in(shown, "ts", default="")
+                ts = words_in(shown, "ts")
                 if ts > after and _is_ours(shown, me) and _is_it(shown, message):
                     return ts
             pages += 1
@@ -50,7 +51,7 @@ def _is_it(shown: Json, message: OutboundMessage) -> bool:
     if message.file is not None:
         named = (message.file.name, len(message.file.data))
         return named in [(file.get("name"), file.get("size")) for file in parts(shown, "files")]
-    words = _letters(text_in(shown, "text", default=""))
+    words = _letters(words_in(shown, "text"))
     return not shown.get("files") and words == _letters(message.text)
 
 

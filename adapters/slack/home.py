@@ -1,10 +1,11 @@
 """Renders Markdown as the blocks of an App Home, which knows no Markdown; pure."""
 
+from adapters.letters import plain_text
 from adapters.markdown import Block, Heading, Rule, parse
 from adapters.messages import OutboundMessage
 from adapters.slack.markup import lines_of
 from adapters.slack.render import actions_of
-from adapters.slack.words import Json, plain_text
+from adapters.untrusted import Json
 
 _SECTION = 3000
 """Characters of a section's text (docs: Block Kit, section)."""

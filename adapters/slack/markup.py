@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from adapters.letters import plain_text
 from adapters.markdown import Block, CodeBlock, Heading, Listing, Paragraph, Quote, Rule, Run, parse
-from adapters.slack.words import plain_text
 
 _ADDRESS = re.compile(r"<?(?P<address>\w+://[^\s<>|`]+)(?:\|(?P<label>[^<>\n]*)>)?>?")
 

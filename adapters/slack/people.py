@@ -9,7 +9,7 @@ from adapters.errors import AdapterError
 from adapters.slack.api import Api
 from adapters.slack.events import Person
 from adapters.slack.tracks import Recent
-from adapters.slack.words import text_in
+from adapters.untrusted import words_in
 
 _log = logging.getLogger(__name__)
 
@@ -70,4 +70,4 @@ class People:
     async def _visit(self, room: str) -> None:
         about = await self._api.fetch_room(room)
         if not about.get("is_mpim"):  # their names are made of the members'
-            self._titles.put(room, text_in(about, "name", default=""))
+            self._titles.put(room, words_in(about, "name"))

@@ -3,6 +3,7 @@
 import json
 
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
+from adapters.letters import plain_name
 from adapters.messages import (
     Attachment,
     AttachmentKind,
@@ -15,7 +16,8 @@ from adapters.messages import (
 from adapters.slack.events import BUTTON
 from adapters.slack.mrkdwn import mentions_in, read_mrkdwn
 from adapters.slack.places import HOME_MESSAGE, home_of, is_im
-from adapters.slack.words import Json, milliseconds, part, parts, plain_name, text_in
+from adapters.slack.stamps import milliseconds
+from adapters.untrusted import Json, inside, parts, text_in, words_in
 
 _HELP = "/help"
 _ABOUT = "What can you tell me about this message?"
@@ -35,7 +37,7 @@ def receive(payload: str) -> Inbound | None:
     envelope = json.loads(payload)
     if not isinstance(envelope, dict):
         raise ValueError("an event is no object")
-    event, people = part(envelope, "event"), part(envelope, "people")
+    event, people = inside(envelope, "event"), inside(envelope, "people")
     match envelope.get("kind"):
         case "message" | "edit":
             return _Message(envelope).read()
@@ -49,7 +51,7 @@ def receive(payload: str) -> Inbound | None:
             return _said("/home", home_of(text_in(event, "user")), event, people, envelope)
         case "stop":
             channel = text_in(event, "channel")
-            thread = text_in(event, "thread_ts", default="") or None
+            thread = words_in(event, "thread_ts") or None
             address = Address(chat_id=channel, thread_id=thread, is_direct=is_im(channel))
             return _said("/stop", address, event, people, envelope)
         case kind:
@@ -60,18 +62,18 @@ class _Message:
     """A message in a channel, a thread or a direct talk."""
 
     def __init__(self, envelope: Json) -> None:
-        self._event = part(envelope, "event")
-        self._people = part(envelope, "people")
-        self._bot = part(envelope, "bot")
+        self._event = inside(envelope, "event")
+        self._people = inside(envelope, "people")
+        self._bot = inside(envelope, "bot")
         self._is_ours = bool(envelope.get("is_ours"))
         self._is_edit = envelope.get("kind") == "edit"
-        self._room = plain_name(text_in(envelope, "room", default=""))
+        self._room = plain_name(words_in(envelope, "room"))
 
     def read(self) -> InboundMessage | None:
         """What was said; None when nothing was."""
         event, me = self._event, text_in(self._bot, "user_id")
         ts, channel = text_in(event, "ts"), text_in(event, "channel")
-        said = text_in(event, "text", default="")
+        said = words_in(event, "text")
         attachments = tuple(_attachment(file) for file in parts(event, "files"))
         quote = _shared(event, self._people, me)
         if not (said.strip() or attachments or quote):
@@ -103,14 +105,14 @@ def _command(event: Json, people: Json, envelope: Json) -> InboundMessage:
     """`/talaria new` says `/new`; what is no command of ours is said as it stands."""
     channel = text_in(event, "channel_id")
     is_direct = bool(envelope.get("is_own_talk"))
-    ticket = None if is_direct else text_in(event, "response_url", default="") or None
-    words = text_in(event, "text", default="").strip()
+    ticket = None if is_direct else words_in(event, "response_url") or None
+    words = words_in(event, "text").strip()
     if envelope.get("is_command"):
         words = f"/{words}"
-    bot = part(envelope, "bot")
+    bot = inside(envelope, "bot")
     said = read_mrkdwn(words, names=_names(people), me=text_in(bot, "user_id"))
     address = Address(chat_id=channel, is_direct=is_direct, ticket=ticket)
-    title = text_in(event, "channel_name", default="")
+    title = words_in(event, "channel_name")
     return _said(said or _HELP, address, event, people, envelope, None if is_direct else title)
 
 
@@ -131,9 +133,9 @@ def _press(event: Json, people: Json) -> ButtonPress:
     is_direct = is_im(channel) and not event.get("is_ephemeral")
     address = Address(
         chat_id=channel,
-        thread_id=text_in(event, "thread_ts", default="") or None,
+        thread_id=words_in(event, "thread_ts") or None,
         is_direct=is_direct,
-        ticket=None if is_direct else text_in(event, "response_url", default="") or None,
+        ticket=None if is_direct else words_in(event, "response_url") or None,
     )
     message_id = PlatformMessageId(text_in(event, "ts"))
     return ButtonPress(
@@ -143,19 +145,19 @@ def _press(event: Json, people: Json) -> ButtonPress:
 
 def _shortcut(event: Json, people: Json, envelope: Json) -> InboundMessage:
     """A question about somebody's message, which is quoted; answered where that stands."""
-    message, bot = part(event, "message"), part(envelope, "bot")
+    message, bot = inside(event, "message"), inside(envelope, "bot")
     is_direct = bool(envelope.get("is_own_talk"))
     ts = text_in(message, "ts")
-    author, names = text_in(message, "user", default=""), _names(people)
-    quoted = read_mrkdwn(text_in(message, "text", default=""), names=names, me="")
+    author, names = words_in(message, "user"), _names(people)
+    quoted = read_mrkdwn(words_in(message, "text"), names=names, me="")
     attachments = tuple(_attachment(file) for file in parts(message, "files"))
-    username = plain_name(text_in(message, "username", default=""))
+    username = plain_name(words_in(message, "username"))
     return InboundMessage(
         address=Address(
             chat_id=text_in(event, "channel"),
             thread_id=_thread(message, bot, is_direct=is_direct),
             is_direct=is_direct,
-            ticket=None if is_direct else text_in(event, "response_url", default="") or None,
+            ticket=None if is_direct else words_in(event, "response_url") or None,
         ),
         message_id=PlatformMessageId(ts),
         sender=_sender(event, people),
@@ -167,7 +169,7 @@ def _shortcut(event: Json, people: Json, envelope: Json) -> InboundMessage:
             text=quoted,
             is_ours=author == text_in(bot, "user_id"),
         ),
-        sent_at=milliseconds(text_in(event, "at", default="") or ts),
+        sent_at=milliseconds(words_in(event, "at") or ts),
     )
 
 
@@ -194,7 +196,7 @@ def _said(
 
 def _thread(message: Json, bot: Json, *, is_direct: bool) -> str | None:
     """Rooms are answered in threads; a direct talk is one stream, but threads with an agent."""
-    ts, thread = text_in(message, "ts"), text_in(message, "thread_ts", default="")
+    ts, thread = text_in(message, "ts"), words_in(message, "thread_ts")
     if is_direct and not bot.get("is_agent"):
         return thread if thread != ts and thread else None
     return thread or ts
@@ -202,33 +204,33 @@ def _thread(message: Json, bot: Json, *, is_direct: bool) -> str | None:
 
 def _sender(event: Json, people: Json) -> Sender:
     user = text_in(event, "user", "user_id")
-    known = part(people, user)
-    username = text_in(known, "username", default="") or text_in(event, "user_name", default="")
-    name = plain_name(text_in(known, "name", default="")) or plain_name(username)
+    known = inside(people, user)
+    username = words_in(known, "username") or words_in(event, "user_name")
+    name = plain_name(words_in(known, "name")) or plain_name(username)
     return Sender(
         user_id=PlatformUserId(user),
         display_name=name or f"user {user}",
         username=plain_name(username) or None,
-        language=text_in(known, "language", default="") or None,
+        language=words_in(known, "language") or None,
     )
 
 
 def _names(people: Json) -> dict[str, str]:
-    names = {user: plain_name(text_in(part(people, user), "name", default="")) for user in people}
+    names = {user: plain_name(words_in(inside(people, user), "name")) for user in people}
     return {user: name for user, name in names.items() if name}
 
 
 def _attachment(file: Json) -> Attachment:
     """A file. What lies elsewhere, or was deleted meanwhile, is named but can't be fetched."""
-    media_type = text_in(file, "mimetype", default="")
+    media_type = words_in(file, "mimetype")
     kind = next((kind for start, kind in _BY_MEDIA_TYPE if media_type.startswith(start)), None)
     if file.get("subtype") == "slack_audio":
         kind = "voice"
     is_here = file.get("mode") not in ("external", "tombstone", "hidden_by_limit")
     is_here = is_here and not file.get("is_external")
-    file_id = text_in(file, "url_private_download", "url_private", "id", default="")
+    file_id = words_in(file, "url_private_download", "url_private", "id")
     size = file.get("size")
-    name = text_in(file, "name", "title", default="")
+    name = words_in(file, "name", "title")
     return Attachment(
         kind=(kind or "document") if is_here else "other",
         file_id=file_id if is_here else "",
@@ -242,8 +244,8 @@ def _shared(event: Json, people: Json, me: str) -> Quote | None:
     """The message of somebody else that was passed on with this one."""
     for shared in parts(event, "attachments"):
         if shared.get("is_share") or shared.get("is_msg_unfurl"):
-            author = text_in(shared, "author_name", "author_id", default="")
-            text = text_in(shared, "text", "fallback", default="")
+            author = words_in(shared, "author_name", "author_id")
+            text = words_in(shared, "text", "fallback")
             return Quote(
                 author=plain_name(author),
                 text=read_mrkdwn(text, names=_names(people), me=""),

@@ -4,9 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 from adapters.errors import Rejected
+from adapters.letters import count_units, plain_text
 from adapters.messages import Button, OutboundMessage, Step, StepState
 from adapters.slack.events import BUTTON
-from adapters.slack.words import Json, part, plain_text
+from adapters.untrusted import Json, inside
 
 TEXT_LIMIT = 12_000
 """Characters of `markdown_text`, and of all markdown blocks of a message (docs: Markdown block)."""
@@ -32,7 +33,7 @@ _SIGNS: Mapping[StepState, str] = {"running": "⏳", "done": "✓", "failed": "�
 
 def measure(text: str) -> int:
     """The size of a part of a text, in UTF-16 units: never less than what Slack counts."""
-    return len(words_of(text).encode("utf-16-le", "surrogatepass")) // 2
+    return count_units(words_of(text))
 
 
 def words_of(text: str) -> str:
@@ -70,10 +71,10 @@ def key_in(message: Json) -> str | None:
 
     Raises `ValueError` on metadata that can't be read.
     """
-    metadata = part(message, "metadata")
+    metadata = inside(message, "metadata")
     if metadata.get("event_type") != _EVENT_TYPE:
         return None
-    return str(part(metadata, "event_payload").get("key") or "") or None
+    return str(inside(metadata, "event_payload").get("key") or "") or None
 
 
 def actions_of(buttons: Sequence[Button]) -> list[Json]:

@@ -11,7 +11,7 @@ from adapters.slack.places import is_im
 from adapters.slack.refusals import Unsupported
 from adapters.slack.render import actions_of, metadata_of, step_chunks, text_chunks, words_of
 from adapters.slack.tracks import Recent
-from adapters.slack.words import Json
+from adapters.untrusted import Json
 
 _TRIES = 3
 """Refusals in a row after which the workspace is taken to have no streaming."""

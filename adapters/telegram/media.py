@@ -1,7 +1,9 @@
 """Classifies what comes with a Telegram message and is not text; pure."""
 
+from adapters.letters import plain_name
 from adapters.messages import Attachment, AttachmentKind
-from adapters.telegram.words import Json, name_of, number_in, part, parts, plain_name, text_in
+from adapters.telegram.words import name_of
+from adapters.untrusted import Json, number_in, part, parts, text_in, words_in
 
 _FILES: tuple[tuple[str, AttachmentKind, str | None], ...] = (
     ("voice", "voice", "audio/ogg"),
@@ -42,10 +44,10 @@ def read_attachments(message: Json) -> tuple[Attachment, ...]:
 
 
 def _file(file: Json, kind: AttachmentKind, media_type: str | None) -> Attachment:
-    media_type = text_in(file, "mime_type", default=media_type or "") or None
+    media_type = words_in(file, "mime_type") or media_type
     if kind == "document" and media_type is not None:
         kind = next((k for prefix, k in _BY_MEDIA_TYPE if media_type.startswith(prefix)), kind)
-    name = text_in(file, "file_name", default="") or text_in(file, "title", default="")
+    name = words_in(file, "file_name") or words_in(file, "title")
     return Attachment(
         kind=kind,
         file_id=text_in(file, "file_id"),
@@ -64,7 +66,7 @@ def _sticker(sticker: Json) -> Attachment:
     return Attachment(
         kind="sticker",
         file_id=text_in(sticker, "file_id"),
-        name=plain_name(text_in(sticker, "emoji", default="")) or None,
+        name=plain_name(words_in(sticker, "emoji")) or None,
         media_type=media_type,
         size=number_in(sticker, "file_size") if "file_size" in sticker else None,
     )
@@ -76,14 +78,14 @@ def _describe(message: Json) -> str | None:
     for key, field in _NAMED_BY:
         thing = part(message, key)
         if thing is not None:
-            return f"{key}: {text_in(thing, field, default='')}"
+            return f"{key}: {words_in(thing, field)}"
     location = part(message, "location")
     if location is not None:
         return f"location: {location.get('latitude')}, {location.get('longitude')}"
     contact = part(message, "contact")
     if contact is not None:
-        return f"contact: {name_of(contact)}, {text_in(contact, 'phone_number', default='')}"
+        return f"contact: {name_of(contact)}, {words_in(contact, 'phone_number')}"
     dice = part(message, "dice")
     if dice is not None:
-        return f"dice: {text_in(dice, 'emoji', default='')} {dice.get('value')}"
+        return f"dice: {words_in(dice, 'emoji')} {dice.get('value')}"
     return next((key for key in ("story", "paid_media", "giveaway") if key in message), None)

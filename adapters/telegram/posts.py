@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 from adapters.errors import Rejected
+from adapters.letters import count_units
 from adapters.messages import OutboundFile, OutboundMessage
 from adapters.telegram.buttons import Keyboard, lay_out
 from adapters.telegram.places import chat_of, message_of, thread_of
-from adapters.telegram.render import Page, count_units, render
+from adapters.telegram.render import Page, render
 
 CAPTION_LIMIT = 1024
 """UTF-16 units below a file, counted after rendering (Bot API, sendDocument: caption)."""

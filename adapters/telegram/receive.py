@@ -5,21 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
+from adapters.letters import plain_name, plain_text
 from adapters.messages import ButtonPress, Inbound, InboundMessage, Quote, Sender
 from adapters.telegram.buttons import read_key
 from adapters.telegram.media import read_attachments
-from adapters.telegram.words import (
-    Json,
-    cut,
-    name_of,
-    number_in,
-    part,
-    parts,
-    plain_name,
-    plain_text,
-    slice_of,
-    text_in,
-)
+from adapters.telegram.words import cut, name_of, slice_of
+from adapters.untrusted import Json, number_in, part, parts, text_in, words_in
 
 _NAMELESS = "somebody"
 """Who hides who they are, behind a name that nobody can read."""
@@ -88,7 +79,7 @@ def _read(message: Json, me: Me, *, is_edit: bool) -> InboundMessage | None:
         is_edit=is_edit,
         attachments=attachments,
         quote=quote,
-        room_title=None if is_direct else plain_name(text_in(chat, "title", default="")),
+        room_title=None if is_direct else plain_name(words_in(chat, "title")),
         forwarded_from=_origin_of(part(message, "forward_origin")),
         sent_at=number_in(message, "date") * 1000,
     )
@@ -98,7 +89,7 @@ def _read_press(query: Json, *, at: int) -> ButtonPress | None:
     """A press of a button of ours. One below a message that Telegram does not keep for bots any
     more has no topic; one below a message that was sent by way of a bot has no message at all.
     """
-    key = read_key(text_in(query, "data", default=""))
+    key = read_key(words_in(query, "data"))
     message = part(query, "message")
     sender = part(query, "from")
     if key is None or message is None or sender is None:
@@ -127,8 +118,8 @@ def _sender_of(sender: Json) -> Sender:
     return Sender(
         user_id=PlatformUserId(str(number_in(sender, "id"))),
         display_name=name_of(sender),
-        username=plain_name(text_in(sender, "username", default="")) or None,
-        language=text_in(sender, "language_code", default="") or None,
+        username=plain_name(words_in(sender, "username")) or None,
+        language=words_in(sender, "language_code") or None,
     )
 
 
@@ -152,7 +143,7 @@ class _Words:
 
 def _read_words(message: Json, me: Me) -> _Words:
     key = "text" if "text" in message else "caption"
-    text = text_in(message, key, default="")
+    text = words_in(message, key)
     ours = f"@{me.username.lower()}"
     is_named = is_for_another = False
     cuts: list[tuple[int, int]] = []
@@ -181,7 +172,7 @@ def _read_quote(message: Json, me: Me) -> Quote | None:
     that opened the topic, which must not count.
     """
     chosen = part(message, "quote")
-    chosen_text = plain_text(text_in(chosen, "text", default="")) if chosen else ""
+    chosen_text = plain_text(words_in(chosen, "text")) if chosen else ""
     answered = part(message, "reply_to_message")
     if answered is None:
         elsewhere = part(message, "external_reply")
@@ -201,7 +192,7 @@ def _read_quote(message: Json, me: Me) -> Quote | None:
 
 def _gist(message: Json) -> str:
     """A message's words, or what it is in brackets when it has none."""
-    words = text_in(message, "text", default="") or text_in(message, "caption", default="")
+    words = words_in(message, "text") or words_in(message, "caption")
     if words:
         return plain_text(words)
     return " ".join(
@@ -217,4 +208,4 @@ def _origin_of(origin: Json | None) -> str | None:
         author = part(origin, key)
         if author is not None:
             return name_of(author)
-    return plain_name(text_in(origin, "sender_user_name", default="")) or _NAMELESS
+    return plain_name(words_in(origin, "sender_user_name")) or _NAMELESS

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from adapters.letters import count_units
 from adapters.markdown import (
     Block,
     CodeBlock,
@@ -64,13 +65,6 @@ class Page:
 
     text: str
     entities: tuple[Entity, ...] = ()
-
-
-def count_units(text: str) -> int:
-    """The length of a text as Telegram counts it: in UTF-16 units."""
-    if text.isascii():
-        return len(text)
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def render(markdown: str) -> Page:

@@ -19,7 +19,7 @@ from adapters.errors import (
 )
 from adapters.slack.api import Api, translate
 from adapters.slack.refusals import read_refusal
-from adapters.slack.words import text_in
+from adapters.untrusted import text_in
 from tests.adapters.slack.rig import ANNA, running, settings_for, to
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator

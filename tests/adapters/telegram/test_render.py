@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapters.letters import count_units
 from adapters.split import split_markdown
 from adapters.telegram.render import (
     ENTITY_LIMIT,
     TEXT_LIMIT,
     Entity,
     Page,
-    count_units,
     measure,
     render,
 )
