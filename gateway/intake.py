@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from adapters.contract import ChatAdapter
-from adapters.ids import EventId
-from adapters.messages import ButtonPress, InboundMessage, RawEvent
+from adapters.messages import ButtonPress, InboundMessage
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.ids import InboxId
 from agent_core.state import inbox, outbox, people, sessions
@@ -17,7 +16,7 @@ from agent_core.state.inbox import InboxRow
 from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.people import Person
 from agent_core.state.sessions import Conversation
-from gateway import buttons, translate, wording
+from gateway import arrivals, buttons, translate, wording
 from gateway.arrivals import Arrival, Aside, Item, Pressed, Stale, Unread
 from gateway.commands.registry import Call, House, Reply, SlashCommand, parse
 from gateway.delivery import Delivery
@@ -31,8 +30,6 @@ from gateway.workers import Workers
 
 _log = logging.getLogger(__name__)
 
-_LONGEST_TEXT = 100_000
-"""Characters of one message that are read; more than any platform but the console sends."""
 _MOST_CONVERSATIONS = 4096
 _STORE_PAUSE = 5.0
 
@@ -62,6 +59,10 @@ class Intake:
         self._now = now
         self._conversations: OrderedDict[str, Conversation] = OrderedDict()
         self._workers: Workers[tuple[str, str], Item] = Workers(group, self._serve, self._fail)
+        self._unread_repeats = 0
+        self._caught_up = asyncio.Event()
+        """Set while no event waits to be read that has been read before."""
+        self._caught_up.set()
         self._is_open = True
         house.lanes.on_stale(self._look_again)
 
@@ -97,35 +98,36 @@ class Intake:
 
     async def recover(self) -> None:
         """Look at what an earlier process stored and did not get to. Raises `StoreError`."""
-        for row in await self._database.read(inbox.list_received):
-            if row.platform in self._adapters:
-                self._workers.put((row.platform, _UNREAD), Unread(row=row, is_repeat=True))
+        self._read_again(await self._database.read(inbox.list_received))
 
     def _look_again(self, inbox_ids: Sequence[InboxId]) -> None:
         """Read events afresh whose person has become another one meanwhile."""
         self.forget_known()
         self._workers.put(("", _UNREAD), Stale(inbox_ids=tuple(inbox_ids)))
 
+    def _read_again(self, rows: Sequence[InboxRow]) -> None:
+        for row in rows:
+            if row.platform in self._adapters:
+                self._unread_repeats += 1
+                self._caught_up.clear()
+                self._workers.put((row.platform, _UNREAD), Unread(row=row, is_repeat=True))
+
     def _read(self, unread: Unread) -> None:
-        row = unread.row
-        event = RawEvent(event_id=EventId(row.event_id), payload=row.payload)
+        platform = unread.row.platform
         try:
-            message = self._adapters[row.platform].receive(event)
-        except ValueError as error:
-            _log.error("event %s of %s can't be read: %s", row.event_id, row.platform, error)
-            self._workers.put((row.platform, _ASIDE), Aside(row=row, fault=str(error)))
+            item = arrivals.look_into(unread, self._adapters[platform])
+        finally:
+            self._unread_repeats -= unread.is_repeat
+            if not self._unread_repeats:
+                self._caught_up.set()
+        if isinstance(item, Aside):
+            self._workers.put((platform, _ASIDE), item)
             return
-        if isinstance(message, ButtonPress):
-            chat = translate.name_chat(message.address)
-            self._workers.put((row.platform, chat), Pressed(row=row, press=message))
-            return
-        if message is None or not message.is_addressed:
-            self._workers.put((row.platform, _ASIDE), Aside(row=row))
-            return
-        chat = translate.name_chat(message.address)
-        self._delivery.wake(row.platform, chat)
-        arrival = Arrival(row=row, message=message, is_repeat=unread.is_repeat)
-        self._workers.put((row.platform, chat), arrival)
+        heard = item.press if isinstance(item, Pressed) else item.message
+        chat = translate.name_chat(heard.address)
+        if isinstance(item, Arrival):
+            self._delivery.wake(platform, chat)
+        self._workers.put((platform, chat), item)
 
     async def _serve(self, chat: tuple[str, str], queue: deque[Item]) -> None:
         item = queue[0]
@@ -153,8 +155,9 @@ class Intake:
             await self._set_aside(item)
         elif isinstance(item, Stale):
             ids = item.inbox_ids
-            for row in await self._database.read(lambda c: inbox.find_received(c, inbox_ids=ids)):
-                self._workers.put((row.platform, _UNREAD), Unread(row=row, is_repeat=True))
+            self._read_again(
+                await self._database.read(lambda c: inbox.find_received(c, inbox_ids=ids))
+            )
 
     async def _fail(self, chat: tuple[str, str], item: Item, error: Exception) -> None:
         """An unexpected error: the event is set aside, and whom we know is told."""
@@ -212,21 +215,26 @@ class Intake:
             await self._obey(arrival, person, (talk, conversation), command)
             return
         reaction = _reaction(row, message, person)
-        if _is_words(message) and await self._house.questions.hear(reaction, message.text):
+        if arrivals.is_words(message) and await self._house.questions.hear(reaction, message.text):
             self.forget_known()  # the answer may have made two people one
             return
-        complaint = _complain(message)
+        complaint = arrivals.complain(message)
         if complaint:
             await self._finish(arrival, complaint)
             return
+        unasked = await self._ask_once(person, message)
+        if arrival.is_repeat:
+            await self._caught_up.wait()  # edits of what nobody saw yet may stand behind it
+        waiting = self._workers.waiting((row.platform, translate.name_chat(message.address)))
+        message, inbox_ids = arrivals.fold_edits(arrival, waiting)
         pending = Pending(
-            inbox_ids=(row.id,),
+            inbox_ids=tuple(inbox_ids),
             platform=row.platform,
             message=message,
             person=person,
             conversation=conversation,
             room_id=talk.room.id if talk.room else None,
-            unasked=await self._ask_once(person, message),
+            unasked=unasked,
         )
         self._house.unpacking.put(pending, is_repeat=arrival.is_repeat)
 
@@ -289,7 +297,7 @@ class Intake:
         rooms = (self._house.unpacking, self._house.lanes)
         found = (room.find_waiting(conversation.id, row.platform, message) for room in rooms)
         pending = next((one for one in found if one), None)
-        complaint = _complain(message)
+        complaint = arrivals.complain(message)
         if pending is None:
             await self._finish(arrival, "")
         elif complaint:
@@ -382,16 +390,3 @@ def _read_command(message: InboundMessage) -> tuple[str, str] | None:
         return command
     is_shown = command[0] in ("claim", "link") and not message.address.is_direct
     return command if is_shown else None
-
-
-def _is_words(message: InboundMessage) -> bool:
-    """True for the sender's own words and nothing else: only those can answer a question."""
-    return not message.attachments and message.forwarded_from is None
-
-
-def _complain(message: InboundMessage) -> str:
-    """Why a message can't be worked on, or nothing."""
-    text = message.text.strip()
-    if len(text) > _LONGEST_TEXT:
-        return wording.TOO_LONG.format(size=len(text), limit=_LONGEST_TEXT)
-    return "" if text or message.quote or message.attachments else wording.EMPTY
