@@ -33,7 +33,9 @@ def make_room(town: Stage, platform: str, *people: int) -> Room:
     if platform == "discord":
         room = str(town.discord.channel(town.discord.guild("House", numbers), "kitchen"))
     else:
-        room = town.slack.channel("kitchen", members=numbers)
+        # Whoever is in a workspace can read along in its public channels.
+        kind = "channel" if people == () else "group"
+        room = town.slack.channel("kitchen", members=numbers, kind=kind)
     anna, ben, cleo = (town.account(platform, number) for number in (ANNA, BEN, CLEO))
     return Room(anna, ben, cleo, room)
 
