@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_core.models.scripted.player import Call, ScriptedModel, Step
 from gateway.terminal.link import ConsoleLink, News, Shown
 from gateway.terminal.pipe import read_lines
 from tests.gateway.processes import PATIENCE, environ, running, talaria, talaria_beside
@@ -25,6 +26,7 @@ from tests.gateway.served import served
 from tests.house.source import ROOT
 
 FACT = "the spare key is with Ada"
+ASK = Call(name="ask", arguments='{"question": "Which colour?", "options": ["Red", "Blue"]}')
 
 
 @pytest.fixture
@@ -65,6 +67,23 @@ def test_an_answer_that_grows_is_printed_once(home: Path) -> None:
     done = talaria(home, "chat", given="think for 1 second\n")
     assert done.code == 0
     assert len(done.out.strip().split("\n\n")) == 1
+
+
+def test_a_pipe_is_asked_in_a_list_and_its_next_line_answers(home: Path) -> None:
+    done = talaria(home, "chat", given="/settings\n/settings quiet_hours night\n")
+    assert (done.code, done.err) == (0, "")
+    assert "\n4. Quiet from 22:00" in done.out
+    assert "Quiet hours: 22:00-07:00" in done.out
+
+
+async def test_a_turn_that_waits_for_its_person_does_not_hold_up_a_pipe(home: Path) -> None:
+    script = [Step(text="Let me see.", calls=(ASK,)), Step(text="Blue it is.")]
+    async with served(home, model=ScriptedModel(script)):
+        done = await talaria_beside(home, "chat", given="paint my room\n2\n")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == (
+        "Which colour?\n\n1. Red\n2. Blue\n\nWhich colour?\n\n→ Blue (Owner)\n\nBlue it is.\n"
+    )
 
 
 def test_strange_words_are_answered_and_break_nothing(home: Path) -> None:
@@ -212,6 +231,44 @@ def chatting(home: Path) -> Iterator[Terminal]:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
             os.close(ours)
+
+
+def test_a_button_is_pressed_by_its_number_at_the_prompt(home: Path) -> None:
+    with chatting(home) as terminal:
+        terminal.wait_for("›")
+        terminal.type("/settings\r")
+        terminal.wait_for(r"1\xa0Answers only · 2\xa0A line if it takes long · 3\xa0Every step")
+        for _ in range(2):  # what was set already is shown again all the same
+            terminal.type("3\r")
+            terminal.wait_for("› Every step")
+            terminal.wait_for("While I work: every step")
+            terminal.wait_for("4\xa0Quiet from 22:00")
+        terminal.type("5\r")
+        terminal.wait_for("You wrote: “5”")
+        terminal.wait_for("›")
+        terminal.type("1\r")  # there is a newer message now, which has no buttons
+        terminal.wait_for("You wrote: “1”")
+        terminal.wait_for("›")
+        assert terminal.leave() == 0
+
+
+async def test_a_question_of_a_turn_is_answered_by_its_number_at_the_prompt(home: Path) -> None:
+    script = [Step(calls=(ASK,)), Step(text="It is painted.")]
+
+    def talk() -> None:
+        with chatting(home) as terminal:
+            terminal.wait_for("›")
+            terminal.type("paint my room\r")
+            terminal.wait_for("Which colour")
+            terminal.wait_for("1\xa0Red · 2\xa0Blue")
+            terminal.type("2\r")
+            terminal.wait_for(r"→ Blue \(Owner\)")
+            terminal.wait_for(r"It is painted\.")
+            terminal.wait_for("›")
+            assert terminal.leave() == 0
+
+    async with served(home, model=ScriptedModel(script)):
+        await asyncio.to_thread(talk)
 
 
 def test_a_talk_at_the_prompt(home: Path) -> None:

@@ -1,0 +1,126 @@
+"""The terminal's side of the console's socket, and what a typed number stands for."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from adapters.console.adapter import ConsoleAdapter
+from adapters.console.settings import ConsoleSettings
+from adapters.ids import Address, PlatformMessageId
+from adapters.messages import Button, ButtonPress, OutboundMessage
+from gateway.terminal.choices import Offer, write_choices
+from gateway.terminal.link import Choice, ConsoleLink, Gone, Line, News, Shown
+from tests.fakes.inlet import FakeInlet
+
+HERE = Address(chat_id="local", is_direct=True)
+ASKED = OutboundMessage(
+    address=HERE,
+    text="Which\x1b[2J?",
+    key="k1",
+    buttons=(Button(key="r:1", label="Red\x1b[1m\n  or so"), Button(key="b:1", label="Blue")),
+)
+
+RED, BLUE = (Choice(key=label, label=label, style="plain") for label in ("Red", "Blue"))
+
+
+def shown(name: str, *choices: Choice) -> Shown:
+    return Shown(id=name, text="x", is_live=False, choices=choices)
+
+
+def test_a_number_stands_for_a_button_of_the_newest_message_only() -> None:
+    offer = Offer()
+    assert offer.find("1") is None
+    offer.take(shown("a", RED, BLUE), is_new=True)
+    assert [offer.find(typed) for typed in ("1", "2", "3", "0", "-1", "01", "1.", "²")] == [
+        *(RED, BLUE),
+        *(None,) * 6,
+    ]
+    offer.take(shown("a", BLUE), is_new=False)
+    assert (offer.message_id, offer.find("1"), offer.find("2")) == ("a", BLUE, None)
+    offer.take(shown("b"), is_new=True)
+    assert offer.find("1") is None
+
+
+def test_what_becomes_of_an_older_message_changes_nothing_about_the_numbers() -> None:
+    offer = Offer()
+    offer.take(shown("old", RED), is_new=True)
+    offer.take(shown("new", BLUE), is_new=True)
+    offer.take(shown("old"), is_new=False)
+    offer.drop("old")
+    assert offer.find("1") == BLUE
+    offer.drop("new")
+    assert offer.find("1") is None
+
+
+def test_the_buttons_of_a_message_stand_in_a_line_whatever_their_labels() -> None:
+    odd = Choice(key="o", label="[bold]Odd[/]", style="good")
+    assert write_choices((RED, odd)).plain == "1\xa0Red · 2\xa0[bold]Odd[/]"
+
+
+class Wire:
+    """A console adapter and a terminal that is connected to it."""
+
+    def __init__(self, path: Path) -> None:
+        self.inlet = FakeInlet()
+        self.adapter = ConsoleAdapter(ConsoleSettings(socket=path))
+        self.link = ConsoleLink(path, self._hear, shows_buttons=True)
+        self.news: asyncio.Queue[News] = asyncio.Queue()
+
+    async def _hear(self, news: News) -> None:
+        self.news.put_nowait(news)
+
+
+@pytest.fixture
+async def wire(tmp_path: Path) -> AsyncIterator[Wire]:
+    wire = Wire(tmp_path / "console.sock")
+    lives = [asyncio.create_task(wire.adapter.run(wire.inlet))]
+    async with asyncio.timeout(5):
+        while wire.adapter.health().state != "connected":
+            await asyncio.sleep(0)
+        lives.append(asyncio.create_task(wire.link.run()))
+        assert await wire.news.get() == Line(is_up=True)
+        while not wire.inlet.noticed:
+            await asyncio.sleep(0)
+        yield wire
+    for life in lives:
+        life.cancel()
+    await asyncio.gather(*lives, return_exceptions=True)
+
+
+async def test_what_a_terminal_shows_has_nothing_in_it_that_the_terminal_would_obey(
+    wire: Wire,
+) -> None:
+    await wire.adapter.send(ASKED)
+    news = await wire.news.get()
+    assert isinstance(news, Shown)
+    assert news.text == "Which[2J?"
+    assert [choice.label for choice in news.choices] == ["Red[1m or so", "Blue"]
+
+
+async def test_a_press_is_repeated_until_the_house_has_stored_it(wire: Wire) -> None:
+    wire.inlet.refusals = 1
+    asked = await wire.adapter.send(ASKED)
+    await wire.link.press(asked, "b:1")
+    (event,) = wire.inlet.taken.values()
+    found = wire.adapter.receive(event)
+    assert isinstance(found, ButtonPress)
+    assert (found.message_id, found.key) == (asked, "b:1")
+
+
+async def test_what_is_taken_away_is_told_and_confirmed(wire: Wire) -> None:
+    status = replace(ASKED, text="Searching…", buttons=(), is_live=True, is_silent=True)
+    message_id = await wire.adapter.send(status)
+    await wire.adapter.delete(HERE, message_id)
+    await wire.adapter.delete(HERE, PlatformMessageId("never there"))
+    assert isinstance(await wire.news.get(), Shown)
+    assert await wire.news.get() == Gone(id="k1")
+    assert await wire.news.get() == Gone(id="never there")
+
+
+async def test_eyes_on_a_message_are_nothing_to_a_terminal(wire: Wire) -> None:
+    await wire.adapter.react(HERE, PlatformMessageId("m1"), seen=True)
+    await wire.adapter.send(ASKED)
+    assert isinstance(await wire.news.get(), Shown)
