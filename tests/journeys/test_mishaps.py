@@ -6,6 +6,7 @@ import re
 import pytest
 
 from tests.emulators import telegram_faults as faults
+from tests.emulators.pictures import make_png
 from tests.emulators.streaming import Fault
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.emulators.telegram_media import photo
@@ -130,18 +131,32 @@ async def test_a_memory_file_that_was_spoiled_stops_no_talk(stage: Stage, spoil:
         assert ("Nothing was changed" in result) is (spoil == "a folder")
 
 
-async def test_the_words_of_an_album_are_answered_and_its_pictures_told_of(stage: Stage) -> None:
+async def test_the_words_and_pictures_of_an_album_get_one_answer(stage: Stage) -> None:
     async with stage.open() as house:
+        released = stage.hold()
         for number in range(3):
+            stage.telegram.world.contents[f"p{number}-1280"] = make_png(fill=number)
             fields = photo(file_id=f"p{number}") | {"media_group_id": "7"}
             if number == 0:
                 fields["caption"] = "my holidays"
-            await stage.telegram.says(ANNA, None, **fields)
+            await house.notes(stage.telegram.says(ANNA, None, **fields))
+        await house.until(house.gateway.intake.is_idle)
+        released.set()
         await house.at_rest()
-        *told, answer = sorted(stage.telegram.texts(ANNA))
-        assert answer == "echo: my holidays"
-        assert told
-        assert all("pictures" in text for text in told)
+        assert len(stage.telegram.texts(ANNA)) == 1
+    messages = stage.turns[-1]["messages"]
+    shown = [block["type"] for message in messages for block in message["content"]]
+    assert shown.count("image") == 3
+    assert "my holidays" in heard(stage.turns[-1])
+
+
+async def test_pictures_that_are_gone_are_told_of_and_the_words_beside_them_answered(
+    stage: Stage,
+) -> None:
+    async with stage.open() as house:
+        said = await house.ask(ANNA, None, caption="my holidays", **photo(file_id="gone"))
+        assert "echo: my holidays" in said
+        assert "does not have that file any more" in said
 
 
 async def test_the_facts_tell_the_time_in_the_zone_that_people_live_by(stage: Stage) -> None:
