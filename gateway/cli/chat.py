@@ -23,7 +23,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """It needs nothing but a home."""
     parser.epilog = (
         "Joins the gateway that runs on the home; where none runs, opens one for this talk."
-        " With input from a pipe, each line is a message, and only answers are printed."
+        " The number of a button, typed alone, presses it. With input from a pipe, each line is a"
+        " message, and only answers are printed."
     )
 
 
