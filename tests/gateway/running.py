@@ -1,7 +1,7 @@
 """A whole house running in this process, with a chat platform and a model in memory."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,9 +52,10 @@ async def running(
     chat: FakeChat | None = None,
     tools: tuple[Tool, ...] = (),
     platform: str = "fake",
+    others: Mapping[str, FakeChat] | None = None,
     **environ: str,
 ) -> AsyncIterator[House]:
-    """Open the house, and end it in order."""
+    """Open the house, and end it in order. `others` are further platforms."""
     chat = chat or FakeChat()
     settings = load({"TALARIA_HOME": str(home), "TALARIA_ACCESS__ALLOW": "*", **environ})
     stop = asyncio.Event()
@@ -63,7 +64,7 @@ async def running(
     async def watch(gateway: Gateway) -> None:
         opened.set_result(gateway)
 
-    extensions = Extensions(adapters={platform: chat}, model=model, tools=tools)
+    extensions = Extensions(adapters={platform: chat, **(others or {})}, model=model, tools=tools)
     serving = asyncio.create_task(
         app.run(settings, stop=stop, companions=(watch,), extensions=extensions)
     )

@@ -8,7 +8,7 @@ import pytest
 
 from adapters.errors import AdapterError, ChatGone, MessageGone, RateLimited, Unreachable, Unsure
 from agent_core.ids import PersonId
-from agent_core.state import outbox, questions, retired
+from agent_core.state import outbox, questions, retired, turns
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.questions import Choice, NewQuestion
@@ -16,8 +16,8 @@ from gateway import delivery as delivery_module
 from gateway.delivery import Delivery
 from tests.agent_core.state.rows import add_person
 from tests.fakes.chat import FakeChat
-from tests.gateway.test_delivery import CHAT, delivering, owe, state, until_idle, until_sent
-from tests.gateway.test_delivery_mishaps import MuteChat
+from tests.gateway.test_delivery import CHAT, OTHER, delivering, owe, state, until_idle, until_sent
+from tests.gateway.test_delivery_mishaps import MuteChat, begin_turn, live_of
 
 BUTTON = Choice(key="q1:o1:00000000", label="One")
 
@@ -291,3 +291,20 @@ async def test_a_mishap_of_an_edit_does_not_make_an_answer_two(database: Databas
         await until_idle(delivery)
         await until_sent(database, row)
     assert [shown.text for shown in chat.shown] == ["The settings", "The new settings"]
+
+
+async def test_a_live_message_does_not_open_where_its_turn_is_not_answered_any_more(
+    database: Database,
+) -> None:
+    chat = FakeChat()
+    turn_id = await begin_turn(database)
+    live = live_of(turn_id, "The answer")
+    place = ("fake", OTHER, None)
+    await database.write("move", lambda c: turns.move(c, turn_id=turn_id, place=place))
+    async with delivering(database, chat) as delivery:
+        delivery.paint(live)
+        async with asyncio.timeout(10):
+            while not live.is_over:
+                await asyncio.sleep(0.002)
+        assert await database.read(lambda c: outbox.find_live(c, turn_id=turn_id)) is None
+    assert chat.shown == []
