@@ -11,7 +11,6 @@ from adapters.discord import fetch, find, rooms, tickets
 from adapters.discord.api import Api
 from adapters.discord.arrivals import Arrivals
 from adapters.discord.facts import Facts
-from adapters.discord.pauses import Pauses, Starts
 from adapters.discord.payloads import (
     MOST_BUTTONS,
     MOST_FILE_BYTES,
@@ -24,10 +23,12 @@ from adapters.discord.promises import Promises
 from adapters.discord.receive import receive
 from adapters.discord.render import TEXT_LIMIT, measure
 from adapters.discord.settings import DiscordSettings, read_settings
+from adapters.discord.starts import Starts
 from adapters.discord.wire import Connection
 from adapters.errors import AdapterError, AdapterStopped, MessageGone, Unreachable
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
+from adapters.pauses import Pauses
 from adapters.split import split_markdown
 from adapters.untrusted import Json
 

@@ -11,13 +11,13 @@ from adapters.contract import Inlet
 from adapters.discord.backlog import Backlog, Heard, HeardKind, make_event
 from adapters.discord.catchup import Catchup, Start
 from adapters.discord.facts import Facts
-from adapters.discord.pauses import Pauses
 from adapters.discord.promises import Promises
 from adapters.discord.receive import BUTTON, PRESS, is_for_us
 from adapters.discord.settings import DiscordSettings
 from adapters.discord.words import id_in, snowflake_at
 from adapters.errors import Unreachable
 from adapters.messages import RawEvent
+from adapters.pauses import Pauses
 from adapters.untrusted import Json, inside, words_in
 
 _log = logging.getLogger(__name__)

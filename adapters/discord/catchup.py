@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from adapters.discord.backlog import NOISE, Heard, HeardKind, make_event
 from adapters.discord.facts import Facts
-from adapters.discord.pauses import Pauses
 from adapters.discord.places import Place
 from adapters.discord.receive import Context, is_for_us
 from adapters.discord.words import id_in, snowflake_at
 from adapters.errors import AdapterError, AdapterStopped, RateLimited, Unreachable
 from adapters.messages import RawEvent
+from adapters.pauses import Pauses
 from adapters.untrusted import Json
 
 _log = logging.getLogger(__name__)

@@ -13,9 +13,10 @@ from discord.http import HTTPClient, Ratelimit, Route
 from discord.state import ConnectionState
 from yarl import URL
 
-from adapters.discord.pauses import Pauses, Starts
 from adapters.discord.settings import DiscordSettings
+from adapters.discord.starts import Starts
 from adapters.errors import Unreachable
+from adapters.pauses import Pauses
 from adapters.untrusted import Json
 
 # Talaria makes no calls; without this discord.py warns at every start that it could not.

@@ -1,6 +1,5 @@
 """What has to be known of a place to read what was said there: kept in mind, or asked for."""
 
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable
 
 from adapters.discord.api import Api
@@ -8,6 +7,7 @@ from adapters.discord.places import Place
 from adapters.discord.receive import Context
 from adapters.discord.words import marked_ids
 from adapters.errors import AdapterError
+from adapters.recent import Recent
 from adapters.untrusted import Json, inside, number_in, words_in
 
 _REMEMBERED = 4096
@@ -20,7 +20,7 @@ class Facts:
     def __init__(self, api: Callable[[], Api], *, threads: bool) -> None:
         self._api = api
         self._threads = threads
-        self._places: OrderedDict[str, Place] = OrderedDict()
+        self._places: Recent[str, Place] = Recent(_REMEMBERED)
 
     def guess(self, data: Json, channel_id: str) -> Context:
         """What is known now of a live event; the place is None if it has to be asked for.
@@ -84,7 +84,5 @@ class Facts:
         )
 
     def _keep(self, place: Place) -> Place:
-        self._places[place.channel_id] = place
-        if len(self._places) > _REMEMBERED:
-            self._places.popitem(last=False)
+        self._places.put(place.channel_id, place)
         return place

@@ -1,6 +1,5 @@
 """Looks in a channel's history for a message of which nobody knows whether it got through."""
 
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 
 from adapters.discord.api import Api
@@ -11,6 +10,7 @@ from adapters.discord.refusals import ChannelUnknown
 from adapters.discord.render import render
 from adapters.errors import Unsure
 from adapters.messages import OutboundMessage
+from adapters.recent import Recent
 from adapters.untrusted import Json, inside, parts
 
 _MOST_PAGES = 10
@@ -21,15 +21,13 @@ class Tracks:
     """The newest message ids seen, by channel."""
 
     def __init__(self) -> None:
-        self._newest: OrderedDict[str, int] = OrderedDict()
+        self._newest: Recent[str, int] = Recent(_REMEMBERED)
 
     def note(self, channel: str, message_id: str) -> None:
         """A message passed by; what is no id is passed over."""
         if not (message_id.isascii() and message_id.isdecimal()):
             return
-        self._newest[channel] = max(int(message_id), self._newest.pop(channel, 0))
-        if len(self._newest) > _REMEMBERED:
-            self._newest.popitem(last=False)
+        self._newest.put(channel, max(int(message_id), self._newest.get(channel) or 0))
 
     def newest(self, channel: str) -> str | None:
         """The newest id of a channel, None if none was seen."""

@@ -1,7 +1,6 @@
 """Turns Markdown into the dialect that Discord shows; pure."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 
 from adapters.letters import count_units
@@ -18,6 +17,7 @@ from adapters.markdown import (
     is_plain,
     parse,
 )
+from adapters.tables import draw
 
 TEXT_LIMIT = 2000
 """Characters of a message (Discord API, Create Message: content). Counted here in UTF-16
@@ -73,7 +73,7 @@ def _write_block(block: Block) -> str:
             language = block.language if _LANGUAGE.match(block.language) else ""
             return _fence(block.text, language)
         case Table():
-            return _fence(_draw(block))
+            return _fence(draw(block, spell=_spell))
         case Quote():
             lines = _write(block.blocks, gap="\n\n").split("\n")
             # Discord nests no quotes: a mark within one would be shown.
@@ -149,30 +149,5 @@ def _escape(text: str) -> str:
     return _SPECIAL.sub(lambda found: found["address"] or f"\\{found['mark']}", text)
 
 
-def _draw(table: Table) -> str:
-    """A table in letters of one width, each column as wide as its widest cell."""
-    rows = [[_cell(cell) for cell in row] for row in table.rows]
-    widths = [max(_width(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = [" | ".join(map(_pad, row, widths, table.alignments)).rstrip() for row in rows]
-    lines.insert(1, "-+-".join("-" * width for width in widths))
-    return "\n".join(lines)
-
-
-def _cell(runs: Sequence[Run]) -> str:
-    return "".join(run.text for run in runs).replace("\n", " ")
-
-
-def _pad(text: str, width: int, alignment: str) -> str:
-    room = width - _width(text)
-    left = {"left": 0, "center": room // 2, "right": room}[alignment]
-    return " " * left + text + " " * (room - left)
-
-
-def _width(text: str) -> int:
-    """Columns that a text takes in letters of one width: 2 for wide ones, 0 for marks."""
-    return sum(
-        0
-        if unicodedata.category(letter) in ("Mn", "Me", "Cf")
-        else 1 + (unicodedata.east_asian_width(letter) in "WF")
-        for letter in text
-    )
+def _spell(runs: Sequence[Run]) -> str:
+    return "".join(run.text for run in runs)

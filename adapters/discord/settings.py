@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+
+from adapters.options import Options
 
 API = "https://discord.com/api/v10"
 GATEWAY = "wss://gateway.discord.gg/"
@@ -44,12 +45,10 @@ class DiscordSettings:
     """How long new messages wait for older ones of their channel that were missed."""
 
 
-def read_settings(options: Mapping[str, str]) -> DiscordSettings:
+def read_settings(given: Mapping[str, str]) -> DiscordSettings:
     """Read settings from strings. Raises `ValueError` with a sentence for the person."""
-    for key in options:
-        if key not in _KEYS:
-            raise ValueError(f'Discord has no setting "{key}"; it has {", ".join(_KEYS)}.')
-    token = options.get("token", "").strip()
+    options = Options("Discord", given, known=_KEYS)
+    token = options.text("token")
     if not token:
         raise ValueError(
             "Discord needs the bot's token: Developer Portal > your application > Bot > Reset "
@@ -62,42 +61,10 @@ def read_settings(options: Mapping[str, str]) -> DiscordSettings:
         )
     return DiscordSettings(
         token=token,
-        api_base_url=_read_address(options, "api_base_url", API, ("http", "https")).rstrip("/"),
-        gateway_url=_read_address(options, "gateway_url", GATEWAY, ("ws", "wss")),
-        edit_interval=_read_number(options, "edit_interval", 1.2),
-        messages_per_second=_read_number(options, "messages_per_second", 40.0),
-        thread_per_mention=_read_switch(options, "thread_per_mention", default=False),
-        message_content=_read_switch(options, "message_content", default=True),
+        api_base_url=options.address("api_base_url", API).rstrip("/"),
+        gateway_url=options.address("gateway_url", GATEWAY, schemes=("ws", "wss")),
+        edit_interval=options.number("edit_interval", 1.2),
+        messages_per_second=options.number("messages_per_second", 40.0),
+        thread_per_mention=options.switch("thread_per_mention", default=False),
+        message_content=options.switch("message_content", default=True),
     )
-
-
-def _read_address(
-    options: Mapping[str, str], key: str, default: str, schemes: tuple[str, ...]
-) -> str:
-    text = options.get(key) or default
-    parts = urlsplit(text)
-    if parts.scheme not in schemes or not parts.hostname or parts.query:
-        raise ValueError(f'Discord\'s {key} is "{text}", but should look like {default}.')
-    return text
-
-
-def _read_number(options: Mapping[str, str], key: str, default: float) -> float:
-    text = options.get(key)
-    if text is None:
-        return default
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number <= 86_400:
-        raise ValueError(f'Discord\'s {key} is "{text}", but should be a number from 0 to 86400.')
-    return number
-
-
-def _read_switch(options: Mapping[str, str], key: str, *, default: bool) -> bool:
-    text = options.get(key)
-    if text is None:
-        return default
-    if text.lower() not in ("true", "false"):
-        raise ValueError(f'Discord\'s {key} is "{text}", but should be true or false.')
-    return text.lower() == "true"

@@ -12,9 +12,9 @@ import aiohttp
 from discord.http import Route
 
 from adapters.discord.client import Client, Ears
-from adapters.discord.pauses import Starts
 from adapters.discord.refusals import WIRE_ERRORS, translate
 from adapters.discord.settings import DiscordSettings
+from adapters.discord.starts import Starts
 from adapters.errors import AdapterError, RateLimited, Rejected, Unreachable
 from adapters.messages import OutboundFile
 from adapters.untrusted import Json

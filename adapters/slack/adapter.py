@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import random
 import time
 from collections.abc import Mapping, Sequence
 
@@ -13,11 +12,12 @@ from adapters.errors import (
     AdapterStopped,
     ChatGone,
     MessageGone,
-    RateLimited,
     Unsure,
 )
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
+from adapters.pauses import Pauses
+from adapters.recent import Recent
 from adapters.slack.api import Api, Spot
 from adapters.slack.arrivals import Arrivals
 from adapters.slack.catchup import CatchUp
@@ -37,13 +37,12 @@ from adapters.slack.sockets import Sockets
 from adapters.slack.stamps import is_ts
 from adapters.slack.streams import Streams
 from adapters.slack.tickets import Tickets, is_whisper
-from adapters.slack.tracks import Recent, Tracks
+from adapters.slack.tracks import Tracks
 from adapters.slack.webhook import serving
 from adapters.split import split_markdown
 
 _log = logging.getLogger(__name__)
 
-_FIRST_PAUSE = 0.5
 _SEEN = "eyes"
 _DEAF = 4.0
 """Heartbeats of silence after which a connection counts as dead, whatever it says."""
@@ -243,7 +242,7 @@ class SlackAdapter:
 
     async def _greet(self) -> Me:
         """Learn who the bot is; tries until it worked. Raises `AdapterStopped`."""
-        pause = _FIRST_PAUSE
+        pauses = Pauses(self._settings.longest_pause)
         while True:
             try:
                 me = await self._api.fetch_me()
@@ -251,11 +250,7 @@ class SlackAdapter:
                 raise
             except AdapterError as error:
                 self._note("disconnected", str(error))
-                wait = min(pause, self._settings.longest_pause) * random.uniform(0.5, 1)  # noqa: S311 - no secret
-                pause *= 2
-                await asyncio.sleep(
-                    max(wait, error.retry_after) if isinstance(error, RateLimited) else wait
-                )
+                await pauses.wait(error)
             else:
                 self._sessions.greet(is_agent=me.is_agent)
                 return me

@@ -10,6 +10,7 @@ from typing import Protocol
 from adapters.contract import Inlet
 from adapters.errors import AdapterError
 from adapters.messages import RawEvent
+from adapters.pauses import Pauses
 from adapters.slack.api import Api
 from adapters.slack.events import Arrival, Me, pack
 from adapters.slack.people import People
@@ -83,7 +84,8 @@ class Arrivals:
 
     async def _insist(self, inlet: Inlet, me: Me, arrivals: Sequence[Arrival], gaps: Gaps) -> bool:
         """Try for as long as Slack waits: commands and presses never come again."""
-        pause, deadline = _FIRST_PAUSE, time.monotonic() + _DEADLINE
+        pauses = Pauses(_DEADLINE, first=_FIRST_PAUSE)
+        deadline = time.monotonic() + _DEADLINE
         while True:
             try:
                 await self.store(inlet, me, arrivals, gaps.is_whole)
@@ -92,8 +94,7 @@ class Arrivals:
                     _log.warning("slack: %d events could not be kept: %s", len(arrivals), error)
                     gaps.open(arrivals)
                     return False
-                await asyncio.sleep(pause)
-                pause *= 2
+                await pauses.wait()
             else:
                 return True
 

@@ -15,6 +15,7 @@ from adapters.errors import (
     RateLimited,
     Rejected,
 )
+from adapters.pauses import Pauses
 from adapters.slack.api import Api, Spot
 from adapters.slack.arrivals import Arrivals
 from adapters.slack.events import Arrival, Me, sort_message
@@ -75,7 +76,7 @@ class CatchUp:
 
     async def run(self, inlet: Inlet, me: Me) -> None:
         """Catch up whenever it is wanted, until cancelled. Raises `AdapterStopped`."""
-        pause = _FIRST_PAUSE
+        pauses = Pauses(_LONGEST_PAUSE, first=_FIRST_PAUSE)
         while True:
             await self._wanted.wait()
             self._wanted.clear()
@@ -86,11 +87,9 @@ class CatchUp:
             except AdapterError as error:
                 _log.info("slack: catching up waits: %s", error)
                 self._wanted.set()
-                wait = error.retry_after if isinstance(error, RateLimited) else pause
-                pause = min(2 * pause, _LONGEST_PAUSE)
-                await asyncio.sleep(wait)
+                await pauses.wait(error)
             else:
-                pause = _FIRST_PAUSE
+                pauses.reset()
 
     async def _catch_up(self, inlet: Inlet, me: Me) -> None:
         marks = {mark: ts for mark, ts in (await inlet.marks()).items() if is_ts(ts)}

@@ -8,11 +8,11 @@ import aiohttp
 
 from adapters.errors import AdapterError, Rejected, Unreachable, Unsure
 from adapters.messages import Attachment, OutboundFile, OutboundMessage
+from adapters.recent import Recent
 from adapters.slack.api import Api, Spot, read
 from adapters.slack.markup import caption_of
 from adapters.slack.refusals import read_status
 from adapters.slack.stamps import is_ts
-from adapters.slack.tracks import Recent
 from adapters.untrusted import Json, inside, parts, text_in, words_in
 
 _log = logging.getLogger(__name__)

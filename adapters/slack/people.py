@@ -6,9 +6,9 @@ import time
 from collections.abc import Awaitable, Callable, Iterable
 
 from adapters.errors import AdapterError
+from adapters.recent import Recent
 from adapters.slack.api import Api
 from adapters.slack.events import Person
-from adapters.slack.tracks import Recent
 from adapters.untrusted import words_in
 
 _log = logging.getLogger(__name__)

@@ -3,8 +3,8 @@
 import time
 
 from adapters.errors import ChatGone, Rejected
+from adapters.recent import Recent
 from adapters.slack.api import Api
-from adapters.slack.tracks import Recent
 
 _KEEPS = 30.0
 """Seconds for which others are taken to be there still. That nobody else is gets asked every time:

@@ -4,9 +4,9 @@ import logging
 from typing import Literal
 
 from adapters.errors import AdapterError, Rejected
+from adapters.recent import Recent
 from adapters.slack.api import Api, Spot
 from adapters.slack.refusals import Unsupported
-from adapters.slack.tracks import Recent
 
 _log = logging.getLogger(__name__)
 

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
-from urllib.parse import urlsplit
+
+from adapters.options import Options
 
 API = "https://slack.com/api/"
 
@@ -44,37 +45,35 @@ class SlackSettings:
     """Upper bound of the pause between two attempts while Slack can't be reached."""
 
 
-def read_settings(options: Mapping[str, str]) -> SlackSettings:
+def read_settings(given: Mapping[str, str]) -> SlackSettings:
     """Read settings from strings. Raises `ValueError` with a sentence for the person."""
-    for key in options:
-        if key not in _KEYS:
-            raise ValueError(f'Slack has no setting "{key}"; it has {", ".join(_KEYS)}.')
-    mode = options.get("mode", "socket").strip().lower()
+    options = Options("Slack", given, known=_KEYS)
+    mode = options.text("mode", "socket").lower()
     if mode not in ("socket", "http"):
         raise ValueError(f'Slack\'s mode is "{mode}", but should be "socket" or "http".')
-    signing_secret = options.get("signing_secret", "").strip()
+    signing_secret = options.text("signing_secret")
     if mode == "http" and not signing_secret:
         raise ValueError(
             "Slack's HTTP mode needs the signing secret, which tells Slack's requests from "
             "others: SLACK_SIGNING_SECRET, from Basic Information on your app's page."
         )
+    base_url = options.address("base_url", API, ending="/api", hint=": it ends in /api/")
     return SlackSettings(
-        bot_token=_read_bot_token(options),
-        app_token=_read_app_token(options, is_needed=mode == "socket"),
+        bot_token=_read_bot_token(options.text("bot_token")),
+        app_token=_read_app_token(options.text("app_token"), is_needed=mode == "socket"),
         signing_secret=signing_secret,
-        base_url=_read_address(options.get("base_url") or API),
+        base_url=base_url.rstrip("/") + "/",
         mode="http" if mode == "http" else "socket",
-        http_bind=options.get("http_bind", "").strip() or "127.0.0.1",
-        http_port=int(_read_number(options, "http_port", 3000, most=65_535)),
-        sockets=int(_read_number(options, "sockets", 2, least=1, most=_MOST_SOCKETS)),
-        edit_interval=_read_number(options, "edit_interval", 1.5),
-        messages_per_second=_read_number(options, "messages_per_second", 10.0),
-        is_streaming=_read_switch(options, "streaming"),
+        http_bind=options.text("http_bind", "127.0.0.1"),
+        http_port=int(options.number("http_port", 3000, most=65_535)),
+        sockets=int(options.number("sockets", 2, least=1, most=_MOST_SOCKETS)),
+        edit_interval=options.number("edit_interval", 1.5),
+        messages_per_second=options.number("messages_per_second", 10.0),
+        is_streaming=options.switch("streaming", default=True),
     )
 
 
-def _read_bot_token(options: Mapping[str, str]) -> str:
-    token = options.get("bot_token", "").strip()
+def _read_bot_token(token: str) -> str:
     if not token:
         raise ValueError(
             "Slack needs the Bot User OAuth Token from OAuth & Permissions on your app's page "
@@ -88,8 +87,7 @@ def _read_bot_token(options: Mapping[str, str]) -> str:
     return token
 
 
-def _read_app_token(options: Mapping[str, str], *, is_needed: bool) -> str:
-    token = options.get("app_token", "").strip()
+def _read_app_token(token: str, *, is_needed: bool) -> str:
     if not token and is_needed:
         raise ValueError(
             "Slack's Socket Mode needs an app-level token with the scope connections:write (it "
@@ -101,42 +99,3 @@ def _read_app_token(options: Mapping[str, str], *, is_needed: bool) -> str:
             "Make one under Basic Information, App-Level Tokens, on your app's page."
         )
     return token
-
-
-def _read_address(text: str) -> str:
-    parts = urlsplit(text)
-    is_whole = parts.scheme in ("http", "https") and parts.hostname and not parts.query
-    if not is_whole or not parts.path.rstrip("/").endswith("/api"):
-        raise ValueError(
-            f'Slack\'s base_url is "{text}", but should look like {API}: it ends in /api/.'
-        )
-    return text.rstrip("/") + "/"
-
-
-def _read_number(
-    options: Mapping[str, str],
-    key: str,
-    default: float,
-    *,
-    least: float = 0,
-    most: float = 86_400,
-) -> float:
-    text = options.get(key)
-    if text is None:
-        return default
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not least <= number <= most:
-        raise ValueError(
-            f'Slack\'s {key} is "{text}", but should be a number from {least:g} to {most:g}.'
-        )
-    return number
-
-
-def _read_switch(options: Mapping[str, str], key: str) -> bool:
-    text = options.get(key, "true").strip().lower()
-    if text not in ("true", "false"):
-        raise ValueError(f'Slack\'s {key} is "{text}", but should be true or false.')
-    return text == "true"

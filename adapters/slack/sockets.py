@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-import random
 import time
 from collections.abc import Callable
 from typing import Any
@@ -14,12 +13,12 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
-from adapters.errors import AdapterError, AdapterStopped, RateLimited, Unreachable
+from adapters.errors import AdapterError, AdapterStopped, Unreachable
+from adapters.pauses import Pauses
 from adapters.slack.api import Api
 
 _log = logging.getLogger(__name__)
 
-_FIRST_PAUSE = 0.5
 _CROWD_PAUSE = 5.0
 """Seconds to wait at least when Slack says that there are too many connections already."""
 _LONG_LIFE = 4.0
@@ -65,7 +64,7 @@ class Sockets:
 
     async def _hold(self, tasks: asyncio.TaskGroup, changed: Callable[[], None]) -> None:
         """One place for a connection: whenever it is free or about to be, the next is opened."""
-        pause = first = min(_FIRST_PAUSE, self._longest_pause)
+        pauses, crowd_pause = Pauses(self._longest_pause), min(_CROWD_PAUSE, self._longest_pause)
         while True:
             line = _Line(self._app, tasks, self._note_alive)
             try:
@@ -75,13 +74,7 @@ class Sockets:
             except AdapterError as error:
                 self.trouble = str(error)
                 changed()
-                wait = pause * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
-                if isinstance(error, RateLimited):
-                    wait = max(wait, error.retry_after)
-                elif isinstance(error, _Crowded):
-                    wait = max(wait, min(_CROWD_PAUSE, self._longest_pause))
-                pause = min(2 * pause, self._longest_pause)
-                await asyncio.sleep(wait)
+                await pauses.wait(error, least=crowd_pause if isinstance(error, _Crowded) else 0.0)
                 continue
             begun = time.monotonic()
             self._lines.add(line)
@@ -96,12 +89,11 @@ class Sockets:
                 await asyncio.wait([reading])
                 self.trouble = str(_Crowded())
                 changed()
-                await asyncio.sleep(min(_CROWD_PAUSE, self._longest_pause))
+                await asyncio.sleep(crowd_pause)
             if time.monotonic() - begun > _LONG_LIFE:
-                pause = first
+                pauses.reset()
             else:  # who is sent away again and again has to slow down
-                await asyncio.sleep(pause)
-                pause = min(2 * pause, self._longest_pause)
+                await pauses.wait()
 
     async def _attend(self, line: "_Line", changed: Callable[[], None]) -> None:
         """Take what a connection brings until it ends."""

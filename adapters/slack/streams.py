@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 
 from adapters.errors import MessageGone, RateLimited, Rejected, Unsure
 from adapters.messages import OutboundMessage, Step
+from adapters.recent import Recent
 from adapters.slack.api import Api, Spot
 from adapters.slack.places import is_im
 from adapters.slack.refusals import Unsupported
 from adapters.slack.render import actions_of, metadata_of, step_chunks, text_chunks, words_of
-from adapters.slack.tracks import Recent
 from adapters.untrusted import Json
 
 _TRIES = 3

@@ -3,9 +3,9 @@
 from adapters.errors import ChatGone
 from adapters.ids import PlatformMessageId
 from adapters.messages import OutboundMessage
+from adapters.recent import Recent
 from adapters.slack.api import Api
 from adapters.slack.render import whisper_of
-from adapters.slack.tracks import Recent
 
 _MARK = "ticket:"
 _GONE = (

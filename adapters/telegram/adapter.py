@@ -18,12 +18,13 @@ from adapters.errors import (
 )
 from adapters.ids import Address, EventId, PlatformMessageId
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
+from adapters.pauses import Pauses
 from adapters.split import split_markdown
 from adapters.telegram.api import Api, too_large
 from adapters.telegram.buttons import MOST_BUTTONS
 from adapters.telegram.find import Tracks
 from adapters.telegram.mishaps import AnotherPoller
-from adapters.telegram.patience import Conflict, Pauses
+from adapters.telegram.patience import Conflict
 from adapters.telegram.places import chat_of, message_of, thread_of
 from adapters.telegram.posts import FILE_LIMIT, make_post
 from adapters.telegram.receive import Me, pack, receive

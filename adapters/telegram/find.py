@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from adapters.recent import Recent
 from adapters.telegram.places import has_own_count
 
 _MOST_PROBES = 100
@@ -28,13 +29,11 @@ class Tracks:
 
     def __init__(self) -> None:
         self._newest: dict[int, int] = {}
-        self._sent: dict[tuple[int, int], None] = {}
+        self._sent: Recent[tuple[int, int], None] = Recent(_REMEMBERED)
 
     def note_sent(self, chat_id: int, message_id: int) -> None:
         """A message of ours surely has this id."""
-        self._sent[chat_id, message_id] = None
-        if len(self._sent) > _REMEMBERED:
-            del self._sent[next(iter(self._sent))]
+        self._sent.put((chat_id, message_id), None)
         self._note(chat_id, message_id)
 
     def note_updates(self, updates: Iterable[dict[str, Any]]) -> None:

@@ -1,7 +1,6 @@
 """Turns Markdown into Telegram's text with entities; pure."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,6 +20,7 @@ from adapters.markdown import (
     is_plain,
     parse,
 )
+from adapters.tables import draw
 
 TEXT_LIMIT = 4096
 """UTF-16 units in one message, counted after rendering (Bot API, sendMessage: text)."""
@@ -170,7 +170,7 @@ def _write_block(writer: _Writer, block: Block, depth: int) -> None:
             writer.write(block.text)
             writer.mark("pre", start, language=block.language or None)
         case Table():
-            writer.write(_draw(block))
+            writer.write(draw(block, spell=_spell))
             writer.mark("pre", start)
         case Quote():
             # Telegram nests no quotes, and begins one at the start of a line only.
@@ -239,43 +239,8 @@ def _spell_out(runs: Sequence[Run], *, shown: re.Pattern[str]) -> Iterable[Run]:
             words = ""
 
 
-def _draw(table: Table) -> str:
-    """A table in letters of one width, each column as wide as its widest cell."""
-    rows = [[_cell(cell) for cell in row] for row in table.rows]
-    widths = [max(_width(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = [
-        " | ".join(
-            _pad(cell, width, alignment)
-            for cell, width, alignment in zip(row, widths, table.alignments, strict=True)
-        ).rstrip()
-        for row in rows
-    ]
-    lines.insert(1, "-+-".join("-" * width for width in widths))
-    return "\n".join(lines)
-
-
-def _cell(runs: Sequence[Run]) -> str:
-    return "".join(run.text for run in _spell_out(runs, shown=_NO_LINK)).replace("\n", " ")
-
-
-def _pad(text: str, width: int, alignment: str) -> str:
-    room = width - _width(text)
-    left = {"left": 0, "center": room // 2, "right": room}[alignment]
-    return " " * left + text + " " * (room - left)
-
-
-def _width(text: str) -> int:
-    """Columns that a text takes in letters of one width: 2 for wide ones, 0 for marks."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0
-        if unicodedata.category(letter) in ("Mn", "Me", "Cf")
-        else 2
-        if unicodedata.east_asian_width(letter) in "WF"
-        else 1
-        for letter in text
-    )
+def _spell(runs: Sequence[Run]) -> str:
+    return "".join(run.text for run in _spell_out(runs, shown=_NO_LINK))
 
 
 def _trim(text: str, entities: Iterable[Entity]) -> Page:

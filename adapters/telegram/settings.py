@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+
+from adapters.options import Options
 
 API = "https://api.telegram.org"
 
@@ -29,12 +30,10 @@ class TelegramSettings:
     """Upper bound of the pause between two attempts while Telegram can't be reached."""
 
 
-def read_settings(options: Mapping[str, str]) -> TelegramSettings:
+def read_settings(given: Mapping[str, str]) -> TelegramSettings:
     """Read settings from strings. Raises `ValueError` with a sentence for the person."""
-    for key in options:
-        if key not in _KEYS:
-            raise ValueError(f'Telegram has no setting "{key}"; it has {", ".join(_KEYS)}.')
-    token = options.get("token", "").strip()
+    options = Options("Telegram", given, known=_KEYS)
+    token = options.text("token")
     if not token:
         raise ValueError("Telegram needs the token that @BotFather gave you: TELEGRAM_BOT_TOKEN.")
     number, colon, secret = token.partition(":")
@@ -43,35 +42,11 @@ def read_settings(options: Mapping[str, str]) -> TelegramSettings:
             "TELEGRAM_BOT_TOKEN does not look like a token: @BotFather gives digits, a colon "
             "and 35 letters. Copy the whole of it."
         )
+    base_url = options.address("base_url", API, hint=": what stands before /bot<token>")
     return TelegramSettings(
         token=token,
-        base_url=_read_address(options.get("base_url") or API),
-        messages_per_second=_read_number(options, "messages_per_second", 30.0, least=0),
-        edit_interval=_read_number(options, "edit_interval", 1.0, least=0),
-        poll_timeout=int(_read_number(options, "poll_timeout", 30, least=1)),
+        base_url=base_url.rstrip("/"),
+        messages_per_second=options.number("messages_per_second", 30.0),
+        edit_interval=options.number("edit_interval", 1.0),
+        poll_timeout=int(options.number("poll_timeout", 30, least=1)),
     )
-
-
-def _read_address(text: str) -> str:
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
-        raise ValueError(
-            f'Telegram\'s base_url is "{text}", but should look like {API}: what stands before '
-            "/bot<token>."
-        )
-    return text.rstrip("/")
-
-
-def _read_number(options: Mapping[str, str], key: str, default: float, *, least: float) -> float:
-    text = options.get(key)
-    if text is None:
-        return default
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not least <= number <= 86_400:
-        raise ValueError(
-            f'Telegram\'s {key} is "{text}", but should be a number from {least} to 86400.'
-        )
-    return number

@@ -7,7 +7,6 @@ import aiohttp
 import discord
 import pytest
 
-from adapters.discord.pauses import Starts, TooManyStarts
 from adapters.discord.refusals import (
     AlreadyThere,
     ChannelUnknown,
@@ -16,6 +15,7 @@ from adapters.discord.refusals import (
     TooLate,
     translate,
 )
+from adapters.discord.starts import Starts, TooManyStarts
 from adapters.errors import (
     AdapterError,
     AdapterStopped,
