@@ -73,7 +73,6 @@ class RecallTool:
         )
         view = View(
             zone=zone or self._zone,
-            is_room=field.is_room,
             has_many=context.owner_id != context.person_id,
         )
         return ToolResult(text=describe(query, count, hits, view))
@@ -83,12 +82,11 @@ class RecallTool:
 class View:
     """How hits are shown: on whose clock, and to whom.
 
-    A room is not told the numbers of messages: they would count what is said elsewhere. Where
-    many share a talk, each is called by name.
+    Nobody is told the numbers of messages: they would count what is said elsewhere. Where many
+    share a talk, each is called by name.
     """
 
     zone: str
-    is_room: bool = False
     has_many: bool = False
 
 
@@ -140,5 +138,4 @@ def _describe_hit(hit: Hit, view: View) -> str:
         who = quote(hit.asker, _NAME_LIMIT) if view.has_many else "person"
     said = quote(excerpt(hit.text, hit.match), SNIPPET_LIMIT)
     when = local_time(hit.said_at, view.zone).strftime("%Y-%m-%d %H:%M")
-    sign = "-" if view.is_room else f"#{hit.id}"
-    return f"{sign} {when}, {who}, {hit.platform}: {said}"
+    return f"- {when}, {who}, {hit.platform}: {said}"

@@ -37,11 +37,6 @@ class Field:
     scope: str
     except_turn: TurnId
 
-    @property
-    def is_room(self) -> bool:
-        """True for the talk of one room."""
-        return self.scope.startswith("c")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
@@ -164,16 +159,16 @@ def find_words(
     """Messages that hold at least one of the words, best first, then newest first.
 
     Case and diacritics don't matter. A word is anything; one without a letter or a digit is in
-    no message. Damaged rows are left out, and logged. Best is by BM25 in a direct talk. That
-    weighs words by how rare they are in the whole index, which in a room would tell what is
-    said elsewhere: there those come first that hold the most of the words.
+    no message. Damaged rows are left out, and logged. A word weighs more the rarer it is within
+    the scope: the index's own BM25 reckons with all that anybody ever said, and so the order of
+    one person's hits would tell of the words of others.
     """
     values = {**_about_words(field, words), "start": _START, "limit": limit}
-    order = "bm25(message_search, 0.0, 1.0)"
-    if field.is_room:
-        each = {f"word{n}": _match(field, [word]) for n, word in enumerate(words)}
-        values.update(each)
-        order = " + ".join(f"({_HOLDS.format(name)})" for name in each) + " DESC"
+    terms = []
+    for number, (match, weight) in enumerate(_weigh(connection, field, words)):
+        values[f"word{number}"], values[f"weight{number}"] = match, weight
+        terms.append(f"({_HOLDS.format(f'word{number}')}) * :weight{number}")
+    order = " + ".join(terms) + " DESC"
     rows = connection.execute(
         f"SELECT {_ROW}, snippet(message_search, 1, :start, '', '…', {_SNIPPET_TOKENS}) {_FOUND}"
         f" ORDER BY {order}, messages.id DESC LIMIT :limit",
@@ -184,6 +179,19 @@ def find_words(
         text = snippet.replace(_START, "")
         hits += _hit(tuple(row), text, max(snippet.find(_START), 0))
     return hits
+
+
+def _weigh(
+    connection: Connection, field: Field, words: Sequence[str]
+) -> Iterator[tuple[str, float]]:
+    """For each word, what matches it in the scope, and how much it tells there."""
+    for word in words:
+        match = _match(field, [word])
+        row = connection.execute(
+            "SELECT COUNT(*) FROM message_search WHERE message_search MATCH :match",
+            {"match": match},
+        ).fetchone()
+        yield match, 1 + 1 / (1 + row[0])
 
 
 def count_fragments(connection: Connection, field: Field, *, fragments: Sequence[str]) -> int:

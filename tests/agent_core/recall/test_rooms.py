@@ -1,5 +1,7 @@
 """What recall finds in a room: that room's own talk, whatever is said anywhere else."""
 
+import re
+
 import pytest
 
 from agent_core.ids import CallId, PersonId, TurnId
@@ -102,22 +104,24 @@ async def test_everyone_in_a_shared_talk_finds_what_the_others_said_and_who(
         ("a word", "Lisbon, a flight", "flight") * 9,
     ],
 )
-async def test_what_is_said_elsewhere_moves_no_hit_of_a_room(
-    archive: Archive, ann: Talk, elsewhere: tuple[str, ...]
+@pytest.mark.parametrize("where", ["room:den", ""])
+async def test_what_others_say_elsewhere_moves_no_hit(
+    archive: Archive, bob: Talk, elsewhere: tuple[str, ...], where: str
 ) -> None:
     """BM25 would put first whatever word is rarer in all that anybody ever said."""
-    room = await archive.open(ann.person, room="room:den")
+    cleo = await archive.meet("cleo")
+    talk = await archive.open(cleo, room=where)
+    await archive.say(bob, *elsewhere)
     await archive.say(
-        room, "a flight, long and dear", "Lisbon is far", "Lisbon by flight", "flight"
+        talk, "a flight, long and dear", "Lisbon is far", "Lisbon by flight", "flight"
     )
-    await archive.say(ann, *elsewhere)
-    found = await recall(archive, room, ann.person, "flight Lisbon")
-    said = [line.partition("telegram: ")[2] for line in found.splitlines()[1:]]
-    assert said == [
-        '"Lisbon by flight"',
-        '"flight"',
-        '"Lisbon is far"',
-        '"a flight, long and dear"',
+    found = await recall(archive, talk, cleo, "flight Lisbon")
+    lines = [re.sub(r"2026-\S+ \S+, ", "", line) for line in found.splitlines()[1:]]
+    assert lines == [
+        '- person, telegram: "Lisbon by flight"',
+        '- person, telegram: "Lisbon is far"',
+        '- person, telegram: "flight"',
+        '- person, telegram: "a flight, long and dear"',
     ]
 
 

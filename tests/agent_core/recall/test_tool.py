@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from datetime import datetime, timedelta
 
 import fastjsonschema
 import pytest
@@ -22,6 +23,8 @@ from agent_core.transcript import (
     user_message,
 )
 from tests.agent_core.recall.conftest import Archive, Talk
+
+BEGIN = datetime(2026, 2, 2, 2, 40)
 
 
 async def recall(
@@ -51,7 +54,9 @@ async def recall(
 
 
 def ids(answer: str) -> list[int]:
-    return [int(number) for number in re.findall(r"^#(\d+) ", answer, re.MULTILINE)]
+    """The messages of an answer by when they were said: the archive hears one a minute."""
+    times = re.findall(r"^- (\S+ \S+), ", answer, re.MULTILINE)
+    return [(datetime.fromisoformat(time) - BEGIN) // timedelta(minutes=1) for time in times]
 
 
 def test_the_tool_reads_is_cheap_and_has_a_strict_schema(archive: Archive) -> None:
@@ -75,12 +80,12 @@ async def test_a_question_finds_the_message_that_answers_it(archive: Archive, an
 
 
 async def test_a_hit_says_when_who_where_and_what(archive: Archive, ann: Talk) -> None:
-    (asked,) = await archive.say(ann, 'I said "Rex"')
-    (told,) = await archive.say(ann, "Rex\nis a fine name", role="assistant")
+    await archive.say(ann, 'I said "Rex"')
+    await archive.say(ann, "Rex\nis a fine name", role="assistant")
     lines = (await recall(archive, ann, "rex")).splitlines()[1:]
     assert sorted(lines) == [
-        f'#{asked} 2026-02-02 02:41, person, telegram: "I said \\"Rex\\""',
-        f'#{told} 2026-02-02 02:42, you, telegram: "Rex\\nis a fine name"',
+        '- 2026-02-02 02:41, person, telegram: "I said \\"Rex\\""',
+        '- 2026-02-02 02:42, you, telegram: "Rex\\nis a fine name"',
     ]
 
 
@@ -168,7 +173,7 @@ async def test_the_running_turn_is_left_out(archive: Archive, ann: Talk) -> None
 async def test_facts_calls_and_results_are_no_words(archive: Archive, ann: Talk) -> None:
     call = ToolCallPart(call_id=CallId("1"), name="web", arguments='{"q":"zebra"}')
     result = ToolResultPart(call_id=CallId("1"), name="web", text="zebra zebra 斑马")
-    kept = await archive.keep(
+    await archive.keep(
         ann,
         user_message("tell me", facts="<facts>zebra</facts>"),
         Message(role="assistant", parts=(TextPart(text="I look"), call)),
@@ -178,7 +183,7 @@ async def test_facts_calls_and_results_are_no_words(archive: Archive, ann: Talk)
     )
     assert ids(await recall(archive, ann, "zebra")) == []
     assert ids(await recall(archive, ann, "斑马")) == []
-    assert ids(await recall(archive, ann, "striped")) == [kept[-1]]
+    assert '"It is striped"' in await recall(archive, ann, "striped")
 
 
 @pytest.mark.parametrize(
