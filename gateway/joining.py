@@ -320,12 +320,11 @@ def _meet(connection: Connection, other: OtherSide, now: int) -> Person:
 
 
 def _find_old(connection: Connection, account: Account) -> Person | None:
-    """Who an account was before, if nobody is that one already."""
-    if account.came_from is None:
+    """Who an account was before, if that one has not left already with another account."""
+    was = account.came_from
+    if was is None or was not in joining.list_joined(connection, person_id=account.person_id):
         return None
-    if people.list_accounts(connection, person_id=account.came_from):
-        return None
-    return people.find(connection, person_id=account.came_from)
+    return people.find(connection, person_id=was)
 
 
 def _make_person(connection: Connection, name: str, now: int) -> Person:

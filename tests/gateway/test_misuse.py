@@ -6,6 +6,7 @@ from pathlib import Path
 from agent_core.ids import PersonId
 from agent_core.state import people, tasks
 from agent_core.state.database import Connection
+from agent_core.state.people import NewAccount
 from gateway import wording
 from gateway import wording_people as words
 from tests.fakes.chat import FakeChat
@@ -123,3 +124,30 @@ async def test_nobody_carries_off_the_answer_that_somebody_else_asked_for(tmp_pa
         released.set()
         answer = await house.chat.sees_text("For all of you.")
         assert answer.ticket is None
+
+
+async def test_who_left_one_joining_and_entered_another_is_not_called_back_from_there(
+    tmp_path: Path,
+) -> None:
+    """Two accounts of Ana were joined to Kim; one left, and is joined to Zoe by now."""
+    async with running(tmp_path, FakeModel()) as house:
+        kim, zoe = Side(house, "10", "Kim"), Side(house, "11", "Zoe")
+        first, second = two(house)
+        for side in (kim, zoe, first):
+            await side.says("/help")
+        ana = await first.person()
+        assert ana
+        account = NewAccount(platform="fake", user_id="2", display_name="Ana", admitted_by="list")
+        await house.gateway.database.write(
+            "attach", lambda c: people.attach_account(c, account, person_id=ana.id, now=0)
+        )
+        await kim.joins(first)
+        await kim.says("/unlink fake:1")
+        assert await first.person() == ana
+        await zoe.joins(first)
+        await kim.says("/unlink fake:2")
+        other = await second.person()
+        assert other
+        assert other.id != ana.id
+        assert await first.person() == await zoe.person()
+        assert await count(house, "people", "joined_to IS NOT NULL") == 1
