@@ -10,6 +10,7 @@ from adapters.untrusted import Json, inside, number_in, words_in
 
 _TEXT, _DIRECT, _GROUP, _NEWS = 0, 1, 3, 5
 _THREADS = (10, 11, 12)
+_PRIVATE_THREAD = 12
 _SEND = 1 << 11
 _SEND_IN_THREADS = 1 << 38
 _FORWARD = 1
@@ -51,11 +52,15 @@ class Place:
         return plain_name(f"{self.guild} #{self.name}" if self.guild else self.name) or None
 
     def address(self, *, ticket: str | None = None, starts: str | None = None) -> Address:
-        """Where an answer goes; `starts` is a message that opens a thread of its own."""
+        """Where an answer goes; `starts` is a message that opens a thread of its own.
+
+        A private thread is a room by itself: what is kept there must not be seen in its channel.
+        """
         opened = starts if self.takes_threads else None
+        is_part = self.is_thread and self.kind != _PRIVATE_THREAD
         return Address(
-            chat_id=self.parent_id if self.is_thread and self.parent_id else self.channel_id,
-            thread_id=self.channel_id if self.is_thread else opened,
+            chat_id=self.parent_id if is_part and self.parent_id else self.channel_id,
+            thread_id=self.channel_id if is_part else opened,
             is_direct=self.is_direct and ticket is None,
             ticket=ticket,
         )

@@ -1,6 +1,7 @@
 """What a stored event says: words, who and where, and whether it is for the bot."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -107,6 +108,14 @@ def test_a_room_and_a_thread_are_told_apart() -> None:
     assert in_room.address == Address(chat_id="400", is_direct=False)
     assert in_thread.address == Address(chat_id="400", thread_id="450", is_direct=False)
     assert (in_room.room_title, in_thread.room_title) == ("House #general", "House #Dinner")
+
+
+def test_a_private_thread_is_a_room_of_its_own() -> None:
+    """What its people have noted there must not be in the prompts of the whole channel."""
+    private = replace(THREAD, kind=12)
+    found = read(mentioning("x"), seen(private, threads=True))
+    assert found.address == Address(chat_id="450", is_direct=False)
+    assert found.room_title == "House #Dinner"
 
 
 def test_a_mention_opens_a_thread_where_that_is_wanted_and_possible() -> None:
