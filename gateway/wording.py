@@ -18,6 +18,7 @@ CLAIM_IN_ROOM = (
 )
 NEW = "A fresh start: what was said before stays findable, what I remember of you stays."
 SET = "Done."
+SETTING_MISSING = "Write what it should be, or off: /settings {name} …"
 VERBOSE_HOW = "Write /verbose on or /verbose off."
 VERBOSITIES = {
     "quiet": "Answers only",

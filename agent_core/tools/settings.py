@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from zoneinfo import available_timezones
 
 from agent_core.errors import ToolArgumentError
@@ -124,11 +125,16 @@ def _clock(minute: int) -> str:
 def _read_zone(value: str) -> str | None:
     if not value:
         return None
-    zones = {zone.casefold(): zone for zone in available_timezones()}
-    zone = zones.get(value.replace(" ", "_").casefold())
+    zone = _list_zones().get(value.replace(" ", "_").casefold())
     if zone is None:
         raise ToolArgumentError(f'"{value}" is no time zone; write one like "Europe/Vienna"')
     return zone
+
+
+@cache
+def _list_zones() -> dict[str, str]:
+    """All IANA names by what they are in small letters; finding them reads a whole folder."""
+    return {zone.casefold(): zone for zone in available_timezones()}
 
 
 def _read_hours(value: str) -> tuple[int | None, int | None]:
@@ -138,4 +144,7 @@ def _read_hours(value: str) -> tuple[int | None, int | None]:
     if found is None:
         raise ToolArgumentError(f'"{value}" are no hours; write them like 22:00-07:30')
     numbers = [int(group) for group in found.groups()]
-    return numbers[0] * _MINUTES + numbers[1], numbers[2] * _MINUTES + numbers[3]
+    start, end = numbers[0] * _MINUTES + numbers[1], numbers[2] * _MINUTES + numbers[3]
+    if start == end:
+        raise ToolArgumentError("quiet hours that end when they begin are none; write off for none")
+    return start, end

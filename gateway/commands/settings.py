@@ -8,7 +8,7 @@ from agent_core.state.database import Connection
 from agent_core.state.outbox import OutboxRow
 from agent_core.state.people import Person
 from agent_core.state.questions import Choice
-from agent_core.tools.settings import apply_wish, describe_hours, wishes_of
+from agent_core.tools.settings import NAMES, apply_wish, describe_hours, wishes_of
 from gateway import wording
 from gateway.buttons import stand_for
 from gateway.commands.registry import Call, House, Reply, SlashCommand
@@ -18,18 +18,18 @@ _LEVELS = ("quiet", "normal", "verbose")
 _NIGHT = "22:00-07:00"
 
 
-async def _settings(call: Call, _: House) -> Reply:
+async def _settings(call: Call, house: House) -> Reply:
     if not call.argument:
         return _show(call.person, call.zone)
-    return _set(call, call.argument, _show)
+    return _set(call, house, call.argument, _show)
 
 
-async def _verbose(call: Call, _: House) -> Reply:
+async def _verbose(call: Call, house: House) -> Reply:
     is_on = call.person.verbosity == "verbose"
     wanted = call.argument.lower() or ("off" if is_on else "on")
     if wanted not in ("on", "off"):
         return Reply(text=wording.VERBOSE_HOW)
-    return _set(call, f"verbosity {'verbose' if wanted == 'on' else 'normal'}", _show)
+    return _set(call, house, f"verbosity {'verbose' if wanted == 'on' else 'normal'}", _show)
 
 
 async def _home(call: Call, house: House) -> Reply:
@@ -39,25 +39,40 @@ async def _home(call: Call, house: House) -> Reply:
         settings = _show(person, zone, command="home")
         return Reply(text=wording.compose_home(status, settings.text), buttons=settings.buttons)
 
-    return _set(call, call.argument, show) if call.argument else show(call.person, call.zone)
+    if call.argument:
+        return _set(call, house, call.argument, show)
+    return show(call.person, call.zone)
 
 
-def _set(call: Call, words: str, show: Callable[[Person, str], Reply]) -> Reply:
-    """Change one setting and show them; what can't be set is said, and changes nothing."""
-    name, value, *_ = [*words.split(maxsplit=1), ""]
+def _set(call: Call, house: House, words: str, show: Callable[[Person, str], Reply]) -> Reply:
+    """Change one setting and show them all; what can't be set is said, and changes nothing."""
+    name, value = _read_wish(words)
+    if name in NAMES and value is None:
+        return Reply(text=wording.SETTING_MISSING.format(name=name))
     try:
-        value = _NIGHT if (name, value.strip()) == ("quiet_hours", "night") else value
-        person = apply_wish(call.person, name, value)
+        expected = apply_wish(call.person, name, value or "")
     except ToolArgumentError as error:
         return Reply(text=wording.describe_bad_setting(str(error)))
-    shown = show(person, person.time_zone or call.zone)
-    text = shown.text if call.is_press else f"{wording.SET}\n\n{shown.text}"
 
     def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
+        known = people.find(connection, person_id=call.person.id) or call.person
+        person = apply_wish(known, name, value or "")
         people.set_wishes(connection, wishes_of(person), person_id=person.id)
-        return text, []
+        text = show(person, house.zone_of(person)).text
+        return text if call.is_press else f"{wording.SET}\n\n{text}", []
 
-    return Reply(effect=effect, buttons=shown.buttons)
+    return Reply(effect=effect, buttons=show(expected, house.zone_of(expected)).buttons)
+
+
+def _read_wish(words: str) -> tuple[str, str | None]:
+    """The setting that is named and its value, empty to take it back; None if there is none."""
+    name, value, *_ = [*words.split(maxsplit=1), ""]
+    name, value = name.lower(), value.strip()
+    if value.lower() in ("off", "none"):
+        return name, ""
+    if (name, value) == ("quiet_hours", "night"):
+        return name, _NIGHT
+    return name, value or None
 
 
 def _show(person: Person, zone: str, command: str = "settings") -> Reply:

@@ -1,0 +1,125 @@
+"""What a person may set, in which words, and what the tool makes of it."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent_core.errors import ToolArgumentError
+from agent_core.ids import CallId, PersonId
+from agent_core.state import people
+from agent_core.state.database import Database
+from agent_core.state.people import Person
+from agent_core.tools.settings import SettingsTool, apply_wish, describe_hours, describe_wishes
+from agent_core.tools.toolbox import Toolbox
+from agent_core.transcript import ToolCallPart
+from tests.agent_core.state.rows import add_person
+from tests.agent_core.tools.test_toolbox import CONTEXT
+
+ANN = Person(id=PersonId(1), slug="ann", name="Ann", role="member", time_zone=None)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("time_zone", "europe/vienna", "time zone Europe/Vienna"),
+        ("time_zone", "America/New York", "time zone America/New_York"),
+        ("time_zone", "", "time zone not set"),
+        ("language", "pt-BR", "language pt-BR"),
+        ("language", "", "language not set"),
+        ("quiet_hours", "22:00-07:30", "quiet hours 22:00-07:30"),
+        ("quiet_hours", "9:05 – 17:00", "quiet hours 09:05-17:00"),
+        ("quiet_hours", "off", "quiet hours none"),
+        ("verbosity", "verbose", "verbosity verbose"),
+        ("verbosity", "", "verbosity normal"),
+    ],
+)
+def test_a_wish_is_taken_in_the_words_people_use(name: str, value: str, told: str) -> None:
+    before = replace(
+        ANN,
+        time_zone="Asia/Tokyo",
+        language="ja",
+        quiet_from=60,
+        quiet_until=120,
+        verbosity="quiet",
+    )
+    assert told in describe_wishes(apply_wish(before, name, value))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "complaint"),
+    [
+        ("time_zone", "Vienna time", '"Vienna time" is no time zone'),
+        ("time_zone", "../etc/passwd", "is no time zone"),
+        ("language", "german please", "is no language tag"),
+        ("quiet_hours", "at night", "are no hours"),
+        ("quiet_hours", "24:00-07:00", "are no hours"),
+        ("quiet_hours", "22:00-22:00", "end when they begin"),
+        ("verbosity", "loud", "quiet, normal or verbose"),
+        ("volume", "11", 'there is no setting "volume"'),
+    ],
+)
+def test_what_can_not_be_set_is_said(name: str, value: str, complaint: str) -> None:
+    with pytest.raises(ToolArgumentError, match=complaint):
+        apply_wish(ANN, name, value)
+
+
+def test_hours_that_are_not_set_are_no_words() -> None:
+    assert describe_hours(ANN) == ""
+    assert describe_hours(replace(ANN, quiet_from=0, quiet_until=1)) == "00:00-00:01"
+
+
+class Rig:
+    """The tool in a toolbox, on behalf of Ann."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.changes = 0
+        self.toolbox = Toolbox([SettingsTool(database, changed=self.note)])
+
+    def note(self) -> None:
+        self.changes += 1
+
+    async def run(self, arguments: str) -> tuple[str, bool]:
+        call = ToolCallPart(call_id=CallId("c1"), name="settings", arguments=arguments)
+        result = await self.toolbox.run(call, CONTEXT)
+        return result.text, result.is_error
+
+    async def ann(self) -> Person:
+        found = await self.database.read(lambda c: people.find(c, person_id=PersonId(1)))
+        assert found
+        return found
+
+
+@pytest.fixture
+async def rig(tmp_path: Path) -> AsyncIterator[Rig]:
+    database = await Database.open(tmp_path / "state.db")
+    await database.write("ann", add_person)
+    yield Rig(database)
+    await database.close()
+
+
+async def test_the_tool_sets_what_it_is_given_and_leaves_the_rest(rig: Rig) -> None:
+    text, is_error = await rig.run('{"time_zone": "Europe/Vienna", "quiet_hours": "22:00-07:00"}')
+    assert not is_error
+    assert text.startswith("Set. Now: time zone Europe/Vienna, language not set, quiet hours 22")
+    await rig.run('{"language": "de"}')
+    ann = await rig.ann()
+    assert (ann.time_zone, ann.language, ann.quiet_from) == ("Europe/Vienna", "de", 22 * 60)
+    assert rig.changes == 2
+
+
+async def test_one_bad_value_sets_nothing(rig: Rig) -> None:
+    text, is_error = await rig.run('{"language": "de", "time_zone": "Mars/Base"}')
+    assert is_error
+    assert text.startswith('`settings` was not run: "Mars/Base" is no time zone')
+    assert (await rig.ann()).language is None
+    assert rig.changes == 0
+
+
+@pytest.mark.parametrize("arguments", ["{}", '{"volume": "11"}', '{"verbosity": "loud"}'])
+async def test_what_does_not_fit_the_schema_is_refused(rig: Rig, arguments: str) -> None:
+    _, is_error = await rig.run(arguments)
+    assert is_error
+    assert rig.changes == 0
