@@ -9,10 +9,15 @@ BLOCKS = ("facts", "context-file", "attached-file")
 
 _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _TAGS = range(0xE0000, 0xE0080)
-_UNSEEN = "[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]*"
+_IGNORED = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""What is shown as nothing at all: Unicode's Default_Ignorable_Code_Point."""
 _MARK = re.compile(
-    r"[<＜](?=[\s/\u00ad\u200b-\u200f\u2060-\u2064\ufeff]*(?:"
-    + "|".join(_UNSEEN.join(re.escape(letter) for letter in name) for name in BLOCKS)
+    rf"[<＜](?=[\s/{_IGNORED}]*(?:"
+    + "|".join(f"[{_IGNORED}]*".join(re.escape(letter) for letter in name) for name in BLOCKS)
     + r")(?![a-z0-9]))",
     re.IGNORECASE,
 )
