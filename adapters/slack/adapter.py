@@ -12,6 +12,7 @@ from adapters.errors import (
     AdapterStopped,
     ChatGone,
     MessageGone,
+    Unreachable,
     Unsure,
 )
 from adapters.ids import Address, PlatformMessageId
@@ -165,8 +166,10 @@ class SlackAdapter:
         self, message: OutboundMessage, known: Sequence[PlatformMessageId]
     ) -> PlatformMessageId | None:
         """Look for an unsure message by the key that it carries. Raises `AdapterError`."""
-        if home_owner(message.address) is not None or self._me is None:
+        if home_owner(message.address) is not None:
             return None  # a home is replaced whole, so it may be published again
+        if self._me is None:
+            raise Unreachable("Slack is not connected yet.")
         spot = _spot(message.address)
         try:
             ts = await self._files.find(message, spot) if message.file is not None else None

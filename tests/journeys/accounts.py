@@ -62,6 +62,9 @@ class Account(Protocol):
     ) -> str:
         """Write; in a room the bot is mentioned unless told otherwise. Gives the message's id."""
 
+    async def edits(self, message: str, text: str) -> None:
+        """Change the words of a message in the direct talk."""
+
     def seen(self, room: str | None = None) -> list[Seen]:
         """What the bot's messages there say now, oldest first."""
 
@@ -121,6 +124,9 @@ class TelegramAccount:
             fields = place | self._upload(file) | ({"caption": text} if text else {})
             return str(await self.api.says(self.number, None, **fields))
         return str(await self.api.says(self.number, text, **place))
+
+    async def edits(self, message: str, text: str) -> None:
+        await self.api.edits(self.number, int(message), text)
 
     def _upload(self, file: OutboundFile) -> dict[str, Any]:
         file_id = f"file-{len(self.api.world.contents)}"
@@ -198,6 +204,9 @@ class DiscordAccount:
             is_voice=any(file.media_type.startswith("audio/") for file in files),
         )
         return str(said)
+
+    async def edits(self, message: str, text: str) -> None:
+        await self.api.edits(int(message), text)
 
     async def commands(self, name: str, text: str = "", *, room: str | None = None) -> None:
         """Choose a slash command from the menu, with words behind it."""
@@ -290,6 +299,9 @@ class SlackAccount:
                 for file in files
             ],
         )
+
+    async def edits(self, message: str, text: str) -> None:
+        await self.api.edits(self.api.dm(self.number), message, text)
 
     async def commands(self, text: str, *, room: str | None = None) -> None:
         """Type `/talaria` and words."""

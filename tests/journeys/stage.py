@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from adapters.contract import ChatAdapter
 from agent_core.state.database import Connection
@@ -32,6 +32,7 @@ PATIENCE = 15.0
 _POLL = 0.002
 
 EVERYBODY = "*"
+T = TypeVar("T")
 
 
 def call(name: str, **arguments: object) -> Json:
@@ -284,13 +285,14 @@ class House:
         await self.notes(deed)
         await self.at_rest()
 
-    async def notes(self, deed: Awaitable[object]) -> None:
-        """Somebody does something; return when it is on disk."""
+    async def notes(self, deed: Awaitable[T]) -> T:
+        """Somebody does something; what that gives, once it is on disk."""
         before = await self._count_events()
-        await deed
+        done = await deed
         async with asyncio.timeout(PATIENCE):
             while await self._count_events() <= before:
                 await asyncio.sleep(_POLL)
+        return done
 
     async def _count_events(self) -> int:
         """How many events were taken in; asked as a write, behind which nothing is half done."""

@@ -7,6 +7,7 @@ from contextlib import closing
 import pytest
 
 from gateway import wording
+from tests.emulators import slack_faults
 from tests.emulators.slack_shapes import Json
 from tests.emulators.streaming import text_answer
 from tests.emulators.telegram_cast import ANNA, BEN
@@ -253,3 +254,20 @@ async def test_slack_may_come_to_the_house_over_http(town: Stage) -> None:
         await house.press(room.anna, "Blue", room.id)
         assert texts(room.anna, room.id)[-1] == "Blue it is."
         await town.slack.post_event(None)
+
+
+async def test_a_stream_whose_beginning_got_no_answer_before_a_restart_is_found_again(
+    town: Stage,
+) -> None:
+    room, oven = make_room(town, "slack"), Oven()
+    town.slack.fail("chat.startStream", kind=slack_faults.SLOW, seconds=10)
+    async with town.open(TALARIA_TURNS__DRAIN_SECONDS="0", tools=(oven,)) as house:
+        town.plan(calls({"type": "text", "text": "Let me bake."}, call("bake")))
+        await house.notes(room.anna.says("bake bread", room=room.id))
+        await house.until(lambda: texts(room.anna, room.id) == ["Let me bake."])
+    oven.done.set()
+    town.plan("Here is your bread.")
+    async with town.open(tools=(oven,)) as house:
+        await house.until(lambda: "Here is your bread." in texts(room.anna, room.id))
+        await house.at_rest()
+        assert texts(room.anna, room.id) == ["Here is your bread."]

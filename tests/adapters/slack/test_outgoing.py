@@ -2,11 +2,21 @@
 
 import pytest
 
-from adapters.errors import MessageGone, Unsure
+from adapters.errors import MessageGone, Unreachable, Unsure
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import OutboundFile
+from adapters.slack.adapter import SlackAdapter
 from adapters.slack.render import TEXT_LIMIT
-from tests.adapters.slack.rig import ANNA, BERT, called, read, running, to, until
+from tests.adapters.slack.rig import (
+    ANNA,
+    BERT,
+    called,
+    read,
+    running,
+    settings_for,
+    to,
+    until,
+)
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator
 from tests.fakes.inlet import FakeInlet
@@ -156,6 +166,14 @@ async def test_that_another_came_is_noticed_at_once_and_that_one_went_later(
         assert await adapter.count_people(address) == 2
         slack.world.channels[channel].members.remove(slack.user(BERT))
         assert await adapter.count_people(address) == 2
+
+
+async def test_who_is_not_connected_yet_never_says_that_a_message_is_missing(
+    slack: SlackEmulator,
+) -> None:
+    adapter = SlackAdapter(settings_for(slack))
+    with pytest.raises(Unreachable):
+        await adapter.find(to(slack.dm(ANNA), "in doubt"), [])
 
 
 async def test_the_newest_message_of_a_channel_is_known_from_both_sides(
