@@ -1,5 +1,6 @@
 """Where platforms hand over events: on disk first, and only then is anything confirmed."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
 from adapters.errors import Unreachable
@@ -33,9 +34,15 @@ class PlatformInlet:
         self.notice = noticed
 
     async def take(self, events: Sequence[RawEvent]) -> None:
-        """Return once every event is on disk. Raises `Unreachable` if they can't be stored."""
+        """Return once every event is on disk. Raises `Unreachable` if they can't be stored.
+
+        Cancelled, it goes on all the same: what is stored would not be taken a second time.
+        """
         if not self._is_open():
             raise Unreachable("Talaria is shutting down")
+        await asyncio.shield(self._store(events))
+
+    async def _store(self, events: Sequence[RawEvent]) -> None:
         now = self._now()
         fields = [(str(event.event_id), event.payload) for event in events]
         reached: dict[str, str] = {}
@@ -52,7 +59,8 @@ class PlatformInlet:
             rows = await self._database.write("inbox.store", work)
         except StoreError as error:
             raise Unreachable(f"events can't be stored: {error}") from error
-        self._taken(rows)
+        if self._is_open():  # else they stand in the database, and are read at the next start
+            self._taken(rows)
 
     async def marks(self) -> Mapping[str, str]:
         """How far each channel was read. Raises `Unreachable`."""
