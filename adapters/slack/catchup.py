@@ -1,6 +1,7 @@
 """Asks for what was said while nobody listened, and knows where something may be missing."""
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,6 +38,9 @@ _ROOTS = 2 * 24 * 3600.0
 _OLDEST_THREAD = 30 * 24 * 3600.0
 _BATCH = 50
 _MOST_UNMARKED = 200
+_PATIENCE = 1.2
+"""Seconds that what is said now waits for what was said before it: an ack has to be there within
+three (docs: Socket Mode), and storing may take some of them."""
 _NEVER = "9999999999.000000"
 _REFUSED = (Rejected, ChatGone, MessageGone)
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
@@ -55,10 +59,19 @@ class CatchUp:
         self._knows_marks = False
         self._is_first = True
         self._wanted = asyncio.Event()
+        self._progress = asyncio.Event()
+        """Set, and replaced, whenever a channel may have become whole."""
 
     def is_whole(self, channel: str) -> bool:
         """True when everything said there before has been handed over."""
         return self._knows_marks and channel not in self._behind
+
+    async def wait_until_whole(self, channel: str) -> None:
+        """Return once that is so, or after as long as Slack can be let wait."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE):
+                while not self.is_whole(channel):
+                    await self._progress.wait()
 
     def open(self, arrivals: Sequence[Arrival]) -> None:
         """These could not be kept: they are asked for again."""
@@ -101,6 +114,7 @@ class CatchUp:
                 await self._find_unmarked(marks)
             self._is_first = False
             self._knows_marks = True
+            self._tell_progress()
         newest: dict[str, str] = {}
         for mark, ts in sorted(marks.items(), key=itemgetter(1)):
             newest[read_mark(mark)[0]] = ts
@@ -114,6 +128,11 @@ class CatchUp:
             if self._missed.get(channel) == missed:  # no more was missed meanwhile
                 self._missed.pop(channel, None)
                 self._behind.discard(channel)
+                self._tell_progress()
+
+    def _tell_progress(self) -> None:
+        self._progress.set()
+        self._progress = asyncio.Event()
 
     async def _read(self, inlet: Inlet, me: Me, channel: str, marks: Mapping[str, str]) -> None:
         """Hand over what was said in a channel and its threads, the oldest first."""

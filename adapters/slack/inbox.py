@@ -9,7 +9,8 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from adapters.slack.arrivals import Arrivals, Gaps
-from adapters.slack.events import Me, Threads, is_in_unknown_thread, sort_event
+from adapters.slack.events import Arrival, Me, Threads, is_in_unknown_thread, sort_event
+from adapters.untrusted import Json
 
 _log = logging.getLogger(__name__)
 
@@ -39,19 +40,24 @@ class _Store(AsyncMiddleware):
     ) -> BoltResponse:
         if req.body.get("type") == "url_verification":
             return await next()
-        try:
-            arrival = sort_event(req.body, self._me, self._ours)
-        except ValueError as error:
-            _log.warning("slack sent something that can't be read: %s", error)
-            return BoltResponse(status=200)
+        arrival = self._sort(req.body)
+        if arrival is not None and arrival.kind in ("message", "edit"):
+            await self._gaps.wait_until_whole(arrival.channel)
+            arrival = self._sort(req.body)  # whose thread it is may stand in what was missed
         if arrival is None:
             return BoltResponse(status=200)
         if is_in_unknown_thread(arrival) and not self._gaps.is_whole(arrival.channel):
-            # Whose thread it is may stand in what was missed. It is read again behind that.
-            self._gaps.open([arrival])
+            self._gaps.open([arrival])  # it is read again behind what is missing
             return BoltResponse(status=503)
         is_kept = await self._arrivals.take(arrival)
         return BoltResponse(status=200 if is_kept else 503)
+
+    def _sort(self, body: Json) -> Arrival | None:
+        try:
+            return sort_event(body, self._me, self._ours)
+        except ValueError as error:
+            _log.warning("slack sent something that can't be read: %s", error)
+            return None
 
 
 def build_inbox(

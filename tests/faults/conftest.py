@@ -41,7 +41,11 @@ async def town(tmp_path: Path, nursery: Path) -> AsyncIterator[Town]:
 async def city(
     request: pytest.FixtureRequest, tmp_path: Path, nursery: Path
 ) -> AsyncIterator[Town]:
-    """A town with all platforms; its Slack app is an agent, or a classic one."""
-    others = (DiscordQuarter(), SlackQuarter(is_agent=request.param == "agent"))
+    """A town with all platforms.
+
+    Its Slack app is an agent for which no event is kept while it is away, or a classic one.
+    """
+    is_agent = request.param == "agent"
+    others = (DiscordQuarter(), SlackQuarter(is_agent=is_agent, is_forgetful=is_agent))
     async with Town(tmp_path / "home", nursery, quarters=others) as town:
         yield town

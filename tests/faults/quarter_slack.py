@@ -23,14 +23,16 @@ class SlackQuarter:
     """People whom chats 2000 and following belong to.
 
     An app that is an agent gets every direct message as a thread and answers by streams; a
-    classic one has neither.
+    classic one has neither. Slack is forgetful when it keeps no event for an app that is away.
     """
 
     platform = "slack"
     first_chat = 2 * CHATS
 
-    def __init__(self, *, is_agent: bool = True) -> None:
+    def __init__(self, *, is_agent: bool, is_forgetful: bool) -> None:
         self.api = SlackEmulator()
+        if is_forgetful:
+            self.api.holds_seconds = 0
         self.api.is_agent = self.api.is_assistant = self.api.can_stream = is_agent
         self._channel = self.api.channel("general", _BYSTANDERS)
         self._threads: dict[int, str] = {}

@@ -80,7 +80,9 @@ class TelegramQuarter:
         self.api.fail("getUpdates", kind=kind)
 
     async def repeat(self, last: int) -> None:
-        self.api.world.repeats = self.api.world.told[-last:]
+        """With all that waits already: what comes first may not be passed over."""
+        known = self.api.world.told
+        self.api.world.repeats = known[-max(last, len(self.api.pending)) :]
 
     def hush(self) -> None:
         """There is no history to be asked for: what was not fetched waits at the server."""

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.faults.quarters import KINDS, PEOPLE
+from tests.faults.crowd import AT_REST, chats_of, lose_power, meet
 from tests.faults.report import Trial, take_seed, tell
 from tests.faults.speech import Verb
 from tests.faults.town import Town
 
 VERBS: tuple[Verb, ...] = ("say", "ring", "long", "slow")
 WEIGHTS = (70, 15, 5, 10)
-AT_REST = 180.0
-"""Seconds in which everything has to be answered after the last kill."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,25 +23,6 @@ class Storm:
     messages: int
     people: int
     mean_life: float
-
-
-def chats_of(town: Town, people: int) -> list[int]:
-    """Every person in every kind of place."""
-    return [
-        quarter.first_chat + kind * PEOPLE + person
-        for quarter in town.quarters
-        for kind in range(len(KINDS))
-        for person in range(people)
-    ]
-
-
-async def meet(town: Town, chats: list[int]) -> None:
-    """Everybody is heard once: what is first said while nobody listens, no platform tells."""
-    house = await town.open_house()
-    await house.ready()
-    await town.all_seen([await town.says(chat) for chat in chats], within=AT_REST)
-    house.kill()
-    await house.died()
 
 
 async def _rage(town: Town, storm: Storm, chance: random.Random, chats: list[int]) -> None:
@@ -75,6 +54,7 @@ async def weather(town: Town, storm: Storm, name: str) -> None:
     chats = chats_of(town, storm.people)
     print(f"\nseed {seed}, home {town.home}")
     await meet(town, chats)
+    await lose_power(town)
     await _rage(town, storm, chance, chats)
     town.hurry()
     await town.open_house()

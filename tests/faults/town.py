@@ -26,6 +26,8 @@ _PACE = 0.004
 _POLL = 0.005
 _REST_POLL = 0.05
 
+_FIRST_POSITIONS = {"discord": "1".zfill(20), "slack": "1000000000.000000"}
+
 Moment = Literal["before", "after"]
 
 
@@ -149,6 +151,14 @@ class Town:
         """Let the running turns have ended so many processes; no house may be alive."""
         with closing(sqlite3.connect(self.home / "state.db")) as connection, connection:
             connection.execute("UPDATE turns SET attempts = ? WHERE state = 'running'", (attempts,))
+
+    def rewind_marks(self) -> None:
+        """Let nothing be known of how far histories were read; no house may be alive."""
+        with closing(sqlite3.connect(self.home / "state.db")) as connection, connection:
+            for platform, first in _FIRST_POSITIONS.items():
+                connection.execute(
+                    "UPDATE marks SET position = ? WHERE platform = ?", (first, platform)
+                )
 
     def stream_slowly(self) -> None:
         """Let a slow answer take long enough for a live message to open and to be edited."""

@@ -1,5 +1,7 @@
 """What was said while nobody listened is asked for, once, in order, and only there."""
 
+import pytest
+
 from adapters.messages import RawEvent
 from tests.adapters.slack.rig import ANNA, BERT, called, read, running, to, until
 from tests.emulators import slack_faults as faults
@@ -45,8 +47,9 @@ async def test_every_talk_with_an_agent_is_read_on(slack: SlackEmulator, inlet: 
         assert said((await inlet.receives(4))[1:]) == ["b", "c", "d"]
 
 
+@pytest.mark.parametrize("seconds", [0.3, 1.7])
 async def test_an_answer_that_comes_before_it_is_known_whose_thread_it_is_in_is_heard(
-    slack: SlackEmulator, inlet: FakeInlet
+    slack: SlackEmulator, inlet: FakeInlet, seconds: float
 ) -> None:
     slack.holds_seconds = 0
     room = slack.channel("general", members=(ANNA, BERT))
@@ -54,7 +57,7 @@ async def test_an_answer_that_comes_before_it_is_known_whose_thread_it_is_in_is_
         root = await slack.says(ANNA, "begin", channel=room, mention=True)
         await inlet.receives(1)
     missed = await slack.says(BERT, "missed", channel=room, mention=True)
-    slack.fail("conversations.history", kind=faults.SLOW, seconds=0.5)
+    slack.fail("conversations.history", kind=faults.SLOW, seconds=seconds)
     async with running(slack, inlet):
         await slack.says(ANNA, "go on", channel=room, thread_ts=root)
         await slack.says(BERT, "and on", channel=room, thread_ts=missed)
@@ -78,6 +81,20 @@ async def test_many_pages_come_in_order(slack: SlackEmulator, inlet: FakeInlet) 
         assert positions == sorted(positions)
 
 
+async def test_what_is_said_now_waits_a_moment_for_what_was_missed(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    slack.holds_seconds = 0
+    async with running(slack, inlet):
+        await slack.says(ANNA, "before")
+        await inlet.receives(1)
+    await slack.says(ANNA, "missed")
+    slack.fail("conversations.history", kind=faults.SLOW, seconds=0.3)
+    async with running(slack, inlet):
+        await slack.says(ANNA, "live")
+        assert said(await inlet.receives(3)) == ["before", "missed", "live"]
+
+
 async def test_what_is_said_meanwhile_does_not_hide_what_is_still_missing(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
@@ -87,7 +104,7 @@ async def test_what_is_said_meanwhile_does_not_hide_what_is_still_missing(
         await inlet.receives(1)
         marks = await inlet.marks()
     await slack.says(ANNA, "missed")
-    slack.fail("conversations.history", kind=faults.SLOW, seconds=0.5)
+    slack.fail("conversations.history", kind=faults.SLOW, seconds=2.0)
     async with running(slack, inlet):
         await slack.says(ANNA, "live")
         events = await inlet.receives(2)
