@@ -1,0 +1,191 @@
+"""Asking in the middle of a turn: what is asked, what the model is told, and what needs leave."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from agent_core.errors import StoreFull
+from agent_core.ids import CallId
+from agent_core.state.questions import Choice
+from agent_core.tools.asking import Answer, AskTool, Inquiry, LeftOpen
+from agent_core.tools.contract import ToolResult
+from agent_core.tools.toolbox import Toolbox
+from agent_core.transcript import ToolCallPart
+from tests.agent_core.tools.test_toolbox import CONTEXT, gives
+from tests.fakes.tool import FakeTool
+
+GOOD = '{"question": "Which?", "options": ["Red", "Blue"]}'
+
+
+class FakeInquirer:
+    """Gives what the test planned: the number of a choice, why there is none, or an error."""
+
+    def __init__(self, *answers: int | Answer | Exception) -> None:
+        self.answers = list(answers)
+        self.asked: list[Inquiry] = []
+
+    async def ask(self, inquiry: Inquiry) -> Choice | Answer:
+        self.asked.append(inquiry)
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return inquiry.choices[answer] if isinstance(answer, int) else answer
+
+
+class Sender(FakeTool):
+    """A tool that needs leave."""
+
+    def describe(self, arguments: Mapping[str, object]) -> str:
+        return f"Send {arguments}?"
+
+
+async def use(toolbox: Toolbox, name: str, arguments: str) -> ToolResult:
+    call = ToolCallPart(call_id=CallId("c1"), name=name, arguments=arguments)
+    return await toolbox.run(call, CONTEXT)
+
+
+async def test_the_question_is_that_of_this_call_with_its_options() -> None:
+    inquirer = FakeInquirer(1)
+    result = await use(Toolbox([AskTool(inquirer)]), "ask", GOOD)
+    assert result == ToolResult(text="They chose: Blue")
+    (asked,) = inquirer.asked
+    assert (asked.person_id, asked.turn_id, asked.call_id) == (1, 3, "c1")
+    assert (asked.kind, asked.text) == ("choice", "Which?")
+    assert [(choice.key, choice.label) for choice in asked.choices] == [
+        ("o1", "Red"),
+        ("o2", "Blue"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [("interrupted", "They did not choose, but wrote"), ("late", "No answer came.")],
+)
+async def test_why_there_is_no_choice_is_told(answer: Answer, told: str) -> None:
+    result = await use(Toolbox([AskTool(FakeInquirer(answer))]), "ask", GOOD)
+    assert result.text.startswith(told)
+    assert not result.is_error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ('{"question": "  ", "options": ["a", "b"]}', "`question` is empty"),
+        ('{"question": "%s", "options": ["a", "b"]}' % ("x" * 1501), "longer than 1500"),
+        ('{"question": "Q", "options": ["a", "  "]}', "1 to 60 characters"),
+        ('{"question": "Q", "options": ["a", "%s"]}' % ("b" * 61), "1 to 60 characters"),
+        ('{"question": "Q", "options": ["Yes", " yes "]}', "two options say the same"),
+        ('{"question": "Q", "options": ["a"]}', ""),
+        ('{"question": "Q", "options": ["1", "2", "3", "4", "5", "6", "7"]}', ""),
+        ('{"question": "Q", "options": "a, b"}', ""),
+        ('{"options": ["a", "b"]}', ""),
+    ],
+)
+async def test_what_can_not_be_asked_is_not_asked(arguments: str, complaint: str) -> None:
+    inquirer = FakeInquirer()
+    result = await use(Toolbox([AskTool(inquirer)]), "ask", arguments)
+    assert result.is_error
+    assert complaint in result.text
+    assert inquirer.asked == []
+
+
+async def test_a_person_has_longer_than_a_tool() -> None:
+    """The question itself ends the wait, so that its message can say so."""
+    toolbox = Toolbox([AskTool(FakeInquirer(0))], timeout=0.0)
+    assert (await use(toolbox, "ask", GOOD)).text == "They chose: Red"
+
+
+async def test_a_store_that_refuses_is_told() -> None:
+    result = await use(Toolbox([AskTool(FakeInquirer(StoreFull("full")))]), "ask", GOOD)
+    assert result == ToolResult(text="`ask` failed: full.", is_error=True)
+
+
+async def test_a_house_that_goes_out_is_no_answer() -> None:
+    with pytest.raises(LeftOpen):
+        await use(Toolbox([AskTool(FakeInquirer(LeftOpen()))]), "ask", GOOD)
+
+
+# Leave
+
+
+async def test_a_call_that_is_allowed_begins_then_and_is_run_with_what_was_shown() -> None:
+    order: list[str] = []
+    tool, inquirer = Sender("send", gives(ToolResult(text="sent"))), FakeInquirer(0)
+    toolbox = Toolbox([tool], inquirer=inquirer)
+
+    async def begin() -> None:
+        order.append(f"begun, {len(tool.asked)} run")
+
+    call = ToolCallPart(call_id=CallId("c1"), name="send", arguments='{"to": "Ben"}')
+    assert (await toolbox.run(call, CONTEXT, begin)).text == "sent"
+    assert order == ["begun, 0 run"]
+    assert inquirer.asked[0].text == "Send {'to': 'Ben'}?"
+    assert inquirer.asked[0].kind == "approval"
+    assert tool.asked[0][0] == {"to": "Ben"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (1, "`send` was not run. The person refused."),
+        ("interrupted", "`send` was not run. They did not choose"),
+        ("late", "`send` was not run. No answer came."),
+        (StoreFull("full"), "`send` failed: full."),
+    ],
+)
+async def test_a_call_that_is_not_allowed_neither_begins_nor_runs(
+    answer: int | Answer | Exception, told: str
+) -> None:
+    tool = Sender("send")
+
+    async def begin() -> None:
+        raise AssertionError
+
+    call = ToolCallPart(call_id=CallId("c1"), name="send", arguments="{}")
+    toolbox = Toolbox([tool], inquirer=FakeInquirer(answer))
+    result = await toolbox.run(call, CONTEXT, begin)
+    assert result.is_error
+    assert result.text.startswith(told)
+    assert tool.asked == []
+
+
+async def test_where_nobody_can_be_asked_nothing_is_allowed() -> None:
+    tool = Sender("send")
+    result = await use(Toolbox([tool]), "send", "{}")
+    assert result.is_error
+    assert "nobody is there who could allow it" in result.text
+    assert tool.asked == []
+
+
+async def test_arguments_that_do_not_fit_are_not_asked_about() -> None:
+    inquirer = FakeInquirer()
+    tool = Sender("send", schema='{"type":"object","required":["to"]}')
+    result = await use(Toolbox([tool], inquirer=inquirer), "send", "{}")
+    assert result.is_error
+    assert (inquirer.asked, tool.asked) == ([], [])
+
+
+async def test_what_the_beginning_raises_is_raised_and_nothing_is_run() -> None:
+    tool = Sender("send")
+
+    async def begin() -> None:
+        raise StoreFull("full")
+
+    call = ToolCallPart(call_id=CallId("c1"), name="send", arguments="{}")
+    with pytest.raises(StoreFull):
+        await Toolbox([tool], inquirer=FakeInquirer(0)).run(call, CONTEXT, begin)
+    assert tool.asked == []
+
+
+async def test_other_tools_are_neither_asked_about_nor_begun_late() -> None:
+    inquirer = FakeInquirer()
+    toolbox = Toolbox([FakeTool("look"), Sender("send")], inquirer=inquirer)
+    assert (toolbox.needs_leave("look"), toolbox.needs_leave("send")) == (False, True)
+    assert not toolbox.needs_leave("nonsense")
+
+    async def begin() -> None:
+        raise AssertionError
+
+    call = ToolCallPart(call_id=CallId("c1"), name="look", arguments="{}")
+    assert (await toolbox.run(call, CONTEXT, begin)).text == "look done 1"
+    assert inquirer.asked == []
