@@ -13,12 +13,15 @@ from gateway import wording
 from gateway.buttons import stand_for
 from gateway.commands.registry import Call, House, Reply, SlashCommand
 from gateway.commands.talk import describe_status
+from gateway.wording_rooms import ONLY_IN_DIRECT
 
 _LEVELS = ("quiet", "normal", "verbose")
 _NIGHT = "22:00-07:00"
 
 
 async def _settings(call: Call, house: House) -> Reply:
+    if not call.argument and not call.message.address.is_direct:
+        return Reply(text=ONLY_IN_DIRECT)
     if not call.argument:
         return _show(call.person, call.zone)
     return _set(call, house, call.argument, _show)
@@ -45,7 +48,13 @@ async def _home(call: Call, house: House) -> Reply:
 
 
 def _set(call: Call, house: House, words: str, show: Callable[[Person, str], Reply]) -> Reply:
-    """Change one setting and show them all; what can't be set is said, and changes nothing."""
+    """Change one setting and show them all; what can't be set is said, and changes nothing.
+
+    In a room nothing is shown: when somebody sleeps is for nobody else to read.
+    """
+    is_direct = call.message.address.is_direct
+    if call.is_press and not is_direct:
+        return Reply(text=ONLY_IN_DIRECT)  # the buttons are somebody's, and anybody can press them
     name, value = _read_wish(words)
     if name in NAMES and value is None:
         return Reply(text=wording.SETTING_MISSING.format(name=name))
@@ -58,10 +67,13 @@ def _set(call: Call, house: House, words: str, show: Callable[[Person, str], Rep
         known = people.find(connection, person_id=call.person.id) or call.person
         person = apply_wish(known, name, value or "")
         people.set_wishes(connection, wishes_of(person), person_id=person.id)
+        if not is_direct:
+            return wording.SET, []
         text = show(person, house.zone_of(person)).text
         return text if call.is_press else f"{wording.SET}\n\n{text}", []
 
-    return Reply(effect=effect, buttons=show(expected, house.zone_of(expected)).buttons)
+    shown = show(expected, house.zone_of(expected))
+    return Reply(effect=effect, buttons=shown.buttons if is_direct else ())
 
 
 def _read_wish(words: str) -> tuple[str, str | None]:

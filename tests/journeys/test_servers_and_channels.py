@@ -217,3 +217,17 @@ async def test_what_a_room_was_told_to_remember_everyone_there_meets(
         assert "Dinner is at eight" in system_of(town.turns[-1])
         await house.hears(room.ben, "hello")
         assert "Dinner is at eight" not in system_of(town.turns[-1])
+
+
+@both
+async def test_what_a_person_has_set_is_changed_but_not_shown_in_a_room(
+    town: Stage, platform: str
+) -> None:
+    room = make_room(town, platform)
+    async with town.open() as house:
+        assert await house.hears(room.anna, "/settings", room=room.id) == wording.ONLY_IN_DIRECT
+        said = await house.hears(room.anna, "/settings quiet_hours 23:00-06:00", room=room.id)
+        assert said == "Done."
+        assert not any(one.labels for one in room.anna.seen(room.id))
+        assert "23:00-06:00" in await house.hears(room.anna, "/settings")
+        assert "Quiet hours: none" in await house.hears(room.ben, "/settings")
