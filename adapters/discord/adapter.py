@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from adapters.abilities import MenuEntry
-from adapters.contract import ChatAdapter, Health, HealthState, Inlet, Pace
+from adapters.contract import ChatAdapter, Health, Inlet, Pace
 from adapters.discord import fetch, find, rooms, tickets
 from adapters.discord.api import Api
 from adapters.discord.arrivals import Arrivals
@@ -27,6 +27,7 @@ from adapters.discord.starts import Starts
 from adapters.discord.wire import Connection
 from adapters.errors import AdapterError, AdapterStopped, MessageGone, Unreachable
 from adapters.ids import Address, PlatformMessageId
+from adapters.liveness import Liveness
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
 from adapters.pauses import Pauses
 from adapters.split import split_markdown
@@ -56,9 +57,7 @@ class DiscordAdapter:
         self._facts = Facts(self._connected, threads=settings.thread_per_mention)
         self._promises = Promises(self._connected)
         self._arrivals = Arrivals(self._facts, settings, self._promises)
-        self._state: HealthState = "starting"
-        self._detail = ""
-        self._alive_at: float | None = None
+        self._liveness = Liveness("Discord")
         self.pace = Pace(
             chat_interval=0.0,
             edit_interval=settings.edit_interval,
@@ -69,16 +68,13 @@ class DiscordAdapter:
 
     async def run(self, inlet: Inlet) -> None:
         """Receive until cancelled. Raises `AdapterStopped` when only a person can help."""
-        self._note("starting")
-        try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(self._arrivals.work(inlet))
-                group.create_task(self._stay_connected())
-        except ExceptionGroup as errors:
-            raise errors.exceptions[0] from None
-        finally:
-            if self._state != "stopped":
-                self._note("stopped", "Discord was shut down.")
+        with self._liveness.running():
+            try:
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(self._arrivals.work(inlet))
+                    group.create_task(self._stay_connected())
+            except ExceptionGroup as errors:
+                raise errors.exceptions[0] from None
 
     async def _stay_connected(self) -> None:
         """Sign in, again and again, with a fresh client each time: one never ends well twice."""
@@ -87,11 +83,10 @@ class DiscordAdapter:
             began = time.monotonic()
             try:
                 await self._sign_in()
-            except AdapterStopped as stop:
-                self._note("stopped", str(stop))
+            except AdapterStopped:
                 raise
             except AdapterError as error:
-                self._note("disconnected", str(error))
+                self._liveness.note("disconnected", str(error))
                 if time.monotonic() - began > _STEADY:
                     pauses.reset()
                 await pauses.wait(error)
@@ -107,7 +102,7 @@ class DiscordAdapter:
 
     def _connected(self) -> Api:
         if self._api is None:
-            raise Unreachable(self._detail or "Discord is not connected.")
+            raise Unreachable(self._liveness.detail or "Discord is not connected.")
         return self._api
 
     def hear(self, name: str, data: Json) -> None:
@@ -119,23 +114,23 @@ class DiscordAdapter:
     def note_ready(self) -> None:
         """A session began."""
         self._arrivals.note_ready()
-        self._note("connected")
+        self._liveness.note("connected")
 
     def note_alive(self) -> None:
         """The gateway said something."""
-        self._alive_at = time.monotonic()
+        self._liveness.note_alive()
 
     def note_resumed(self) -> None:
         """The session goes on."""
-        self._note("connected")
+        self._liveness.note("connected")
 
     def note_lost(self, why: str) -> None:
         """The connection is gone; another one is being made."""
-        self._note("disconnected", why)
+        self._liveness.note("disconnected", why)
 
     def health(self) -> Health:
         """How the connection fares, and when the gateway last said something."""
-        return Health(state=self._state, detail=self._detail, alive_at=self._alive_at)
+        return self._liveness.health()
 
     async def _use(self, ticket: str) -> Api:
         """The connection, once the promise that the ticket is for was made."""
@@ -223,13 +218,6 @@ class DiscordAdapter:
         wanted = make_menu(entries, is_for_users=is_for_users)
         if fingerprint(known) != fingerprint(wanted):
             await api.put_menu(wanted)
-
-    def _note(self, state: HealthState, detail: str = "") -> None:
-        """Keep how it fares; a change is logged, its repetitions are not."""
-        if (state, detail) != (self._state, self._detail):
-            level = logging.WARNING if state == "disconnected" else logging.INFO
-            _log.log(level, "discord is %s. %s", state, detail)
-        self._state, self._detail = state, detail
 
 
 def create(options: Mapping[str, str]) -> ChatAdapter:

@@ -16,6 +16,7 @@ from yarl import URL
 from adapters.discord.settings import DiscordSettings
 from adapters.discord.starts import Starts
 from adapters.errors import Unreachable
+from adapters.http import CONNECT_TIMEOUT, make_connector
 from adapters.pauses import Pauses
 from adapters.untrusted import Json
 
@@ -24,13 +25,9 @@ discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
 
 HEARD = ("MESSAGE_CREATE", "MESSAGE_UPDATE", "INTERACTION_CREATE")
 
-_CONNECT_TIMEOUT = 10.0
 _CALL_TIMEOUT = 60.0
 """Upper bound of one attempt, also for a large file; callers have closer bounds of their own."""
 _CONNECTIONS = 32
-_IDLE = 30.0
-"""Seconds after which an unused connection is closed, before a server or router does so
-unseen, which would make the next message an unsure one."""
 _SHORT_WAIT = 0.5
 """Seconds of a rate limit that are waited out here; of a longer one the hall is told."""
 _STEADY = 3.0
@@ -99,7 +96,7 @@ class Wire(HTTPClient):
 
     async def static_login(self, token: str) -> Any:
         """Open the connections and ask who the bot is."""
-        self.connector = aiohttp.TCPConnector(limit=_CONNECTIONS, keepalive_timeout=_IDLE)
+        self.connector = make_connector(_CONNECTIONS)
         return await super().static_login(token)
 
     def get_ratelimit(self, key: str) -> Ratelimit:
@@ -111,7 +108,7 @@ class Wire(HTTPClient):
 
     async def request(self, route: Route, **options: Any) -> Any:
         """Make one call."""
-        timeout = aiohttp.ClientTimeout(total=_CALL_TIMEOUT, connect=_CONNECT_TIMEOUT)
+        timeout = aiohttp.ClientTimeout(total=_CALL_TIMEOUT, connect=CONNECT_TIMEOUT)
         return await super().request(route, timeout=timeout, **options)
 
     def note_session(self) -> None:

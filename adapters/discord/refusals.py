@@ -12,6 +12,7 @@ from adapters.errors import (
     Rejected,
     Unreachable,
 )
+from adapters.http import name_mishap, read_wait
 
 PORTAL = "Developer Portal (discord.com/developers) > your application > Bot"
 
@@ -99,14 +100,8 @@ def translate(error: BaseException, *, lost: type[AdapterError] = Unreachable) -
             return AdapterStopped(_FATAL[4004])
         case discord.GatewayNotFound():
             return Unreachable("Discord does not tell where its gateway is.")
-        case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError():
-            return Unreachable(f"Discord can't be reached: {error}.")
-        case TimeoutError():
-            return lost("Discord did not answer in time.")
-        case aiohttp.ClientError() | OSError():  # its text may hold an address with a token
-            return lost(f"The connection to Discord broke ({type(error).__name__}).")
-        case ValueError():
-            return lost("Discord's answer can't be read.")
+        case aiohttp.ClientError() | OSError() | ValueError():
+            return name_mishap(error, "Discord", lost=lost)
         case _:  # what Talaria does not use of discord.py; a repeat would raise it again
             return Rejected(f"discord.py can't do that: {error or type(error).__name__}.")
 
@@ -114,7 +109,8 @@ def translate(error: BaseException, *, lost: type[AdapterError] = Unreachable) -
 def _translate_answer(error: discord.HTTPException, lost: type[AdapterError]) -> AdapterError:
     code, said = error.code, f"Discord: {error.text or error.status} ({error.code})."
     if error.status == 429:
-        return _limited(_seconds(error.response.headers.get("Retry-After", "")))
+        header = error.response.headers.get("Retry-After", "")
+        return _limited(read_wait(header, default=_DEFAULT_WAIT))
     if error.status >= 500:
         return lost(f"Discord is unwell: {error.status}.")
     if code == _CHANNEL_UNKNOWN:
@@ -146,7 +142,3 @@ def _translate_close(code: int) -> AdapterError:
 
 def _limited(seconds: float) -> RateLimited:
     return RateLimited(f"Discord asks to wait for {seconds:g} s.", retry_after=seconds)
-
-
-def _seconds(header: str) -> float:
-    return float(header) if header.isdecimal() else _DEFAULT_WAIT

@@ -16,6 +16,7 @@ from adapters.discord.refusals import WIRE_ERRORS, translate
 from adapters.discord.settings import DiscordSettings
 from adapters.discord.starts import Starts
 from adapters.errors import AdapterError, RateLimited, Rejected, Unreachable
+from adapters.http import read_at_most
 from adapters.messages import OutboundFile
 from adapters.untrusted import Json
 
@@ -27,7 +28,6 @@ _CALLS_PER_SECOND, _BURST = 39, 8
 _LONGEST_QUEUE = 10.0
 _URGENT = ("/interactions/", "/webhooks/")
 """Answers to commands count for no limit of the bot, and have to be there within 3 s."""
-_CHUNK = 65_536
 _CDN = ("cdn.discordapp.com", "media.discordapp.net")
 
 
@@ -124,9 +124,7 @@ class Connection:
                     raise Expired(f"Discord's files answer {answer.status}.")
                 if answer.status != 200:
                     raise Unreachable(f"Discord's files answer {answer.status}.")
-                if (answer.content_length or 0) > most_bytes:
-                    return None
-                return await _read(answer, most_bytes)
+                return await read_at_most(answer, most_bytes)
         except WIRE_ERRORS as error:
             raise translate(error) from error
 
@@ -141,15 +139,6 @@ def _form(body: Any, file: OutboundFile) -> list[dict[str, Any]]:
             "content_type": file.media_type,
         },
     ]
-
-
-async def _read(answer: aiohttp.ClientResponse, most_bytes: int) -> bytes | None:
-    found = bytearray()
-    async for chunk in answer.content.iter_chunked(_CHUNK):
-        found += chunk
-        if len(found) > most_bytes:
-            return None
-    return bytes(found)
 
 
 class _Queue:

@@ -2,11 +2,10 @@
 
 import asyncio
 import logging
-import time
 from collections.abc import Mapping, Sequence
 
 from adapters.abilities import MenuEntry
-from adapters.contract import ChatAdapter, Health, HealthState, Inlet, Pace
+from adapters.contract import ChatAdapter, Health, Inlet, Pace
 from adapters.errors import (
     AdapterError,
     AdapterStopped,
@@ -16,6 +15,7 @@ from adapters.errors import (
     Unsure,
 )
 from adapters.ids import Address, PlatformMessageId
+from adapters.liveness import Liveness
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
 from adapters.pauses import Pauses
 from adapters.recent import Recent
@@ -72,10 +72,9 @@ class SlackAdapter:
         self._foreign: Recent[str, None] = Recent()
         """Channels that the bot is not in, so far as it has been refused there."""
         self._me: Me | None = None
-        self._sockets: Sockets | None = None
-        self._state: HealthState = "starting"
-        self._detail = ""
-        self._alive_at: float | None = None
+        self._liveness = Liveness(
+            "Slack", silence=_DEAF * settings.heartbeat if settings.mode == "socket" else None
+        )
         self.http_port: int | None = None
         """Where HTTP mode listens now."""
         is_limited = settings.messages_per_second > 0
@@ -92,18 +91,13 @@ class SlackAdapter:
 
     async def run(self, inlet: Inlet) -> None:
         """Receive until cancelled. Raises `AdapterStopped` when only a person can help."""
-        self._note("starting")
         try:
-            async with self._api:
-                self._me = await self._greet()
-                await self._listen(inlet, self._me)
-        except AdapterStopped as stop:
-            self._note("stopped", str(stop))
-            raise
+            with self._liveness.running():
+                async with self._api:
+                    self._me = await self._greet()
+                    await self._listen(inlet, self._me)
         finally:
-            self._sockets = self.http_port = None
-            if self._state != "stopped":
-                self._note("stopped", "Slack was shut down.")
+            self.http_port = None
 
     def receive(self, event: RawEvent) -> Inbound | None:
         """Read an event that `run` handed over; pure. Raises `ValueError`."""
@@ -209,13 +203,7 @@ class SlackAdapter:
 
     def health(self) -> Health:
         """How the connection fares, and when something was last heard on it."""
-        state, detail, alive_at = self._state, self._detail, self._alive_at
-        if self._sockets is not None and self._sockets.alive_at is not None:
-            alive_at = self._sockets.alive_at
-            silence = time.monotonic() - alive_at
-            if state == "connected" and silence > _DEAF * self._settings.heartbeat:
-                state, detail = "disconnected", f"Slack has been silent for {silence:.0f} s."
-        return Health(state=state, detail=detail, alive_at=alive_at)
+        return self._liveness.health()
 
     async def _post(self, message: OutboundMessage, spot: Spot) -> str:
         if message.file is not None:
@@ -252,7 +240,7 @@ class SlackAdapter:
             except AdapterStopped:
                 raise
             except AdapterError as error:
-                self._note("disconnected", str(error))
+                self._liveness.note("disconnected", str(error))
                 await pauses.wait(error)
             else:
                 self._sessions.greet(is_agent=me.is_agent)
@@ -285,39 +273,36 @@ class SlackAdapter:
 
     async def _hold(self, app: Inbox, catchup: CatchUp) -> None:
         settings = self._settings
-        sockets = self._sockets = Sockets(
-            self._api, app, heartbeat=settings.heartbeat, longest_pause=settings.longest_pause
+        sockets = Sockets(
+            self._api,
+            app,
+            self._liveness.note_alive,
+            heartbeat=settings.heartbeat,
+            longest_pause=settings.longest_pause,
         )
 
         def changed() -> None:
             if sockets.open:
-                if self._state != "connected":
+                if not self._liveness.is_connected:
                     catchup.restart()
-                self._note("connected")
+                self._liveness.note("connected")
             else:
-                self._note("disconnected", sockets.trouble)
+                self._liveness.note("disconnected", sockets.trouble)
 
         await sockets.run(settings.sockets, changed)
 
     async def _serve(self, app: Inbox, catchup: CatchUp) -> None:
         settings = self._settings
         async with serving(
-            app, host=settings.http_bind, port=settings.http_port, note_alive=self._note_alive
+            app,
+            host=settings.http_bind,
+            port=settings.http_port,
+            note_alive=self._liveness.note_alive,
         ) as self.http_port:
-            self._note_alive(time.monotonic())
-            self._note("connected")
+            self._liveness.note_alive()
+            self._liveness.note("connected")
             catchup.restart()
             await asyncio.get_running_loop().create_future()
-
-    def _note_alive(self, now: float) -> None:
-        self._alive_at = now
-
-    def _note(self, state: HealthState, detail: str = "") -> None:
-        """Keep how it fares; a change is logged, its repetitions are not."""
-        if (state, detail) != (self._state, self._detail):
-            level = logging.WARNING if state == "disconnected" else logging.INFO
-            _log.log(level, "slack is %s. %s", state, detail)
-        self._state, self._detail = state, detail
 
 
 def create(options: Mapping[str, str]) -> ChatAdapter:

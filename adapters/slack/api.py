@@ -25,6 +25,7 @@ from adapters.errors import (
     Unreachable,
     Unsure,
 )
+from adapters.http import CONNECT_TIMEOUT, make_connector, name_mishap, read_wait
 from adapters.slack.events import Me, Person
 from adapters.slack.refusals import (
     MissingScope,
@@ -36,12 +37,8 @@ from adapters.slack.refusals import (
 from adapters.slack.settings import SlackSettings
 from adapters.untrusted import Json, inside, parts, text_in, words_in
 
-_CONNECT_TIMEOUT = 10.0
 _ANSWER_TIMEOUT = 30.0
 _CONNECTIONS = 32
-_IDLE = 30.0
-"""Seconds after which an unused connection is closed, before a server or router does so
-unseen, which would make the next message an unsure one."""
 _DEFAULT_WAIT = 30.0
 """Seconds to wait on a 429 that does not say for how long."""
 _PAGE = 200
@@ -71,8 +68,8 @@ class Api:
 
     async def __aenter__(self) -> Self:
         self._session = self.web.session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=_CONNECTIONS, keepalive_timeout=_IDLE),
-            timeout=aiohttp.ClientTimeout(total=_ANSWER_TIMEOUT, connect=_CONNECT_TIMEOUT),
+            connector=make_connector(_CONNECTIONS),
+            timeout=aiohttp.ClientTimeout(total=_ANSWER_TIMEOUT, connect=CONNECT_TIMEOUT),
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=True,
         )
@@ -107,14 +104,8 @@ class Api:
             yield self.web
         except SlackClientError as error:
             raise translate(error, lost=lost, variable=variable) from error
-        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
-            raise Unreachable(f"Slack can't be reached: {error}.") from error
-        except TimeoutError as error:
-            raise lost("Slack did not answer in time.") from error
-        except aiohttp.ClientError as error:
-            raise lost(f"The connection to Slack broke: {type(error).__name__}.") from error
-        except ValueError as error:
-            raise lost(f"Slack's answer can't be read: {error}.") from error
+        except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+            raise name_mishap(error, "Slack", lost=lost) from error
 
     async def fetch_me(self) -> Me:
         """Who the bot is; the first call, which tells whether the token is good."""
@@ -213,12 +204,12 @@ class Api:
 
     async def answer(self, url: str, body: Json) -> None:
         """Post to the address that came with a command or a press."""
-        try:
-            with self.door(lost=Unsure):
+        with self.door(lost=Unsure):
+            try:
                 async with self.session.post(url, json=body) as response:
                     said = (await response.text())[:200]
-        except aiohttp.InvalidURL as error:
-            raise Rejected("The ticket is no address.") from error
+            except aiohttp.InvalidURL as error:
+                raise Rejected("The ticket is no address.") from error
         if response.status != 200 or "error" in said:
             code = next((c for c in ("expired_url", "used_url") if c in said), "expired_url")
             if response.status >= 500:
@@ -354,8 +345,7 @@ def _read_answer(error: SlackApiError, *, lost: type[AdapterError], variable: st
     status = int(getattr(answer, "status_code", 0) or getattr(answer, "status", 0))
     code = _code(error)
     if status == 429 or code in ("ratelimited", "rate_limited"):
-        wait = str(answer.headers.get("Retry-After", ""))
-        seconds = float(wait) if wait.isdecimal() else _DEFAULT_WAIT
+        seconds = read_wait(str(answer.headers.get("Retry-After", "")), default=_DEFAULT_WAIT)
         return RateLimited(f"Slack asks to wait for {seconds:g} s.", retry_after=seconds)
     if not code:
         return read_status(status, lost)

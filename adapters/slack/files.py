@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from adapters.errors import AdapterError, Rejected, Unreachable, Unsure
+from adapters.http import CONNECT_TIMEOUT, read_at_most
 from adapters.messages import Attachment, OutboundFile, OutboundMessage
 from adapters.recent import Recent
 from adapters.slack.api import Api, Spot, read
@@ -19,8 +20,7 @@ _log = logging.getLogger(__name__)
 
 MOST_BYTES = 1_000_000_000
 """The largest file that Slack takes (docs: files.getUploadURLExternal)."""
-_CHUNK = 65_536
-_TRANSFER_TIMEOUT = aiohttp.ClientTimeout(total=300, connect=10, sock_read=30)
+_TRANSFER_TIMEOUT = aiohttp.ClientTimeout(total=300, connect=CONNECT_TIMEOUT, sock_read=30)
 _MOST_REDIRECTS = 3
 _PAUSES = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
 """Seconds between looks for the message of a file: Slack shares it a moment later."""
@@ -146,14 +146,10 @@ async def _read(
         raise read_status(response.status, Unreachable)
     if response.content_type == "text/html" and attachment.media_type != "text/html":
         raise Rejected(_NO_PERMISSION)  # the page on which a person would log in
-    if (response.content_length or 0) > most_bytes:
+    data = await read_at_most(response, most_bytes)
+    if data is None:
         raise Rejected(_too_large(name, most_bytes))
-    data = bytearray()
-    async for chunk in response.content.iter_chunked(_CHUNK):
-        data += chunk
-        if len(data) > most_bytes:
-            raise Rejected(_too_large(name, most_bytes))
-    return bytes(data)
+    return data
 
 
 def _too_large(name: str, most_bytes: int) -> str:

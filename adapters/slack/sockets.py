@@ -37,14 +37,22 @@ class Sockets:
     loop, waits for up to a minute after a reset, and answers in no order.
     """
 
-    def __init__(self, api: Api, app: AsyncApp, *, heartbeat: float, longest_pause: float) -> None:
+    def __init__(
+        self,
+        api: Api,
+        app: AsyncApp,
+        note_alive: Callable[[], None],
+        *,
+        heartbeat: float,
+        longest_pause: float,
+    ) -> None:
+        self._note_alive = note_alive
         self._api = api
         self._app = app
         self._heartbeat = heartbeat
         self._longest_pause = longest_pause
         self._lines: set[_Line] = set()
         self.open = 0
-        self.alive_at: float | None = None
         self.trouble = ""
         """Why the last attempt failed."""
 
@@ -108,9 +116,6 @@ class Sockets:
             line.is_leaving.set()
         self.trouble = line.trouble or "Slack closed the connection."
         changed()
-
-    def _note_alive(self) -> None:
-        self.alive_at = time.monotonic()
 
 
 class _Crowded(Unreachable):

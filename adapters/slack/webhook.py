@@ -1,6 +1,5 @@
 """HTTP mode: a small server for the requests that Slack makes."""
 
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -19,14 +18,14 @@ _GRACE = 3.0
 
 @asynccontextmanager
 async def serving(
-    app: AsyncApp, *, host: str, port: int, note_alive: Callable[[float], None]
+    app: AsyncApp, *, host: str, port: int, note_alive: Callable[[], None]
 ) -> AsyncIterator[int]:
     """Serve, and give the port. Raises `AdapterStopped` when the address can't be used."""
 
     async def take(request: web.Request) -> web.StreamResponse:
         response = await app.async_dispatch(await to_bolt_request(request))
         if response.status == 200:
-            note_alive(time.monotonic())
+            note_alive()
         return await to_aiohttp_response(response)
 
     application = web.Application(client_max_size=_MOST_BYTES)

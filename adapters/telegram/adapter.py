@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from adapters.abilities import MenuEntry
-from adapters.contract import ChatAdapter, Health, HealthState, Inlet, Pace
+from adapters.contract import ChatAdapter, Health, Inlet, Pace
 from adapters.errors import (
     AdapterError,
     AdapterStopped,
@@ -17,6 +17,7 @@ from adapters.errors import (
     Unsure,
 )
 from adapters.ids import Address, EventId, PlatformMessageId
+from adapters.liveness import Liveness
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
 from adapters.pauses import Pauses
 from adapters.split import split_markdown
@@ -53,9 +54,7 @@ class TelegramAdapter:
         self._settings = settings
         self._api = Api(settings)
         self._tracks = Tracks()
-        self._state: HealthState = "starting"
-        self._detail = ""
-        self._alive_at: float | None = None
+        self._liveness = Liveness("Telegram", silence=settings.poll_timeout + _LATE)
         is_limited = settings.messages_per_second > 0
         self.pace = Pace(
             chat_interval=1.0 if is_limited else 0.0,
@@ -65,17 +64,10 @@ class TelegramAdapter:
 
     async def run(self, inlet: Inlet) -> None:
         """Receive until cancelled. Raises `AdapterStopped` when only a person can help."""
-        self._note("starting")
-        try:
+        with self._liveness.running():
             async with self._api:
                 me = await self._greet()
                 await self._listen(inlet, me)
-        except AdapterStopped as stop:
-            self._note("stopped", str(stop))
-            raise
-        finally:
-            if self._state != "stopped":
-                self._note("stopped", "Telegram was shut down.")
 
     def receive(self, event: RawEvent) -> Inbound | None:
         """Read an update that `run` handed over; pure. Raises `ValueError`."""
@@ -180,13 +172,7 @@ class TelegramAdapter:
 
     def health(self) -> Health:
         """How the last request for updates went, and when the last good one ended."""
-        state, detail = self._state, self._detail
-        if state == "connected" and self._alive_at is not None:
-            silence = time.monotonic() - self._alive_at
-            if silence > self._settings.poll_timeout + _LATE:
-                state = "disconnected"
-                detail = f"Telegram has not answered for {silence:.0f} s."
-        return Health(state=state, detail=detail, alive_at=self._alive_at)
+        return self._liveness.health()
 
     async def _greet(self) -> Me:
         """Learn who the bot is and have updates kept for it; tries until both worked."""
@@ -198,7 +184,7 @@ class TelegramAdapter:
             except AdapterStopped:
                 raise
             except AdapterError as error:
-                self._note("disconnected", str(error))
+                self._liveness.note("disconnected", str(error))
                 await pauses.wait(error)
             else:
                 return me
@@ -211,10 +197,10 @@ class TelegramAdapter:
         while True:
             # The first answer, and the first after a failure, shall come at once: it tells that
             # the line works.
-            wait = self._settings.poll_timeout if self._state == "connected" else 0
+            wait = self._settings.poll_timeout if self._liveness.is_connected else 0
             try:
                 updates = await self._api.fetch(offset, wait)
-                self._alive_at = time.monotonic()
+                self._liveness.note_alive()
                 numbered = [update for update in updates if _is_numbered(update)]
                 if updates and not numbered:
                     raise Unreachable("Telegram sent updates without numbers.")
@@ -224,7 +210,7 @@ class TelegramAdapter:
                     await inlet.take([_event(update, me, now) for update in numbered])
                     await asyncio.gather(*(self._answer_press(update) for update in numbered))
             except AnotherPoller as error:
-                self._note("disconnected", str(error))
+                self._liveness.note("disconnected", str(error))
                 conflict.weigh(error, time.monotonic())
                 if "webhook" in str(error):
                     await self._greet()
@@ -232,11 +218,11 @@ class TelegramAdapter:
             except AdapterStopped:
                 raise
             except AdapterError as error:
-                self._note("disconnected", str(error))
+                self._liveness.note("disconnected", str(error))
                 await pauses.wait(error)
             else:
                 offset = max((update["update_id"] + 1 for update in numbered), default=offset)
-                self._note("connected")
+                self._liveness.note("connected")
                 pauses.reset()
 
     async def _answer_press(self, update: dict[str, Any]) -> None:
@@ -247,13 +233,6 @@ class TelegramAdapter:
                 await self._api.answer_press(query["id"])
             except AdapterError as error:
                 _log.debug("a press could not be acknowledged: %s", error)
-
-    def _note(self, state: HealthState, detail: str = "") -> None:
-        """Keep how it fares; a change is logged, its repetitions are not."""
-        if (state, detail) != (self._state, self._detail):
-            level = logging.WARNING if state == "disconnected" else logging.INFO
-            _log.log(level, "telegram is %s. %s", state, detail)
-        self._state, self._detail = state, detail
 
 
 def create(options: Mapping[str, str]) -> ChatAdapter:

@@ -3,18 +3,18 @@
 import asyncio
 import io
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import aiohttp
 from telegram.error import NetworkError, TimedOut
 from telegram.request import BaseRequest, RequestData
 
-_CONNECT_TIMEOUT = 10.0
+from adapters.http import CONNECT_TIMEOUT, make_connector, read_at_most, read_wait
+
 _SILENCE = 25.0
 """Seconds without a byte after which a download is given up."""
-_IDLE = 30.0
-"""Seconds after which an unused connection is closed, before a server or router does so
-unseen, which would make the next message an unsure one."""
 _DEFAULT_WAIT = 5.0
 """Seconds to wait on a 429 that does not say for how long."""
 
@@ -65,7 +65,7 @@ class Wire(BaseRequest):
     async def initialize(self) -> None:
         """Get ready to connect; may be called again after `shutdown`."""
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=self._connections, keepalive_timeout=_IDLE),
+            connector=make_connector(self._connections),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"User-Agent": self.USER_AGENT},
         )
@@ -92,24 +92,16 @@ class Wire(BaseRequest):
         is its turn.
         """
         total = read_timeout if isinstance(read_timeout, int | float) else self._timeout
-        timeout = aiohttp.ClientTimeout(total=total, connect=_CONNECT_TIMEOUT)
+        timeout = aiohttp.ClientTimeout(total=total, connect=CONNECT_TIMEOUT)
         body, headers = _write_body(request_data)
         async with self._slots:
-            if self._session is None:
-                raise NeverLeft("not connected yet, or not any more")
-            try:
-                async with self._session.request(
+            with self._door() as session:
+                async with session.request(
                     method, url, data=body, headers=headers, timeout=timeout, allow_redirects=False
                 ) as response:
                     payload = await response.read()
-            except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
-                raise NeverLeft(str(error)) from error
-            except TimeoutError as error:
-                raise TimedOut from error
-            except aiohttp.ClientError as error:  # its text may hold the address with the token
-                raise NetworkError(type(error).__name__) from error
         if response.status == 429:
-            raise TooFast(_read_wait(payload, response.headers.get("Retry-After", "")))
+            raise TooFast(_wait_of(payload, response.headers.get("Retry-After", "")))
         if response.status >= 500:
             raise Unwell(f"{response.status} {response.reason}")
         return response.status, payload
@@ -119,20 +111,29 @@ class Wire(BaseRequest):
 
         Raises `NotThere`, `TooLong`, the `NetworkError`s of this module and `TimedOut`.
         """
-        limits = aiohttp.ClientTimeout(total=timeout, connect=_CONNECT_TIMEOUT, sock_read=_SILENCE)
+        limits = aiohttp.ClientTimeout(total=timeout, connect=CONNECT_TIMEOUT, sock_read=_SILENCE)
         async with self._slots:
-            if self._session is None:
-                raise NeverLeft("not connected yet, or not any more")
-            try:
-                async with self._session.get(url, timeout=limits, allow_redirects=False) as answer:
+            with self._door() as session:
+                async with session.get(url, timeout=limits, allow_redirects=False) as answer:
                     _check_status(answer)
-                    return await _read_at_most(answer, most_bytes)
-            except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
-                raise NeverLeft(str(error)) from error
-            except TimeoutError as error:
-                raise TimedOut from error
-            except aiohttp.ClientError as error:
-                raise NetworkError(type(error).__name__) from error
+                    data = await read_at_most(answer, most_bytes)
+        if data is None:
+            raise TooLong
+        return data
+
+    @contextmanager
+    def _door(self) -> Iterator[aiohttp.ClientSession]:
+        """The connections; what goes wrong on them becomes the SDK's errors."""
+        if self._session is None:
+            raise NeverLeft("not connected yet, or not any more")
+        try:
+            yield self._session
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+            raise NeverLeft(str(error)) from error
+        except TimeoutError as error:
+            raise TimedOut from error
+        except aiohttp.ClientError as error:  # its text may hold the address with the token
+            raise NetworkError(type(error).__name__) from error
 
 
 def _write_body(data: RequestData | None) -> tuple[bytes | aiohttp.FormData, dict[str, str]]:
@@ -151,25 +152,14 @@ def _write_body(data: RequestData | None) -> tuple[bytes | aiohttp.FormData, dic
 
 def _check_status(answer: aiohttp.ClientResponse) -> None:
     if answer.status == 429:
-        raise TooFast(_read_wait(b"", answer.headers.get("Retry-After", "")))
+        raise TooFast(_wait_of(b"", answer.headers.get("Retry-After", "")))
     if answer.status >= 500:
         raise Unwell(f"{answer.status} {answer.reason}")
     if answer.status != 200:
         raise NotThere
 
 
-async def _read_at_most(answer: aiohttp.ClientResponse, most_bytes: int) -> bytes:
-    if answer.content_length is not None and answer.content_length > most_bytes:
-        raise TooLong
-    data = bytearray()
-    async for chunk in answer.content.iter_chunked(65_536):
-        data += chunk
-        if len(data) > most_bytes:
-            raise TooLong
-    return bytes(data)
-
-
-def _read_wait(payload: bytes, header: str) -> float:
+def _wait_of(payload: bytes, header: str) -> float:
     """The seconds that a 429 asks for, in its body or, from a proxy, in its header."""
     try:
         answer = json.loads(payload)
@@ -179,4 +169,4 @@ def _read_wait(payload: bytes, header: str) -> float:
     wait = parameters.get("retry_after") if isinstance(parameters, dict) else None
     if isinstance(wait, int | float):
         return float(wait)
-    return float(header) if header.isdecimal() else _DEFAULT_WAIT
+    return read_wait(header, default=_DEFAULT_WAIT)
