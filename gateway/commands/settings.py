@@ -36,6 +36,8 @@ async def _verbose(call: Call, house: House) -> Reply:
 
 
 async def _home(call: Call, house: House) -> Reply:
+    if not call.message.address.is_direct:
+        return Reply(text=ONLY_IN_DIRECT)
     status = await describe_status(call, house)
 
     def show(person: Person, zone: str) -> Reply:

@@ -225,7 +225,9 @@ async def test_what_a_person_has_set_is_changed_but_not_shown_in_a_room(
 ) -> None:
     room = make_room(town, platform)
     async with town.open() as house:
-        assert await house.hears(room.anna, "/settings", room=room.id) == wording.ONLY_IN_DIRECT
+        for command in ("/settings", "/home", "/memory"):
+            told = await house.hears(room.anna, command, room=room.id)
+            assert told == wording.ONLY_IN_DIRECT
         said = await house.hears(room.anna, "/settings quiet_hours 23:00-06:00", room=room.id)
         assert said == "Done."
         assert not any(one.labels for one in room.anna.seen(room.id))
