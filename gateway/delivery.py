@@ -126,7 +126,7 @@ class Delivery:
 
     def is_idle(self) -> bool:
         """True while nothing is being delivered; what waits for its next try is not."""
-        return len(self._workers) == len(self._paused)
+        return len(self._workers) == len(self._paused) and self.signs.is_idle()
 
     async def _serve(self, chat: Chat, queue: deque[Job]) -> None:
         job = queue[0]

@@ -4,16 +4,21 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adapters.abilities import CanReact, CanType
-from adapters.errors import AdapterError
+from adapters.errors import AdapterError, RateLimited
 from adapters.ids import PlatformMessageId
 from gateway import translate
 from gateway.doors import Chat, Door, line_of
 from gateway.workers import Workers
 
 _log = logging.getLogger(__name__)
+
+_MOST_TRIES = 3
+_PAUSE = 1.0
+_LONGEST_PAUSE = 10.0
+"""Seconds between two tries to take the eyes away: what the platform asks for, within these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,10 +27,14 @@ class Sign:
 
     message_id: str | None = None
     seen: bool = False
+    tries: int = 0
 
 
 class Signs:
-    """Shows signs where nothing more important waits. Never raises; what fails is let go."""
+    """Shows signs where nothing more important waits. Never raises.
+
+    What fails is let go, but eyes that stay where they are, which is tried a few times.
+    """
 
     def __init__(
         self,
@@ -37,7 +46,13 @@ class Signs:
         self._doors = doors
         self._is_paused = is_paused
         self._workers: Workers[Chat, Sign] = Workers(group, self._show, self._let_go)
+        self._resting: set[Chat] = set()
+        """Chats in which a sign waits for its next try."""
         self._is_open = True
+
+    def is_idle(self) -> bool:
+        """True while no sign is being shown; one that waits for its next try is not."""
+        return len(self._workers) == len(self._resting)
 
     def close(self) -> None:
         """Show nothing any more."""
@@ -83,6 +98,17 @@ class Signs:
                 await adapter.react(address, message_id, seen=sign.seen)
         except AdapterError as error:
             _log.debug("a sign was not shown: %s", error)
+            if sign.message_id and not sign.seen and sign.tries < _MOST_TRIES:
+                await self._rest(place, error)
+                queue.appendleft(replace(sign, tries=sign.tries + 1))
+
+    async def _rest(self, place: Chat, error: AdapterError) -> None:
+        asked = error.retry_after if isinstance(error, RateLimited) else 0.0
+        self._resting.add(place)
+        try:
+            await asyncio.sleep(min(max(asked, _PAUSE), _LONGEST_PAUSE))
+        finally:
+            self._resting.discard(place)
 
     async def _let_go(self, place: Chat, sign: Sign, error: Exception) -> None:
         """A sign that could not be shown is owed to nobody."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.errors import Unreachable, Unsure
+from adapters.errors import RateLimited, Unreachable, Unsure
 from adapters.ids import PlatformMessageId
 from adapters.messages import OutboundMessage, Step
 from agent_core.errors import ModelDenied
@@ -17,6 +17,7 @@ from agent_core.state.people import Verbosity, Wishes
 from agent_core.tools.contract import ToolContext, ToolResult
 from gateway import delivery as delivery_module
 from gateway import presenter as presenter_module
+from gateway import signs as signs_module
 from gateway.presenter import Presenter
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
@@ -343,3 +344,56 @@ async def test_a_presenter_that_is_closed_plans_nothing(tmp_path: Path) -> None:
         await house.at_rest()
         timers = (presenter._paint_at, presenter._status_at, presenter._sign_at)
         assert all(timer is None or timer.cancelled() for timer in timers)
+
+
+async def test_eyes_that_can_not_be_taken_away_at_once_are_taken_away_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signs_module, "_PAUSE", 0.01)
+    go = asyncio.Event()
+    async with running(tmp_path, FakeModel([go.wait, *say("Ok.")])) as house:
+        await house.chat.says("think", id="7")
+        await seen(house, now=True)
+        await house.until(house.gateway.delivery.is_idle)
+        await house.chat.says("/stop")
+        slow = RateLimited("slow", retry_after=0.01)
+        house.chat.mishaps.extend((slow, False) for _ in range(2))
+        await seen(house, now=False)
+        await house.chat.sees_text("(Stopped.")
+
+
+async def test_eyes_that_stay_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signs_module, "_PAUSE", 0.001)
+    chat = FakeChat()
+    async with running(tmp_path, FakeModel(), chat=chat) as house:
+        tries = 0
+
+        async def fail(*_: object, seen: bool) -> None:
+            nonlocal tries
+            tries += 1
+            raise Unreachable("down")
+
+        chat.react = fail  # type: ignore[assignment, method-assign]
+        signs = house.gateway.delivery.signs
+        signs.unsee("fake", '["1",null,true]', "7")
+        await house.until(lambda: tries == 1 + signs_module._MOST_TRIES)
+        await house.until(lambda: signs.is_idle() and not signs._resting)
+        assert tries == 1 + signs_module._MOST_TRIES
+        assert signs.see("fake", '["1",null,true]', "8")
+        await house.until(lambda: tries == 2 + signs_module._MOST_TRIES)
+
+
+async def test_a_shutdown_waits_for_the_eyes_to_be_taken_away(tmp_path: Path) -> None:
+    go = asyncio.Event()
+    chat = FakeChat()
+    model = FakeModel([go.wait, *ask(call("recall", '{"query": "tea"}'))])
+    async with running(tmp_path, model, chat=chat) as house:
+        await chat.says("think", id="7")
+        await seen(house, now=True)
+        chat.gate = asyncio.Event()
+        house.gateway.lanes.drain()
+        go.set()
+        await house.until(house.gateway.lanes.is_idle)
+        assert not house.gateway.is_at_rest()
+        chat.gate.set()
+    assert chat.seen == {"7": False}
