@@ -95,8 +95,8 @@ class Delivery:
         self.signs.close()
 
     def owe(self, rows: Sequence[OutboxRow]) -> None:
-        """Deliver messages that stand in the outbox."""
-        for row in rows:
+        """Deliver messages that stand in the outbox; after `close` the next start does."""
+        for row in rows if self._is_open else ():
             if row.platform in self._doors:
                 self._workers.put(self._line((row.platform, row.chat)), row)
             else:

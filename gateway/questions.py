@@ -56,6 +56,10 @@ Find = Callable[[Connection], tuple[Question, str] | None]
 """Finds the question that a reaction is to, and the key of the choice in it."""
 
 
+Work = Callable[[Connection], tuple[Question | None, list[OutboxRow]]]
+"""What is written about a question, and the messages that it makes owed."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Taken:
     """What a reaction came to. `is_used` says that it was one to a question, and is done."""
@@ -147,8 +151,7 @@ class Questions:
             rows = self.pose(connection, new, now)
             return questions.ask(connection, new, now=now), rows
 
-        question, rows = await self._database.write("questions.ask", work)
-        self._delivery.owe(rows)
+        question = await self._see_through("questions.ask", work)
         if question is None:
             return "interrupted"
         if question.state == "open":
@@ -256,9 +259,18 @@ class Questions:
                 return None, _close(connection, question, words)
             return questions.find(connection, question_id=question.id), []
 
-        answered, rows = await self._database.write("questions.end", work)
-        self._delivery.owe(rows)
+        answered = await self._see_through("questions.end", work)
         return (choice_of(question, answered.answer) if answered else None) or why
+
+    async def _see_through(self, name: str, work: Work) -> Question | None:
+        """Write, and deliver what is owed then, even if the turn is stopped meanwhile."""
+
+        async def carry_out() -> Question | None:
+            question, rows = await self._database.write(name, work)
+            self._delivery.owe(rows)
+            return question
+
+        return await asyncio.shield(carry_out())
 
     async def _take(self, reaction: Reaction, find: Find, *, is_press: bool) -> bool:
         """Settle what somebody said or pressed; False for words that are no answer any more."""

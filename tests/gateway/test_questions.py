@@ -1,6 +1,7 @@
 """Questions of a running turn: asked once, answered once, and only by whom they are for."""
 
 import asyncio
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -322,6 +323,40 @@ async def test_stop_ends_the_turn_and_its_question(tmp_path: Path) -> None:
         assert message.labels == []
         assert not house.gateway.questions._waiting
         assert not house.gateway.questions._turns_of
+
+
+async def test_a_stop_in_the_moment_the_wait_ends_leaves_no_buttons_behind(
+    tmp_path: Path,
+) -> None:
+    reached, go = threading.Event(), threading.Event()
+
+    def hold() -> int:
+        reached.set()
+        go.wait(10)
+        return 0
+
+    def prepare(connection: Connection) -> None:
+        connection.create_function("hold", 0, hold)
+        connection.execute(
+            "CREATE TEMP TRIGGER slow BEFORE UPDATE ON questions WHEN NEW.state = 'over'"
+            " BEGIN SELECT hold(); END"
+        )
+
+    async with running(tmp_path, FakeModel(QUESTION)) as house:
+        await house.chat.says("paint my room")
+        message = await waiting(house)
+        await house.until(house.gateway.delivery.is_idle)
+        await house.gateway.database.write("prepare", prepare)
+        turn = (await house.read(turns.list_running))[0]
+        house.gateway.questions.interrupt(turn.id)
+        await house.until(reached.is_set)
+        assert house.gateway.lanes.stop(_talk())
+        await house.until(lambda: not house.gateway.lanes._reins[_talk()].presenter)
+        go.set()
+        await house.chat.sees_text("(Stopped.")
+        await house.at_rest()
+        assert message.labels == []
+        assert message.text == f"Which colour?\n\n{wording.QUESTION_OVER}"
 
 
 async def test_without_buttons_the_choices_are_a_list_and_a_number_means_its_line(
