@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from agent_core.state.rooms import Mode
+from gateway.wording_people import quote_name
 
 ONLY_IN_ROOMS = "That is about a room: send it to me in one."
 ONLY_IN_DIRECT = "That is between us: send it to me in a direct message."
@@ -77,7 +78,8 @@ def name_audiences(titles: Sequence[str], *, is_for_everyone: bool) -> str:
     """Who may see an entry, in a word or two; `titles` are of rooms."""
     if is_for_everyone:
         return "everyone"
-    return ", ".join(title or "a room without a name" for title in titles) or "private"
+    named = [quote_name(title) if title else "a room without a name" for title in titles]
+    return ", ".join(named) or "private"
 
 
 def describe_forgotten(entry: str) -> str:

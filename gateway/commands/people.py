@@ -5,6 +5,7 @@ from agent_core.state.database import Connection
 from agent_core.state.outbox import Debt, OutboxRow
 from gateway import identity, wording
 from gateway.commands.registry import Call, House, Reply, SlashCommand
+from gateway.wording_people import quote_name
 
 
 async def _whoami(call: Call, house: House) -> Reply:
@@ -31,7 +32,7 @@ async def _approve(call: Call, _: House) -> Reply:
             return wording.CODE_UNKNOWN, []
         debt = Debt(platform=approved.platform, chat=approved.chat, body=wording.WELCOME)
         welcome = outbox.owe(connection, debt, now=call.now)
-        return wording.APPROVED.format(name=approved.name), [welcome]
+        return wording.APPROVED.format(name=quote_name(approved.name)), [welcome]
 
     return Reply(effect=effect)
 

@@ -106,7 +106,7 @@ async def test_who_is_approved_may_talk_at_once(tmp_path: Path) -> None:
         found = re.search(r"/approve \S+", asked.text)
         assert found
         await house.chat.says(found[0])
-        assert (await house.chat.sees_text("Ben may talk")).chat_id == "1"
+        assert (await house.chat.sees_text("`Ben` may talk")).chat_id == "1"
         assert (await house.chat.sees_text(wording.WELCOME)).chat_id == "2"
         await house.chat.says("hello!", **ben)
         assert (await house.chat.sees_text("Hello Ben.")).chat_id == "2"

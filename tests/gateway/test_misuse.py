@@ -12,7 +12,7 @@ from gateway import wording_people as words
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 from tests.gateway.running import House, running
-from tests.gateway.sides import Side, count
+from tests.gateway.sides import Side, code_in, count
 
 LATER = 10**15
 
@@ -151,3 +151,17 @@ async def test_who_left_one_joining_and_entered_another_is_not_called_back_from_
         assert other.id != ana.id
         assert await first.person() == await zoe.person()
         assert await count(house, "people", "joined_to IS NOT NULL") == 1
+
+
+async def test_a_name_that_a_stranger_chose_is_no_markdown_for_the_owner(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as house:
+        ana = Side(house, "1", "Ana")
+        await ana.says("/help")
+        await house.gateway.database.write(
+            "owner", lambda c: people.make_owner(c, person_id=PersonId(1))
+        )
+        house.gateway.intake.forget_known()
+        mallory = Side(house, "66", "[your code](https://evil.example)")
+        code = code_in(await mallory.says("hello"))
+        told = await ana.says(f"/approve {code}")
+        assert told.startswith("`[your code](https://evil.example)`")

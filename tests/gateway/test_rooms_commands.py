@@ -80,7 +80,7 @@ async def test_memory_lists_both_lists_with_who_may_see_what(tmp_path: Path) -> 
         assert said.splitlines()[:4] == [
             "**Notes (MEMORY.md)**",
             "- 1: Has a cat (everyone)",
-            "- 2: Has a dog (Den)",
+            "- 2: Has a dog (`Den`)",
             "- 3: Has a debt (private)",
         ]
         assert await here.says("ann", "/memory", room="den") == wording_rooms.ONLY_IN_DIRECT
