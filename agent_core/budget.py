@@ -1,6 +1,7 @@
 """How much a turn may still use: steps, tokens, money, time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -58,6 +59,15 @@ class Budget:
         """A model call took so much; None where the model's price is not known."""
         self._tokens += usage_tokens
         self._micro_dollars += micro_dollars or 0
+
+    @contextmanager
+    def stand_still(self) -> Iterator[None]:
+        """What goes by in here is not the turn's time: it waits for its person."""
+        began = self._clock()
+        try:
+            yield
+        finally:
+            self._started += self._clock() - began
 
     def exhausted(self) -> Exhausted:
         """The limit that is reached, empty if none is."""

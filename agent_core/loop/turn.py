@@ -1,7 +1,7 @@
 """Runs one turn: calls the model and the tools it asks for, until there is an answer."""
 
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from dataclasses import replace
 from functools import partial
 
@@ -249,9 +249,11 @@ class Loop:
             await self._journal.record_result(call, result)
             return result
 
-        async with aclosing(perform_all(waiting, perform, results)) as events:
-            async for event in events:
-                yield event
+        waits = any(self._toolbox.waits_for_person(call.name) for call in waiting)
+        with self._budget.stand_still() if waits else nullcontext():
+            async with aclosing(perform_all(waiting, perform, results)) as events:
+                async for event in events:
+                    yield event
         if all(self._toolbox.is_cheap(call.name) for call in calls):
             self._budget.refund_step()
         parts = tuple(self._judge(calls, results))

@@ -64,6 +64,10 @@ class Toolbox:
         """True for a tool whose calls begin only once the person has allowed them."""
         return isinstance(self._tools.get(name), NeedsLeave)
 
+    def waits_for_person(self, name: str) -> bool:
+        """True for a tool whose calls may take as long as a person does."""
+        return self.needs_leave(name) or hasattr(self._tools.get(name), "patience")
+
     async def run(
         self,
         call: ToolCallPart,

@@ -85,3 +85,15 @@ def test_zero_means_no_limit() -> None:
 def test_a_limit_that_makes_no_sense_is_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match=r"at least one|negative"):
         budget(**wrong)
+
+
+def test_time_that_a_person_takes_is_not_the_turns() -> None:
+    one, time = budget(seconds=10)
+    time[0] += 4
+    with one.stand_still():
+        time[0] += 500
+    assert one.exhausted() == ""
+    time[0] += 5
+    assert one.exhausted() == ""
+    time[0] += 1
+    assert one.exhausted() == "time"

@@ -193,3 +193,18 @@ async def test_interim_words_make_room_for_the_summary() -> None:
     events = await rig.run()
     assert TextReset() in events
     assert shown(events) == "So far"
+
+
+@pytest.mark.parametrize(("is_patient", "ending"), [(True, "answered"), (False, "exhausted")])
+async def test_time_in_which_a_person_is_waited_for_is_not_the_turns(
+    is_patient: bool, ending: str
+) -> None:
+    async def wait(_: Mapping[str, object], __: ToolContext) -> ToolResult:
+        rig.time += 500
+        return ToolResult(text="Blue")
+
+    tool = FakeTool("ask", wait)
+    if is_patient:
+        tool.patience = 660.0  # type: ignore[attr-defined]
+    rig = Rig(ask(call("ask")), say("Blue."), tools=[tool], seconds=10)
+    assert (await rig.end()).ending == ending
