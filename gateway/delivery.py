@@ -5,7 +5,6 @@ import logging
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from adapters.abilities import CanDelete, CanEdit, CanFind
 from adapters.contract import ChatAdapter
@@ -26,7 +25,7 @@ from agent_core.state import files, outbox, retired
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
 from gateway import translate, wording
-from gateway.doors import Chat, Door, line_of
+from gateway.doors import Chat, Door, Lines
 from gateway.live import LiveText, Painter
 from gateway.pacing import Pacer
 from gateway.signs import Signs
@@ -69,10 +68,7 @@ class Delivery:
         self._database = database
         self.adapters = adapters
         self.speller = speller or Speller()
-        self._doors = {
-            name: Door(adapter=adapter, pacer=Pacer(adapter.pace))
-            for name, adapter in adapters.items()
-        }
+        self._doors = {n: Door(adapter=a, pacer=Pacer(a.pace)) for n, a in adapters.items()}
         self._painter = Painter(database, now)
         self._now = now
         self._workers: Workers[Chat, Job] = Workers(group, self._serve, self._fail)
@@ -80,8 +76,8 @@ class Delivery:
         """Lines that wait for their next try, and what ends that early, if anything may."""
         self._retired: dict[Chat, str] = {}
         self._is_open = True
-        self._line = partial(line_of, self._doors)
-        self.signs = Signs(group=group, doors=self._doors, is_paused=self._paused.__contains__)
+        self._lines = Lines(adapters)
+        self.signs = Signs(group=group, doors=self._doors, is_paused=self._is_paused)
 
     async def start(self) -> None:
         """Take up what an earlier process left owed, oldest first. Raises `StoreError`."""
@@ -98,7 +94,7 @@ class Delivery:
         """Deliver messages that stand in the outbox; after `close` the next start does."""
         for row in rows if self._is_open else ():
             if row.platform in self._doors:
-                self._workers.put(self._line((row.platform, row.chat)), row)
+                self._workers.put(self._lines.find((row.platform, row.chat)), row)
             else:
                 _log.warning(
                     "outbox %d waits for %s, which is not on; it stays owed", row.id, row.platform
@@ -108,7 +104,7 @@ class Delivery:
         """Show the present text of a live message, as soon as its chat is free."""
         if self._is_open and not (live.is_waiting or live.is_over):
             live.is_waiting = True
-            self._workers.put(self._line((live.debt.platform, live.debt.chat)), live)
+            self._workers.put(self._lines.find((live.debt.platform, live.debt.chat)), live)
 
     async def revive(self, platform: str, chat: str) -> None:
         """Somebody wrote from there: it is no longer given up. Raises `StoreError`."""
@@ -120,13 +116,16 @@ class Delivery:
 
     def wake(self, platform: str, chat: str) -> None:
         """Somebody is there: try this chat again now, unless the platform asked for a pause."""
-        end = self._paused.get(self._line((platform, chat)))
+        end = self._paused.get(self._lines.find((platform, chat)))
         if end:
             end.set()
 
     def is_idle(self) -> bool:
         """True while nothing is being delivered; what waits for its next try is not."""
         return len(self._workers) == len(self._paused) and self.signs.is_idle()
+
+    def _is_paused(self, chat: Chat) -> bool:
+        return self._lines.find(chat) in self._paused
 
     async def _serve(self, chat: Chat, queue: deque[Job]) -> None:
         job = queue[0]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from adapters.abilities import CanFind, CountsTogether
 from adapters.contract import ChatAdapter
 from adapters.ids import PlatformMessageId
-from gateway import translate
 from gateway.pacing import Pacer
+from gateway.translate import read_chat
 
 Chat = tuple[str, str]
 """A platform, and a chat on it as `translate.name_chat` names it."""
@@ -23,13 +23,20 @@ class Door:
     def newest(self, chat: str) -> PlatformMessageId | None:
         """The newest id known of a chat, to be kept with a send; see `CanFind`."""
         adapter = self.adapter
-        return adapter.newest(translate.read_chat(chat)) if isinstance(adapter, CanFind) else None
+        return adapter.newest(read_chat(chat)) if isinstance(adapter, CanFind) else None
 
 
-def line_of(doors: Mapping[str, Door], chat: Chat) -> Chat:
-    """What chats have in common that are written to one after the other; see `CountsTogether`."""
-    platform, name = chat
-    adapter: object = doors[platform].adapter if platform in doors else None
-    if isinstance(adapter, CountsTogether):
-        return platform, adapter.count_of(translate.read_chat(name))
-    return chat
+class Lines:
+    """Which chats are written to one after the other; see `CountsTogether`."""
+
+    def __init__(self, adapters: Mapping[str, ChatAdapter]) -> None:
+        self._counting = {
+            name: adapter
+            for name, adapter in adapters.items()
+            if isinstance(adapter, CountsTogether)
+        }
+
+    def find(self, chat: Chat) -> Chat:
+        """What is the same for all chats of a line: most are one by themselves."""
+        counting = self._counting.get(chat[0])
+        return chat if counting is None else (chat[0], counting.count_of(read_chat(chat[1])))

@@ -10,7 +10,7 @@ from adapters.abilities import CanReact, CanType
 from adapters.errors import AdapterError, RateLimited
 from adapters.ids import PlatformMessageId
 from gateway import translate
-from gateway.doors import Chat, Door, line_of
+from gateway.doors import Chat, Door
 from gateway.workers import Workers
 
 _log = logging.getLogger(__name__)
@@ -81,9 +81,7 @@ class Signs:
 
     def _is_free(self, place: Chat) -> bool:
         return (
-            self._is_open
-            and not self._is_paused(line_of(self._doors, place))
-            and self._doors[place[0]].pacer.has_room()
+            self._is_open and not self._is_paused(place) and self._doors[place[0]].pacer.has_room()
         )
 
     async def _show(self, place: Chat, queue: deque[Sign]) -> None:
