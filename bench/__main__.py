@@ -8,13 +8,14 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from bench import memory, overhead, startup, throughput, tokens
+from bench.bots import PLATFORMS
 from bench.figures import Figure, render, save
 
 Part = Callable[[], Awaitable[list[Figure]]]
 
 _NOTE = (
-    "Both bots talk to the same emulators, each to a Telegram of its own. Our own pacer is off\n"
-    "(TALARIA_TELEGRAM__MESSAGES_PER_SECOND=0), because the bare bot has none."
+    "Both bots talk to the same emulators, each to a platform of its own. Our own pacer is off\n"
+    "(TALARIA_TELEGRAM__MESSAGES_PER_SECOND=0 and the like), because bare bots have none."
 )
 
 
@@ -24,7 +25,13 @@ def _list_parts(*, is_quick: bool) -> dict[str, Part]:
         "startup": partial(startup.measure, rounds=1 if is_quick else 3),
         "words": startup.measure_words,
         "tokens": tokens.measure,
-        "overhead": partial(overhead.measure, block=50, rounds=2 if is_quick else 8),
+        **{
+            f"overhead-{platform}": partial(
+                overhead.measure, platform=platform, block=50, rounds=2 if is_quick else 8
+            )
+            for platform in PLATFORMS
+        },
+        "everywhere": memory.measure_everywhere,
         "memory": partial(memory.measure, conversations=200 if is_quick else 1000),
     }
     for people, latency in crowds:

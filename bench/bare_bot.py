@@ -5,6 +5,7 @@ python-telegram-bot's `Application` with concurrent updates and anthropic's plai
 """
 
 import os
+from typing import Any
 
 from anthropic import AsyncAnthropic
 from telegram import Update
@@ -30,9 +31,8 @@ class Bot:
         await message.reply_text("".join(part.text for part in said.content if part.type == "text"))
 
 
-def main() -> None:
-    """Poll until a signal comes."""
-    bot = Bot(os.environ["ANTHROPIC_BASE_URL"])
+def make_application(model_url: str) -> Any:
+    """The bot, not running yet."""
     application = (
         Application.builder()
         .token(os.environ["TELEGRAM_BOT_TOKEN"])
@@ -40,8 +40,13 @@ def main() -> None:
         .concurrent_updates(True)
         .build()
     )
-    application.add_handler(MessageHandler(filters.TEXT, bot.answer))
-    application.run_polling()
+    application.add_handler(MessageHandler(filters.TEXT, Bot(model_url).answer))
+    return application
+
+
+def main() -> None:
+    """Poll until a signal comes."""
+    make_application(os.environ["ANTHROPIC_BASE_URL"]).run_polling()
 
 
 if __name__ == "__main__":

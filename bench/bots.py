@@ -1,23 +1,30 @@
-"""The bots that are compared, each with a Telegram server and people of its own."""
+"""The bots that are compared, each with a platform's server and people of its own."""
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
-from bench.crowd import Crowd
+from bench.crowd import CROWDS, Crowd
 from bench.processes import Program, run_program
 
 BotName = Literal["gateway", "watched", "bare"]
 """`talaria run`; the same with a clock beside it that notices blocks; the floor."""
+PlatformName = Literal["telegram", "discord", "slack"]
+PLATFORMS: Sequence[PlatformName] = ("telegram", "discord", "slack")
 
-ARGUMENTS: Mapping[BotName, tuple[str, ...]] = {
+_OURS: Mapping[BotName, tuple[str, ...]] = {
     "gateway": ("-m", "gateway", "run"),
     "watched": ("-m", "bench.house"),
-    "bare": ("-m", "bench.bare_bot"),
 }
+_BARE: Mapping[PlatformName, tuple[str, ...]] = {
+    "telegram": ("-m", "bench.bare_bot"),
+    "discord": ("-m", "bench.bare_discord"),
+    "slack": ("-m", "bench.bare_slack"),
+}
+_BARE_ALL = ("-m", "bench.bare_all")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,26 +37,52 @@ class Bot:
     home: Path
 
 
+def arguments_of(name: BotName, platform: PlatformName = "telegram") -> tuple[str, ...]:
+    """How to start a bot."""
+    return _OURS[name] if name in _OURS else _BARE[platform]
+
+
 @asynccontextmanager
-async def run_bot(name: BotName, model_url: str, **settings: str) -> AsyncIterator[Bot]:
-    """A bot in a fresh home that polls already."""
+async def run_bot(
+    name: BotName, model_url: str, platform: PlatformName = "telegram"
+) -> AsyncIterator[Bot]:
+    """A bot in a fresh home that listens already."""
     with TemporaryDirectory(prefix="talaria-bench-") as folder:
         home = Path(folder)
-        async with Crowd() as crowd:
-            environ = compose_environment(crowd, model_url, home) | settings
-            async with run_program(ARGUMENTS[name], environ, home / "output.log") as program:
+        async with CROWDS[platform]() as crowd:
+            environ = compose_environment([crowd], model_url, home)
+            arguments = arguments_of(name, platform)
+            async with run_program(arguments, environ, home / "output.log") as program:
                 await crowd.wait_for_poll()
                 yield Bot(name=name, program=program, crowd=crowd, home=home)
 
 
-def compose_environment(crowd: Crowd, model_url: str, home: Path) -> dict[str, str]:
-    """What both bots are told. Our own pacer is off: neither emulator nor bare bot has one."""
-    return {
-        "TELEGRAM_BOT_TOKEN": crowd.api.token,
-        "TELEGRAM_API_BASE_URL": crowd.api.base_url,
+@asynccontextmanager
+async def run_everywhere(name: BotName, model_url: str) -> AsyncIterator[Program]:
+    """A bot that listens on all platforms at once."""
+    arguments = _OURS.get(name, _BARE_ALL)
+    async with AsyncExitStack() as stack:
+        home = Path(stack.enter_context(TemporaryDirectory(prefix="talaria-bench-")))
+        crowds = [await stack.enter_async_context(CROWDS[one]()) for one in PLATFORMS]
+        environ = compose_environment(crowds, model_url, home)
+        program = await stack.enter_async_context(
+            run_program(arguments, environ, home / "output.log")
+        )
+        for crowd in crowds:
+            await crowd.wait_for_poll()
+        for crowd in crowds:
+            await crowd.ask({0: "hello."})
+        yield program
+
+
+def compose_environment(crowds: Sequence[Crowd], model_url: str, home: Path) -> dict[str, str]:
+    """What all bots are told."""
+    environ = {
         "ANTHROPIC_API_KEY": "key",
         "ANTHROPIC_BASE_URL": model_url,
         "TALARIA_HOME": str(home / "home"),
         "TALARIA_ACCESS__ALLOW": "*",
-        "TALARIA_TELEGRAM__MESSAGES_PER_SECOND": "0",
     }
+    for crowd in crowds:
+        environ |= crowd.environ()
+    return environ

@@ -1,19 +1,47 @@
-"""People on an emulated Telegram: what they write, and when the answer reaches the server."""
+"""People on an emulated platform: what they write, and when the answer reaches the server."""
 
 import asyncio
 import time
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
+from tests.emulators.discord import DiscordEmulator
+from tests.emulators.slack import SlackEmulator
 from tests.emulators.telegram import TelegramEmulator
 
 _FIRST_USER = 10_000
+_FIRST_NUMBER = 10
 _PATIENCE = 120.0
 _DELIVERS = frozenset({"sendMessage", "editMessageText"})
 
 
-class Crowd:
-    """A Telegram server in this process, with people whose answers are timed and counted."""
+class Crowd(Protocol):
+    """A platform's server in this process, with people whose answers are timed and counted."""
+
+    async def __aenter__(self) -> Self:
+        """Open the server."""
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close it."""
+
+    def environ(self) -> Mapping[str, str]:
+        """What a bot is told to find it, with every pace of our own off: bare bots have none."""
+
+    async def wait_for_poll(self) -> float:
+        """Monotonic seconds at which the bot was first there to hear something; waits for it."""
+
+    async def ask(self, words: Mapping[int, str]) -> list[float]:
+        """Each person writes their word, all at once; seconds until the answer with it arrived.
+
+        Raises `TimeoutError` if an answer stays out.
+        """
+
+    def answers(self, person: int) -> list[str]:
+        """The bot's messages to one person, as they stand."""
+
+
+class TelegramCrowd:
+    """People on Telegram."""
 
     def __init__(self) -> None:
         self.api = TelegramEmulator()
@@ -31,17 +59,19 @@ class Crowd:
     async def __aexit__(self, *_: object) -> None:
         await self.api.__aexit__(None, None, None)
 
+    def environ(self) -> Mapping[str, str]:
+        return {
+            "TELEGRAM_BOT_TOKEN": self.api.token,
+            "TELEGRAM_API_BASE_URL": self.api.base_url,
+            "TALARIA_TELEGRAM__MESSAGES_PER_SECOND": "0",
+        }
+
     async def wait_for_poll(self) -> float:
-        """Monotonic seconds at which the bot asked for updates first; waits for it."""
         async with asyncio.timeout(_PATIENCE):
             await self._has_polled.wait()
         return self._polled_at
 
     async def ask(self, words: Mapping[int, str]) -> list[float]:
-        """Each person writes their word, all at once; seconds until the answer with it arrived.
-
-        Raises `TimeoutError` if an answer stays out.
-        """
         self._words = {_FIRST_USER + person: word for person, word in words.items()}
         self._arrived = {}
         self._all_arrived.clear()
@@ -56,7 +86,6 @@ class Crowd:
         return [self._arrived[user] - asked[user] for user in self._words]
 
     def answers(self, person: int) -> list[str]:
-        """The bot's messages to one person, as they stand."""
         return [message.text for message in self.api.messages(_FIRST_USER + person)]
 
     async def _watch(self, method: str, params: dict[str, Any]) -> None:
@@ -70,3 +99,92 @@ class Crowd:
         elif method == "getUpdates" and not self._has_polled.is_set():
             self._polled_at = time.monotonic()
             self._has_polled.set()
+
+
+class DiscordCrowd:
+    """People on Discord."""
+
+    def __init__(self) -> None:
+        self.api = DiscordEmulator()
+
+    async def __aenter__(self) -> Self:
+        await self.api.__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.api.__aexit__(None, None, None)
+
+    def environ(self) -> Mapping[str, str]:
+        return {
+            "DISCORD_BOT_TOKEN": self.api.token,
+            "DISCORD_API_BASE_URL": self.api.api_base_url,
+            "DISCORD_GATEWAY_URL": self.api.gateway_url,
+            "TALARIA_DISCORD__MESSAGES_PER_SECOND": "0",
+        }
+
+    async def wait_for_poll(self) -> float:
+        await self.api.wait_for(lambda: self.api.live_sessions, _PATIENCE)
+        return time.monotonic()
+
+    async def ask(self, words: Mapping[int, str]) -> list[float]:
+        return await _time(self, words)
+
+    def answers(self, person: int) -> list[str]:
+        return self.api.texts(self.api.dm(_FIRST_NUMBER + person))
+
+
+class SlackCrowd:
+    """People on Slack, where the app is a classic one: so is the bare bot."""
+
+    def __init__(self) -> None:
+        self.api = SlackEmulator()
+        self.api.is_agent = self.api.is_assistant = self.api.can_stream = False
+
+    async def __aenter__(self) -> Self:
+        await self.api.__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.api.__aexit__(None, None, None)
+
+    def environ(self) -> Mapping[str, str]:
+        return {
+            "SLACK_BOT_TOKEN": self.api.bot_token,
+            "SLACK_APP_TOKEN": self.api.app_token,
+            "SLACK_API_BASE_URL": self.api.base_url,
+            "TALARIA_SLACK__MESSAGES_PER_SECOND": "0",
+        }
+
+    async def wait_for_poll(self) -> float:
+        await self.api.wait_for(lambda: self.api.sockets, _PATIENCE)
+        return time.monotonic()
+
+    async def ask(self, words: Mapping[int, str]) -> list[float]:
+        return await _time(self, words)
+
+    def answers(self, person: int) -> list[str]:
+        return self.api.texts(self.api.dm(_FIRST_NUMBER + person))
+
+
+async def _time(crowd: DiscordCrowd | SlackCrowd, words: Mapping[int, str]) -> list[float]:
+    asked: dict[int, float] = {}
+    arrived: dict[int, float] = {}
+    for person, word in words.items():
+        asked[person] = time.monotonic()
+        await crowd.api.says(_FIRST_NUMBER + person, word)
+
+    def are_all_there() -> bool:
+        for person in words.keys() - arrived.keys():
+            if any(words[person] in text for text in crowd.answers(person)[-1:]):
+                arrived[person] = time.monotonic()
+        return len(arrived) == len(words)
+
+    await crowd.api.wait_for(are_all_there, _PATIENCE)
+    return [arrived[person] - asked[person] for person in words]
+
+
+CROWDS: Mapping[str, type[TelegramCrowd] | type[DiscordCrowd] | type[SlackCrowd]] = {
+    "telegram": TelegramCrowd,
+    "discord": DiscordCrowd,
+    "slack": SlackCrowd,
+}

@@ -1,6 +1,6 @@
 """Memory after the start, and what each conversation leaves behind."""
 
-from bench.bots import Bot, run_bot
+from bench.bots import Bot, run_bot, run_everywhere
 from bench.figures import Figure
 from bench.processes import run_server
 
@@ -31,6 +31,19 @@ async def measure(*, conversations: int) -> list[Figure]:
             value=grown / conversations / _KILO,
             at_most=64.0,
         ),
+    ]
+
+
+async def measure_everywhere() -> list[Figure]:
+    """All platforms on at once, after one turn on each."""
+    async with run_server("tests.emulators.anthropic") as model:
+        async with run_everywhere("gateway", model) as program:
+            ours = program.resident_bytes()
+        async with run_everywhere("bare", model) as program:
+            bare = program.resident_bytes()
+    return [
+        Figure(name="resident, three platforms on", unit="MB", value=ours / _MEGA, at_most=170.0),
+        Figure(name="resident, three bare bots in one process", unit="MB", value=bare / _MEGA),
     ]
 
 

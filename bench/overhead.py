@@ -2,7 +2,7 @@
 
 from contextlib import AsyncExitStack
 
-from bench.bots import Bot, BotName, run_bot
+from bench.bots import Bot, BotName, PlatformName, run_bot
 from bench.figures import Figure, percentile
 from bench.processes import run_server
 
@@ -11,13 +11,13 @@ _TALK = 25
 """Turns of one person, after which somebody else goes on."""
 
 
-async def measure(*, block: int, rounds: int) -> list[Figure]:
+async def measure(*, platform: PlatformName, block: int, rounds: int) -> list[Figure]:
     """Blocks of turns, the two bots in alternation, so that the machine's noise falls on both."""
     latencies: dict[BotName, list[float]] = {name: [] for name in _BOTS}
     cpu: dict[BotName, float] = dict.fromkeys(_BOTS, 0.0)
     async with AsyncExitStack() as stack:
         model = await stack.enter_async_context(run_server("tests.emulators.anthropic"))
-        bots = [await stack.enter_async_context(run_bot(name, model)) for name in _BOTS]
+        bots = [await stack.enter_async_context(run_bot(name, model, platform)) for name in _BOTS]
         for bot in bots:
             await _talk(bot, 0, block)
         for number in range(1, rounds + 1):
@@ -29,20 +29,20 @@ async def measure(*, block: int, rounds: int) -> list[Figure]:
     gateway, bare = latencies["gateway"], latencies["bare"]
     return [
         Figure(
-            name="overhead per turn, p50",
+            name=f"{platform}: overhead per turn, p50",
             unit="ms",
             value=percentile(gateway, 0.5) * 1000,
             bare=percentile(bare, 0.5) * 1000,
             at_most=2.0,
         ),
         Figure(
-            name="overhead per turn, p99",
+            name=f"{platform}: overhead per turn, p99",
             unit="ms",
             value=percentile(gateway, 0.99) * 1000,
             bare=percentile(bare, 0.99) * 1000,
         ),
         Figure(
-            name="CPU per turn",
+            name=f"{platform}: CPU per turn",
             unit="ms",
             value=cpu["gateway"] / done * 1000,
             bare=cpu["bare"] / done * 1000,
