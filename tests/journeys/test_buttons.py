@@ -65,6 +65,23 @@ async def test_words_answer_a_question_as_well_as_its_buttons(town: Stage, platf
 
 
 @everywhere
+async def test_stop_and_new_take_an_open_question_away(town: Stage, platform: str) -> None:
+    anna = town.account(platform, ANNA)
+    async with town.open() as house:
+        for command in ("/stop", "/new"):
+            town.plan(calls(QUESTION))
+            await house.notes(anna.says("paint my room"))
+            await house.asks(anna, "Blue")
+            old = anna.holds("Blue")
+            await house.takes(anna.says(command))
+            assert not any(one.labels for one in anna.seen())
+            assert any(wording.QUESTION_OVER in text for text in texts(anna))
+            turns = len(town.turns)
+            await house.takes(old())
+            assert len(town.turns) == turns
+
+
+@everywhere
 async def test_settings_are_changed_by_buttons_and_stay_changed(town: Stage, platform: str) -> None:
     anna = town.account(platform, ANNA)
     async with town.open() as house:

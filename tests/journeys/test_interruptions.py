@@ -141,3 +141,18 @@ async def test_strangers_get_silence_in_rooms_and_one_sentence_when_they_write_a
         assert "may talk to me now" in await house.hears(room.anna, f"/approve {code}")
         assert await house.hears(room.ben, "hello", room=room.id) == "echo: hello"
         assert town.account("telegram", BEN).seen() == []
+
+
+@everywhere
+async def test_two_questions_at_once_are_answered_in_any_order(town: Stage, platform: str) -> None:
+    anna = town.account(platform, ANNA)
+    first = call("ask", question="Which colour?", options=["Red", "Blue"])
+    second = call("ask", question="Which room?", options=["Bath", "Hall"])
+    async with town.open() as house:
+        town.plan(calls(first, second), "So be it.")
+        await house.notes(anna.says("paint my house"))
+        await house.until(lambda: sum(bool(one.labels) for one in anna.seen()) == 2)
+        await house.notes(anna.holds("Hall")())
+        await house.press(anna, "Red")
+        assert results(town.turns[-1]) == ["They chose: Red", "They chose: Hall"]
+        assert texts(anna)[-1] == "So be it."
