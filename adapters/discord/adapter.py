@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from adapters.abilities import MenuEntry
 from adapters.contract import ChatAdapter, Health, Inlet, Pace
+from adapters.counts import Counts
 from adapters.discord import fetch, find, rooms, tickets
 from adapters.discord.api import Api
 from adapters.discord.arrivals import Arrivals
@@ -53,7 +54,7 @@ class DiscordAdapter:
         self._api: Api | None = None
         self._tracks = find.Tracks()
         self._starts = Starts()
-        self._counts = rooms.Counts()
+        self._counts = Counts(rooms.FRESH)
         self._facts = Facts(self._connected, threads=settings.thread_per_mention)
         self._promises = Promises(self._connected)
         self._arrivals = Arrivals(self._facts, settings, self._promises)
@@ -209,7 +210,7 @@ class DiscordAdapter:
 
     async def count_people(self, address: Address) -> int | None:
         """How many people besides the bot can read along, at most. Raises `AdapterError`."""
-        return await self._counts.count(self._connected(), self._facts, address)
+        return await rooms.count(self._connected(), self._facts, self._counts, address)
 
     async def show_menu(self, entries: Sequence[MenuEntry]) -> None:
         """Publish the slash commands, unless they are there already. Raises `AdapterError`."""

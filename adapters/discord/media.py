@@ -1,18 +1,14 @@
 """Classifies what comes with a Discord message and is not text; pure."""
 
+from adapters.attachments import kind_of
 from adapters.discord.words import id_in
 from adapters.letters import plain_name
-from adapters.messages import Attachment, AttachmentKind
+from adapters.messages import Attachment
 from adapters.untrusted import Json, inside, number_in, part, parts, words_in
 
 IS_VOICE = 1 << 13
 """Flag of messages that are one voice note (Discord API, message flags)."""
 
-_BY_MEDIA_TYPE: tuple[tuple[str, AttachmentKind], ...] = (
-    ("image/", "image"),
-    ("audio/", "audio"),
-    ("video/", "video"),
-)
 _STICKERS = {1: ("png", "image/png"), 2: ("png", "image/png"), 4: ("gif", "image/gif")}
 """Formats of stickers that are images; the others are drawn by programs (Lottie)."""
 
@@ -42,12 +38,8 @@ def snapshots(message: Json) -> list[Json]:
 
 def _file(file: Json, place: str, is_voice: bool) -> Attachment:
     media_type = words_in(file, "content_type").partition(";")[0].strip().lower()
-    kind: AttachmentKind = "document"
-    for prefix, one in _BY_MEDIA_TYPE:
-        if media_type.startswith(prefix):
-            kind = one
     return Attachment(
-        kind="voice" if is_voice else kind,
+        kind="voice" if is_voice else kind_of(media_type),
         file_id=f"{place}/{id_in(file, 'id')}/{words_in(file, 'url')}",
         name=plain_name(words_in(file, "filename")) or None,
         media_type=media_type or None,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from adapters.attachments import gist_of
 from adapters.discord.media import read_attachments, snapshots
 from adapters.discord.places import Place, can_write, is_forward, read_place, write_place
 from adapters.discord.words import id_in, name_of, spell, time_of
@@ -170,9 +171,7 @@ def _read_quote(message: Json, context: Context) -> Quote | None:
     if answered is None or author is None:
         return None
     words = spell(words_in(answered, "content"), _names(answered, context), frozenset())
-    if not words:
-        found = read_attachments(answered, "", "")
-        words = " ".join(f"[{attachment.name or attachment.kind}]" for attachment in found)
+    words = words or gist_of(read_attachments(answered, "", ""))
     return Quote(author=name_of(author), text=words, is_ours=author.get("id") == context.bot)
 
 

@@ -1,8 +1,8 @@
 """Writes where the bot is a member: channels, threads that may have to be opened, direct talks."""
 
-import time
 from collections.abc import Sequence
 
+from adapters.counts import Counts
 from adapters.discord.api import Api
 from adapters.discord.facts import Facts
 from adapters.discord.payloads import EYES, make_message
@@ -16,10 +16,8 @@ from adapters.messages import OutboundMessage
 from adapters.untrusted import words_in
 
 _TITLE = "Talk"
-_FRESH = 55.0
-"""Seconds for which others are taken to be there still; the contract allows a minute. That nobody
-else is gets asked every time: what is private is said there."""
-_MOST_COUNTS = 1024
+FRESH = 55.0
+"""Seconds for which others are taken to be there still; the contract allows a minute."""
 
 
 async def send(api: Api, message: OutboundMessage, *, opens_threads: bool) -> str:
@@ -98,33 +96,23 @@ def _where(address: Address, message_id: str) -> Sequence[str]:
     return (address.thread_id,)
 
 
-class Counts:
-    """How many people can read along; where there are several, asked for once a minute."""
+async def count(api: Api, facts: Facts, counts: Counts, address: Address) -> int | None:
+    """The people besides the bot, never too few. Raises `AdapterError`.
 
-    def __init__(self) -> None:
-        self._counts: dict[str, tuple[float, int]] = {}
+    In servers all members are counted, other bots as well: who may read a channel can't
+    be told without the right to see members and roles, and whoever runs a server reads
+    its private threads too. Groups that the bot is not in do not say.
+    """
+    if address.ticket is not None:
+        return None
+    if address.is_direct:
+        return 1
+    guild_id = (await facts.place(address.chat_id)).guild_id
+    if not guild_id:
+        return None
 
-    async def count(self, api: Api, facts: Facts, address: Address) -> int | None:
-        """The people besides the bot, never too few. Raises `AdapterError`.
+    async def ask() -> int:
+        return max(await api.count_members(guild_id) - 1, 0)
 
-        In servers all members are counted, other bots as well: who may read a channel can't
-        be told without the right to see members and roles, and whoever runs a server reads
-        its private threads too. Groups that the bot is not in do not say.
-        """
-        if address.ticket is not None:
-            return None
-        if address.is_direct:
-            return 1
-        guild_id = (await facts.place(address.chat_id)).guild_id
-        if not guild_id:
-            return None
-        known = self._counts.pop(guild_id, None)
-        now = time.monotonic()
-        if known is None or now - known[0] > _FRESH:
-            known = (now, await api.count_members(guild_id))
-        people = known[1] - 1
-        if people > 1:
-            if len(self._counts) > _MOST_COUNTS:
-                self._counts.clear()
-            self._counts[guild_id] = known
-        return people if people > 0 else None
+    people = await counts.count(guild_id, ask)
+    return people or None

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 
 from adapters.letters import plain_name, plain_text
+from adapters.mentions import join_around_name
 from adapters.untrusted import Json, words_in
 
 _EPOCH = 1_420_070_400_000
@@ -48,19 +49,11 @@ def spell(text: str, names: Mapping[str, str], ours: frozenset[str]) -> str:
     pieces: list[str] = []
     at = 0
     for mark in _MARK.finditer(text):
-        before = text[at : mark.start()]
-        at = mark.end()
         if mark["id"] in ours and mark["kind"] != "#":
-            pieces.append(before)
-            following = text[at : at + 1]
-            if not "".join(pieces).strip():
-                pieces.clear()
-                at += len(text[at:]) - len(text[at:].lstrip(" \t,:"))
-            elif before.endswith(" ") and (not following or following in " .,:;!?\n"):
-                pieces[-1] = before[:-1]
-        else:
-            pieces += (before, _spell_mark(mark, names))
-    return plain_text("".join((*pieces, text[at:]))).strip()
+            pieces.append(text[at : mark.start()])
+            at = mark.end()
+    words = join_around_name((*pieces, text[at:]))
+    return plain_text(_MARK.sub(lambda mark: _spell_mark(mark, names), words)).strip()
 
 
 def _spell_mark(mark: re.Match[str], names: Mapping[str, str]) -> str:

@@ -36,8 +36,11 @@ class Gaps(Protocol):
     def is_whole(self, channel: str) -> bool:
         """True when everything said there before has been handed over."""
 
-    async def wait_until_whole(self, channel: str) -> None:
-        """Return once that is so, or after as long as Slack can be let wait."""
+    async def wait_until_whole(self, channel: str) -> bool:
+        """Return once that is so, or after as long as Slack can be let wait.
+
+        False if it is better to wait on than to hear what was said out of its order.
+        """
 
     def open(self, arrivals: Sequence[Arrival]) -> None:
         """These could not be kept."""

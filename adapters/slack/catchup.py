@@ -41,6 +41,8 @@ _MOST_UNMARKED = 200
 _PATIENCE = 1.2
 """Seconds that what is said now waits for what was said before it: an ack has to be there within
 three (docs: Socket Mode), and storing may take some of them."""
+_LONGEST_HOLD = 10.0
+"""Seconds of a connection in which new messages are left to be read behind older ones."""
 _NEVER = "9999999999.000000"
 _REFUSED = (Rejected, ChatGone, MessageGone)
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
@@ -59,6 +61,7 @@ class CatchUp:
         self._knows_marks = False
         self._is_first = True
         self._wanted = asyncio.Event()
+        self._restarted = time.monotonic()
         self._progress = asyncio.Event()
         """Set, and replaced, whenever a channel may have become whole."""
 
@@ -66,12 +69,18 @@ class CatchUp:
         """True when everything said there before has been handed over."""
         return self._knows_marks and channel not in self._behind
 
-    async def wait_until_whole(self, channel: str) -> None:
-        """Return once that is so, or after as long as Slack can be let wait."""
+    async def wait_until_whole(self, channel: str) -> bool:
+        """Return once that is so, or after as long as Slack can be let wait.
+
+        False if it is better to wait on than to hear what was said out of its order: for the
+        first seconds of a connection.
+        """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_PATIENCE):
                 while not self.is_whole(channel):
                     await self._progress.wait()
+        is_late = time.monotonic() - self._restarted > _LONGEST_HOLD
+        return is_late or self.is_whole(channel)
 
     def open(self, arrivals: Sequence[Arrival]) -> None:
         """These could not be kept: they are asked for again."""
@@ -85,6 +94,7 @@ class CatchUp:
     def restart(self) -> None:
         """The connection is new: anything may have been missed."""
         self._knows_marks = False
+        self._restarted = time.monotonic()
         self._wanted.set()
 
     async def run(self, inlet: Inlet, me: Me) -> None:

@@ -41,13 +41,15 @@ class _Store(AsyncMiddleware):
         if req.body.get("type") == "url_verification":
             return await next()
         arrival = self._sort(req.body)
+        may_go = True
         if arrival is not None and arrival.kind in ("message", "edit"):
-            await self._gaps.wait_until_whole(arrival.channel)
+            may_go = await self._gaps.wait_until_whole(arrival.channel)
             arrival = self._sort(req.body)  # whose thread it is may stand in what was missed
         if arrival is None:
             return BoltResponse(status=200)
-        if is_in_unknown_thread(arrival) and not self._gaps.is_whole(arrival.channel):
-            self._gaps.open([arrival])  # it is read again behind what is missing
+        is_unknown = is_in_unknown_thread(arrival) and not self._gaps.is_whole(arrival.channel)
+        if is_unknown or (arrival.kind == "message" and not may_go):
+            self._gaps.open([arrival])  # it is read again, behind what is missing
             return BoltResponse(status=503)
         is_kept = await self._arrivals.take(arrival)
         return BoltResponse(status=200 if is_kept else 503)

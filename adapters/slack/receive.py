@@ -2,11 +2,11 @@
 
 import json
 
+from adapters.attachments import kind_of
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
 from adapters.letters import plain_name
 from adapters.messages import (
     Attachment,
-    AttachmentKind,
     ButtonPress,
     Inbound,
     InboundMessage,
@@ -22,11 +22,6 @@ from adapters.untrusted import Json, inside, parts, text_in, words_in
 _HELP = "/help"
 _ABOUT = "What can you tell me about this message?"
 """What somebody says who uses the shortcut "Ask Talaria about this"."""
-_BY_MEDIA_TYPE: tuple[tuple[str, AttachmentKind], ...] = (
-    ("image/", "image"),
-    ("audio/", "audio"),
-    ("video/", "video"),
-)
 
 
 def receive(payload: str) -> Inbound | None:
@@ -223,16 +218,15 @@ def _names(people: Json) -> dict[str, str]:
 def _attachment(file: Json) -> Attachment:
     """A file. What lies elsewhere, or was deleted meanwhile, is named but can't be fetched."""
     media_type = words_in(file, "mimetype")
-    kind = next((kind for start, kind in _BY_MEDIA_TYPE if media_type.startswith(start)), None)
-    if file.get("subtype") == "slack_audio":
-        kind = "voice"
+    is_voice = file.get("subtype") == "slack_audio"
+    kind = "voice" if is_voice else kind_of(media_type)
     is_here = file.get("mode") not in ("external", "tombstone", "hidden_by_limit")
     is_here = is_here and not file.get("is_external")
     file_id = words_in(file, "url_private_download", "url_private", "id")
     size = file.get("size")
     name = words_in(file, "name", "title")
     return Attachment(
-        kind=(kind or "document") if is_here else "other",
+        kind=kind if is_here else "other",
         file_id=file_id if is_here else "",
         name=plain_name(name) or None,
         media_type=media_type or None,

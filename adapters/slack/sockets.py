@@ -95,8 +95,6 @@ class Sockets:
                 )
             if line.is_crowded:
                 await asyncio.wait([reading])
-                self.trouble = str(_Crowded())
-                changed()
                 await asyncio.sleep(crowd_pause)
             if time.monotonic() - begun > _LONG_LIFE:
                 pauses.reset()
@@ -114,7 +112,8 @@ class Sockets:
             self.open -= 1
             self._lines.discard(line)
             line.is_leaving.set()
-        self.trouble = line.trouble or "Slack closed the connection."
+        closed = str(_Crowded()) if line.is_crowded else "Slack closed the connection."
+        self.trouble = line.trouble or closed
         changed()
 
 

@@ -1,5 +1,6 @@
 """Classifies what comes with a Telegram message and is not text; pure."""
 
+from adapters.attachments import kind_of
 from adapters.letters import plain_name
 from adapters.messages import Attachment, AttachmentKind
 from adapters.telegram.words import name_of
@@ -13,11 +14,6 @@ _FILES: tuple[tuple[str, AttachmentKind, str | None], ...] = (
     ("animation", "video", "video/mp4"),
     ("live_photo", "video", "video/mp4"),
     ("document", "document", None),
-)
-_BY_MEDIA_TYPE: tuple[tuple[str, AttachmentKind], ...] = (
-    ("image/", "image"),
-    ("audio/", "audio"),
-    ("video/", "video"),
 )
 _NAMED_BY = (("venue", "title"), ("poll", "question"), ("game", "title"), ("checklist", "title"))
 
@@ -45,8 +41,8 @@ def read_attachments(message: Json) -> tuple[Attachment, ...]:
 
 def _file(file: Json, kind: AttachmentKind, media_type: str | None) -> Attachment:
     media_type = words_in(file, "mime_type") or media_type
-    if kind == "document" and media_type is not None:
-        kind = next((k for prefix, k in _BY_MEDIA_TYPE if media_type.startswith(prefix)), kind)
+    if kind == "document":
+        kind = kind_of(media_type)
     name = words_in(file, "file_name") or words_in(file, "title")
     return Attachment(
         kind=kind,

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from adapters.attachments import gist_of
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
 from adapters.letters import plain_name, plain_text
 from adapters.messages import ButtonPress, Inbound, InboundMessage, Quote, Sender
@@ -193,11 +194,7 @@ def _read_quote(message: Json, me: Me) -> Quote | None:
 def _gist(message: Json) -> str:
     """A message's words, or what it is in brackets when it has none."""
     words = words_in(message, "text") or words_in(message, "caption")
-    if words:
-        return plain_text(words)
-    return " ".join(
-        f"[{attachment.name or attachment.kind}]" for attachment in read_attachments(message)
-    )
+    return plain_text(words) if words else gist_of(read_attachments(message))
 
 
 def _origin_of(origin: Json | None) -> str | None:

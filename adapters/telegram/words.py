@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from adapters.letters import plain_name, plain_text
+from adapters.mentions import join_around_name
 from adapters.untrusted import Json, words_in
-
-_AFTER_NAME = " \t,:"
 
 
 def name_of(author: Json) -> str:
@@ -37,12 +36,4 @@ def cut(text: str, stretches: Sequence[tuple[int, int]]) -> str:
         kept.append(units[2 * at : 2 * start].decode("utf-16-le", "surrogatepass"))
         at = max(at, start + length)
     kept.append(units[2 * at :].decode("utf-16-le", "surrogatepass"))
-    result = kept[0]
-    for piece in kept[1:]:
-        if not result.strip():
-            result = piece.lstrip(_AFTER_NAME)
-        elif result[-1] == " " and (not piece or piece[0] in " .,:;!?\n"):
-            result = result[:-1] + piece
-        else:
-            result += piece
-    return plain_text(result).strip()
+    return plain_text(join_around_name(kept)).strip()

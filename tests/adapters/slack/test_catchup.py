@@ -3,6 +3,7 @@
 import pytest
 
 from adapters.messages import RawEvent
+from adapters.slack import catchup
 from tests.adapters.slack.rig import ANNA, BERT, called, read, running, to, until
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator, SlackMessage
@@ -81,23 +82,26 @@ async def test_many_pages_come_in_order(slack: SlackEmulator, inlet: FakeInlet) 
         assert positions == sorted(positions)
 
 
-async def test_what_is_said_now_waits_a_moment_for_what_was_missed(
-    slack: SlackEmulator, inlet: FakeInlet
+@pytest.mark.parametrize("seconds", [0.3, 2.0])
+async def test_what_is_said_now_waits_for_what_was_missed(
+    slack: SlackEmulator, inlet: FakeInlet, seconds: float
 ) -> None:
     slack.holds_seconds = 0
     async with running(slack, inlet):
         await slack.says(ANNA, "before")
         await inlet.receives(1)
     await slack.says(ANNA, "missed")
-    slack.fail("conversations.history", kind=faults.SLOW, seconds=0.3)
+    slack.fail("conversations.history", kind=faults.SLOW, seconds=seconds)
     async with running(slack, inlet):
         await slack.says(ANNA, "live")
         assert said(await inlet.receives(3)) == ["before", "missed", "live"]
 
 
 async def test_what_is_said_meanwhile_does_not_hide_what_is_still_missing(
-    slack: SlackEmulator, inlet: FakeInlet
+    slack: SlackEmulator, inlet: FakeInlet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Once it has waited for long enough."""
+    monkeypatch.setattr(catchup, "_LONGEST_HOLD", 0.0)
     slack.holds_seconds = 0
     async with running(slack, inlet):
         await slack.says(ANNA, "before")

@@ -1,0 +1,31 @@
+"""Files are sorted by what they are said to be."""
+
+import pytest
+
+from adapters.attachments import gist_of, kind_of
+from adapters.messages import Attachment
+
+
+@pytest.mark.parametrize(
+    ("media_type", "kind"),
+    [
+        ("image/png", "image"),
+        ("audio/ogg", "audio"),
+        ("video/mp4", "video"),
+        ("application/pdf", "document"),
+        ("imagery/x", "document"),
+        ("", "document"),
+        (None, "document"),
+    ],
+)
+def test_the_media_type_tells_the_kind(media_type: str | None, kind: str) -> None:
+    assert kind_of(media_type) == kind
+
+
+def test_attachments_are_told_by_their_names_or_kinds() -> None:
+    found = (
+        Attachment(kind="document", file_id="1", name="a.pdf"),
+        Attachment(kind="voice", file_id="2"),
+    )
+    assert gist_of(found) == "[a.pdf] [voice]"
+    assert gist_of(()) == ""

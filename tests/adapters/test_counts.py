@@ -1,0 +1,51 @@
+"""Counts of people are remembered only where that can't give anything away."""
+
+import pytest
+
+from adapters.counts import Counts
+from adapters.errors import Unreachable
+
+
+class Room:
+    """Tells how many are in it, and how often it was asked."""
+
+    def __init__(self, *counts: int | None) -> None:
+        self.counts = [*counts]
+        self.asked = 0
+
+    async def tell(self) -> int | None:
+        self.asked += 1
+        return self.counts.pop(0)
+
+
+@pytest.mark.parametrize("people", [2, 40, None])
+async def test_others_are_taken_to_be_there_still(people: int | None) -> None:
+    counts, room = Counts(60), Room(people, 1)
+    assert [await counts.count("room", room.tell) for _ in range(3)] == [people] * 3
+    assert room.asked == 1
+
+
+async def test_that_nobody_else_is_there_is_asked_every_time() -> None:
+    counts, room = Counts(60), Room(1, 1, 0, 2, 1)
+    assert [await counts.count("room", room.tell) for _ in range(5)] == [1, 1, 0, 2, 2]
+
+
+async def test_each_room_is_counted_by_itself() -> None:
+    counts = Counts(60)
+    assert await counts.count("one", Room(5).tell) == 5
+    assert await counts.count("two", Room(7).tell) == 7
+
+
+async def test_what_is_too_old_is_asked_again() -> None:
+    counts, room = Counts(0), Room(3, 4)
+    assert [await counts.count("room", room.tell) for _ in range(2)] == [3, 4]
+
+
+async def test_nothing_is_remembered_of_a_question_that_failed() -> None:
+    async def fail() -> int:
+        raise Unreachable("gone")
+
+    counts = Counts(60)
+    with pytest.raises(Unreachable):
+        await counts.count("room", fail)
+    assert await counts.count("room", Room(3).tell) == 3
