@@ -24,6 +24,7 @@ from adapters.abilities import (
     CanShowMenu,
     CanShowSteps,
     CanType,
+    CountsTogether,
 )
 from adapters.contract import ChatAdapter, Inlet
 from adapters.ids import Address, PlatformMessageId
@@ -41,6 +42,7 @@ ABILITIES: tuple[type, ...] = (
     CanShowMenu,
     CanShowSteps,
     CanType,
+    CountsTogether,
 )
 
 Place = Literal["direct", "room", "thread"]

@@ -9,7 +9,7 @@ from adapters.ids import Address, PlatformMessageId
 from adapters.messages import OutboundFile
 from adapters.slack.adapter import SlackAdapter
 from adapters.slack.settings import SlackSettings
-from tests.contracts.rig import ABILITIES, Place, Rig, Trait, until
+from tests.contracts.rig import ABILITIES, CountsTogether, Place, Rig, Trait, until
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator, SlackMessage
 
@@ -20,7 +20,7 @@ BERT, CLEO = 8, 9
 class SlackRig:
     """Anna, who talks to the bot alone and in a channel; the app is a classic one."""
 
-    abilities = frozenset(ABILITIES)
+    abilities = frozenset(ABILITIES) - {CountsTogether}
     traits = frozenset[Trait]({"edits", "rooms", "limits", "marks"})
     room_people = 3
     ways_to_go = ("archived", "removed", "deactivated")
