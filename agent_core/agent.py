@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from agent_core.budget import Budget, Limits
+from agent_core.ceilings.reservations import Ceilings
 from agent_core.events import Ending, Event
 from agent_core.history import History
 from agent_core.host import Host
@@ -16,7 +17,6 @@ from agent_core.loop.contract import Assignment, Course, Equipment
 from agent_core.loop.turn import Loop
 from agent_core.memory.store import MemoryStore
 from agent_core.models.contract import Model
-from agent_core.models.prices import cost
 from agent_core.pictures import Pictures
 from agent_core.prompt.freezing import Freezer, Ground
 from agent_core.prompt.frozen import FrozenPrompt, dump_tools
@@ -42,6 +42,8 @@ class Setup:
     home: Path
     course: Course
     limits: Limits
+    ceilings: Ceilings
+    """What may be spent in a day; shared with all else that calls models."""
     cache_ttl: str
     context_folder: Path | None
     context_files: tuple[str, ...]
@@ -115,7 +117,7 @@ class Agent:
         self._toolboxes = toolboxes
         self._memory = memory
         self._now = now
-        self._price = partial(cost, cache_ttl=setup.cache_ttl)
+        self._price = setup.ceilings.prices.cost
         self._history = History()
         self._pictures = Pictures(database)
         ground = Ground(
@@ -280,6 +282,7 @@ class Agent:
             price=self._price,
             now=self._now,
             show=self._pictures.show,
+            reserve=partial(self._setup.ceilings.reserve, turn.person.id),
         )
         started = time.monotonic()
         budget = Budget(self._setup.limits, started=started, clock=time.monotonic)

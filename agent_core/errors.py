@@ -13,6 +13,7 @@ CoreError
 │   ├── ModelOverflow      the input is longer than the model can read
 │   ├── ModelUnknown       the provider has no model of this name
 │   └── ModelDenied        the key is wrong, has no access, or is out of credit
+├── CeilingReached         what may be spent in a day is spent
 └── ToolArgumentError      the model called a tool in a way it can't run
 """
 
@@ -72,6 +73,20 @@ class ModelUnknown(ModelError):
 
 class ModelDenied(ModelError):
     """The key is wrong, lacks access or credit."""
+
+
+class CeilingReached(CoreError):
+    """A model call was not made: a ceiling of the day has no room for it."""
+
+    def __init__(self, message: str, *, whose: str, unit: str, limit: int, opens_at: int) -> None:
+        """`whose` is "person" or "house"; `limit` is in micro-dollars or tokens, as `unit`
+        ("money" or "tokens") says; `opens_at` is in milliseconds since the epoch, UTC.
+        """
+        super().__init__(message)
+        self.whose = whose
+        self.unit = unit
+        self.limit = limit
+        self.opens_at = opens_at
 
 
 class ToolArgumentError(CoreError):

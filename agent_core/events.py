@@ -41,17 +41,31 @@ class ToolEnded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Shut:
+    """The ceiling of the day that left no room for a call; see `CeilingReached`."""
+
+    whose: str
+    unit: str
+    limit: int
+    opens_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnEnded:
     """The last event of every turn. `text` is the answer, or empty.
 
     `reason` names, for endings other than `answered`, what happened: a word that the
-    hall turns into a sentence (for instance `max_tokens`, `money`, `model_busy`).
+    hall turns into a sentence (for instance `max_tokens`, `money`, `model_busy`). For
+    `ceiling`, `shut` tells which. `is_thrifty` says that the cheap model gave the answer,
+    because a ceiling is near.
     """
 
     ending: Ending
     text: str
     reason: str = ""
     detail: str = ""
+    shut: Shut | None = None
+    is_thrifty: bool = False
 
 
 Event = TextGrew | TextReset | ToolStarted | ToolEnded | TurnEnded

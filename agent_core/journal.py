@@ -7,15 +7,13 @@ from typing import Protocol
 
 from agent_core.host import Steer
 from agent_core.ids import CallId, InboxId, PersonId
-from agent_core.models.contract import ModelAnswer, Usage
+from agent_core.models.billing import Cost, bill
+from agent_core.models.contract import ModelAnswer
 from agent_core.state import inbox, messages, turns, usage
 from agent_core.state.database import Connection, Database
 from agent_core.state.messages import Shelf
-from agent_core.state.usage import Spent
 from agent_core.tools.contract import ToolResult
 from agent_core.transcript import Message, TextPart, ToolCallPart, ToolResultPart
-
-Price = Callable[[str, Usage], int | None]
 
 _STOPPED = "The turn was cut short before this call gave a result."
 
@@ -44,7 +42,7 @@ class TurnJournal:
         shelf: Shelf,
         payer_id: PersonId,
         tools: Tools,
-        price: Price,
+        price: Cost,
         now: Callable[[], int],
     ) -> None:
         self._database = database
@@ -171,18 +169,9 @@ class TurnJournal:
         )
 
     def _pay(self, connection: Connection, answer: ModelAnswer, now: int) -> None:
-        spent = Spent(
-            purpose="turn",
-            model=answer.model,
-            input_tokens=answer.usage.input_tokens,
-            cache_read_tokens=answer.usage.cache_read_tokens,
-            cache_write_tokens=answer.usage.cache_write_tokens,
-            output_tokens=answer.usage.output_tokens,
-            micro_dollars=self._price(answer.model, answer.usage),
-        )
         usage.insert(
             connection,
-            spent,
+            bill(answer, "turn", self._price),
             person_id=self._payer_id,
             turn_id=self._shelf.turn_id,
             now=now,

@@ -2,13 +2,13 @@
 
 from contextlib import aclosing
 
-from agent_core.errors import ModelCut
+from agent_core.ceilings.reservations import Ceilings
+from agent_core.errors import CeilingReached, ModelCut
 from agent_core.ids import PersonId, SessionId
+from agent_core.models.billing import bill
 from agent_core.models.contract import Model, ModelAnswer, ModelRequest
-from agent_core.models.prices import cost
 from agent_core.state import messages, sessions, usage
 from agent_core.state.database import Connection, Database
-from agent_core.state.usage import Spent
 from agent_core.tools.quoting import quote
 from agent_core.transcript import user_message
 
@@ -26,14 +26,19 @@ _OUTPUT_TOKENS = 200
 class Titles:
     """Gives sessions their titles."""
 
-    def __init__(self, *, database: Database, model: Model, name: str) -> None:
+    def __init__(self, *, database: Database, model: Model, name: str, ceilings: Ceilings) -> None:
         """`name` is the model to ask, the cheap one."""
         self._database = database
         self._model = model
         self._name = name
+        self._ceilings = ceilings
 
     async def give(self, session_id: SessionId, person_id: PersonId, now: int) -> None:
-        """Name one session; `person_id` is who pays. Raises `ModelError` and `StoreError`."""
+        """Name one session; `person_id` is who pays.
+
+        Near a ceiling of the day no model is asked: the first words have to do. Raises
+        `ModelError` and `StoreError`.
+        """
 
         def look(connection: Connection) -> list[tuple[str, str]]:
             owner_id = sessions.find_owner(connection, session_id=session_id, person_id=person_id)
@@ -46,25 +51,23 @@ class Titles:
         words = await self._database.read(look)
         if not words:
             return
-        answer = await self._ask("\n".join(_show(role, text) for role, text in words))
-        title = choose_title(answer.message.text, first_words=words[0][1])
-        spent = Spent(
-            purpose="title",
-            model=answer.model,
-            input_tokens=answer.usage.input_tokens,
-            cache_read_tokens=answer.usage.cache_read_tokens,
-            cache_write_tokens=answer.usage.cache_write_tokens,
-            output_tokens=answer.usage.output_tokens,
-            micro_dollars=cost(answer.model, answer.usage),
-        )
+        talk = "\n".join(_show(role, text) for role, text in words)
+        try:
+            answer = await self._ask(talk, person_id)
+        except CeilingReached:
+            answer = None
+        named = answer.message.text if answer else ""
+        title = choose_title(named, first_words=words[0][1])
 
         def work(connection: Connection) -> None:
             sessions.set_title(connection, session_id=session_id, title=title)
-            usage.insert(connection, spent, person_id=person_id, turn_id=None, now=now)
+            if answer:
+                spent = bill(answer, "title", self._ceilings.prices.cost)
+                usage.insert(connection, spent, person_id=person_id, turn_id=None, now=now)
 
         await self._database.write("titles.give", work)
 
-    async def _ask(self, talk: str) -> ModelAnswer:
+    async def _ask(self, talk: str, person_id: PersonId) -> ModelAnswer:
         request = ModelRequest(
             model=self._name,
             system=_SYSTEM,
@@ -72,10 +75,15 @@ class Titles:
             messages=(user_message(f"<conversation>\n{talk}\n</conversation>"),),
             max_output_tokens=_OUTPUT_TOKENS,
         )
-        async with aclosing(self._model.stream(request)) as pieces:
-            async for piece in pieces:
-                if isinstance(piece, ModelAnswer):
-                    return piece
+        reserved = await self._ceilings.reserve(person_id, request, is_background=True)
+        try:
+            async with aclosing(self._model.stream(request)) as pieces:
+                async for piece in pieces:
+                    if isinstance(piece, ModelAnswer):
+                        reserved.settle(piece.model, piece.usage)
+                        return piece
+        finally:
+            reserved.close()
         raise ModelCut("the model gave no title")
 
 

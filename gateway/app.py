@@ -12,6 +12,7 @@ import tzlocal
 from adapters.contract import ChatAdapter
 from agent_core.agent import Agent, Toolboxes
 from agent_core.builtin import private_tools, room_tools
+from agent_core.ceilings.reservations import Ceilings
 from agent_core.errors import StoreError
 from agent_core.ids import SessionId
 from agent_core.memory.store import MemoryLimits, MemoryStore
@@ -80,6 +81,7 @@ class Gateway:
     lanes: Lanes
     delivery: Delivery
     questions: Questions
+    asking: Asking
     claim_code: str | None
     """A code to claim the bot with, if no owner has an account on a chat platform yet."""
     started: float
@@ -92,7 +94,7 @@ class Gateway:
     def waits_for_people(self) -> bool:
         """True while every turn waits for an answer, which the next process can do as well."""
         is_rest_idle = self.intake.is_idle() and self.delivery.is_idle()
-        return is_rest_idle and self.questions.count_turns() == len(self.lanes)
+        return is_rest_idle and self.asking.count_turns() == len(self.lanes)
 
 
 Companion = Callable[[Gateway], Coroutine[object, object, None]]
@@ -134,6 +136,7 @@ class _Parts:
     platforms: Platforms
     identity: Identity
     zone: str
+    ceilings: Ceilings
 
 
 class _AtRest(Exception):
@@ -146,6 +149,7 @@ def _build(settings: Settings, database: Database, model: Model, extra: Extensio
         settings.home / "memories",
         MemoryLimits(memory=settings.memory.memory_limit, user=settings.memory.user_limit),
     )
+    zone = settings.people.time_zone or tzlocal.get_localzone_name()
     return _Parts(
         settings=settings,
         database=database,
@@ -154,7 +158,8 @@ def _build(settings: Settings, database: Database, model: Model, extra: Extensio
         tools=extra.tools,
         platforms=Platforms({**assembly.load_adapters(settings), **extra.adapters}),
         identity=Identity(database, Access(settings.access.allow), now),
-        zone=settings.people.time_zone or tzlocal.get_localzone_name(),
+        zone=zone,
+        ceilings=assembly.make_ceilings(settings, database, zone),
     )
 
 
@@ -212,6 +217,7 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         linking=Linking(database=database, questions=questions, joining=joining, now=now),
         rooms=rooms,
         memory=parts.memory,
+        ceilings=parts.ceilings,
         unpacking=_make_unpacking(group, parts, lanes, delivery),
         model=f"{settings.model.provider}: {settings.model.name}",
         zone_of=running.zone_of,
@@ -256,14 +262,14 @@ def _make_unpacking(
 
 def _make_agent(parts: _Parts, questions: Questions) -> Agent:
     database, memory = parts.database, parts.memory
-    shared = (AskTool(questions), *parts.tools)
+    shared = (AskTool(asking), *parts.tools)
     wishes = SettingsTool(database, changed=parts.identity.forget_known)
     toolboxes = Toolboxes(
-        private=Toolbox((*private_tools(database, memory), wishes, *shared), inquirer=questions),
-        room=Toolbox((*room_tools(database, memory), *shared), inquirer=questions),
+        private=Toolbox((*private_tools(database, memory), wishes, *shared), inquirer=asking),
+        room=Toolbox((*room_tools(database, memory), *shared), inquirer=asking),
     )
     return Agent(
-        setup=assembly.set_up_agent(parts.settings),
+        setup=assembly.set_up_agent(parts.settings, parts.ceilings),
         database=database,
         model=parts.model,
         toolboxes=toolboxes,
@@ -326,7 +332,12 @@ async def _drain(gateway: Gateway) -> None:
 
 
 def _background(parts: _Parts) -> Background:
-    titles = Titles(database=parts.database, model=parts.model, name=parts.settings.model.cheap)
+    titles = Titles(
+        database=parts.database,
+        model=parts.model,
+        name=parts.settings.model.cheap,
+        ceilings=parts.ceilings,
+    )
 
     async def give_title(task: Task) -> None:
         await titles.give(SessionId(int(task.payload)), task.person_id, now())

@@ -7,10 +7,15 @@ from pathlib import Path
 from adapters.contract import ChatAdapter
 from agent_core.agent import Setup
 from agent_core.budget import Limits
+from agent_core.ceilings.reservations import Ceilings, Rules
+from agent_core.ceilings.till import Ceiling
 from agent_core.errors import ModelDenied, ModelError, ModelUnknown
 from agent_core.loop.contract import Course
 from agent_core.models.contract import Model
+from agent_core.models.prices import Prices, parse_price
+from agent_core.state.database import Database
 from gateway import plugs
+from gateway.clock import now
 from gateway.errors import StartError
 from gateway.home import CONSOLE_SOCKET
 from gateway.identity import LOCAL_PLATFORM
@@ -49,7 +54,30 @@ async def check_model(model: Model, settings: Settings) -> None:
         _log.warning("the model could not be checked, going on: %s", error)
 
 
-def set_up_agent(settings: Settings) -> Setup:
+def make_ceilings(settings: Settings, database: Database, zone: str) -> Ceilings:
+    """What may be spent in a day; `zone` is the house's."""
+    cost = settings.cost
+    return Ceilings(
+        rules=Rules(
+            person=Ceiling(money=_micro(cost.person_day_usd), tokens=cost.person_day_tokens),
+            house=Ceiling(money=_micro(cost.house_day_usd), tokens=cost.house_day_tokens),
+            cheap_from=cost.cheap_from_percent,
+            zone=zone,
+        ),
+        prices=Prices(
+            cache_ttl=settings.model.cache_ttl,
+            own=dict(parse_price(text) for text in cost.prices),
+        ),
+        database=database,
+        now=now,
+    )
+
+
+def _micro(dollars: float) -> int:
+    return round(dollars * 1_000_000)
+
+
+def set_up_agent(settings: Settings, ceilings: Ceilings) -> Setup:
     """How the agent is to work."""
     model, limits = settings.model, settings.turns
     return Setup(
@@ -57,15 +85,17 @@ def set_up_agent(settings: Settings) -> Setup:
         course=Course(
             model=model.name,
             fallback=model.fallback,
+            cheap=model.cheap,
             retries=model.retries,
             max_output_tokens=model.max_output_tokens,
         ),
         limits=Limits(
             steps=limits.max_steps,
             tokens=limits.max_tokens,
-            micro_dollars=round(limits.max_cost_usd * 1_000_000),
+            micro_dollars=_micro(limits.max_cost_usd),
             seconds=limits.max_seconds,
         ),
+        ceilings=ceilings,
         cache_ttl=model.cache_ttl,
         context_folder=Path(settings.prompt.folder) if settings.prompt.folder else None,
         context_files=settings.prompt.context_files,

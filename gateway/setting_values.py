@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from agent_core.models.prices import parse_price
+
 Value = str | int | float | bool | tuple[str, ...]
 
 _SECRET_SHAPES = re.compile(
@@ -137,6 +139,15 @@ def complain_of_language(value: str) -> str:
     """A language tag (BCP 47), or nothing."""
     if value and not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", value):
         return 'a language tag such as "en" or "pt-BR", or ""'
+    return ""
+
+
+def complain_of_price(value: str) -> str:
+    """A model with its price and the day on which that was looked up."""
+    try:
+        parse_price(value)
+    except ValueError as error:
+        return str(error)
     return ""
 
 

@@ -14,6 +14,7 @@ from gateway.setting_values import (
     complain_of_address,
     complain_of_file,
     complain_of_language,
+    complain_of_price,
     complain_of_time_zone,
 )
 
@@ -86,6 +87,21 @@ class TurnSettings:
     max_cost_usd: float = _number(1.0, 0, 10_000)
     max_seconds: int = _number(900, 5, 86_400)
     drain_seconds: int = _number(15, 0, 600)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostSettings:
+    """What may be spent in a day, 0 for no ceiling, and prices of models that have none here.
+
+    Dollars count calls to models with a price, tokens those to models without one.
+    """
+
+    person_day_usd: float = _number(5.0, 0, 100_000)
+    person_day_tokens: int = _number(5_000_000, 0, 1_000_000_000)
+    house_day_usd: float = _number(50.0, 0, 1_000_000)
+    house_day_tokens: int = _number(50_000_000, 0, 1_000_000_000)
+    cheap_from_percent: int = _number(80, 1, 100)
+    prices: tuple[str, ...] = _texts((), Allowed(complain=complain_of_price))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,6 +223,7 @@ class Settings:
     model: ModelSettings = field(default_factory=ModelSettings)
     access: AccessSettings = field(default_factory=AccessSettings)
     turns: TurnSettings = field(default_factory=TurnSettings)
+    cost: CostSettings = field(default_factory=CostSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
     prompt: PromptSettings = field(default_factory=PromptSettings)
     media: MediaSettings = field(default_factory=MediaSettings)
@@ -222,6 +239,7 @@ Table = (
     ModelSettings
     | AccessSettings
     | TurnSettings
+    | CostSettings
     | MemorySettings
     | PromptSettings
     | MediaSettings

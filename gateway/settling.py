@@ -6,23 +6,27 @@ from dataclasses import replace
 from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
 from agent_core.agent import ActiveTurn
+from agent_core.ceilings.days import day_of
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
-from agent_core.state import files, outbox, tasks
+from agent_core.state import files, meta, outbox, tasks
 from agent_core.state.database import Connection
 from agent_core.state.outbox import Debt, OutboxRow
-from gateway import wording
+from gateway import wording, wording_usage
+from gateway.wording_usage import Reader
 
 _TITLE_AFTER = 3
 """Messages of the person after which a session is worth a title."""
 
 
-def tell(ended: TurnEnded, turn_id: TurnId, tools: Sequence[str]) -> str:
+def tell(ended: TurnEnded, turn_id: TurnId, tools: Sequence[str], reader: Reader) -> str:
     """The words that a turn's ending comes to, with what was answered before it."""
     if ended.ending == "answered":
         return wording.note_cut(ended.text, ended.reason)
     if ended.ending == "stopped":
         return wording.describe_stop(ended.text, tools)
+    if ended.shut:
+        return wording_usage.describe_ceiling(ended.shut, ended.text, reader)
     if ended.ending == "exhausted":
         return wording.describe_limit(ended.reason, ended.text, turn_id)
     if ended.ending == "refused":
@@ -30,6 +34,19 @@ def tell(ended: TurnEnded, turn_id: TurnId, tools: Sequence[str]) -> str:
     else:
         note = wording.describe_failure(ended.reason, turn_id, detail=ended.detail)
     return f"{ended.text}\n\n{note}" if ended.text else note
+
+
+def note_thrift(
+    connection: Connection, ended: TurnEnded, active: ActiveTurn, reader: Reader
+) -> str:
+    """What goes below the first answer of a day that the cheap model gave; "" elsewhere."""
+    if not ended.is_thrifty:
+        return ""
+    key, day = f"thrift:{active.person.id}", str(day_of(reader.now, reader.zone).start)
+    if meta.get(connection, key=key) == day:
+        return ""
+    meta.put(connection, key=key, value=day)
+    return f"\n\n{wording_usage.THRIFT}"
 
 
 def owe_title(connection: Connection, active: ActiveTurn, now: int) -> None:
@@ -77,6 +94,14 @@ def owe_files(
         outbox.owe(connection, replace(debt, file=(file.key, file.name), is_silent=True), now=now)
         for file in made
     ]
+
+
+def keep_shown(connection: Connection, turn_id: TurnId, words: str) -> list[OutboxRow]:
+    """What a turn has said before it asks something stays; what it says then comes below."""
+    live = outbox.find_live(connection, turn_id=turn_id)
+    if live is None:
+        return []
+    return [outbox.settle_live(connection, outbox_id=live.id, body=words or live.body)]
 
 
 def leave(connection: Connection, turn_id: TurnId, words: str) -> list[OutboxRow]:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import Protocol
 
 from agent_core.agent import ActiveTurn, Agent
@@ -20,6 +21,7 @@ from agent_core.state.turns import Turn
 from agent_core.tools.asking import LeftOpen
 from agent_core.transcript import mend_text
 from gateway import hours, settling, translate, wording
+from gateway.asking import Asking
 from gateway.delivery import Delivery
 from gateway.freshness import find_asked
 from gateway.presenter import Presenter
@@ -27,6 +29,7 @@ from gateway.questions import Questions
 from gateway.reins import Reins
 from gateway.suspicion import is_convicted
 from gateway.translate import Pending, Place
+from gateway.wording_usage import Reader
 
 _log = logging.getLogger(__name__)
 
@@ -53,6 +56,7 @@ class Turns:
         agent: Agent,
         delivery: Delivery,
         questions: Questions,
+        asking: Asking,
         zone: str,
         now: Callable[[], int],
     ) -> None:
@@ -61,6 +65,7 @@ class Turns:
         self._delivery = delivery
         self._adapters = delivery.adapters
         self._questions = questions
+        self._asking = asking
         self._zone = zone
         self._now = now
 
@@ -287,6 +292,7 @@ class Turns:
             opened=opened,
             verbosity=active.person.verbosity,
         )
+        self._asking.shown_by(active.id, presenter)
         if reins.is_resumed:
             presenter.assume_seen()
         try:
@@ -304,6 +310,7 @@ class Turns:
             ended = TurnEnded(ending="suspended", text="")
         finally:
             presenter.close()
+            self._asking.shown_by(active.id, None)
             reins.presenter = None
         return ended, presenter.tools
 
@@ -319,7 +326,9 @@ class Turns:
         only. Raises `StoreDamaged`.
         """
         now = self._now()
-        told = settling.tell(ended, active.id, tools)
+        person = active.person
+        reader = Reader(zone=self.zone_of(person), now=now, is_owner=person.is_owner)
+        told = settling.tell(ended, active.id, tools, reader)
         is_answer = ended.ending == "answered"
 
         def work(connection: Connection) -> list[OutboxRow]:
@@ -337,8 +346,10 @@ class Turns:
             settling.owe_title(connection, active, now)
             debt = self._owing(active, _place_of(turn))
             adapter = self._adapters.get(debt.platform)
-            words = told if is_answer else self._delivery.speller.spell(adapter, told)
-            parts = adapter.split(words) if adapter else (words,)
+            spell = partial(self._delivery.speller.spell, adapter)
+            note = spell(settling.note_thrift(connection, ended, active, reader))
+            words = told if is_answer else spell(told)
+            parts = adapter.split(words + note) if adapter else (words + note,)
             rows = settling.owe_parts(connection, debt, parts, now)
             rows += settling.owe_files(connection, debt, adapter, now)
             return [*rows, *self._questions.end_of_turn(connection, active.id, now)]

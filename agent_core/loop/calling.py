@@ -36,17 +36,20 @@ class Caller:
         self._models = [name for name in (course.model, course.fallback) if name]
         self._is_late = is_late
         self._tries = 0
+        self.is_thrifty = False
+        """The last call went to the cheap model, because a ceiling is near."""
 
     async def call(
         self, assignment: Assignment, messages: tuple[Message, ...]
     ) -> AsyncGenerator[TextDelta | Broke | ModelAnswer, None]:
-        """Stream the answer to `messages`; it comes last. Raises any `ModelError`, and `StoreError`
-        where pictures can't be read.
+        """Stream the answer to `messages`; it comes last.
+
+        Raises any `ModelError`, `CeilingReached`, and `StoreError` where the store can't be read.
         """
         self._tries = 0
         images = await self._equipment.show(messages)
         while True:
-            request = ModelRequest(
+            wish = ModelRequest(
                 model=self._models[0],
                 system=assignment.system,
                 tools=assignment.tools,
@@ -54,12 +57,18 @@ class Caller:
                 max_output_tokens=self._equipment.course.max_output_tokens,
                 images=images,
             )
+            reserved = await self._equipment.reserve(wish, cheap=self._equipment.course.cheap)
+            request, self.is_thrifty = reserved.request, reserved.is_thrifty
             stream = self._equipment.model.stream(request)
+            streamed = 0
             try:
                 async for piece in stream:
-                    yield piece
                     if isinstance(piece, ModelAnswer):
+                        reserved.settle(piece.model, piece.usage)
+                        yield piece
                         return
+                    streamed += len(piece.text)
+                    yield piece
                 raise ModelCut("the stream ended before the answer did")
             except ModelError as error:
                 pause = self._plan(error)
@@ -72,6 +81,7 @@ class Caller:
                     pause,
                 )
             finally:
+                reserved.close(streamed=streamed)
                 if isinstance(stream, AsyncGenerator):
                     await stream.aclose()
             yield Broke()

@@ -7,6 +7,7 @@ from functools import partial
 
 from agent_core.budget import Budget
 from agent_core.errors import (
+    CeilingReached,
     ModelBusy,
     ModelCut,
     ModelDenied,
@@ -14,7 +15,7 @@ from agent_core.errors import (
     ModelOverflow,
     ModelUnknown,
 )
-from agent_core.events import Ending, Event, TurnEnded
+from agent_core.events import Ending, Event, Shut, TurnEnded
 from agent_core.guardrails import Guardrails
 from agent_core.host import Host, Steer
 from agent_core.ids import CallId
@@ -117,6 +118,9 @@ class Loop:
             reason = next(word for kind, word in _FAILURES if isinstance(error, kind))
             yield self._conclude("failed", reason, detail=str(error))
             return
+        except CeilingReached as reached:
+            yield self._shut(reached)
+            return
         answer = self._take_answer()
         if answer.stop == "tools" and answer.message.calls:
             answer = self._name_calls_apart(answer)
@@ -133,7 +137,10 @@ class Loop:
     async def _stream(
         self, assignment: Assignment, messages: Sequence[Message]
     ) -> AsyncGenerator[Event, None]:
-        """Make one model call; the whole answer is left in `_answer`. Raises `ModelError`."""
+        """Make one model call; the whole answer is left in `_answer`.
+
+        Raises `ModelError` and `CeilingReached`.
+        """
         async with aclosing(self._caller.call(assignment, tuple(messages))) as pieces:
             async for piece in pieces:
                 if isinstance(piece, TextDelta):
@@ -217,6 +224,9 @@ class Loop:
                     yield event
         except ModelError as error:
             yield self._conclude("exhausted", reason, detail=str(error))
+            return
+        except CeilingReached as reached:
+            yield self._shut(reached)
             return
         answer = self._take_answer()
         self._unpaid.append(answer)
@@ -320,4 +330,17 @@ class Loop:
     ) -> TurnEnded:
         self._journal.conclude(added, self._unpaid)
         text = join_answers(self._answers)
-        return TurnEnded(ending=ending, text=text, reason=reason, detail=detail)
+        is_thrifty = ending == "answered" and self._caller.is_thrifty
+        return TurnEnded(
+            ending=ending, text=text, reason=reason, detail=detail, is_thrifty=is_thrifty
+        )
+
+    def _shut(self, reached: CeilingReached) -> TurnEnded:
+        """The end of a turn that a ceiling of the day has no room for any more."""
+        ceiling = Shut(
+            whose=reached.whose,
+            unit=reached.unit,
+            limit=reached.limit,
+            opens_at=reached.opens_at,
+        )
+        return replace(self._conclude("exhausted", "ceiling", detail=str(reached)), shut=ceiling)

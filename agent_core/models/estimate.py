@@ -11,12 +11,18 @@ _CHARACTERS = 4
 
 def estimate_usage(request: ModelRequest, answer: Message) -> Usage:
     """What a call would about have cost in tokens; nothing is cached."""
-    sent = len(request.system)
-    sent += sum(len(tool.name + tool.description + tool.schema) for tool in request.tools)
-    sent += sum(_measure(message, request.images) for message in request.messages)
     return Usage(
-        input_tokens=-(-sent // _CHARACTERS), output_tokens=-(-_measure(answer, ()) // _CHARACTERS)
+        input_tokens=estimate_input(request),
+        output_tokens=-(-_measure(answer, ()) // _CHARACTERS),
     )
+
+
+def estimate_input(request: ModelRequest) -> int:
+    """How many tokens a request about is."""
+    sent = len(request.system)
+    sent += sum(len(tool.name) + len(tool.description) + len(tool.schema) for tool in request.tools)
+    sent += sum(_measure(message, request.images) for message in request.messages)
+    return -(-sent // _CHARACTERS)
 
 
 def _measure(message: Message, shown: Collection[str]) -> int:

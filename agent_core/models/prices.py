@@ -1,10 +1,14 @@
-"""What a model call costs: the price table as data, and the sum for one call."""
+"""What a model call costs: the price table as data, prices set by the owner, and the sum."""
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date
 
 from agent_core.models.contract import Usage
+
+AS_OF = "2026-11-20"
+SOURCE = "Anthropic's list prices of the 5.5 generation, as known on `AS_OF`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,16 +16,17 @@ class Price:
     """US dollars for a million tokens, as micro-dollars: 4 dollars are 4_000_000.
 
     Above `long_from` tokens of input, all of a request costs `long_factor` times as much.
+    `cached` is what reading from the cache costs; None for a tenth of `input`. `as_of` is the
+    day, as YYYY-MM-DD, on which the price was looked up.
     """
 
     input: int
     output: int
+    cached: int | None = None
     long_from: int | None = None
     long_factor: int = 1
+    as_of: str = AS_OF
 
-
-AS_OF = "2026-11-20"
-SOURCE = "Anthropic's list prices of the 5.5 generation, as known on `AS_OF`"
 
 PRICES: Mapping[str, Price] = {
     "claude-opus-5-5": Price(input=4_000_000, output=20_000_000),
@@ -35,23 +40,73 @@ PRICES: Mapping[str, Price] = {
 _READ_PERCENT = 10
 _WRITE_PERCENT = {"5m": 125, "1h": 200}
 _DATE = re.compile(r"-\d{8}$")
+_MOST_DOLLARS = 100_000
+_FORM = '"MODEL in=0.25 out=2.00 date=2026-11-01", in US dollars for a million tokens'
 
 
-def cost(model: str, usage: Usage, cache_ttl: str = "5m") -> int | None:
-    """What a call cost, in micro-dollars, rounded up; None where the price isn't known.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """What calls cost here: the table above, with what the owner has set beside and before it."""
 
-    `model` may carry a release date (`claude-opus-5-5-20260901`). Reading from the cache costs
-    a tenth of fresh input; writing 1.25 times as much, or twice for `cache_ttl` "1h".
-    """
-    price = PRICES.get(model) or PRICES.get(_DATE.sub("", model))
-    if price is None:
+    cache_ttl: str = "5m"
+    own: Mapping[str, Price] = field(default_factory=dict)
+
+    def find(self, model: str) -> Price | None:
+        """The price of a model, whose name may carry a release date (`…-20260901`)."""
+        names = (model, _DATE.sub("", model))
+        for table in (self.own, PRICES):
+            for name in names:
+                if name in table:
+                    return table[name]
         return None
-    prompt = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-    is_long = price.long_from is not None and prompt > price.long_from
-    hundredths = (
-        usage.input_tokens * price.input * 100
-        + usage.cache_read_tokens * price.input * _READ_PERCENT
-        + usage.cache_write_tokens * price.input * _WRITE_PERCENT[cache_ttl]
-        + usage.output_tokens * price.output * 100
-    ) * (price.long_factor if is_long else 1)
-    return -(-hundredths // 100_000_000)
+
+    def cost(self, model: str, usage: Usage) -> int | None:
+        """What a call cost, in micro-dollars, rounded up; None where the price isn't known.
+
+        Writing to the cache costs 1.25 times as much as fresh input, or twice for a
+        `cache_ttl` of "1h".
+        """
+        price = self.find(model)
+        if price is None:
+            return None
+        prompt = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+        is_long = price.long_from is not None and prompt > price.long_from
+        read = price.input * _READ_PERCENT if price.cached is None else price.cached * 100
+        hundredths = (
+            usage.input_tokens * price.input * 100
+            + usage.cache_read_tokens * read
+            + usage.cache_write_tokens * price.input * _WRITE_PERCENT[self.cache_ttl]
+            + usage.output_tokens * price.output * 100
+        ) * (price.long_factor if is_long else 1)
+        return -(-hundredths // 100_000_000)
+
+
+def parse_price(text: str) -> tuple[str, Price]:
+    """A model and its price from `MODEL in=0.25 out=2.00 cached=0.025 date=2026-11-01`.
+
+    Dollars are for a million tokens. Without `cached`, reading from the cache costs as much
+    as fresh input. Raises `ValueError` with what the text has to be.
+    """
+    model, *words = text.split() or [""]
+    values = dict(word.split("=", 1) for word in words if "=" in word)
+    is_whole = len(values) == len(words) and {"in", "out", "date"} <= values.keys()
+    if not model or "=" in model or not is_whole or values.keys() - {"in", "out", "cached", "date"}:
+        raise ValueError(_FORM)
+    try:
+        as_of = date.fromisoformat(values["date"]).isoformat()
+    except ValueError as error:
+        raise ValueError(_FORM) from error
+    fresh = _read_dollars(values["in"])
+    return model, Price(
+        input=fresh,
+        output=_read_dollars(values["out"]),
+        cached=_read_dollars(values["cached"]) if "cached" in values else fresh,
+        as_of=as_of,
+    )
+
+
+def _read_dollars(text: str) -> int:
+    """Dollars as micro-dollars. Raises `ValueError` with what the text has to be."""
+    if not re.fullmatch(r"\d{1,6}(\.\d{1,6})?", text) or float(text) > _MOST_DOLLARS:
+        raise ValueError(_FORM)
+    return round(float(text) * 1_000_000)

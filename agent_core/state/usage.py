@@ -30,6 +30,33 @@ class Total:
     micro_dollars: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charged:
+    """What counts against ceilings: the money of calls with a price, the tokens of the others."""
+
+    micro_dollars: int
+    unpriced_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """The calls of one purpose to one model; `input_tokens` counts cached ones too."""
+
+    purpose: str
+    model: str
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    charged: Charged
+
+
+_TOKENS = "input_tokens + cache_read_tokens + cache_write_tokens"
+_CHARGED = (
+    "COALESCE(SUM(micro_dollars), 0), COALESCE(SUM(CASE WHEN micro_dollars IS NULL"
+    f" THEN {_TOKENS} + output_tokens ELSE 0 END), 0)"
+)
+
+
 def insert(
     connection: Connection, spent: Spent, *, person_id: PersonId, turn_id: TurnId | None, now: int
 ) -> None:
@@ -65,6 +92,51 @@ def total_since(connection: Connection, *, person_id: PersonId, since: int) -> T
 def total_of_turn(connection: Connection, *, turn_id: TurnId) -> Total:
     """What a turn's calls came to so far."""
     return _total(connection, "turn_id = :turn_id", {"turn_id": turn_id})
+
+
+def charged_since(connection: Connection, *, person_id: PersonId, since: int) -> Charged:
+    """What a person's calls since a moment count against ceilings."""
+    row = connection.execute(
+        f"SELECT {_CHARGED} FROM usage WHERE person_id = :person_id AND created_at >= :since",
+        {"person_id": person_id, "since": since},
+    ).fetchone()
+    return Charged(micro_dollars=row[0], unpriced_tokens=row[1])
+
+
+def charged_by_person(connection: Connection, *, since: int) -> list[tuple[PersonId, str, Charged]]:
+    """The same of everybody who made a call since a moment, with their names."""
+    # By way of people: the index is by person, and there are few of them.
+    rows = connection.execute(
+        f"SELECT people.id, people.name, {_CHARGED} FROM people CROSS JOIN usage"
+        " WHERE usage.person_id = people.id AND usage.created_at >= :since"
+        " GROUP BY people.id, people.name ORDER BY 3 DESC, 4 DESC, 1",
+        {"since": since},
+    ).fetchall()
+    return [
+        (PersonId(row[0]), row[1], Charged(micro_dollars=row[2], unpriced_tokens=row[3]))
+        for row in rows
+    ]
+
+
+def list_lines(connection: Connection, *, person_id: PersonId, since: int) -> list[Line]:
+    """A person's calls since a moment by purpose and model, the dearest first."""
+    rows = connection.execute(
+        f"SELECT purpose, model, COUNT(*), SUM({_TOKENS}), SUM(output_tokens), {_CHARGED}"
+        " FROM usage WHERE person_id = :person_id AND created_at >= :since"
+        " GROUP BY purpose, model ORDER BY 6 DESC, 7 DESC, 1, 2",
+        {"person_id": person_id, "since": since},
+    ).fetchall()
+    return [
+        Line(
+            purpose=row[0],
+            model=row[1],
+            calls=row[2],
+            input_tokens=row[3],
+            output_tokens=row[4],
+            charged=Charged(micro_dollars=row[5], unpriced_tokens=row[6]),
+        )
+        for row in rows
+    ]
 
 
 def _total(connection: Connection, condition: str, values: dict[str, int]) -> Total:

@@ -1,7 +1,7 @@
 """All slash commands, in the order in which help and menus list them."""
 
 from gateway import wording
-from gateway.commands import accounts, memory, people, rooms, settings, talk
+from gateway.commands import accounts, memory, people, rooms, settings, talk, usage
 from gateway.commands.registry import Call, House, Reply, SlashCommand
 
 _MAIN = ("new", "stop", "here", "status", "memory", "settings", "link")
@@ -25,6 +25,7 @@ async def _start(call: Call, house: House) -> Reply:
 COMMANDS: tuple[SlashCommand, ...] = (
     SlashCommand(name="help", summary="What I can do", run=_help),
     *talk.COMMANDS,
+    *usage.COMMANDS,
     *people.COMMANDS,
     *accounts.COMMANDS,
     *memory.COMMANDS,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from adapters.abilities import MenuEntry
 from adapters.messages import InboundMessage
+from agent_core.ceilings.reservations import Ceilings
 from agent_core.ids import InboxId
 from agent_core.memory.store import MemoryStore
 from agent_core.state.database import Connection, Database
@@ -36,6 +37,7 @@ class House:
     linking: Linking
     rooms: Rooms
     memory: MemoryStore
+    ceilings: Ceilings
     unpacking: Unpacking
     model: str
     """The name of the model that thinks, for people to read."""

@@ -25,6 +25,7 @@ from agent_core.state.turns import Asked
 from agent_core.tools.contract import Tool
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, user_message
+from tests.fakes.ceilings import ceilings
 from tests.fakes.host import FakeHost
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.fakes.tool import FakeTool
@@ -68,6 +69,7 @@ class Bench:
                 home=self.home,
                 course=Course(model="fake-1", retries=0),
                 limits=self.limits,
+                ceilings=ceilings(self.database),
                 cache_ttl="5m",
                 context_folder=self.home,
                 context_files=("AGENTS.md",),

@@ -5,14 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from agent_core.ceilings.till import Ceiling
 from agent_core.errors import ModelBusy, ModelCut
 from agent_core.ids import PersonId, SessionId
-from agent_core.models.contract import TextDelta, Usage
+from agent_core.models.contract import ModelRequest, TextDelta, Usage
 from agent_core.state import messages, usage
 from agent_core.state.database import Connection, Database
 from agent_core.titles import Titles, choose_title
 from agent_core.transcript import Message, TextPart, user_message
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
+from tests.fakes.ceilings import ceilings
 from tests.fakes.model import FakeModel, finish, say
 
 NOW = 1_000
@@ -47,7 +49,7 @@ async def title_of(database: Database, session_id: SessionId) -> str:
 
 
 def titles(database: Database, model: FakeModel) -> Titles:
-    return Titles(database=database, model=model, name="cheap-1")
+    return Titles(database=database, model=model, name="cheap-1", ceilings=ceilings(database))
 
 
 async def test_a_talk_is_named_by_the_cheap_model_and_paid_for(
@@ -105,6 +107,24 @@ async def test_an_answer_without_words_falls_back_on_the_first_words(
 ) -> None:
     await titles(database, FakeModel([finish()])).give(talk.session_id, talk.person.id, NOW)
     assert await title_of(database, talk.session_id) == "Is green tea better than black?"
+
+
+async def test_near_a_ceiling_no_model_is_asked_and_the_first_words_have_to_do(
+    database: Database, talk: Talk
+) -> None:
+    near = ceilings(database, person=Ceiling(money=0, tokens=1_000))
+    unpriced = ModelRequest(
+        model="cheap-1", system="", tools=(), messages=(), max_output_tokens=900
+    )
+    reserved = await near.reserve(talk.person.id, unpriced)
+    reserved.settle("cheap-1", Usage(output_tokens=800))
+    model = FakeModel()
+    named = Titles(database=database, model=model, name="cheap-1", ceilings=near)
+    await named.give(talk.session_id, talk.person.id, NOW)
+    assert await title_of(database, talk.session_id) == "Is green tea better than black?"
+    assert model.requests == []
+    total = await database.read(lambda c: usage.total_since(c, person_id=talk.person.id, since=0))
+    assert total.calls == 0
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,7 @@ def test_every_setting_can_be_set_by_a_variable(tmp_path: Path) -> None:
             text = allowed.choices[-1]
         text = {
             "allow": "telegram:1, console:local",
+            "prices": "m in=1 out=2 date=2026-11-01",
             "bind": "::1",
             "http_bind": "::1",
             "time_zone": "Asia/Tokyo",

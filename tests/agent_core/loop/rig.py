@@ -6,7 +6,14 @@ from contextlib import aclosing
 from agent_core.budget import Budget, Limits
 from agent_core.events import Event, TextGrew, TextReset, TurnEnded
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
-from agent_core.loop.contract import Assignment, Course, Equipment, show_nothing
+from agent_core.loop.contract import (
+    Assignment,
+    Course,
+    Equipment,
+    Reserve,
+    reserve_nothing,
+    show_nothing,
+)
 from agent_core.loop.turn import Loop
 from agent_core.models.contract import Usage
 from agent_core.tools.contract import Keeper, Tool, ToolResult
@@ -44,6 +51,7 @@ class Rig:
         self.budget = Budget(limits, started=0.0, clock=lambda: self.time)
         self.course = course or Course(model="fake-1")
         self.show = show_nothing
+        self.reserve: Reserve = reserve_nothing
         self.wait: Callable[[float], Awaitable[None]] = self._pass
 
     async def _pass(self, seconds: float) -> None:
@@ -59,6 +67,7 @@ class Rig:
             now=lambda: 1_000 + int(self.time * 1000),
             wait=self.wait,
             show=self.show,
+            reserve=self.reserve,
         )
         return Loop(equipment, journal=self.journal, host=self.host, budget=self.budget)
 

@@ -3,8 +3,9 @@
 import pytest
 
 from agent_core.models.contract import Usage
-from agent_core.models.prices import PRICES, cost
+from agent_core.models.prices import PRICES, Price, Prices, parse_price
 
+cost = Prices().cost
 MILLION = 1_000_000
 
 
@@ -19,7 +20,7 @@ def test_the_cache_reads_for_a_tenth_and_writes_for_more() -> None:
     model = "claude-opus-5-5"
     assert cost(model, Usage(cache_read_tokens=MILLION)) == 400_000
     assert cost(model, Usage(cache_write_tokens=MILLION)) == 5 * MILLION
-    assert cost(model, Usage(cache_write_tokens=MILLION), "1h") == 8 * MILLION
+    assert Prices(cache_ttl="1h").cost(model, Usage(cache_write_tokens=MILLION)) == 8 * MILLION
 
 
 def test_haiku_costs_five_times_as_much_above_a_long_prompt() -> None:
@@ -46,3 +47,49 @@ def test_a_dated_name_has_its_models_price_and_an_unknown_name_none() -> None:
 def test_no_price_is_negative_or_upside_down(model: str) -> None:
     price = PRICES[model]
     assert 0 <= price.input <= price.output
+
+
+def test_a_price_that_the_owner_sets_is_read_with_its_date() -> None:
+    name, price = parse_price("gpt-5-mini in=0.25 out=2.00 cached=0.025 date=2026-11-01")
+    assert name == "gpt-5-mini"
+    assert price == Price(input=250_000, output=2_000_000, cached=25_000, as_of="2026-11-01")
+    prices = Prices(own={name: price})
+    spent = Usage(input_tokens=MILLION, cache_read_tokens=MILLION, output_tokens=MILLION)
+    assert prices.cost("gpt-5-mini", spent) == 2_275_000
+    assert prices.cost("gpt-5", spent) is None
+
+
+def test_without_a_price_for_the_cache_it_costs_as_much_as_fresh_input() -> None:
+    _, price = parse_price("m in=0.25 out=2 date=2026-11-01")
+    assert Prices(own={"m": price}).cost("m", Usage(cache_read_tokens=MILLION)) == 250_000
+
+
+def test_the_owners_price_wins_over_the_one_that_comes_along() -> None:
+    own = dict([parse_price("claude-opus-5-5 in=1 out=1 date=2026-11-21")])
+    prices = Prices(own=own)
+    assert prices.cost("claude-opus-5-5-20260901", Usage(output_tokens=MILLION)) == MILLION
+    assert prices.cost("claude-sonnet-5-5", Usage(output_tokens=MILLION)) == 10 * MILLION
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "m",
+        "in=1 out=1 date=2026-11-01",
+        "m in=1 out=1",
+        "m in=1 date=2026-11-01",
+        "m in=1 in=1 out=1 date=2026-11-01",
+        "m in=-1 out=1 date=2026-11-01",
+        "m in=nan out=1 date=2026-11-01",
+        "m in=1e9 out=1 date=2026-11-01",
+        "m in=999999 out=1 date=2026-11-01",
+        "m in=1 out=1 date=yesterday",
+        "m in=1 out=1 date=2026-13-01",
+        "m in=1 out=1 date=2026-11-01 now",
+        "m in=1 out=1 date=2026-11-01 write=2",
+    ],
+)
+def test_a_price_that_can_not_be_read_is_refused_with_what_it_has_to_be(text: str) -> None:
+    with pytest.raises(ValueError, match="in US dollars for a million tokens"):
+        parse_price(text)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from agent_core.ids import PersonId, TurnId
 from agent_core.state import usage
 from agent_core.state.database import Connection
-from agent_core.state.usage import Spent, Total
+from agent_core.state.usage import Charged, Line, Spent, Total
 from tests.agent_core.state.rows import add_person, add_talk, add_turn
 
 CALL = Spent(
@@ -40,3 +40,52 @@ def test_sums_are_of_one_person_since_a_moment(connection: Connection) -> None:
     assert usage.total_since(connection, person_id=bob.id, since=0).calls == 1
     assert usage.total_since(connection, person_id=PersonId(9), since=0) == NOTHING
     assert usage.total_of_turn(connection, turn_id=TurnId(9)) == NOTHING
+
+
+def test_money_is_charged_where_there_is_a_price_and_tokens_where_there_is_none(
+    connection: Connection,
+) -> None:
+    ann, bob = add_person(connection, "ann"), add_person(connection, "bob")
+    for person, spent, now in (
+        (ann, CALL, 9),
+        (ann, CALL, 10),
+        (ann, replace(CALL, micro_dollars=None), 11),
+        (ann, replace(CALL, micro_dollars=0), 12),
+        (bob, CALL, 10),
+        (bob, CALL, 11),
+    ):
+        usage.insert(connection, spent, person_id=person.id, turn_id=None, now=now)
+    charged = Charged(micro_dollars=50_000, unpriced_tokens=4321)
+    assert usage.charged_since(connection, person_id=ann.id, since=10) == charged
+    assert usage.charged_by_person(connection, since=10) == [
+        (bob.id, "Bob", Charged(micro_dollars=100_000, unpriced_tokens=0)),
+        (ann.id, "Ann", charged),
+    ]
+    nothing = Charged(micro_dollars=0, unpriced_tokens=0)
+    assert usage.charged_since(connection, person_id=ann.id, since=13) == nothing
+    assert usage.charged_by_person(connection, since=13) == []
+
+
+def test_lines_are_by_purpose_and_model_the_dearest_first(connection: Connection) -> None:
+    ann, bob = add_person(connection, "ann"), add_person(connection, "bob")
+    title = replace(CALL, purpose="title", model="n", micro_dollars=None)
+    for person, spent, now in ((ann, title, 10), (ann, CALL, 10), (ann, CALL, 11), (bob, CALL, 10)):
+        usage.insert(connection, spent, person_id=person.id, turn_id=None, now=now)
+    assert usage.list_lines(connection, person_id=ann.id, since=10) == [
+        Line(
+            purpose="turn",
+            model="m",
+            calls=2,
+            input_tokens=642,
+            output_tokens=8000,
+            charged=Charged(micro_dollars=100_000, unpriced_tokens=0),
+        ),
+        Line(
+            purpose="title",
+            model="n",
+            calls=1,
+            input_tokens=321,
+            output_tokens=4000,
+            charged=Charged(micro_dollars=0, unpriced_tokens=4321),
+        ),
+    ]

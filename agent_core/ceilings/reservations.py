@@ -1,0 +1,247 @@
+"""Reserves money and tokens of the day for model calls, and settles what they took."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from agent_core.ceilings.days import Day, day_of
+from agent_core.ceilings.till import Ceiling, Need, Till, Unit
+from agent_core.errors import CeilingReached
+from agent_core.ids import PersonId
+from agent_core.models.contract import ModelRequest, Usage
+from agent_core.models.estimate import estimate_input
+from agent_core.models.prices import Prices
+from agent_core.state import people, usage
+from agent_core.state.database import Connection, Database
+from agent_core.state.usage import Charged
+
+_FRESH = 60_000
+"""Milliseconds for which what was read stands; accounts are joined and clocks set rarely."""
+_LONGEST_WAIT = 60.0
+"""Seconds for which a call waits while others have reserved what is left of a day."""
+_CHARACTERS = 4
+"""Of a token, about, in an answer that broke off."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """The ceilings of a house. `cheap_from` is the percentage from which the cheap model
+    answers and background work stops; `zone` is that of the house, and of people without one.
+    """
+
+    person: Ceiling
+    house: Ceiling
+    cheap_from: int
+    zone: str
+
+
+class Reservation:
+    """What is set aside for one call. Settle it or close it, always."""
+
+    def __init__(
+        self,
+        ceilings: "Ceilings",
+        tills: tuple[Till, ...],
+        request: ModelRequest,
+        need: Need,
+        *,
+        is_thrifty: bool,
+    ) -> None:
+        self.request = request
+        """What to ask: what was wished for, or the same of the cheap model."""
+        self.is_thrifty = is_thrifty
+        """True where the cheap model answers because a ceiling is near."""
+        self._tills = tills
+        self._need = need
+        self._ceilings = ceilings
+        self._is_open = True
+        for till in tills:
+            till.reserved[need.unit] += need.most
+
+    def settle(self, model: str, spent: Usage) -> None:
+        """The call took this; `model` is the name that answered."""
+        tokens = spent.input_tokens + spent.cache_read_tokens + spent.cache_write_tokens
+        cost = self._ceilings.prices.cost(model, spent)
+        if cost is None:
+            self._close("tokens", tokens + spent.output_tokens)
+        else:
+            self._close("money", cost)
+
+    def close(self, *, streamed: int = 0) -> None:
+        """Give back what was not settled.
+
+        A call of which `streamed` characters came before it broke off was begun and is
+        billed by its provider: the least that it can have cost stays spent for the day.
+        """
+        if self._is_open and streamed:
+            tokens = -(-streamed // _CHARACTERS)
+            sent = estimate_input(self.request)
+            self.settle(self.request.model, Usage(cache_read_tokens=sent, output_tokens=tokens))
+        else:
+            self._close(self._need.unit, 0)
+
+    def _close(self, unit: Unit, amount: int) -> None:
+        if not self._is_open:
+            return
+        self._is_open = False
+        for till in self._tills:
+            till.reserved[self._need.unit] -= self._need.most
+            till.spent[unit] += amount
+        self._ceilings.tell_of_change()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How a person stands, and, with `whose` of the house, everybody together."""
+
+    day: Day
+    spent: Charged
+    ceiling: Ceiling
+
+
+class Ceilings:
+    """Keeps the tills of everybody. One for a process; reservations end with it."""
+
+    def __init__(
+        self, *, rules: Rules, prices: Prices, database: Database, now: Callable[[], int]
+    ) -> None:
+        self.rules = rules
+        self.prices = prices
+        self._database = database
+        self._now = now
+        self._house = Till("house", rules.house)
+        self._people: dict[PersonId, Till] = {}
+        self._read_at: dict[PersonId, int] = {}
+        self._changed = asyncio.Event()
+
+    async def reserve(
+        self,
+        person_id: PersonId,
+        request: ModelRequest,
+        *,
+        cheap: str = "",
+        is_background: bool = False,
+    ) -> Reservation:
+        """Set aside what a call may take, before it is made.
+
+        Near a ceiling the model `cheap` is chosen instead; background work is refused there.
+        While others have reserved what is left, it waits. Raises `CeilingReached`, `StoreError`.
+        """
+        wishes = self._measure(request, cheap)
+        shut: CeilingReached | None = None
+        try:
+            async with asyncio.timeout(_LONGEST_WAIT):
+                while True:
+                    tills = await self._open(person_id)
+                    changed = self._changed
+                    found = self._choose(tills, wishes, is_background=is_background)
+                    if isinstance(found, Reservation):
+                        return found
+                    shut = found.shut
+                    if not found.may_wait:
+                        raise shut
+                    await changed.wait()
+        except TimeoutError:
+            if shut is None:
+                raise
+            raise shut from None
+
+    async def look(self, person_id: PersonId) -> tuple[Standing, Standing]:
+        """How a person stands today, and everybody together. Raises `StoreError`."""
+        person, house = await self._open(person_id)
+        return _standing(person), _standing(house)
+
+    def tell_of_change(self) -> None:
+        """Something was given back: those who wait look again."""
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def _measure(self, request: ModelRequest, cheap: str) -> list[tuple[ModelRequest, Need]]:
+        """What the call may come to with each model that may be asked, the best one first."""
+        sent = estimate_input(request)
+        least = Usage(cache_read_tokens=sent)
+        most = Usage(cache_write_tokens=sent, output_tokens=request.max_output_tokens)
+        wishes = []
+        for model in dict.fromkeys((request.model, cheap or request.model)):
+            low, high = (self.prices.cost(model, taken) for taken in (least, most))
+            if low is None or high is None:
+                need = Need(unit="tokens", least=sent, most=sent + request.max_output_tokens)
+            else:
+                need = Need(unit="money", least=low, most=high)
+            wishes.append((replace(request, model=model), need))
+        return wishes
+
+    def _choose(
+        self,
+        tills: tuple[Till, Till],
+        wishes: list[tuple[ModelRequest, Need]],
+        *,
+        is_background: bool,
+    ) -> "Reservation | _Refusal":
+        """A reservation, or why there is none; nothing is awaited between look and taking."""
+        percent = self.rules.cheap_from
+        near = [till for till in tills if till.is_near(wishes[0][1], percent)]
+        if near and is_background:
+            return _Refusal(shut=_explain(near, wishes[0][1]), may_wait=False)
+        may_wait, tight = False, near
+        for request, need in wishes[::-1] if near else wishes:
+            verdicts = {till: till.judge(need) for till in tills}
+            tight = [till for till, verdict in verdicts.items() if verdict != "room"]
+            if not tight:
+                is_thrifty = request.model != wishes[0][0].model
+                return Reservation(self, tills, request, need, is_thrifty=is_thrifty)
+            may_wait = may_wait or "shut" not in verdicts.values()
+        shut = _explain(tight, need)
+        return _Refusal(shut=shut, may_wait=may_wait and not is_background)
+
+    async def _open(self, person_id: PersonId) -> tuple[Till, Till]:
+        """The tills of a person and of the house, of today. Raises `StoreError`."""
+        person = self._people.setdefault(person_id, Till("person", self.rules.person))
+        house, now, zone = self._house, self._now(), self.rules.zone
+        age = now - self._read_at.get(person_id, now - _FRESH)
+        is_fresh = 0 <= age < _FRESH and now < min(person.day.end, house.day.end)
+        if is_fresh:
+            return person, house
+        today = day_of(now, zone, house.day)
+        is_new_day = today != house.day
+
+        def look(connection: Connection) -> tuple[Day, Charged, list[Charged]]:
+            known = people.find(connection, person_id=person_id)
+            day = day_of(now, (known and known.time_zone) or zone, person.day)
+            own = usage.charged_since(connection, person_id=person_id, since=day.start)
+            since = today.start
+            rows = usage.charged_by_person(connection, since=since) if is_new_day else []
+            return day, own, [charged for _, _, charged in rows]
+
+        day, own, everybody = await self._database.read(look)
+        person.load(day, [own])
+        if is_new_day:
+            house.load(today, everybody)
+        self._read_at[person_id] = now
+        return person, house
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """Why a call has to wait, or can't be made today."""
+
+    shut: CeilingReached
+    may_wait: bool
+
+
+def _explain(tills: Sequence[Till], need: Need) -> CeilingReached:
+    """Of ceilings that leave no room, the one that does so longest."""
+    till = max(tills, key=lambda till: till.day.end)
+    limit = till.ceiling.of(need.unit)
+    return CeilingReached(
+        f"the {need.unit} of the {till.whose} for today: {till.spent[need.unit]} of {limit} spent",
+        whose=till.whose,
+        unit=need.unit,
+        limit=limit,
+        opens_at=till.day.end,
+    )
+
+
+def _standing(till: Till) -> Standing:
+    spent = Charged(micro_dollars=till.spent["money"], unpriced_tokens=till.spent["tokens"])
+    return Standing(day=till.day, spent=spent, ceiling=till.ceiling)

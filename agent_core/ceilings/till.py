@@ -1,0 +1,84 @@
+"""What one person, or everybody together, has spent and reserved in a day; no I/O."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_core.ceilings.days import Day
+from agent_core.state.usage import Charged
+
+Unit = Literal["money", "tokens"]
+"""What a call counts in: micro-dollars where its price is known, else tokens."""
+Whose = Literal["person", "house"]
+Verdict = Literal["room", "busy", "shut"]
+"""There is room, there may be once what is reserved is settled, there is none today."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ceiling:
+    """What may be spent in a day, in micro-dollars and in tokens; 0 for no ceiling."""
+
+    money: int
+    tokens: int
+
+    def of(self, unit: Unit) -> int:
+        """The ceiling in a unit."""
+        return self.money if unit == "money" else self.tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """What a call may come to: `least` if all is read from the cache and nothing answered,
+    `most` if nothing is and the answer is as long as it may be.
+    """
+
+    unit: Unit
+    least: int
+    most: int
+
+
+class Till:
+    """The sums of one day, for one ceiling.
+
+    `spent` is what came of calls, `reserved` the most that calls under way may come to.
+    """
+
+    def __init__(self, whose: Whose, ceiling: Ceiling) -> None:
+        self.whose = whose
+        self.ceiling = ceiling
+        self.day = Day(start=0, end=0)
+        self.spent: dict[Unit, int] = {"money": 0, "tokens": 0}
+        self.reserved: dict[Unit, int] = {"money": 0, "tokens": 0}
+
+    def load(self, day: Day, rows: Iterable[Charged]) -> None:
+        """Take over what the database holds of a day.
+
+        What this process knows of the same day and is not written yet stays; what was
+        written elsewhere (by an account that was joined) comes in.
+        """
+        spent: dict[Unit, int] = {"money": 0, "tokens": 0}
+        for row in rows:
+            spent["money"] += row.micro_dollars
+            spent["tokens"] += row.unpriced_tokens
+        if day == self.day:
+            spent = {unit: max(amount, self.spent[unit]) for unit, amount in spent.items()}
+        self.day, self.spent = day, spent
+
+    def judge(self, need: Need) -> Verdict:
+        """Whether a call may be made.
+
+        One call alone may begin although its most does not fit: how long an answer gets is
+        known afterwards, and the rest of the ceiling would else never be used.
+        """
+        limit, spent = self.ceiling.of(need.unit), self.spent[need.unit]
+        reserved = self.reserved[need.unit]
+        if not limit or not need.most or spent + reserved + need.most <= limit:
+            return "room"
+        if spent >= limit or spent + need.least > limit:
+            return "shut"
+        return "busy" if reserved else "room"
+
+    def is_near(self, need: Need, percent: int) -> bool:
+        """True once so much of the ceiling is spent."""
+        limit = self.ceiling.of(need.unit)
+        return bool(limit and need.most) and self.spent[need.unit] * 100 >= limit * percent

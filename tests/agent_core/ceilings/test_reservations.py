@@ -1,0 +1,294 @@
+"""Ceilings of the day: reserved before each call, never overrun, forgotten by a crash."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent_core.ceilings.reservations import Ceilings, Reservation
+from agent_core.ceilings.till import Ceiling
+from agent_core.errors import CeilingReached
+from agent_core.ids import PersonId
+from agent_core.models.contract import ModelRequest, Usage
+from agent_core.state import people, usage
+from agent_core.state.database import Connection, Database
+from agent_core.state.people import Wishes
+from agent_core.state.usage import Spent
+from agent_core.transcript import user_message
+from tests.agent_core.state.rows import add_person
+from tests.fakes.ceilings import ceilings
+
+NOON = 1_795_176_000_000
+"""2026-11-20T12:00 UTC."""
+DAY = 86_400_000
+MIDNIGHT = NOON + DAY // 2
+
+ASKED = ModelRequest(
+    model="good",
+    system="",
+    tools=(),
+    messages=(user_message("x" * 400),),
+    max_output_tokens=1000,
+)
+"""100 tokens: with `good` a call costs 10 to 1,125 micro-dollars, with `cheap` 1 to 113."""
+UNPRICED = replace(ASKED, model="llama")
+"""A call is 100 to 1,100 tokens."""
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    opened = await Database.open(tmp_path / "state.db")
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def ann(database: Database) -> PersonId:
+    return (await database.write("ann", lambda c: add_person(c, "ann"))).id
+
+
+@pytest.fixture
+async def bob(database: Database) -> PersonId:
+    return (await database.write("bob", lambda c: add_person(c, "bob"))).id
+
+
+class Clock:
+    """A time of day that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = NOON
+
+    def __call__(self) -> int:
+        return self.now
+
+
+def money(micro_dollars: int) -> Ceiling:
+    return Ceiling(money=micro_dollars, tokens=0)
+
+
+async def pay(
+    database: Database, person_id: PersonId, micro_dollars: int | None, at: int, tokens: int = 0
+) -> None:
+    """A call that an earlier process made."""
+    spent = Spent(
+        purpose="turn",
+        model="good",
+        input_tokens=tokens,
+        cache_read_tokens=0,
+        cache_write_tokens=0,
+        output_tokens=0,
+        micro_dollars=micro_dollars,
+    )
+
+    def work(connection: Connection) -> None:
+        usage.insert(connection, spent, person_id=person_id, turn_id=None, now=at)
+
+    await database.write("pay", work)
+
+
+def spend(reservation: Reservation, micro_dollars: int) -> None:
+    reservation.settle("good", Usage(input_tokens=micro_dollars))
+
+
+async def refusal(opened: Ceilings, person_id: PersonId, **how: bool) -> CeilingReached:
+    with pytest.raises(CeilingReached) as caught:
+        await opened.reserve(person_id, ASKED, **how)
+    return caught.value
+
+
+async def test_what_was_spent_today_counts_and_yesterday_does_not(
+    database: Database, ann: PersonId
+) -> None:
+    await pay(database, ann, 9_000, MIDNIGHT - DAY - 1)
+    opened = ceilings(database, Clock(), person=money(5_000))
+    (await opened.reserve(ann, ASKED)).close()
+    await pay(database, ann, 5_000, MIDNIGHT - DAY)
+    refused = await refusal(ceilings(database, Clock(), person=money(5_000)), ann)
+    assert (refused.whose, refused.unit, refused.limit) == ("person", "money", 5_000)
+    assert refused.opens_at == MIDNIGHT
+
+
+async def test_a_person_at_the_ceiling_is_no_matter_to_others(
+    database: Database, ann: PersonId, bob: PersonId
+) -> None:
+    opened = ceilings(database, Clock(), person=money(5_000), house=money(100_000))
+    await pay(database, ann, 5_000, NOON)
+    await refusal(opened, ann)
+    (await opened.reserve(bob, ASKED)).close()
+
+
+async def test_the_house_stops_everybody(database: Database, ann: PersonId, bob: PersonId) -> None:
+    await pay(database, ann, 3_000, NOON)
+    await pay(database, bob, 2_000, NOON)
+    opened = ceilings(database, Clock(), person=money(5_000), house=money(5_000))
+    for person_id in (ann, bob):
+        assert (await refusal(opened, person_id)).whose == "house"
+
+
+async def test_the_day_opens_again_at_midnight(database: Database, ann: PersonId) -> None:
+    clock = Clock()
+    opened = ceilings(database, clock, person=money(5_000), house=money(5_000))
+    spend(await opened.reserve(ann, ASKED), 5_000)
+    clock.now = MIDNIGHT - 1
+    assert (await refusal(opened, ann)).opens_at == MIDNIGHT
+    clock.now = MIDNIGHT
+    (await opened.reserve(ann, ASKED)).close()
+
+
+async def test_a_day_is_that_of_the_persons_own_zone(
+    database: Database, ann: PersonId, bob: PersonId
+) -> None:
+    wishes = Wishes(
+        time_zone="Europe/Vienna",
+        language=None,
+        quiet_from=None,
+        quiet_until=None,
+        verbosity="normal",
+    )
+    await database.write("zone", lambda c: people.set_wishes(c, wishes, person_id=ann))
+    for person_id in (ann, bob):
+        await pay(database, person_id, 5_000, MIDNIGHT - DAY - 1)  # 00:59 in Vienna
+    opened = ceilings(database, Clock(), person=money(5_000))
+    assert (await refusal(opened, ann)).opens_at == MIDNIGHT - 3_600_000
+    (await opened.reserve(bob, ASKED)).close()
+
+
+async def test_a_call_without_a_price_counts_in_tokens(database: Database, ann: PersonId) -> None:
+    await pay(database, ann, 9_999, NOON, tokens=1_000_000)
+    opened = ceilings(database, Clock(), person=Ceiling(money=0, tokens=5_000))
+    reserved = await opened.reserve(ann, UNPRICED)
+    reserved.settle("llama", Usage(input_tokens=4_000, output_tokens=950))
+    with pytest.raises(CeilingReached) as caught:
+        await opened.reserve(ann, UNPRICED)
+    assert caught.value.unit == "tokens"
+    (await opened.reserve(ann, ASKED)).close()  # money is another ceiling
+
+
+async def test_what_costs_nothing_goes_on_at_the_ceiling(database: Database, ann: PersonId) -> None:
+    await pay(database, ann, 5_000, NOON)
+    opened = ceilings(database, Clock(), person=money(5_000))
+    (await opened.reserve(ann, replace(ASKED, model="free"))).close()
+
+
+async def test_near_the_ceiling_the_cheap_model_answers(database: Database, ann: PersonId) -> None:
+    opened = ceilings(database, Clock(), person=money(10_000))
+    first = await opened.reserve(ann, ASKED, cheap="cheap")
+    assert (first.request.model, first.is_thrifty) == ("good", False)
+    spend(first, 7_999)
+    second = await opened.reserve(ann, ASKED, cheap="cheap")
+    assert second.request.model == "good"
+    spend(second, 1)
+    third = await opened.reserve(ann, ASKED, cheap="cheap")
+    assert (third.request.model, third.is_thrifty) == ("cheap", True)
+    assert third.request.messages == ASKED.messages
+
+
+async def test_background_work_stops_before_anybody_else(database: Database, ann: PersonId) -> None:
+    opened = ceilings(database, Clock(), person=money(10_000))
+    spend(await opened.reserve(ann, ASKED, is_background=True), 8_000)
+    await refusal(opened, ann, is_background=True)
+    (await opened.reserve(ann, ASKED)).close()
+
+
+async def test_what_others_have_reserved_is_waited_for(database: Database, ann: PersonId) -> None:
+    opened = ceilings(database, Clock(), person=money(1_200))
+    first = await opened.reserve(ann, ASKED)
+    second = asyncio.create_task(opened.reserve(ann, ASKED))
+    await opened.look(ann)
+    assert not second.done()
+    spend(first, 50)
+    spend(await second, 50)
+
+
+async def test_one_call_alone_may_begin_though_its_most_does_not_fit(
+    database: Database, ann: PersonId
+) -> None:
+    opened = ceilings(database, Clock(), person=money(500))
+    first = await opened.reserve(ann, ASKED)
+    first.close()
+    opened = ceilings(database, Clock(), person=money(9))
+    await refusal(opened, ann)  # not even the least of it does
+
+
+async def test_a_call_that_failed_gives_everything_back_and_one_that_broke_off_the_unused(
+    database: Database, ann: PersonId
+) -> None:
+    opened = ceilings(database, Clock(), person=money(10_000))
+    (await opened.reserve(ann, ASKED)).close()
+    assert (await opened.look(ann))[0].spent.micro_dollars == 0
+    reserved = await opened.reserve(ann, ASKED)
+    reserved.close(streamed=400)
+    reserved.close(streamed=400)
+    assert (await opened.look(ann))[0].spent.micro_dollars == 10 + 100
+
+
+async def test_a_crash_leaves_no_reservation_behind(database: Database, ann: PersonId) -> None:
+    crashed = ceilings(database, Clock(), person=money(1_200))
+    await crashed.reserve(ann, ASKED)
+    started = ceilings(database, Clock(), person=money(1_200))
+    async with asyncio.timeout(1):
+        (await started.reserve(ann, ASKED)).close()
+
+
+async def test_whoever_gives_up_waiting_holds_nothing(database: Database, ann: PersonId) -> None:
+    opened = ceilings(database, Clock(), person=money(1_200))
+    first = await opened.reserve(ann, ASKED)
+    waiting = asyncio.create_task(opened.reserve(ann, ASKED))
+    await opened.look(ann)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    first.close()
+    async with asyncio.timeout(1):
+        (await opened.reserve(ann, ASKED)).close()
+
+
+async def test_what_a_joined_account_spent_comes_in(database: Database, ann: PersonId) -> None:
+    clock = Clock()
+    opened = ceilings(database, clock, person=money(5_000))
+    spend(await opened.reserve(ann, ASKED), 1_000)
+    await pay(database, ann, 5_000, NOON)
+    clock.now += 60_000
+    await refusal(opened, ann)
+
+
+@pytest.mark.parametrize("cost", [25, 40, 1_125])
+@pytest.mark.parametrize("whose", ["person", "house"])
+async def test_fifty_turns_at_once_do_not_overrun_a_ceiling(
+    database: Database, ann: PersonId, bob: PersonId, whose: str, cost: int
+) -> None:
+    """Each makes calls until it is refused; all of them together stay below the ceiling, but
+    for what nobody could know of one call."""
+    limit = money(5_000)
+    opened = ceilings(database, Clock(), **{whose: limit})
+    made: list[int] = []
+    running = 0
+
+    async def turn(number: int) -> None:
+        nonlocal running
+        while True:
+            try:
+                reserved = await opened.reserve(
+                    ann if whose == "person" or number % 2 else bob, ASKED
+                )
+            except CeilingReached:
+                return
+            running += 1
+            for _ in range(number % 4):
+                await asyncio.sleep(0)
+            if number % 7 == 0:
+                reserved.close()  # the provider was busy
+                running -= 1
+                return
+            spend(reserved, cost)
+            running -= 1
+            made.append(cost)
+
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+        for number in range(50):
+            group.create_task(turn(number))
+    assert running == 0
+    assert sum(made) <= 5_000 + 1_125 - 10
+    assert sum(made) > 5_000 - max(cost, 10), "what is left was of use to nobody"
