@@ -1,5 +1,8 @@
 """What all wires over HTTP here do alike: connect, read up to a bound, tell what broke."""
 
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
 import aiohttp
 
 from adapters.errors import AdapterError, Unreachable
@@ -15,6 +18,17 @@ _CHUNK = 65_536
 def make_connector(connections: int) -> aiohttp.TCPConnector:
     """At most so many connections at once, none of them kept until it is stale."""
     return aiohttp.TCPConnector(limit=connections, keepalive_timeout=_IDLE)
+
+
+def has_proxy(address: str) -> bool:
+    """Whether the environment names a proxy for an address.
+
+    Where it does not, a session has no reason to trust the environment: it would look for one at
+    every call, in a thread, and read `~/.netrc` besides, whose passwords are not for bots.
+    """
+    parts = urlsplit(address)
+    is_direct = parts.hostname is None or proxy_bypass(parts.hostname)
+    return not is_direct and parts.scheme in getproxies()
 
 
 async def read_at_most(answer: aiohttp.ClientResponse, most_bytes: int) -> bytes | None:

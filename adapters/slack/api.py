@@ -25,7 +25,7 @@ from adapters.errors import (
     Unreachable,
     Unsure,
 )
-from adapters.http import CONNECT_TIMEOUT, make_connector, name_mishap, read_wait
+from adapters.http import CONNECT_TIMEOUT, has_proxy, make_connector, name_mishap, read_wait
 from adapters.slack.events import Me, Person
 from adapters.slack.refusals import (
     MissingScope,
@@ -63,15 +63,14 @@ class Api:
         self.web = AsyncWebClient(
             token=settings.bot_token, base_url=settings.base_url, retry_handlers=[]
         )
-        # The SDK knows no NO_PROXY; the session, which reads the environment itself, does.
-        self.web.proxy = None
+        self.web.proxy = None  # the SDK knows no NO_PROXY
 
     async def __aenter__(self) -> Self:
         self._session = self.web.session = aiohttp.ClientSession(
             connector=make_connector(_CONNECTIONS),
             timeout=aiohttp.ClientTimeout(total=_ANSWER_TIMEOUT, connect=CONNECT_TIMEOUT),
             cookie_jar=aiohttp.DummyCookieJar(),
-            trust_env=True,
+            trust_env=has_proxy(self._settings.base_url),
         )
         return self
 
