@@ -28,6 +28,7 @@ from agent_core.tools.settings import SettingsTool
 from agent_core.tools.toolbox import Toolbox
 from gateway import assembly, collector
 from gateway.access import Access
+from gateway.asking import Asking
 from gateway.background import Background
 from gateway.clock import now
 from gateway.commands.catalog import COMMANDS, HIDDEN
@@ -198,17 +199,18 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         now=now,
         answerers=joining.answerers(),
     )
+    asking = Asking(database=database, delivery=delivery, questions=questions, now=now)
     running = Turns(
         database=database,
-        agent=_make_agent(parts, questions),
+        agent=_make_agent(parts, asking),
         delivery=delivery,
-        questions=questions,
+        asking=asking,
         zone=parts.zone,
         now=now,
     )
     gate = FairGate(at_once=settings.turns.at_once, per_person=settings.turns.per_person)
     rooms = Rooms(database=database, adapters=adapters, now=now)
-    lanes = Lanes(group=group, turns=running, gate=gate, questions=questions, rooms=rooms)
+    lanes = Lanes(group=group, turns=running, gate=gate, asking=asking, rooms=rooms)
     house = House(
         database=database,
         identity=parts.identity,
@@ -239,6 +241,7 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         lanes=lanes,
         delivery=delivery,
         questions=questions,
+        asking=asking,
         claim_code=claim_code,
         started=time.monotonic(),
     )
@@ -260,7 +263,7 @@ def _make_unpacking(
     )
 
 
-def _make_agent(parts: _Parts, questions: Questions) -> Agent:
+def _make_agent(parts: _Parts, asking: Asking) -> Agent:
     database, memory = parts.database, parts.memory
     shared = (AskTool(asking), *parts.tools)
     wishes = SettingsTool(database, changed=parts.identity.forget_known)
@@ -327,8 +330,8 @@ async def _drain(gateway: Gateway) -> None:
     gateway.lanes.drain()
     with suppress(TimeoutError):
         async with asyncio.timeout(gateway.settings.turns.drain_seconds):
-            while not (gateway.is_at_rest() or gateway.waits_for_people()):  # noqa: ASYNC110
-                await asyncio.sleep(_POLL)  # four rooms, each in its own time
+            while not gateway.is_at_rest():  # noqa: ASYNC110 - three rooms, each in its own time
+                await asyncio.sleep(_POLL)
 
 
 def _background(parts: _Parts) -> Background:

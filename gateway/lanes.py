@@ -13,9 +13,9 @@ from agent_core.ids import ConversationId, InboxId, PersonId, TurnId
 from agent_core.state.people import Person
 from agent_core.state.turns import Turn
 from gateway import translate
+from gateway.asking import Asking
 from gateway.fairness import FairGate
 from gateway.freshness import OutOfDate
-from gateway.questions import Questions
 from gateway.reins import Reins
 from gateway.rooms import Rooms
 from gateway.suspicion import wait_before
@@ -76,18 +76,18 @@ class Lanes:
         group: asyncio.TaskGroup,
         turns: Turns,
         gate: FairGate,
-        questions: Questions,
+        asking: Asking,
         rooms: Rooms,
     ) -> None:
         self._turns = turns
         self._rooms = rooms
-        self._questions = questions
+        self._asking = asking
         self._look_again: Callable[[Sequence[InboxId]], None] = _forget
         self._gate = gate
         self._workers: Workers[ConversationId, Job] = Workers(group, self._serve, self._fail)
         self._reins: dict[ConversationId, Reins] = {}
         self._draining = asyncio.Event()
-        questions.heed(self._is_spoken_to)
+        asking.heed(self._is_spoken_to)
 
     def on_stale(self, look_again: Callable[[Sequence[InboxId]], None]) -> None:
         """Whom to give events that turned out to be somebody else's by now."""
@@ -101,7 +101,7 @@ class Lanes:
         reins = self._reins.get(pending.conversation.id)
         self._workers.put(pending.conversation.id, pending)
         if reins and reins.active and reins.asker == pending.person.id and not pending.is_held:
-            self._questions.interrupt(reins.active.id)
+            self._asking.interrupt(reins.active.id)
 
     def take_up(self, turn: Turn) -> None:
         """Go on with a turn of an earlier process."""
@@ -164,7 +164,7 @@ class Lanes:
         Those that wait for an answer are left now: it may be long in coming.
         """
         self._draining.set()
-        self._questions.close()
+        self._asking.close()
 
     def is_idle(self) -> bool:
         """True while no lane has work."""

@@ -54,6 +54,8 @@ class Presenter:
         """The message that may have the sign."""
         self._has_shown_eyes = False
         self._steps: dict[str, Step] = {}
+        self._said = ""
+        """What was said last before tools ran; it may be on show still."""
         self.text = ""
         """What has been said of the present answer so far."""
         self.tools: list[str] = []
@@ -68,7 +70,7 @@ class Presenter:
             self.text += event.delta
             self._plan_words()
         elif isinstance(event, TextReset):
-            self.text = ""
+            self._said, self.text = self.text or self._said, ""
         elif isinstance(event, ToolStarted):
             self.tools.append(event.name)
             self._note_step(event.call_id, event.name, "running")
@@ -86,9 +88,6 @@ class Presenter:
         self._unsee()
         self._adapter, self._debt = adapter, debt
         self._live, self._status = LiveText(debt), LiveText(_as_status(debt))
-        if self._sign_at:
-            self._sign_at.cancel()
-        self._sign_at = self._loop.call_later(_FIRST_SIGN, self._give_sign)
         if self.text.strip():
             self._plan_words()
         if self._steps:
@@ -96,6 +95,13 @@ class Presenter:
         if self._sign_at:
             self._sign_at.cancel()
             self._give_sign()
+
+    def turn_page(self) -> str:
+        """Say what comes in a message of its own from now on; gives the words before that."""
+        self._live.is_over = True
+        self._live = LiveText(self._debt)
+        words, self._said = mend_text(self.text or self._said), ""
+        return words
 
     def close(self) -> None:
         """Show nothing more; the final words go through the outbox."""

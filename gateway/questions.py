@@ -1,25 +1,21 @@
 """Questions to people: asked with buttons, answered once, and only by whom they are for."""
 
-import asyncio
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from adapters.ids import Address
 from agent_core.ids import InboxId, PersonId, QuestionId, TurnId
-from agent_core.state import inbox, outbox, people, questions, turns
+from agent_core.state import inbox, outbox, people, questions
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.people import Person
-from agent_core.state.questions import Choice, Kind, NewQuestion, Question
-from agent_core.tools.asking import Answer, Inquiry, LeftOpen
+from agent_core.state.questions import Kind, NewQuestion, Question
 from gateway import hours, question_forms, translate, wording
 from gateway.delivery import Delivery
 from gateway.question_forms import choice_of
 
 _MOST_REFUSED = 4096
-_PATIENCE = 600_000
-"""Milliseconds that a turn waits for an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,10 +52,6 @@ Find = Callable[[Connection], tuple[Question, str] | None]
 """Finds the question that a reaction is to, and the key of the choice in it."""
 
 
-Work = Callable[[Connection], tuple[Question | None, list[OutboxRow]]]
-"""What is written about a question, and the messages that it makes owed."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Taken:
     """What a reaction came to. `is_used` says that it was one to a question, and is done."""
@@ -71,7 +63,7 @@ class _Taken:
 
 
 class Questions:
-    """All open questions, and the turns that wait for an answer."""
+    """All open questions; see `asking` for the turns that wait for an answer."""
 
     def __init__(
         self,
@@ -95,27 +87,17 @@ class Questions:
         }
         self._asked: set[PersonId] = set()
         """People who may have something open; nobody else's words are looked at."""
-        self._waiting: dict[QuestionId, asyncio.Future[str]] = {}
-        self._turns_of: dict[QuestionId, TurnId] = {}
         self._refused: set[tuple[QuestionId, PersonId]] = set()
         """Who was told that a question is not theirs; once is enough."""
-        self._is_spoken_to: Callable[[TurnId], bool] = _is_left_alone
-        self._is_open = True
+        self._tell: Callable[[QuestionId, str], None] = _tell_nobody
 
     async def start(self) -> None:
         """Learn who was asked something by an earlier process. Raises `StoreError`."""
         self._asked.update(await self._database.read(questions.list_asked))
 
-    def heed(self, is_spoken_to: Callable[[TurnId], bool]) -> None:
-        """Who knows whether a running turn's person has written what it has not read yet."""
-        self._is_spoken_to = is_spoken_to
-
-    def close(self) -> None:
-        """The house goes out: turns that wait for an answer are left, their questions open."""
-        self._is_open = False
-        for waiting in self._waiting.values():
-            if not waiting.done():
-                waiting.set_exception(LeftOpen())
+    def on_answer(self, tell: Callable[[QuestionId, str], None]) -> None:
+        """Whom to tell of answers: the question, and the key of the choice."""
+        self._tell = tell
 
     def pose(self, connection: Connection, new: NewQuestion, now: int) -> list[OutboxRow]:
         """Keep a question and owe the message that asks it; in the caller's transaction."""
@@ -124,50 +106,6 @@ class Questions:
         if outbox.find_of_question(connection, question_id=question.id):
             return []
         return self._owe(connection, question, now)
-
-    async def ask(self, inquiry: Inquiry) -> Choice | Answer:
-        """Ask on behalf of a running turn, and wait; see `Inquirer`."""
-        now = self._now()
-        turn_id, call_id = inquiry.turn_id, inquiry.call_id
-        is_spoken_to = self._is_spoken_to(turn_id)
-
-        def work(connection: Connection) -> tuple[Question | None, list[OutboxRow]]:
-            known = questions.find_of_call(connection, turn_id=turn_id, call_id=call_id)
-            if known or is_spoken_to:
-                return known, []  # what they wrote may be the answer: that is read first
-            turn = turns.find(connection, turn_id=turn_id)
-            assert turn is not None  # noqa: S101 - no turn is ever deleted
-            new = NewQuestion(
-                person_id=inquiry.person_id,
-                kind=inquiry.kind,
-                text=inquiry.text,
-                choices=inquiry.choices,
-                secret=make_secret(),
-                place=(turn.platform, turn.chat),
-                expires_at=now + _PATIENCE,
-                turn_id=turn_id,
-                call_id=call_id,
-            )
-            rows = self.pose(connection, new, now)
-            return questions.ask(connection, new, now=now), rows
-
-        question = await self._see_through("questions.ask", work)
-        if question is None:
-            return "interrupted"
-        if question.state == "open":
-            return await self._wait(question)
-        return choice_of(question, question.answer) or "late"
-
-    def count_turns(self) -> int:
-        """How many turns wait for an answer now."""
-        waiting = (key for key, one in self._waiting.items() if not one.done())
-        return len({self._turns_of[key] for key in waiting if key in self._turns_of})
-
-    def interrupt(self, turn_id: TurnId) -> None:
-        """The person wrote something else: whoever waits in this turn waits no longer."""
-        for question_id, waiting in self._waiting.items():
-            if not waiting.done() and self._turns_of.get(question_id) == turn_id:
-                waiting.set_result("interrupted")
 
     async def press(self, reaction: Reaction, key: str) -> None:
         """Take a press of one of our buttons. Raises `StoreError`.
@@ -226,52 +164,6 @@ class Questions:
             rows += self._owe(connection, moved, now)
         return rows
 
-    async def _wait(self, question: Question) -> Choice | Answer:
-        if not self._is_open:
-            raise LeftOpen
-        if question.turn_id is not None and self._is_spoken_to(question.turn_id):
-            return await self._give_up(question, "interrupted")
-        waiting = asyncio.get_running_loop().create_future()
-        self._waiting[question.id] = waiting
-        if question.turn_id is not None:
-            self._turns_of[question.id] = question.turn_id
-        seconds = max(0.0, (question.expires_at - self._now()) / 1000)
-        try:
-            async with asyncio.timeout(seconds):
-                said = await waiting
-        except TimeoutError:
-            said = "late"
-        finally:
-            del self._waiting[question.id]
-            self._turns_of.pop(question.id, None)
-        chosen = choice_of(question, said)
-        if chosen:
-            return chosen
-        return await self._give_up(question, "interrupted" if said == "interrupted" else "late")
-
-    async def _give_up(self, question: Question, why: Answer) -> Choice | Answer:
-        """Nobody waits any more: end the question, unless it was answered just now."""
-        now = self._now()
-        words = wording.QUESTION_OVER if why == "interrupted" else wording.QUESTION_LATE
-
-        def work(connection: Connection) -> tuple[Question | None, list[OutboxRow]]:
-            if questions.end(connection, question_id=question.id, now=now):
-                return None, _close(connection, question, words)
-            return questions.find(connection, question_id=question.id), []
-
-        answered = await self._see_through("questions.end", work)
-        return (choice_of(question, answered.answer) if answered else None) or why
-
-    async def _see_through(self, name: str, work: Work) -> Question | None:
-        """Write, and deliver what is owed then, even if the turn is stopped meanwhile."""
-
-        async def carry_out() -> Question | None:
-            question, rows = await self._database.write(name, work)
-            self._delivery.owe(rows)
-            return question
-
-        return await asyncio.shield(carry_out())
-
     async def _take(self, reaction: Reaction, find: Find, *, is_press: bool) -> bool:
         """Settle what somebody said or pressed; False for words that are no answer any more."""
         now = self._now()
@@ -296,10 +188,7 @@ class Questions:
         if taken.refused:
             self._note_refusal(taken.refused)
         if taken.answered:
-            question_id, key = taken.answered
-            waiting = self._waiting.get(question_id)
-            if waiting and not waiting.done():
-                waiting.set_result(key)
+            self._tell(*taken.answered)
         return taken.is_used
 
     def _refuse(
@@ -367,9 +256,8 @@ def _is_asked_there(question: Question, reaction: Reaction) -> bool:
     return is_same and question.platform == reaction.platform
 
 
-def _is_left_alone(_: TurnId) -> bool:
-    """Where nobody tells, nobody has written anything."""
-    return False
+def _tell_nobody(_: QuestionId, __: str) -> None:
+    """Where nobody waits, an answer only stands in the database."""
 
 
 def _close(connection: Connection, question: Question, words: str) -> list[OutboxRow]:

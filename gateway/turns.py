@@ -25,7 +25,6 @@ from gateway.asking import Asking
 from gateway.delivery import Delivery
 from gateway.freshness import find_asked
 from gateway.presenter import Presenter
-from gateway.questions import Questions
 from gateway.reins import Reins
 from gateway.suspicion import is_convicted
 from gateway.translate import Pending, Place
@@ -55,7 +54,6 @@ class Turns:
         database: Database,
         agent: Agent,
         delivery: Delivery,
-        questions: Questions,
         asking: Asking,
         zone: str,
         now: Callable[[], int],
@@ -64,7 +62,7 @@ class Turns:
         self._agent = agent
         self._delivery = delivery
         self._adapters = delivery.adapters
-        self._questions = questions
+        self._questions = asking.questions
         self._asking = asking
         self._zone = zone
         self._now = now

@@ -13,7 +13,7 @@ from agent_core.ids import ConversationId
 from agent_core.state import inbox, people, turns
 from agent_core.state.database import Connection, Database
 from agent_core.transcript import ToolResultPart
-from gateway import questions as questions_module
+from gateway import asking as asking_module
 from gateway import wording
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel, ask, call, say
@@ -53,7 +53,7 @@ async def asked(chat: FakeChat, text: str = "Which colour?") -> Shown:
 
 async def waiting(house: House, text: str = "Which colour?") -> Shown:
     """The question, once the turn waits for its answer."""
-    await house.until(lambda: bool(house.gateway.questions._waiting))
+    await house.until(lambda: bool(house.gateway.asking._waiting))
     return await asked(house.chat, text)
 
 
@@ -88,6 +88,26 @@ async def test_a_press_answers_and_the_message_tells_of_it_without_buttons(tmp_p
         assert (first.labels, first.is_silent) == ([], False)
         assert second.text == "Blue it is."
         assert await count(house, "inbox", "state <> 'done'") == 0
+
+
+async def test_words_before_a_question_stay_and_the_answer_comes_below_it(tmp_path: Path) -> None:
+    chat = FakeChat()
+
+    async def shown() -> None:
+        await chat.sees_text("Let me see.")
+
+    delta, answer = ask(call("ask", ARGUMENTS), text="Let me see.")
+    words_first = [delta, shown, answer]
+    async with running(tmp_path, FakeModel(words_first, say("Blue it is.")), chat=chat) as house:
+        await house.chat.says("paint my room")
+        await waiting(house)
+        await house.chat.press("Blue")
+        await house.chat.sees_text("Blue it is.")
+        await house.at_rest()
+        texts = [shown.text for shown in chat.shown]
+        assert texts[0] == "Let me see."
+        assert texts[1].startswith("Which colour?")
+        assert texts[2:] == ["Blue it is."]
 
 
 @pytest.mark.parametrize("said", ["Blue", "blue!", "2", "2.", "o2", "  BLUE "])
@@ -168,7 +188,7 @@ async def test_a_message_kept_for_later_does_not_end_the_wait(tmp_path: Path) ->
         await waiting(house)
         await house.chat.says("/queue Red")
         await house.chat.sees_text(wording.QUEUED)
-        assert house.gateway.questions._waiting
+        assert house.gateway.asking._waiting
         await house.chat.press("Blue")
         await house.chat.sees_text("Later.")
         assert results(model, 1) == ["They chose: Blue"]
@@ -216,7 +236,7 @@ async def test_keys_that_were_made_up_change_nothing(tmp_path: Path) -> None:
         ):
             await house.chat.press_key(key, message.id)
         await house.until(house.gateway.intake.is_idle)
-        assert house.gateway.questions._waiting
+        assert house.gateway.asking._waiting
         assert message.labels == ["Red", "Blue"]
         assert await count(house, "inbox", "state = 'received'") == 0
         await house.chat.press("Red")
@@ -237,7 +257,7 @@ async def test_who_was_not_asked_is_told_so_once_and_owners_may_answer(tmp_path:
         await house.until(house.gateway.delivery.is_idle)
         refusals = [one for one in house.chat.shown if one.text == wording.QUESTION_NOT_YOURS]
         assert [one.is_silent for one in refusals] == [True]
-        assert house.gateway.questions._waiting
+        assert house.gateway.asking._waiting
         await house.chat.press("Blue", user="cleo", name="Cleo", direct=False)
         await house.chat.sees_text("So be it.")
         await house.at_rest()
@@ -252,7 +272,7 @@ async def test_words_of_others_in_the_room_are_no_answers(tmp_path: Path) -> Non
         await waiting(house)
         await house.chat.says("Blue", user="ben", name="Ben", **ROOM)
         await house.chat.sees_text("Hello Ben.")
-        assert house.gateway.questions._waiting
+        assert house.gateway.asking._waiting
         await house.chat.says("Blue", **ROOM)
         await house.chat.sees_text("So be it.")
 
@@ -265,7 +285,7 @@ async def test_strangers_are_met_with_silence(tmp_path: Path) -> None:
         await house.chat.press("Red", user="9", name="Nobody", direct=False)
         await house.until(house.gateway.intake.is_idle)
         assert len(house.chat.shown) == 1
-        assert house.gateway.questions._waiting
+        assert house.gateway.asking._waiting
         await house.chat.press("Blue", direct=False)
         await house.chat.sees_text("So be it.")
 
@@ -273,7 +293,7 @@ async def test_strangers_are_met_with_silence(tmp_path: Path) -> None:
 async def test_a_question_that_nobody_answers_ends_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(questions_module, "_PATIENCE", 50)
+    monkeypatch.setattr(asking_module, "_PATIENCE", 50)
     model = FakeModel(QUESTION, say("I took red."))
     async with running(tmp_path, model) as house:
         await house.chat.says("paint my room")
@@ -321,8 +341,8 @@ async def test_stop_ends_the_turn_and_its_question(tmp_path: Path) -> None:
         await house.at_rest()
         assert message.text == f"Which colour?\n\n{wording.QUESTION_OVER}"
         assert message.labels == []
-        assert not house.gateway.questions._waiting
-        assert not house.gateway.questions._turns_of
+        assert not house.gateway.asking._waiting
+        assert not house.gateway.asking._turns_of
 
 
 async def test_a_stop_in_the_moment_the_wait_ends_leaves_no_buttons_behind(
@@ -348,7 +368,7 @@ async def test_a_stop_in_the_moment_the_wait_ends_leaves_no_buttons_behind(
         await house.until(house.gateway.delivery.is_idle)
         await house.gateway.database.write("prepare", prepare)
         turn = (await house.read(turns.list_running))[0]
-        house.gateway.questions.interrupt(turn.id)
+        house.gateway.asking.interrupt(turn.id)
         await house.until(reached.is_set)
         assert house.gateway.lanes.stop(_talk())
         await house.until(lambda: not house.gateway.lanes._reins[_talk()].presenter)
@@ -443,7 +463,7 @@ async def test_two_questions_at_once_are_two_messages_with_answers_of_their_own(
     model = FakeModel(ask(call("ask", ARGUMENTS), call("ask", other, "c2")), say("Done."))
     async with running(tmp_path, model) as house:
         await house.chat.says("paint")
-        await house.until(lambda: len(house.gateway.questions._waiting) == 2)
+        await house.until(lambda: len(house.gateway.asking._waiting) == 2)
         await house.chat.sees(2)
         await house.chat.says("Hall")
         await house.chat.press("Red")
@@ -461,7 +481,7 @@ async def test_a_restart_asks_once_and_holds_nothing_up(tmp_path: Path) -> None:
     chat.inlet = None
     model = FakeModel(say("Blue it is."))
     async with running(tmp_path, model, chat=chat) as house:
-        await house.until(lambda: bool(house.gateway.questions._waiting))
+        await house.until(lambda: bool(house.gateway.asking._waiting))
         await house.until(house.gateway.delivery.is_idle)
         assert len(chat.shown) == 1
         turn = (await house.read(turns.list_running))[0]
