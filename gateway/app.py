@@ -82,6 +82,7 @@ class Gateway:
     lanes: Lanes
     delivery: Delivery
     questions: Questions
+    asking: Asking
     claim_code: str | None
     """A code to claim the bot with, if no owner has an account on a chat platform yet."""
     started: float
@@ -94,7 +95,7 @@ class Gateway:
     def waits_for_people(self) -> bool:
         """True while every turn waits for an answer, which the next process can do as well."""
         is_rest_idle = self.intake.is_idle() and self.delivery.is_idle()
-        return is_rest_idle and self.questions.count_turns() == len(self.lanes)
+        return is_rest_idle and self.asking.count_turns() == len(self.lanes)
 
 
 Companion = Callable[[Gateway], Coroutine[object, object, None]]
@@ -264,11 +265,11 @@ def _make_unpacking(
 
 def _make_agent(parts: _Parts, asking: Asking) -> Agent:
     database, memory = parts.database, parts.memory
-    shared = (AskTool(questions), *parts.tools)
+    shared = (AskTool(asking), *parts.tools)
     wishes = SettingsTool(database, changed=parts.identity.forget_known)
     toolboxes = Toolboxes(
-        private=Toolbox((*private_tools(database, memory), wishes, *shared), inquirer=questions),
-        room=Toolbox((*room_tools(database, memory), *shared), inquirer=questions),
+        private=Toolbox((*private_tools(database, memory), wishes, *shared), inquirer=asking),
+        room=Toolbox((*room_tools(database, memory), *shared), inquirer=asking),
     )
     return Agent(
         setup=assembly.set_up_agent(parts.settings, parts.ceilings),

@@ -96,6 +96,14 @@ def owe_files(
     ]
 
 
+def keep_shown(connection: Connection, turn_id: TurnId, words: str) -> list[OutboxRow]:
+    """What a turn has said before it asks something stays; what it says then comes below."""
+    live = outbox.find_live(connection, turn_id=turn_id)
+    if live is None:
+        return []
+    return [outbox.settle_live(connection, outbox_id=live.id, body=words or live.body)]
+
+
 def leave(connection: Connection, turn_id: TurnId, words: str) -> list[OutboxRow]:
     """A running turn goes on elsewhere: what it showed here says so, and is final."""
     live = outbox.find_live(connection, turn_id=turn_id)

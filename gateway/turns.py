@@ -21,6 +21,7 @@ from agent_core.state.turns import Turn
 from agent_core.tools.asking import LeftOpen
 from agent_core.transcript import mend_text
 from gateway import hours, settling, translate, wording
+from gateway.asking import Asking
 from gateway.delivery import Delivery
 from gateway.freshness import find_asked
 from gateway.presenter import Presenter
@@ -53,6 +54,7 @@ class Turns:
         database: Database,
         agent: Agent,
         delivery: Delivery,
+        asking: Asking,
         zone: str,
         now: Callable[[], int],
     ) -> None:
@@ -61,6 +63,7 @@ class Turns:
         self._delivery = delivery
         self._adapters = delivery.adapters
         self._questions = asking.questions
+        self._asking = asking
         self._zone = zone
         self._now = now
 
@@ -287,6 +290,7 @@ class Turns:
             opened=opened,
             verbosity=active.person.verbosity,
         )
+        self._asking.shown_by(active.id, presenter)
         if reins.is_resumed:
             presenter.assume_seen()
         try:
@@ -304,6 +308,7 @@ class Turns:
             ended = TurnEnded(ending="suspended", text="")
         finally:
             presenter.close()
+            self._asking.shown_by(active.id, None)
             reins.presenter = None
         return ended, presenter.tools
 
