@@ -25,6 +25,7 @@ from adapters.abilities import (
     CanShowSteps,
     CanType,
     CountsTogether,
+    SpellsCommands,
 )
 from adapters.contract import ChatAdapter, Inlet
 from adapters.ids import Address, PlatformMessageId
@@ -43,6 +44,7 @@ ABILITIES: tuple[type, ...] = (
     CanShowSteps,
     CanType,
     CountsTogether,
+    SpellsCommands,
 )
 
 Place = Literal["direct", "room", "thread"]

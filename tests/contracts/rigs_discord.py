@@ -10,7 +10,16 @@ from adapters.discord.adapter import DiscordAdapter
 from adapters.discord.settings import DiscordSettings
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import OutboundFile
-from tests.contracts.rig import ABILITIES, CanShowSteps, CountsTogether, Place, Rig, Trait, until
+from tests.contracts.rig import (
+    ABILITIES,
+    CanShowSteps,
+    CountsTogether,
+    Place,
+    Rig,
+    SpellsCommands,
+    Trait,
+    until,
+)
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
 from tests.emulators.discord_shapes import Sent
@@ -23,7 +32,7 @@ _DEFERRED_UPDATE = 6
 class DiscordRig:
     """Anna, who talks to the bot alone and in a server."""
 
-    abilities = frozenset(ABILITIES) - {CanShowSteps, CountsTogether}
+    abilities = frozenset(ABILITIES) - {CanShowSteps, CountsTogether, SpellsCommands}
     traits = frozenset[Trait]({"edits", "rooms", "limits", "marks"})
     room_people = 3
     ways_to_go = ("blocked", "deleted", "kicked")

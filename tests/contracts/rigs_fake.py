@@ -4,7 +4,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from adapters.abilities import CanEdit, CanFind, CanShowMenu, CanShowSteps, CanType, CountsTogether
+from adapters.abilities import (
+    CanEdit,
+    CanFind,
+    CanShowMenu,
+    CanShowSteps,
+    CanType,
+    CountsTogether,
+    SpellsCommands,
+)
 from adapters.errors import RateLimited, Unreachable, Unsure
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import OutboundFile
@@ -138,7 +146,7 @@ class FakeRig:
 @asynccontextmanager
 async def fake(_: Path) -> AsyncIterator[Rig]:
     """The fake with every ability but lists of steps."""
-    yield FakeRig(FakeChat, frozenset(ABILITIES) - {CanShowSteps, CountsTogether})
+    yield FakeRig(FakeChat, frozenset(ABILITIES) - {CanShowSteps, CountsTogether, SpellsCommands})
 
 
 @asynccontextmanager

@@ -9,7 +9,7 @@ from adapters.ids import Address, PlatformMessageId
 from adapters.messages import OutboundFile
 from adapters.telegram.adapter import TelegramAdapter
 from adapters.telegram.settings import TelegramSettings
-from tests.contracts.rig import ABILITIES, CanShowSteps, Place, Rig, Trait, until
+from tests.contracts.rig import ABILITIES, CanShowSteps, Place, Rig, SpellsCommands, Trait, until
 from tests.emulators import telegram_faults as faults
 from tests.emulators.telegram import TelegramEmulator
 from tests.emulators.telegram_media import document
@@ -28,7 +28,7 @@ _GONE = {
 class TelegramRig:
     """Anna, who talks to the bot alone and in a forum."""
 
-    abilities = frozenset(ABILITIES) - {CanShowSteps}
+    abilities = frozenset(ABILITIES) - {CanShowSteps, SpellsCommands}
     traits = frozenset[Trait]({"edits", "rooms", "limits"})
     room_people = 3
     ways_to_go = tuple(_GONE)
