@@ -62,7 +62,7 @@ class Titles:
         def work(connection: Connection) -> None:
             sessions.set_title(connection, session_id=session_id, title=title)
             if answer:
-                spent = bill(answer, "title", self._ceilings.prices.cost)
+                spent = bill(answer.model, answer.usage, "title", self._ceilings.prices.cost)
                 usage.insert(connection, spent, person_id=person_id, turn_id=None, now=now)
 
         await self._database.write("titles.give", work)

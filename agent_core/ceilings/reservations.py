@@ -6,14 +6,15 @@ from dataclasses import dataclass, replace
 
 from agent_core.ceilings.days import Day, day_of
 from agent_core.ceilings.till import Ceiling, Need, Till, Unit
-from agent_core.errors import CeilingReached
+from agent_core.errors import CeilingReached, StoreError
 from agent_core.ids import PersonId
+from agent_core.models.billing import bill
 from agent_core.models.contract import ModelRequest, Usage
 from agent_core.models.estimate import estimate_input
 from agent_core.models.prices import Prices
 from agent_core.state import people, usage
 from agent_core.state.database import Connection, Database
-from agent_core.state.usage import Charged
+from agent_core.state.usage import Charged, Spent
 
 _FRESH = 60_000
 """Milliseconds for which what was read stands; accounts are joined and clocks set rarely."""
@@ -41,16 +42,17 @@ class Reservation:
     def __init__(
         self,
         ceilings: "Ceilings",
-        tills: tuple[Till, ...],
-        request: ModelRequest,
-        need: Need,
+        person_id: PersonId,
+        tills: tuple[Till, Till],
+        wish: tuple[ModelRequest, Need],
         *,
         is_thrifty: bool,
     ) -> None:
-        self.request = request
+        self.request, need = wish
         """What to ask: what was wished for, or the same of the cheap model."""
         self.is_thrifty = is_thrifty
         """True where the cheap model answers because a ceiling is near."""
+        self._person_id = person_id
         self._tills = tills
         self._need = need
         self._ceilings = ceilings
@@ -71,14 +73,17 @@ class Reservation:
         """Give back what was not settled.
 
         A call of which `streamed` characters came before it broke off was begun and is
-        billed by its provider: the least that it can have cost stays spent for the day.
+        billed by its provider: the least that it can have cost is spent, and gets its row.
         """
-        if self._is_open and streamed:
-            tokens = -(-streamed // _CHARACTERS)
-            sent = estimate_input(self.request)
-            self.settle(self.request.model, Usage(cache_read_tokens=sent, output_tokens=tokens))
-        else:
+        if not (self._is_open and streamed):
             self._close(self._need.unit, 0)
+            return
+        taken = Usage(
+            cache_read_tokens=estimate_input(self.request),
+            output_tokens=-(-streamed // _CHARACTERS),
+        )
+        self._ceilings.note_broken(self._person_id, self.request.model, taken)
+        self.settle(self.request.model, taken)
 
     def _close(self, unit: Unit, amount: int) -> None:
         if not self._is_open:
@@ -92,7 +97,7 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """How a person stands, and, with `whose` of the house, everybody together."""
+    """How a person stands today, or everybody together."""
 
     day: Day
     spent: Charged
@@ -103,8 +108,15 @@ class Ceilings:
     """Keeps the tills of everybody. One for a process; reservations end with it."""
 
     def __init__(
-        self, *, rules: Rules, prices: Prices, database: Database, now: Callable[[], int]
+        self,
+        *,
+        rules: Rules,
+        prices: Prices,
+        database: Database,
+        now: Callable[[], int],
+        patience: float = _LONGEST_WAIT,
     ) -> None:
+        """`patience` is how long a call waits for what others have reserved, in seconds."""
         self.rules = rules
         self.prices = prices
         self._database = database
@@ -112,7 +124,10 @@ class Ceilings:
         self._house = Till("house", rules.house)
         self._people: dict[PersonId, Till] = {}
         self._read_at: dict[PersonId, int] = {}
+        self._patience = patience
         self._changed = asyncio.Event()
+        self._broken: list[tuple[PersonId, Spent, int]] = []
+        """Rows of calls that broke off, written before the next call is made."""
 
     async def reserve(
         self,
@@ -127,29 +142,49 @@ class Ceilings:
         Near a ceiling the model `cheap` is chosen instead; background work is refused there.
         While others have reserved what is left, it waits. Raises `CeilingReached`, `StoreError`.
         """
+        await self._write_broken()
         wishes = self._measure(request, cheap)
-        shut: CeilingReached | None = None
-        try:
-            async with asyncio.timeout(_LONGEST_WAIT):
-                while True:
-                    tills = await self._open(person_id)
-                    changed = self._changed
-                    found = self._choose(tills, wishes, is_background=is_background)
-                    if isinstance(found, Reservation):
-                        return found
-                    shut = found.shut
-                    if not found.may_wait:
-                        raise shut
+        until = asyncio.get_running_loop().time() + self._patience
+        while True:
+            tills = await self._open(person_id)
+            changed = self._changed
+            found = self._choose(tills, wishes, is_background=is_background)
+            if not isinstance(found, _Refusal):
+                is_thrifty = found is not wishes[0]
+                return Reservation(self, person_id, tills, found, is_thrifty=is_thrifty)
+            if not found.may_wait:
+                raise found.shut
+            try:
+                async with asyncio.timeout_at(until):
                     await changed.wait()
-        except TimeoutError:
-            if shut is None:
-                raise
-            raise shut from None
+            except TimeoutError:
+                raise found.shut from None
 
     async def look(self, person_id: PersonId) -> tuple[Standing, Standing]:
         """How a person stands today, and everybody together. Raises `StoreError`."""
+        await self._write_broken()
         person, house = await self._open(person_id)
         return _standing(person), _standing(house)
+
+    def note_broken(self, person_id: PersonId, model: str, taken: Usage) -> None:
+        """A call broke off that is billed all the same: it gets a row."""
+        spent = bill(model, taken, "broken", self.prices.cost)
+        self._broken.append((person_id, spent, self._now()))
+
+    async def _write_broken(self) -> None:
+        rows, self._broken = self._broken, []
+        if not rows:
+            return
+
+        def work(connection: Connection) -> None:
+            for person_id, spent, at in rows:
+                usage.insert(connection, spent, person_id=person_id, turn_id=None, now=at)
+
+        try:
+            await self._database.write("ceilings.broken", work)
+        except StoreError:
+            self._broken += rows
+            raise
 
     def tell_of_change(self) -> None:
         """Something was given back: those who wait look again."""
@@ -177,19 +212,19 @@ class Ceilings:
         wishes: list[tuple[ModelRequest, Need]],
         *,
         is_background: bool,
-    ) -> "Reservation | _Refusal":
-        """A reservation, or why there is none; nothing is awaited between look and taking."""
+    ) -> "tuple[ModelRequest, Need] | _Refusal":
+        """What there is room for, or why there is none. Nothing is awaited until it is taken."""
         percent = self.rules.cheap_from
         near = [till for till in tills if till.is_near(wishes[0][1], percent)]
         if near and is_background:
             return _Refusal(shut=_explain(near, wishes[0][1]), may_wait=False)
         may_wait, tight = False, near
-        for request, need in wishes[::-1] if near else wishes:
+        for wish in wishes[::-1] if near else wishes:
+            need = wish[1]
             verdicts = {till: till.judge(need) for till in tills}
             tight = [till for till, verdict in verdicts.items() if verdict != "room"]
             if not tight:
-                is_thrifty = request.model != wishes[0][0].model
-                return Reservation(self, tills, request, need, is_thrifty=is_thrifty)
+                return wish
             may_wait = may_wait or "shut" not in verdicts.values()
         shut = _explain(tight, need)
         return _Refusal(shut=shut, may_wait=may_wait and not is_background)

@@ -23,7 +23,9 @@ def ceilings(
     person: Ceiling = NONE,
     house: Ceiling = NONE,
     zone: str = "UTC",
+    patience: float = 60.0,
 ) -> Ceilings:
     """Ceilings that are near from 80 % on."""
     rules = Rules(person=person, house=house, cheap_from=80, zone=zone)
-    return Ceilings(rules=rules, prices=Prices(own=PRICED), database=database, now=now)
+    prices = Prices(own=PRICED)
+    return Ceilings(rules=rules, prices=prices, database=database, now=now, patience=patience)

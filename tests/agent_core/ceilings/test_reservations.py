@@ -222,6 +222,17 @@ async def test_a_call_that_failed_gives_everything_back_and_one_that_broke_off_t
     reserved.close(streamed=400)
     reserved.close(streamed=400)
     assert (await opened.look(ann))[0].spent.micro_dollars == 10 + 100
+    (line,) = await database.read(lambda c: usage.list_lines(c, person_id=ann, since=0))
+    assert (line.purpose, line.model, line.calls) == ("broken", "good", 1)
+    assert line.charged.micro_dollars == 110, "a stop and a start make nothing cheaper"
+
+
+async def test_what_others_hold_for_too_long_is_not_waited_for(
+    database: Database, ann: PersonId
+) -> None:
+    opened = ceilings(database, Clock(), person=money(1_200), patience=0.02)
+    await opened.reserve(ann, ASKED)
+    assert (await refusal(opened, ann)).opens_at == MIDNIGHT
 
 
 async def test_a_crash_leaves_no_reservation_behind(database: Database, ann: PersonId) -> None:
