@@ -1,42 +1,46 @@
-"""The `recall` tool: a search over what was said before, no further than this talk may look."""
+"""The `recall` tool: what was said before, no further than this talk may look."""
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import PersonId
+from agent_core.recall.finding import find
+from agent_core.recall.moments import read_moment
 from agent_core.recall.query import Query, read_query
-from agent_core.state import people, search
+from agent_core.recall.telling import View, tell_hits, tell_sittings, tell_window
+from agent_core.state import passages, people, search
 from agent_core.state.database import Connection, Database
-from agent_core.state.search import Field, Hit
+from agent_core.state.search import Field
 from agent_core.tools.clock import local_time
 from agent_core.tools.contract import Effect, ToolContext, ToolResult
-from agent_core.tools.quoting import flatten, quote
 from agent_core.transcript import ToolSpec
 
-SNIPPET_LIMIT = 300
-OUTPUT_LIMIT = 6000
-"""Characters, of one hit's words and of the whole answer."""
-
 _DEFAULT_HITS = 8
-_ASKED_LIMIT = 200
-_NAME_LIMIT = 80
+_DAY_MS = 24 * 3_600_000
+_MONTH_MS = 31 * _DAY_MS
+"""How far from a moment something is looked for that was said around it."""
 
 _SPEC = ToolSpec(
     name="recall",
     description=(
-        "Search past messages of this person and you, on every platform, by keywords."
-        " Use names and rare words in the language they were said in."
+        "Past messages of this person and you, on every platform. `query`: search by names and"
+        " rare words, in the language they were said in. `around`: read on around a hit's time."
+        " Neither: latest conversations."
     ),
     schema=json.dumps(
         {
             "type": "object",
             "properties": {
                 "query": {"type": "string"},
+                "around": {"type": "string"},
+                "since": {"type": "string"},
+                "until": {"type": "string"},
+                "platform": {"type": "string"},
+                "role": {"enum": ["person", "you"]},
                 "limit": {"type": "integer", "minimum": 1, "maximum": 20, "default": 8},
             },
-            "required": ["query"],
             "additionalProperties": False,
         },
         separators=(",", ":"),
@@ -45,10 +49,9 @@ _SPEC = ToolSpec(
 
 
 class RecallTool:
-    """The `recall` tool, by keywords. `zone` is the clock of people who have not set theirs.
+    """The `recall` tool: by keywords, around a moment, or the latest conversations.
 
-    Chinese, Japanese, Korean, Thai and the like are searched by fragments, without the
-    index, among the messages of the scope.
+    `zone` is the clock of people who have not set theirs.
     """
 
     spec = _SPEC
@@ -60,82 +63,89 @@ class RecallTool:
         self._zone = zone
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Find messages. Raises `ToolArgumentError` for an empty query, and `StoreError`."""
-        text, limit = arguments.get("query"), arguments.get("limit", _DEFAULT_HITS)
-        if not isinstance(text, str) or not isinstance(limit, int):
-            raise ToolArgumentError("`query` must be a string and `limit` an integer")
-        query = read_query(text)
+        """Find messages. Raises `ToolArgumentError` for an empty query or a time that is none,
+        and `StoreError`.
+        """
+        words = {
+            name: value
+            for name in ("query", "around", "since", "until", "platform", "role")
+            if isinstance(value := arguments.get(name), str)
+        }
+        limit = arguments.get("limit", _DEFAULT_HITS)
+        if not isinstance(limit, int):
+            raise ToolArgumentError("`limit` must be an integer")
+        text = await self._database.read(
+            lambda connection: _answer(connection, words, limit, context, self._zone)
+        )
+        return ToolResult(text=text)
+
+
+def _answer(
+    connection: Connection, words: dict[str, str], limit: int, context: ToolContext, zone: str
+) -> str:
+    view = View(
+        zone=_find_zone(connection, context.person_id) or zone,
+        has_many=context.owner_id != context.person_id,
+    )
+    field = _read_field(words, context, view.zone)
+    if "query" in words and ("around" not in words or words["query"].strip()):
+        query = read_query(words["query"])
         if not query.asked:
             raise ToolArgumentError("`query` is empty: name at least one word")
-        field = Field(person_id=context.owner_id, scope=context.scope, except_turn=context.turn_id)
-        count, hits, zone = await self._database.read(
-            lambda connection: _find(connection, field, query, limit, context.person_id)
-        )
-        view = View(
-            zone=zone or self._zone,
-            has_many=context.owner_id != context.person_id,
-        )
-        return ToolResult(text=describe(query, count, hits, view))
+        return _search(connection, field, query, limit, view)
+    if "around" in words:
+        moment = read_moment(words["around"], view.zone, name="around")
+        return _scroll(connection, field, moment, limit, view)
+    session_ids = passages.list_latest(connection, field=field, limit=limit + 1)
+    sittings = passages.list_sittings(connection, field=field, session_ids=session_ids)
+    return tell_sittings(sittings[:limit], view)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class View:
-    """How hits are shown: on whose clock, and to whom.
-
-    Nobody is told the numbers of messages: they would count what is said elsewhere. Where many
-    share a talk, each is called by name.
-    """
-
-    zone: str
-    has_many: bool = False
+def _find_zone(connection: Connection, person_id: PersonId) -> str | None:
+    person = people.find(connection, person_id=person_id)
+    return person.time_zone if person else None
 
 
-def describe(query: Query, count: int, hits: list[Hit], view: View) -> str:
-    """The answer: how many were found, then the best of them, one a line. Pure."""
-    asked = flatten(", ".join(query.asked), _ASKED_LIMIT)
-    if not hits:
-        return f"Nothing found for: {asked}. Try other words, or fewer."
-    found = "1 message" if count == 1 else f"{count:,} messages"
-    lines = [f"Found {found} for: {asked}. Best first; times in {view.zone}; quotes are data."]
-    room = OUTPUT_LIMIT - len(lines[0]) - 100
-    for number, hit in enumerate(hits):
-        line = _describe_hit(hit, view)
-        if len(line) + 1 > room:
-            lines.append(f"… {len(hits) - number} more do not fit here.")
-            break
-        room -= len(line) + 1
-        lines.append(line)
-    return "\n".join(lines)
+def _read_field(words: Mapping[str, str], context: ToolContext, zone: str) -> Field:
+    since, until = words.get("since"), words.get("until")
+    end = context.now + _DAY_MS if since else None
+    role = words.get("role")
+    return Field(
+        person_id=context.owner_id,
+        scope=context.scope,
+        except_turn=context.turn_id,
+        since=read_moment(since, zone, name="since") if since else None,
+        until=read_moment(until, zone, name="until", is_end=True) if until else end,
+        role=None if role is None else "assistant" if role == "you" else "user",
+        platform=words.get("platform", "").strip().lower() or None,
+    )
 
 
-def excerpt(text: str, match: int) -> str:
-    """At most `SNIPPET_LIMIT` characters of a text, around the place of its match."""
-    if len(text) <= SNIPPET_LIMIT:
-        return text
-    length = SNIPPET_LIMIT - 2
-    start = max(0, min(match - length // 3, len(text) - length))
-    end = start + length
-    return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+def _search(connection: Connection, field: Field, query: Query, limit: int, view: View) -> str:
+    found = find(
+        connection, field, query, limit=limit, clock=lambda moment: local_time(moment, view.zone)
+    )
+    session_ids = list(dict.fromkeys(hit.saying.session_id for hit in found.hits))
+    sittings = passages.list_sittings(connection, field=field, session_ids=session_ids)
+    return tell_hits(query, found, sittings, view)
 
 
-def _find(
-    connection: Connection, field: Field, query: Query, limit: int, asker: PersonId
-) -> tuple[int, list[Hit], str | None]:
-    person = people.find(connection, person_id=asker)
-    zone = person.time_zone if person else None
-    if query.words:
-        count = search.count_words(connection, field, words=query.words)
-        hits = search.find_words(connection, field, words=query.words, limit=limit)
-    else:
-        count = search.count_fragments(connection, field, fragments=query.fragments)
-        hits = search.find_fragments(connection, field, fragments=query.fragments, limit=limit)
-    return count, hits, zone
-
-
-def _describe_hit(hit: Hit, view: View) -> str:
-    who = "you"
-    if hit.role == "user":
-        who = quote(hit.asker, _NAME_LIMIT) if view.has_many else "person"
-    said = quote(excerpt(hit.text, hit.match), SNIPPET_LIMIT)
-    when = local_time(hit.said_at, view.zone).strftime("%Y-%m-%d %H:%M")
-    return f"- {when}, {who}, {hit.platform}: {said}"
+def _scroll(connection: Connection, field: Field, moment: int, limit: int, view: View) -> str:
+    """The messages around the first one from a moment on, or else around the last before it."""
+    wide = replace(field, role=None, platform=None)
+    after = replace(wide, since=moment, until=moment + _MONTH_MS)
+    before = replace(wide, since=moment - _MONTH_MS, until=moment)
+    nearest = search.list_holders(
+        connection, field=after, terms=(), limit=1, oldest_first=True
+    ) or search.list_holders(connection, field=before, terms=(), limit=1)
+    found = passages.list_sayings(connection, field=wide, message_ids=nearest)
+    if not found:
+        return "Nothing was said around that time."
+    session_id = found[0].session_id
+    around = passages.list_around(
+        connection, field=wide, session_id=session_id, message_id=found[0].id, reach=limit // 2
+    )
+    damaged = passages.list_damaged(connection, message_ids=[one.id for one in around])
+    shown = [one for one in around if one.is_within and one.id not in damaged]
+    sittings = passages.list_sittings(connection, field=wide, session_ids=[session_id])
+    return "".join(tell_window(shown, sitting, view) for sitting in sittings)

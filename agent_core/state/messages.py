@@ -7,6 +7,7 @@ from agent_core.errors import StoreDamaged
 from agent_core.ids import ConversationId, MessageId, PersonId, SessionId, TurnId
 from agent_core.state.checksum import checksum
 from agent_core.state.database import Connection
+from agent_core.state.indexing import index_text
 from agent_core.state.search import index_message
 from agent_core.transcript import Message, dump_parts, load_parts
 
@@ -70,7 +71,8 @@ def append(
             },
         ).fetchone()
         message_id = MessageId(row[0])
-        index_message(connection, message_id=message_id, scope=shelf.tokens, text=text)
+        told = index_text(shelf.tokens, message.role, shelf.platform, now, text)
+        index_message(connection, message_id=message_id, told=told)
         ids.append(message_id)
     return ids
 

@@ -124,7 +124,7 @@ CREATE INDEX messages_by_session ON messages (session_id, id);
 CREATE INDEX messages_by_turn ON messages (turn_id, id);
 
 CREATE VIRTUAL TABLE message_search USING fts5 (
-    scope, text, content = 'messages', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2'
+    words, content = '', columnsize = 0, detail = none, tokenize = "ascii tokenchars '_'"
 );
 
 -- One platform event, kept as it came until it is done.

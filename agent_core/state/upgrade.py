@@ -10,6 +10,7 @@ from pathlib import Path
 
 from agent_core.errors import StoreError, StoreTooNew
 from agent_core.state.backup import copy_database
+from agent_core.state.indexing import index_text
 from agent_core.state.mishaps import translate_os_error
 
 FOLDER: Traversable = resources.files("agent_core.state") / "migrations"
@@ -73,6 +74,7 @@ def upgrade(
         return
     if version > 0:
         _set_aside(connection, backups, before=missing[0].number, now=now)
+    connection.create_function("index_text", 5, index_text, deterministic=True)
     # A table is rebuilt by making a new one and dropping the old, which its children survive
     # only while nobody enforces the keys; they are checked before each commit instead.
     connection.execute("PRAGMA foreign_keys = OFF")

@@ -15,13 +15,13 @@ from agent_core.memory.changes import Edit
 from agent_core.memory.files import ABSENT
 from agent_core.memory.reconcile import Shelf, find_list, settle
 from agent_core.memory.store import MemoryLimits, MemoryStore
-from agent_core.state import joining, links, messages, people, search, sessions, turns
+from agent_core.state import joining, links, messages, passages, people, search, sessions, turns
 from agent_core.state.database import Database
 from agent_core.state.ledger import Origin
 from agent_core.state.links import OtherSide
 from agent_core.state.people import Account, NewAccount, Person
 from agent_core.state.questions import Question
-from agent_core.state.search import Field
+from agent_core.state.search import Field, Term
 from agent_core.state.turns import Asked
 from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.transcript import Message, TextPart
@@ -196,7 +196,9 @@ class Town:
             alike = [one.id for one in self.accounts() if one.person_id == person.id]
             expected = set[str]().union(*(self.began[one] for one in alike))
             field = Field(person_id=person.id, scope=f"p{person.id}", except_turn=turns.TurnId(0))
-            hits = search.find_words(self.connection, field, words=["tea"], limit=1000)
+            tea = [Term(word="tea")]
+            ids = search.list_holders(self.connection, field=field, terms=tea, limit=1000)
+            hits = passages.list_sayings(self.connection, field=field, message_ids=ids)
             assert {hit.text.split()[1] for hit in hits} == expected
             notes = [*find_list(self.connection, self.shelf(person)), *self.left_out_of(person)]
             assert sorted(notes) == sorted(set[str]().union(*(self.noted[one] for one in alike)))

@@ -10,9 +10,9 @@ from agent_core.recall.query import MAX_TERMS, read_query
 @given(st.text(max_size=300))
 def test_any_text_with_something_in_it_becomes_a_query(text: str) -> None:
     query = read_query(text)
-    assert not (query.words and query.fragments)
-    assert bool(query.asked) == bool(query.words or query.fragments)
-    assert len(query.words) <= MAX_TERMS
+    assert not (query.terms and query.fragments)
+    assert bool(query.asked) == bool(query.terms or query.fragments)
+    assert len(query.terms) <= MAX_TERMS
     assert len(query.fragments) <= MAX_TERMS
     if any(character.isalnum() for character in text):
         assert query.asked
@@ -23,7 +23,7 @@ def test_any_text_with_something_in_it_becomes_a_query(text: str) -> None:
     [
         ("What is the name of my dog?", ("name", "dog")),
         ("When's Rex's birthday", ("rex", "birthday")),
-        ("Wie heißt mein Hund?", ("heißt", "hund")),
+        ("Wie heißt mein Hund?", ("heisst", "hund")),
         ("Quel est le nom de mon chien ?", ("nom", "chien")),
         ("как зовут мою собаку", ("зовут", "мою", "собаку")),
         ('"Rex" AND (NEAR/2 OR text:*) NOT -dog', ("rex", "near", "2", "text", "dog")),
@@ -35,30 +35,53 @@ def test_words_in_every_sentence_are_left_out(text: str, asked: tuple[str, ...])
     assert read_query(text).asked == asked
 
 
-def test_singular_and_plural_are_looked_for_together() -> None:
-    assert read_query("birthdays").words == ("birthdays", "birthday")
-    assert read_query("flight").words == ("flight", "flights")
-    assert read_query("Züge bus").words == ("züge", "bus")
+def words(text: str) -> list[str]:
+    """The words that are looked for; a star stands behind what they only begin with."""
+    return [term.word + "*" * term.is_start for term in read_query(text).terms]
+
+
+def test_forms_of_a_word_are_looked_for_as_one() -> None:
+    assert words("birthdays") == words("birthday")
+    assert words("she went running") == words("go run")
+    assert words("getUserName 1,234") == ["getusernam", "1234", "get", "user", "name"]
 
 
 @pytest.mark.parametrize(
-    ("text", "fragments"),
+    ("text", "expected"),
     [
-        ("我的狗叫", ("我的", "的狗", "狗叫")),
-        ("狗", ("狗",)),
-        ("iPhone 手机", ("iphone", "手机")),
-        ("หมาชื่อ", ("หมา", "มาช", "าชื", "ชื่", "ื่อ")),
-        ("🎉 🎂", ("🎉", "🎂")),
-        ("???", ("???",)),
-        ("x" * 200 + " 狗", ("x" * 64, "狗")),
+        ("我的狗叫", ["我的", "的狗", "狗叫"]),
+        ("狗", ["狗*"]),
+        ("iPhone 手机", ["iphon", "手机", "phone"]),
+        ("หมาชื่อ", ["หมา", "มาช", "าชื", "ชื่", "ื่อ"]),
+        ("🎉 🎂!", ["🎉", "🎂"]),
+        ("x" * 200 + " 狗", ["x" * 32, "狗*"]),
     ],
 )
-def test_text_that_has_no_words_for_the_index_is_cut_into_fragments(
+def test_every_script_is_cut_as_the_index_is(text: str, expected: list[str]) -> None:
+    assert sorted(words(text)) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "fragments"), [("???", ("???",)), ("what is it", ("what", "is", "it")), ("%", ("%",))]
+)
+def test_what_the_index_does_not_have_is_looked_for_as_it_stands(
     text: str, fragments: tuple[str, ...]
 ) -> None:
     query = read_query(text)
     assert query.fragments == fragments
-    assert query.words == ()
+    assert query.terms == ()
+
+
+def test_words_of_time_are_read() -> None:
+    query = read_query("When did we go to Porto in May 2023?")
+    assert (query.months, query.years, query.asks_when) == ({5}, {2023}, True)
+
+
+def test_words_side_by_side_are_pairs_whatever_stands_between_that_is_everywhere() -> None:
+    assert read_query("the bank of the river Thames").pairs == {
+        ("bank", "river"),
+        ("river", "thame"),
+    }
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "\x00", "\u202e\ud800"])

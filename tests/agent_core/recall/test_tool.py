@@ -9,11 +9,14 @@ import fastjsonschema
 import pytest
 
 from agent_core.errors import ToolArgumentError
-from agent_core.ids import CallId, MessageId, TurnId
+from agent_core.ids import CallId, MessageId, SessionId, TurnId
+from agent_core.recall.finding import Found
 from agent_core.recall.query import read_query
-from agent_core.recall.tool import OUTPUT_LIMIT, SNIPPET_LIMIT, RecallTool, View, describe, excerpt
+from agent_core.recall.ranking import Ranked
+from agent_core.recall.telling import OUTPUT_LIMIT, SNIPPET_LIMIT, View, excerpt, tell_hits
+from agent_core.recall.tool import RecallTool
 from agent_core.state.database import Connection
-from agent_core.state.search import Hit
+from agent_core.state.passages import Saying, Sitting
 from agent_core.tools.contract import ToolContext
 from agent_core.transcript import (
     Message,
@@ -64,7 +67,12 @@ def test_the_tool_reads_is_cheap_and_has_a_strict_schema(archive: Archive) -> No
     assert (tool.spec.name, tool.effect, tool.is_cheap) == ("recall", "read", True)
     validate = fastjsonschema.compile(json.loads(tool.spec.schema))
     assert validate({"query": "x"}) == {"query": "x", "limit": 8}
-    for wrong in ({}, {"query": "x", "limit": 0}, {"query": "x", "limit": 21}, {"query": 1}):
+    for wrong in (
+        {"who": "x"},
+        {"query": "x", "limit": 0},
+        {"query": "x", "limit": 21},
+        {"query": 1},
+    ):
         with pytest.raises(fastjsonschema.JsonSchemaValueException):
             validate(wrong)
 
@@ -313,24 +321,42 @@ async def test_a_long_unspaced_message_gives_the_piece_around_the_match(
 
 
 def test_an_answer_stays_within_its_limit_and_says_what_is_missing() -> None:
-    hits = [
-        Hit(
-            id=MessageId(number),
-            role="user",
-            platform="telegram",
-            said_at=0,
-            text='"' * 400,
-            match=0,
-            asker="Ann",
+    hits = tuple(
+        Ranked(
+            saying=Saying(
+                id=MessageId(number),
+                session_id=SessionId(number),
+                role="user",
+                platform="telegram",
+                said_at=0,
+                text='"' * 400,
+                asker="Ann",
+                is_within=True,
+            ),
+            score=1.0,
+            holds=True,
+        )
+        for number in range(20)
+    )
+    sittings = [
+        Sitting(
+            id=SessionId(number),
+            title="'" * 400,
+            started_at=0,
+            last_at=0,
+            first="a" * 400,
+            last="b" * 400,
         )
         for number in range(20)
     ]
-    answer = describe(read_query("quote"), 1234, hits, View(zone="UTC"))
+    found = Found(hits=hits, count=1234, is_exact=False)
+    answer = tell_hits(read_query("quote"), found, sittings, View(zone="UTC"))
     assert len(answer) <= OUTPUT_LIMIT
-    assert "Found 1,234 messages" in answer
+    assert "Found over 1,234 messages" in answer
     shown = len(ids(answer))
     assert 0 < shown < 20
-    assert answer.endswith(f"… {20 - shown} more do not fit here.")
+    assert f"… {20 - shown} more do not fit here." in answer
+    assert "\nA, 1970-01-01 00:00 to " in answer
 
 
 @pytest.mark.parametrize("match", [0, 150, 500, 990, 999])

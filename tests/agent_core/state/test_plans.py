@@ -36,6 +36,7 @@ from agent_core.state import (
     messages,
     meta,
     outbox,
+    passages,
     people,
     questions,
     retired,
@@ -55,7 +56,7 @@ from agent_core.state.messages import Shelf
 from agent_core.state.outbox import Debt
 from agent_core.state.people import Account, NewAccount, Wishes
 from agent_core.state.questions import NewQuestion
-from agent_core.state.search import Field
+from agent_core.state.search import Field, Term
 from agent_core.state.sessions import Conversation
 from agent_core.state.shares import Share
 from agent_core.state.turns import Asked
@@ -78,6 +79,7 @@ ROOMS = (
     messages,
     meta,
     outbox,
+    passages,
     people,
     questions,
     retired,
@@ -154,7 +156,6 @@ VALUES: dict[str, Any] = {
     "events": [("e", "{}")],
     "expires_at": 1,
     "field": Field(person_id=PersonId(1), scope="p1", except_turn=TurnId(0)),
-    "fragments": ["a"],
     "inbox_id": InboxId(1),
     "inbox_ids": [InboxId(1)],
     "is_direct": True,
@@ -211,11 +212,17 @@ VALUES: dict[str, Any] = {
     "turn_id": TurnId(1),
     "user_id": "u",
     "value": "v",
-    "words": ["a"],
+    "term": Term(word="a"),
+    "terms": [Term(word="a")],
+    "message_ids": [MessageId(1)],
+    "most": 1,
+    "oldest_first": False,
+    "reach": 1,
 }
 ODD_VALUES: dict[str, dict[str, Any]] = {
     "messages.append": {"messages": [Message(role="user", parts=(TextPart(text="a"),))]},
-    "search.index_message": {"message_id": MessageId(1)},
+    "search.index_message": {"message_id": MessageId(1), "told": "p1_a"},
+    "passages.list_around": {"message_id": MessageId(1)},
     "outbox.count": {"state": "owed"},
     "joining.empty_conversation": {"into": ConversationId(2)},
     "links.close": {"outcome": "over"},
@@ -323,11 +330,14 @@ def test_the_rooms_are_all_of_the_state(recording: Recording) -> None:
         "connection",
         "damage",
         "database",
+        "indexing",
         "lock",
         "mishaps",
         "opening",
         "peek",
+        "stems",
         "upgrade",
+        "words",
     }
     rooms = {room.__name__.rpartition(".")[2] for room in ROOMS}
     assert {file.stem for file in folder.glob("*.py")} == machinery | rooms

@@ -1,73 +1,156 @@
 """What the index itself promises; what a person finds is tested with the recall tool."""
 
-from pathlib import Path
+import sqlite3
+from datetime import UTC, datetime
 
 import pytest
 
 from agent_core.ids import MessageId, PersonId, TurnId
-from agent_core.state import search
-from agent_core.state.database import Connection, Database
-from agent_core.state.search import Field
+from agent_core.state import messages, passages, search
+from agent_core.state.search import Field, Speaker, Term
+from agent_core.transcript import Message, TextPart
+from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
+
+REX = Term(word="rex")
 
 
-def field(scope: str) -> Field:
-    return Field(person_id=PersonId(1), scope=scope, except_turn=TurnId(0))
+def at(text: str) -> int:
+    return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
+
+
+def field(scope: str = "p1", **asked: object) -> Field:
+    return Field(person_id=PersonId(1), scope=scope, except_turn=TurnId(0), **asked)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def talk(connection: sqlite3.Connection) -> Talk:
+    return add_talk(connection, add_person(connection))
+
+
+def say(
+    connection: sqlite3.Connection, talk: Talk, text: str, *, now: int = 0, role: Speaker = "user"
+) -> MessageId:
+    turn_id = add_turn(connection, talk)
+    message = Message(role=role, parts=(TextPart(text=text),))
+    return messages.append(connection, talk.shelf(turn_id), [message], now=now)[0]
 
 
 @pytest.mark.parametrize("scope", ["", "p", "1", "p1 c1", 'p1" OR "c2', "P1", "p1\n"])
-async def test_a_scope_that_is_none_is_refused(tmp_path: Path, scope: str) -> None:
-    database = await Database.open(tmp_path / "state.db")
-    try:
-        for work in (
-            lambda connection: search.count_words(connection, field(scope), words=["a"]),
-            lambda connection: search.find_fragments(
-                connection, field(scope), fragments=["a"], limit=1
-            ),
-        ):
-            with pytest.raises(ValueError, match="scope"):
-                await database.read(work)
-    finally:
-        await database.close()
+def test_a_scope_that_is_none_is_refused(connection: sqlite3.Connection, scope: str) -> None:
+    with pytest.raises(ValueError, match="scope"):
+        search.count_holders(connection, field=field(scope), term=REX, most=1)
+    with pytest.raises(ValueError, match="scope"):
+        search.list_holders(connection, field=field(scope), terms=[], limit=1)
 
 
-async def test_a_search_for_nothing_is_refused(tmp_path: Path) -> None:
-    database = await Database.open(tmp_path / "state.db")
-    try:
-        with pytest.raises(ValueError, match="word"):
-            await database.read(
-                lambda connection: search.find_words(connection, field("p1"), words=[], limit=1)
-            )
-        with pytest.raises(ValueError, match="fragment"):
-            await database.read(
-                lambda connection: search.count_fragments(connection, field("p1"), fragments=[])
-            )
-    finally:
-        await database.close()
+@pytest.mark.parametrize("word", ['a"b', '"', "nul\0", "%", "a OR", "\\", "", "_m202602", "a*"])
+def test_a_word_that_the_index_can_not_have_is_refused(
+    connection: sqlite3.Connection, word: str
+) -> None:
+    with pytest.raises(ValueError, match="no word of the index"):
+        search.count_holders(connection, field=field(), term=Term(word=word), most=1)
 
 
-async def test_a_message_without_words_takes_no_place_in_the_index(tmp_path: Path) -> None:
-    database = await Database.open(tmp_path / "state.db")
-
-    def work(connection: Connection) -> int:
-        search.index_message(connection, MessageId(1), "p1 c1", " \n")
-        search.index_message(connection, MessageId(2), "p1 c1", "word")
-        row = connection.execute("SELECT COUNT(*) FROM message_search_docsize").fetchone()
-        return int(row[0])
-
-    try:
-        assert await database.write("index", work) == 1
-    finally:
-        await database.close()
+def test_words_of_one_person_are_no_words_of_another(
+    connection: sqlite3.Connection, talk: Talk
+) -> None:
+    say(connection, talk, "Rex barks")
+    strangers = [add_talk(connection, add_person(connection, f"p{number}")) for number in range(12)]
+    for stranger in strangers:
+        say(connection, stranger, "Rex Rex Rex")
+    assert search.count_holders(connection, field=field(), term=REX, most=100) == 1
+    assert search.count_holders(connection, field=field("p11"), term=REX, most=100) == 0
+    start = Term(word="r", is_start=True)
+    assert search.count_holders(connection, field=field(), term=start, most=100) == 1
 
 
-@pytest.mark.parametrize("term", ['a"b', '"', "nul\0", "\ud800", "%", "a OR", "\\", ""])
-async def test_any_term_is_safe_to_search(tmp_path: Path, term: str) -> None:
-    database = await Database.open(tmp_path / "state.db")
-    try:
-        for work in (
-            lambda connection: search.count_words(connection, field("p1"), words=[term]),
-            lambda connection: search.count_fragments(connection, field("p1"), fragments=[term]),
-        ):
-            assert await database.read(work) == 0
-    finally:
-        await database.close()
+def test_a_count_goes_no_further_than_it_must(connection: sqlite3.Connection, talk: Talk) -> None:
+    for _ in range(5):
+        say(connection, talk, "Rex")
+    assert search.count_holders(connection, field=field(), term=REX, most=3) == 3
+    assert search.count_holders(connection, field=field(), most=100) == 5
+
+
+def test_what_is_asked_besides_words_narrows_a_search(
+    connection: sqlite3.Connection, talk: Talk
+) -> None:
+    january = say(connection, talk, "Rex", now=at("2026-01-31T23:59"))
+    march = say(connection, talk, "Rex", now=at("2026-03-01T00:00"), role="assistant")
+    late = say(connection, talk, "Rex", now=at("2031-07-01T00:00"))
+
+    def found(**asked: object) -> list[MessageId]:
+        return search.list_holders(connection, field=field(**asked), terms=[REX], limit=9)
+
+    assert found() == [late, march, january]
+    assert found(role="assistant") == [march]
+    assert found(platform="telegram", role="user") == [late, january]
+    assert found(platform="slack") == []
+    assert found(since=at("2026-02-01T00:00"), until=at("2026-04-01T00:00")) == [march]
+    assert found(since=at("2026-03-01T00:01"), until=at("2026-03-02T00:00")) == []
+    assert found(since=0, until=at("2027-01-01T00:00")) == [march, january]
+    assert found(until=at("2026-03-01T00:00")) == [march, january]
+    assert found(since=at("2026-03-01T00:00")) == [late, march]
+    assert found(since=5, until=4) == []
+    oldest = search.list_holders(connection, field=field(), terms=[], limit=2, oldest_first=True)
+    assert oldest == [january, march]
+
+
+def test_around_a_message_is_what_was_said_before_and_after_in_its_session(
+    connection: sqlite3.Connection, talk: Talk
+) -> None:
+    other = add_talk(connection, talk.person, key="another")
+    said = []
+    for number in range(7):
+        said.append(say(connection, talk, f"message {number}"))
+        say(connection, other, "elsewhere")
+    around = passages.list_around(
+        connection, field=field(), session_id=talk.session_id, message_id=said[3]
+    )
+    assert [saying.id for saying in around] == said[1:6]
+    first = passages.list_around(
+        connection, field=field(), session_id=talk.session_id, message_id=said[0], reach=1
+    )
+    assert [saying.id for saying in first] == said[:2]
+
+
+def test_conversations_come_latest_first_and_those_of_others_never(
+    connection: sqlite3.Connection, talk: Talk
+) -> None:
+    room = add_talk(connection, talk.person, key="room", room=True)
+    empty = add_talk(connection, talk.person, key="empty")
+    stranger = add_talk(connection, add_person(connection, "bob"))
+    for one in (talk, room, stranger):
+        say(connection, one, "begin")
+        say(connection, one, "end")
+    everything = passages.list_latest(connection, field=field(), limit=9)
+    assert everything == [empty.session_id, room.session_id, talk.session_id]
+    sittings = passages.list_sittings(connection, field=field(), session_ids=everything)
+    assert [(one.id, one.first, one.last) for one in sittings] == [
+        (room.session_id, "begin", "end"),
+        (talk.session_id, "begin", "end"),
+    ]
+    there = field(f"c{room.conversation.id}")
+    assert passages.list_latest(connection, field=there, limit=9) == [room.session_id]
+    assert passages.list_latest(connection, field=field("p2"), limit=9) == []
+
+
+def test_reading_by_id_shows_nothing_of_another_person_or_room(
+    connection: sqlite3.Connection, talk: Talk
+) -> None:
+    room = add_talk(connection, talk.person, key="room", room=True)
+    stranger = add_talk(connection, add_person(connection, "bob"))
+    said = [say(connection, one, "Rex") for one in (talk, room, stranger)]
+    read = passages.list_sayings(connection, field=field(), message_ids=said)
+    assert [one.id for one in read] == said[:2]
+    there = field(f"c{room.conversation.id}")
+    read = passages.list_sayings(connection, field=there, message_ids=said)
+    assert [one.id for one in read] == said[1:2]
+    assert (
+        passages.list_around(
+            connection, field=there, session_id=talk.session_id, message_id=said[0]
+        )
+        == []
+    )
+    assert (
+        passages.list_sittings(connection, field=field(), session_ids=[stranger.session_id]) == []
+    )

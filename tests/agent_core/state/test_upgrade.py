@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import StoreError, StoreTooNew
-from agent_core.state import meta, opening
+from agent_core.ids import PersonId, TurnId
+from agent_core.state import meta, opening, search
 from agent_core.state.database import Connection, Database
+from agent_core.state.search import Field, Term
 from agent_core.state.upgrade import FOLDER, KEPT_COPIES, load_migrations
 from tests.agent_core.state.conftest import read_file
+from tests.agent_core.state.rows import add_person, add_talk, add_turn
 
 SCHEMA = Path(opening.__file__).with_name("schema.sql")
 KNOWN = len(load_migrations(FOLDER))
@@ -204,3 +207,30 @@ def test_migrations_with_a_gap_or_a_double_are_refused(tmp_path: Path) -> None:
     (tmp_path / "0002_bb.sql").write_text("")
     with pytest.raises(StoreError, match="not numbered 1 to 4"):
         load_migrations(tmp_path)
+
+
+async def test_what_was_said_before_the_index_was_made_anew_is_found_after(path: Path) -> None:
+    """A database of the second schema, with an index of words that belonged to all."""
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for migration in load_migrations(FOLDER)[:2]:
+            connection.executescript(migration.sql)
+        connection.execute("PRAGMA user_version = 2")
+        talk = add_talk(connection, add_person(connection))
+        turn_id = add_turn(connection, talk)
+        connection.execute(
+            "INSERT INTO messages (session_id, turn_id, person_id, scope, role, parts, text,"
+            " platform, created_at, checksum)"
+            " VALUES (?, ?, 1, 'p1 c1', 'user', '[]', 'The dogs', 'telegram', 0, 0)",
+            (talk.session_id, turn_id),
+        )
+    database = await Database.open(path)
+    field = Field(person_id=PersonId(1), scope="p1", except_turn=TurnId(0))
+    for word, expected in (("dog", [1]), ("the", [])):
+        found = await database.read(
+            lambda connection, word=word: search.list_holders(
+                connection, field=field, terms=[Term(word=word)], limit=9
+            )
+        )
+        assert found == expected
+    await database.close()
