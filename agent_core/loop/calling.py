@@ -34,6 +34,7 @@ class Caller:
         course = equipment.course
         self._equipment = equipment
         self._models = [name for name in (course.model, course.fallback) if name]
+        self._cheap = course.cheap
         self._is_late = is_late
         self._tries = 0
         self.is_thrifty = False
@@ -57,7 +58,7 @@ class Caller:
                 max_output_tokens=self._equipment.course.max_output_tokens,
                 images=images,
             )
-            reserved = await self._equipment.reserve(wish, cheap=self._equipment.course.cheap)
+            reserved = await self._equipment.reserve(wish, cheap=self._cheap)
             request, self.is_thrifty = reserved.request, reserved.is_thrifty
             stream = self._equipment.model.stream(request)
             streamed = 0
@@ -89,7 +90,7 @@ class Caller:
 
     def _plan(self, error: ModelError) -> float:
         """Seconds until the next try; raises the error again where none is of use."""
-        if isinstance(error, ModelOverflow) or self._is_late():
+        if self._is_late() or (isinstance(error, ModelOverflow) and not self.is_thrifty):
             raise error
         asked = error.retry_after or 0.0 if isinstance(error, ModelBusy) else 0.0
         is_passing = isinstance(error, ModelBusy | ModelCut) and asked <= _LONGEST_WAIT
@@ -98,6 +99,9 @@ class Caller:
             self._tries += 1
             # jitter, so that turns which failed together don't come back together
             return max(asked, backoff * random.uniform(0.5, 1.0))  # noqa: S311
+        if self.is_thrifty:  # the model that was wished for may still answer
+            self._cheap, self._tries = "", 0
+            return 0.0
         if len(self._models) == 1:
             raise error
         del self._models[0]

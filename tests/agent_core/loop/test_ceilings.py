@@ -3,7 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agent_core.errors import CeilingReached, ModelBusy
+import pytest
+
+from agent_core.errors import (
+    CeilingReached,
+    ModelBusy,
+    ModelError,
+    ModelOverflow,
+    ModelUnknown,
+)
 from agent_core.events import Shut, TextGrew, TurnEnded
 from agent_core.loop.contract import Course
 from agent_core.models.contract import ModelRequest, TextDelta, Usage
@@ -28,7 +36,7 @@ class Purse:
         if not self.grants:
             raise REACHED
         self.grants -= 1
-        is_thrifty = len(self.ends) >= self.thrifty_from
+        is_thrifty = bool(cheap) and len(self.ends) >= self.thrifty_from
         return Granted(self, replace(request, model=cheap) if is_thrifty else request, is_thrifty)
 
 
@@ -98,6 +106,15 @@ async def test_the_cheap_model_is_asked_where_the_ceiling_says_so() -> None:
     ended = await made.end()
     assert (ended.text, ended.is_thrifty) == ("seen", True)
     assert [request.model for request in made.model.requests] == ["fake-1", "cheap-1"]
+
+
+@pytest.mark.parametrize("error", [ModelUnknown("none"), ModelOverflow("long"), ModelBusy("busy")])
+async def test_where_the_cheap_model_can_not_answer_the_other_one_does(error: ModelError) -> None:
+    tries = 2 if isinstance(error, ModelBusy) else 1
+    made = rig(Purse(9, thrifty_from=0), [*[[error]] * tries, say("seen")])
+    ended = await made.end()
+    assert (ended.text, ended.is_thrifty) == ("seen", False)
+    assert [request.model for request in made.model.requests] == [*["cheap-1"] * tries, "fake-1"]
 
 
 async def test_a_turn_that_is_closed_gives_back_what_it_holds() -> None:
