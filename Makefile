@@ -57,10 +57,10 @@ demo: $(READY) ## a short talk, offline, in a home that is thrown away
 		'what do you remember?' '/status' | \
 	env -i PATH="$$PATH" LANG=C.UTF-8 HOME="$$home" TALARIA_HOME="$$home" $(BIN)/talaria chat
 
-bench: $(READY) ## measure against the emulators, beside a bare bot
+bench: $(READY) ## measure against the emulators, beside bare bots (five minutes)
 	$(BIN)/python -m bench
 
-faults: $(READY) ## the long form of the tests that kill the process
+faults: $(READY) ## kills, cut connections and repeats, the long form (twenty minutes)
 	$(BIN)/pytest tests/faults -m long -s
 
 lock: $(READY) ## write requirements.lock anew (needs uv)

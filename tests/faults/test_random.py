@@ -67,7 +67,7 @@ async def weather(town: Town, storm: Storm, name: str) -> None:
 
 
 async def test_random_kills_lose_nothing_and_answer_nothing_twice(city: Town) -> None:
-    await weather(city, Storm(kills=10, messages=45, people=1, mean_life=0.7), "kills-short")
+    await weather(city, Storm(kills=6, messages=32, people=1, mean_life=0.8), "kills-short")
 
 
 @pytest.mark.long

@@ -50,7 +50,7 @@ async def _endure(town: Town, unrest: Unrest, name: str) -> None:
 
 
 async def test_connections_that_break_lose_nothing(city: Town) -> None:
-    unrest = Unrest(messages=36, people=1, pause=0.1, cut_every=0.8)
+    unrest = Unrest(messages=30, people=1, pause=0.08, cut_every=0.6)
     await _endure(city, unrest, "reconnects-short")
 
 

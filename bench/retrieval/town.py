@@ -1,0 +1,156 @@
+"""A database full of talk by made-up people in made-up words, for the figures of recall.
+
+The words follow Zipf's law, as those of real talk do: half of a message are the function words
+of English, the rest comes from 12,000 words, of which a person with 1,000 messages uses about
+3,000. One person wrote a tenth of everything.
+"""
+
+import random
+import sqlite3
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import accumulate
+from pathlib import Path
+
+from agent_core.ids import PromptHash
+from agent_core.state import messages, people, sessions, turns
+from agent_core.state.messages import Shelf
+from agent_core.state.turns import Asked
+from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.state.words import ENGLISH
+from agent_core.transcript import Message, TextPart
+
+PROMPT = PromptHash("0" * 64)
+BATCH = 1000
+"""Messages that are written in one transaction."""
+_VOCABULARY = 12_000
+_TURNS_OF_SESSION = 20
+_BEGIN, _SPAN = 1_690_000_000_000, 3 * 365 * 24 * 3_600_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """What building took: bytes of text, and milliseconds a message with and without its entry
+    in the index.
+    """
+
+    text_bytes: int
+    with_index_ms: float
+
+
+class Talkers:
+    """Words of messages, most frequent first in `vocabulary`."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self._chance = chance
+        self.vocabulary = _make_words(chance)
+        self._weights = list(accumulate(1 / (rank + 8) for rank in range(1, _VOCABULARY + 1)))
+        self._function_words = sorted(ENGLISH)
+
+    def say(self) -> str:
+        length = min(120, max(3, int(self._chance.lognormvariate(2.75, 0.6))))
+        content = self._chance.choices(
+            self.vocabulary, cum_weights=self._weights, k=length - length // 2
+        )
+        words = content + self._chance.choices(self._function_words, k=length // 2)
+        self._chance.shuffle(words)
+        return " ".join(words).capitalize() + self._chance.choice(".?!")
+
+
+def build(path: Path, *, count: int, crowd: int, tell: Callable[[str], None]) -> Built:
+    """Make a database of `count` messages by `crowd` people; the first of them wrote a tenth."""
+    chance = random.Random(4)
+    talkers = Talkers(chance)
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    upgrade(connection, load_migrations(FOLDER), path.parent, datetime.now(UTC))
+    connection.execute("BEGIN")
+    sessions.insert_prompt(connection, prompt_hash=PROMPT, system="", tools="[]", now=0)
+    writers = [_Writer(connection, number) for number in range(crowd)]
+    connection.execute("COMMIT")
+    size, spent = 0, 0.0
+    for start in range(0, count, BATCH):
+        said = [talkers.say() for _ in range(BATCH)]
+        size += sum(len(text) for text in said)
+        began = time.perf_counter()
+        connection.execute("BEGIN")
+        for offset in range(0, BATCH, 2):
+            now = _BEGIN + _SPAN * (start + offset) // count
+            writer = writers[0] if chance.random() < 0.1 else chance.choice(writers)
+            spent -= writer.begin_turn(now)
+            writer.say(said[offset : offset + 2], now)
+        connection.execute("COMMIT")
+        spent += time.perf_counter() - began
+        if start % 100_000 == 0:
+            tell(f"{start:,} messages are written")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    return Built(text_bytes=size, with_index_ms=spent * 1000 / count)
+
+
+class _Writer:
+    """One person with one direct talk, who begins anew now and then."""
+
+    def __init__(self, connection: sqlite3.Connection, number: int) -> None:
+        self._connection = connection
+        self._person = people.insert(
+            connection, slug=f"p{number}", name=f"Person {number}", role="member", now=0
+        )
+        self._talk = sessions.ensure_conversation(
+            connection, key=f"k{number}", person_id=self._person.id, is_direct=True, now=0
+        )
+        self._platform = ("telegram", "discord", "slack")[number % 3]
+        self._turns = 0
+
+    def begin_turn(self, now: int) -> float:
+        """Open a turn, and a session where it is time; the seconds it took, which are not
+        those of a message.
+        """
+        began = time.perf_counter()
+        if self._turns % _TURNS_OF_SESSION == 0:
+            self._session_id = sessions.insert(
+                self._connection, conversation_id=self._talk.id, now=now
+            )
+        self._turns += 1
+        turn_id = turns.insert(
+            self._connection,
+            conversation=self._talk,
+            session_id=self._session_id,
+            asked=Asked(
+                person_id=self._person.id, account_id=None, place=(self._platform, "{}", None)
+            ),
+            prompt_hash=PROMPT,
+            now=now,
+        )
+        self._shelf = Shelf(
+            session_id=self._session_id,
+            turn_id=turn_id,
+            person_id=self._person.id,
+            conversation_id=self._talk.id,
+            platform=self._platform,
+        )
+        return time.perf_counter() - began
+
+    def say(self, texts: list[str], now: int) -> None:
+        roles = ("user", "assistant")
+        said = [
+            Message(role="user" if role == "user" else "assistant", parts=(TextPart(text=text),))
+            for role, text in zip(roles, texts, strict=True)
+        ]
+        messages.append(self._connection, self._shelf, said, now=now)
+
+
+def _make_words(chance: random.Random) -> list[str]:
+    consonants, vowels = "bcdfghjklmnprstvwz", "aeiou"
+    words: dict[str, None] = {}
+    while len(words) < _VOCABULARY:
+        syllables = (
+            chance.choice(consonants)
+            + chance.choice(vowels)
+            + (chance.choice(consonants) if chance.random() < 0.4 else "")
+            for _ in range(chance.choice([1, 2, 2, 2, 3, 3]))
+        )
+        words["".join(syllables)] = None
+    return list(words)
