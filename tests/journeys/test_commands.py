@@ -7,8 +7,8 @@ from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
 from tests.journeys.stage import Stage, call, calls, heard, results
 
 MENU = [
-    *("help", "new", "stop", "here", "queue", "retry", "status", "whoami", "link", "accounts"),
-    *("unlink", "memory", "share", "settings", "verbose", "room"),
+    *("help", "new", "stop", "here", "queue", "retry", "status", "usage", "whoami", "link"),
+    *("accounts", "unlink", "memory", "share", "settings", "verbose", "room"),
 ]
 
 
