@@ -224,6 +224,7 @@ class Api:
             body=body,
             file=file,
             lost=Unsure if body is not None else Unreachable,
+            is_single=method == "POST",
             ids={"webhook_id": self.application, "webhook_token": ticket.partition(":")[2]},
         )
         return answer if isinstance(answer, dict) else {}

@@ -26,6 +26,8 @@ _MOST_AT_ONCE = 100
 _READ_AT_ONCE = 4
 """Channels whose history is read at a time."""
 _LONGEST_PAUSE = 5.0
+_AHEAD = 3600.0
+"""Seconds that Discord's clock is surely not further ahead of ours."""
 _COMMAND = 2
 
 
@@ -70,22 +72,23 @@ class Arrivals:
             self._promises.give_up()
 
     async def _work(self, inlet: Inlet) -> None:
-        reading: set[asyncio.Task[None]] = set()
+        reading: dict[asyncio.Task[None], Mapping[str, Start]] = {}
         async with asyncio.TaskGroup() as group:
 
             def read(places: Mapping[str, Start]) -> None:
                 task = group.create_task(self._catch_up(inlet, places))
-                reading.add(task)
-                task.add_done_callback(reading.discard)
+                reading[task] = places
+                task.add_done_callback(reading.pop)
 
             while True:
                 await self._stirred.wait()
                 if self._queue and self._queue[0] is None:
                     self._queue.popleft()
-                    await _end(reading)
-                    marks = await self._marks(inlet)
-                    self._backlog.begin(marks, now=snowflake_at(time.time()))
-                    read({channel: Start(after=mark) for channel, mark in marks.items()})
+                    left = {channel for places in reading.values() for channel in places}
+                    await _end([*reading])
+                    starts = await self._find_starts(inlet, left)
+                    self._backlog.begin(starts, now=snowflake_at(time.time()))
+                    read(starts)
                     continue
                 batch, discovered = self._take_batch()
                 for heard in discovered:
@@ -130,6 +133,7 @@ class Arrivals:
 
     def _sort(self, name: str, data: Json) -> Heard | None:
         """What an event is to us, None if it is nothing. Raises `ValueError`."""
+        id_in(data, "id")  # each of them has one, by which it is known
         if name == "INTERACTION_CREATE":
             if not _is_ours(data):
                 return None
@@ -184,6 +188,19 @@ class Arrivals:
             else:
                 return
 
+    async def _find_starts(self, inlet: Inlet, left: Collection[str]) -> dict[str, Start]:
+        """Where the reading begins that a new session needs: behind the marks.
+
+        What was `left` half read may have none yet, since its first words still wait for what
+        was said before them: there it begins with the newest.
+        """
+        marks = await self._marks(inlet)
+        newest = str(snowflake_at(time.time() + _AHEAD))
+        unmarked = {one for one in left if one not in marks and self._backlog.is_behind(one)}
+        return {channel: Start(before=newest) for channel in unmarked} | {
+            channel: Start(after=mark) for channel, mark in marks.items()
+        }
+
     async def _marks(self, inlet: Inlet) -> Mapping[str, str]:
         pauses = Pauses(self._longest_pause)
         while True:
@@ -198,7 +215,7 @@ async def _end(tasks: Collection[asyncio.Task[None]]) -> None:
     for task in tasks:
         task.cancel()
     if tasks:
-        await asyncio.wait(tuple(tasks))
+        await asyncio.wait(tasks)
 
 
 def _is_ours(interaction: Json) -> bool:

@@ -109,7 +109,13 @@ class Wire(HTTPClient):
     async def request(self, route: Route, **options: Any) -> Any:
         """Make one call."""
         timeout = aiohttp.ClientTimeout(total=_CALL_TIMEOUT, connect=CONNECT_TIMEOUT)
-        return await super().request(route, timeout=timeout, **options)
+        try:
+            return await super().request(route, timeout=timeout, **options)
+        except asyncio.CancelledError:
+            # Given up while it waited for the end of a global pause, it would never tell the
+            # others of that end, and no call would leave any more.
+            self._global_over.set()
+            raise
 
     def note_session(self) -> None:
         """The last connection was good for something."""

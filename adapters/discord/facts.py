@@ -65,10 +65,9 @@ class Facts:
         try:
             return await self.place(channel_id)
         except AdapterError:
-            kind, guild_id = (
-                number_in(message, "channel_type", default=0),
-                words_in(message, "guild_id"),
-            )
+            guild_id = words_in(message, "guild_id")
+            # Outside of servers a bot is in nothing but direct talks.
+            kind = number_in(message, "channel_type", default=0 if guild_id else _DIRECT)
             return Place(channel_id=channel_id, kind=kind, guild_id=guild_id)
 
     def _context(self, data: Json, place: Place | None, *, role: str, guild_id: str) -> Context:

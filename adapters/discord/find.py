@@ -45,6 +45,7 @@ async def find(api: Api, message: OutboundMessage, known: Sequence[str]) -> str 
     """
     channel = channel_of(message.address)
     ids = [one.removeprefix(NO_MESSAGE) for one in known]
+    ids = [one for one in ids if one.isascii() and one.isdecimal()]
     try:
         if not ids:
             if _pick(await api.read_newest(channel), message, api.bot) is None:

@@ -27,7 +27,6 @@ _CHAT_GONE = frozenset((
     50007,  # this person takes no messages from the bot
     50008,  # not a channel of text
     50027,  # the webhook's token has run out
-    50083,  # the thread is archived
     50278,  # no server in common with this person
     160005,  # the thread is locked
 ))  # fmt: skip
@@ -36,6 +35,7 @@ _MESSAGE_GONE = frozenset((
     30046,  # too many edits of an old message
     50005,  # somebody else's message
     50021,  # a message of the system
+    50083,  # the thread is archived, which a new message there would end
 ))  # fmt: skip
 _NOT_PERMITTED = 50013
 _NO_REPLIES = 160002
@@ -43,6 +43,9 @@ _ALREADY_THERE = 160004
 """A thread was opened for this message before."""
 _TOO_LATE = frozenset((10062, 40060))
 """The interaction is unknown by now, or was acknowledged before."""
+_JSON = "application/json"
+_PASSING = frozenset((404, 407, 408))
+"""What a proxy may answer for a while. Discord's own refusals are JSON; not so its 413."""
 _FATAL = {
     4004: f"Discord does not know the token in DISCORD_BOT_TOKEN. Make a new one: {PORTAL} > "
     "Reset Token.",
@@ -129,9 +132,15 @@ def _translate_answer(error: discord.HTTPException, lost: type[AdapterError]) ->
         return TooLate(said)
     if error.status == 401:
         return AdapterStopped(_FATAL[4004])
-    if not code and isinstance(error, discord.Forbidden):
-        return Unreachable("Something before Discord refuses the call (403).")
+    if not code and (isinstance(error, discord.Forbidden) or _is_page(error)):
+        return Unreachable(f"Something before Discord refuses the call ({error.status}).")
     return Rejected(said)
+
+
+def _is_page(error: discord.HTTPException) -> bool:
+    """True for an answer of a proxy or a server in trouble, which may be another one later."""
+    content_type = str(error.response.headers.get("Content-Type", _JSON))
+    return error.status in _PASSING and not content_type.startswith(_JSON)
 
 
 def _translate_close(code: int) -> AdapterError:

@@ -39,6 +39,8 @@ async def _post(api: Api, message: OutboundMessage) -> str:
     except NoReplies:  # better said to nobody in particular than not at all
         body.pop("message_reference", None)
         return await api.post(channel, body, message.file)
+    except MessageGone as error:  # archived, and not even by a new message to be opened again
+        raise ChatGone(str(error)) from error
     except NotPermitted as error:
         if message.file is None:
             raise

@@ -15,7 +15,7 @@ from adapters.discord.client import Client, Ears
 from adapters.discord.refusals import WIRE_ERRORS, translate
 from adapters.discord.settings import DiscordSettings
 from adapters.discord.starts import Starts
-from adapters.errors import AdapterError, RateLimited, Rejected, Unreachable
+from adapters.errors import AdapterError, RateLimited, Rejected, Unreachable, Unsure
 from adapters.http import read_at_most
 from adapters.messages import OutboundFile
 from adapters.untrusted import Json
@@ -39,7 +39,9 @@ class Expired(AdapterError):
 class Call:
     """One call. `path` has names in braces, and `ids` what stands for them.
 
-    `lost` is what is raised when it left and no clear answer came.
+    `lost` is what is raised when it left and no clear answer came. What `is_single` is made once:
+    discord.py repeats a call that got a 5xx, and what had worked all the same would stand there
+    twice where Discord knows no nonce.
     """
 
     method: str
@@ -49,6 +51,7 @@ class Call:
     body: Json | list[Json] | None = None
     file: OutboundFile | None = None
     lost: type[AdapterError] = Unreachable
+    is_single: bool = False
 
 
 class Connection:
@@ -94,21 +97,30 @@ class Connection:
 
     async def call(self, call: Call) -> Any:
         """Make a call and return what Discord answers."""
-        if self.client.is_closed():
-            raise Unreachable("Discord is not connected.")
         if not call.path.startswith(_URGENT):
             await self._queue.wait()
+        if self.client.is_closed():
+            raise Unreachable("Discord is not connected.")
         options: dict[str, Any] = {"params": call.params} if call.params else {}
         if call.file is not None:
             options["form"] = _form(call.body, call.file)
         elif call.body is not None:
             options["json"] = call.body
+        if call.is_single:
+            options["raise_for_status"] = _give_up
         route = Route(call.method, call.path, **call.ids)
         try:
             async with asyncio.timeout(_UPLOAD_TIMEOUT if call.file else _ANSWER_TIMEOUT):
-                return await self.client.http.request(route, **options)
+                answer = await self.client.http.request(route, **options)
         except WIRE_ERRORS as error:
             raise translate(error, lost=call.lost) from error
+        except RuntimeError as error:  # aiohttp's, of a session that is closed
+            if not self.client.is_closed():
+                raise
+            raise call.lost("The connection to Discord ended before the answer came.") from error
+        if isinstance(answer, str) and answer:  # not Discord, which speaks JSON or says nothing
+            raise call.lost("Discord's answer can't be read.")
+        return answer
 
     async def download(self, url: str, *, most_bytes: int) -> bytes | None:
         """A file, None if it is larger. Raises `Expired` if the address is no longer good."""
@@ -127,6 +139,12 @@ class Connection:
                 return await read_at_most(answer, most_bytes)
         except WIRE_ERRORS as error:
             raise translate(error) from error
+
+
+async def _give_up(answer: aiohttp.ClientResponse) -> None:
+    """Keeps discord.py from a second try."""
+    if answer.status >= 500:
+        raise Unsure(f"Discord is unwell: {answer.status}.")
 
 
 def _form(body: Any, file: OutboundFile) -> list[dict[str, Any]]:

@@ -204,6 +204,31 @@ async def test_who_came_for_the_first_time_while_nobody_listened_is_heard_at_the
         assert positions == sorted(set(positions))
 
 
+async def test_who_comes_for_the_first_time_is_heard_though_the_session_is_lost_meanwhile(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    await api.says(ANNA, "hello?")
+    asked = asyncio.Event()
+
+    async def hang(method: str, path: str) -> None:
+        if method == "GET" and path == f"/channels/{api.dm(ANNA)}/messages" and not asked.is_set():
+            asked.set()
+            await asyncio.Event().wait()
+
+    api.hook(before=hang)
+    async with running(api, inlet) as adapter:
+        await api.says(ANNA, "well then")
+        async with asyncio.timeout(5):
+            await asked.wait()
+        api.lose_session()
+        await api.drop_gateway()
+        await api.says(ANNA, "are you there?")
+        await until(lambda: api.identifies == 2)
+        await api.says(ANNA, "good")
+        await inlet.receives(4)
+        assert said(adapter, inlet) == ["hello?", "well then", "are you there?", "good"]
+
+
 async def test_what_was_answered_before_anything_was_kept_is_not_answered_again(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:

@@ -9,6 +9,7 @@ from adapters.messages import Button, OutboundFile
 from tests.adapters.discord.rig import ANNA, direct, hears, owed, presses, room, running, until
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
+from tests.emulators.discord_rules import Refusal
 from tests.emulators.discord_shapes import EPHEMERAL
 from tests.fakes.inlet import FakeInlet
 
@@ -137,6 +138,26 @@ async def test_what_follows_the_promised_answer_can_not_be_looked_up(
             await adapter.send(message)
         with pytest.raises(Unsure, match="does not show"):
             await adapter.find(message, [])
+
+
+async def test_what_follows_the_promised_answer_is_shown_once_where_discord_is_unwell(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        await api.commands(ANNA, "help", is_user_install=True)
+        heard = await hears(adapter, inlet)
+        await adapter.send(owed(heard.address, "first"))
+
+        async def fail(method: str, path: str) -> None:
+            if method == "POST" and path.startswith("/webhooks/"):
+                api.hook()
+                raise Refusal(502, 0, "Bad Gateway")  # it is there all the same
+
+        api.hook(after=fail)
+        with pytest.raises(Unsure, match="502"):
+            await adapter.send(owed(heard.address, "second", "k2"))
+        posts = [path for method, path in api.calls if method == "POST" and "/webhooks/" in path]
+        assert len(posts) == 1
 
 
 async def test_a_ticket_that_has_run_out_is_a_chat_that_is_gone(

@@ -98,6 +98,17 @@ async def test_in_a_thread_that_was_never_opened_nothing_can_have_been_said(
         assert await adapter.find(message, [known]) is None
 
 
+async def test_ids_of_another_platform_are_passed_over(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        message = owed(direct(api), "once")
+        asked = await api.says(ANNA, "say it")
+        sent = await adapter.send(message)
+        known = [PlatformMessageId(name) for name in ("1700000000.000100", "home", str(asked))]
+        assert await adapter.find(message, known) == sent
+
+
 async def test_the_newest_id_is_of_the_channel(api: DiscordEmulator, inlet: FakeInlet) -> None:
     channel = api.channel(api.guild("House", [ANNA]))
     async with running(api, inlet) as adapter:

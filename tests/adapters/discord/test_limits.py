@@ -8,7 +8,7 @@ import pytest
 from adapters.discord.adapter import DiscordAdapter
 from adapters.errors import RateLimited, Unsure
 from adapters.messages import OutboundMessage
-from tests.adapters.discord.rig import ANNA, direct, owed, running
+from tests.adapters.discord.rig import ANNA, direct, owed, running, until
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
 from tests.fakes.inlet import FakeInlet
@@ -87,3 +87,39 @@ async def test_a_server_that_is_unwell_leaves_a_message_in_doubt(
         api.fail(faults.SEND, kind=faults.ERROR, status=502)
         await adapter.send(owed(direct(api), "hello"))  # discord.py repeats it, with its nonce
         assert api.texts(api.dm(ANNA)) == ["hello"]
+
+
+async def test_a_page_that_somebody_else_answers_with_leaves_a_message_in_doubt(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        api.fail(faults.SEND, kind=faults.ERROR, status=200)
+        with pytest.raises(Unsure, match="can't be read"):
+            await adapter.send(owed(direct(api), "hello"))
+
+
+async def test_a_call_that_is_given_up_in_a_global_pause_silences_nobody(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        api.fail(faults.TYPING, kind=faults.LIMIT, retry_after=0.4, is_global=True)
+        typing = asyncio.create_task(adapter.type(direct(api)))
+        await until(lambda: any(path.endswith("/typing") for _, path in api.calls))
+        await asyncio.wait([typing], timeout=0.1)  # its refusal is on the way back
+        typing.cancel()
+        await asyncio.wait([typing])
+        async with asyncio.timeout(2):
+            await adapter.send(owed(direct(api), "hello"))
+        assert api.texts(api.dm(ANNA)) == ["hello"]
+
+
+async def test_a_message_whose_connection_ends_between_two_tries_stays_in_doubt(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    async with running(api, inlet) as adapter:
+        api.fail(faults.SEND, kind=faults.ERROR, status=502)
+        sending = asyncio.create_task(adapter.send(owed(direct(api), "hello")))
+        await until(lambda: any(method == "POST" for method, _ in api.calls))
+        await asyncio.wait([sending], timeout=0.1)  # until discord.py waits for its second try
+    with pytest.raises(Unsure):
+        await sending

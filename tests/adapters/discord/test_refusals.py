@@ -85,6 +85,7 @@ def test_every_error_of_the_sdk_has_a_name_here(kind: Any) -> None:
         (403, 50001, ChatGone),
         (403, 50005, MessageGone),
         (403, 50007, ChatGone),
+        (400, 50083, MessageGone),
         (403, 50013, NotPermitted),
         (403, 50278, ChatGone),
         (401, 50027, ChatGone),
@@ -108,6 +109,11 @@ def test_refusals_are_told_apart_by_their_codes(
 def test_a_page_of_a_proxy_is_no_refusal_of_discord() -> None:
     blocked: Any = made(discord.Forbidden, Answer(403), "<html>")
     assert type(translate(blocked)) is Unreachable
+    page = {"Content-Type": "text/html"}
+    lost: Any = made(discord.NotFound, Answer(404, page), "<html>")
+    assert type(translate(lost)) is Unreachable
+    large: Any = made(discord.HTTPException, Answer(413, page), "<html>")
+    assert type(translate(large)) is Rejected
     banned: Any = made(discord.HTTPException, Answer(429, {"Retry-After": "7"}), "x")
     found = translate(banned)
     assert isinstance(found, RateLimited)

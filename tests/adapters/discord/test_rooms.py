@@ -90,6 +90,21 @@ async def test_a_deleted_or_locked_thread_is_gone(api: DiscordEmulator, inlet: F
                 await adapter.send(owed(room(channel, thread), "hello"))
 
 
+async def test_an_edit_in_an_archived_thread_is_no_reason_to_leave_it(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    channel = api.channel(api.guild("House", [ANNA]))
+    address = room(channel, await api.thread(channel, "Side", ANNA))
+    async with running(api, inlet) as adapter:
+        sent = await adapter.send(owed(address, "one"))
+        api.fail(faults.EDIT, kind=faults.ERROR, status=400, code=50083)
+        with pytest.raises(MessageGone):
+            await adapter.edit(owed(address, "two"), sent)
+        api.fail(faults.SEND, kind=faults.ERROR, status=400, code=50083)
+        with pytest.raises(ChatGone):
+            await adapter.send(owed(address, "three", "k3"))
+
+
 async def test_a_post_in_a_forum_is_reacted_to_where_it_stands(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
