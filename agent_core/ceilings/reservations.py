@@ -1,6 +1,7 @@
 """Reserves money and tokens of the day for model calls, and settles what they took."""
 
 import asyncio
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -22,6 +23,10 @@ _LONGEST_WAIT = 60.0
 """Seconds for which a call waits while others have reserved what is left of a day."""
 _CHARACTERS = 4
 """Of a token, about, in an answer that broke off."""
+_MOST_RATIO = 4.0
+"""Of the tokens of a request to their estimate: Chinese has about a token a character."""
+_RATIO_KEPT = 0.95
+"""What is left of a ratio that was seen after each call that shows a lower one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +68,7 @@ class Reservation:
     def settle(self, model: str, spent: Usage) -> None:
         """The call took this; `model` is the name that answered."""
         tokens = spent.input_tokens + spent.cache_read_tokens + spent.cache_write_tokens
+        self._ceilings.learn(self.request.model, self._need.sent, tokens)
         cost = self._ceilings.prices.cost(model, spent)
         if cost is None:
             self._close("tokens", tokens + spent.output_tokens)
@@ -79,7 +85,7 @@ class Reservation:
             self._close(self._need.unit, 0)
             return
         taken = Usage(
-            cache_read_tokens=estimate_input(self.request),
+            cache_read_tokens=self._need.sent,
             output_tokens=-(-streamed // _CHARACTERS),
         )
         self._ceilings.note_broken(self._person_id, self.request.model, taken)
@@ -127,6 +133,7 @@ class Ceilings:
         self._opening = asyncio.Lock()
         self._patience = patience
         self._changed = asyncio.Event()
+        self._ratios: dict[str, float] = {}
         self._broken: list[tuple[PersonId, Spent, int]] = []
         """Rows of calls that broke off, written before the next call is made."""
 
@@ -167,6 +174,11 @@ class Ceilings:
         person, house = await self._open(person_id)
         return _standing(person), _standing(house)
 
+    def learn(self, model: str, estimated: int, taken: int) -> None:
+        """Requests to a model may be longer in tokens than estimated: that is reserved, too."""
+        seen = min(taken / estimated, _MOST_RATIO) if estimated else 1.0
+        self._ratios[model] = max(1.0, seen, self._ratios.get(model, 1.0) * _RATIO_KEPT)
+
     def note_broken(self, person_id: PersonId, model: str, taken: Usage) -> None:
         """A call broke off that is billed all the same: it gets a row."""
         spent = bill(model, taken, "broken", self.prices.cost)
@@ -195,15 +207,18 @@ class Ceilings:
     def _measure(self, request: ModelRequest, cheap: str) -> list[tuple[ModelRequest, Need]]:
         """What the call may come to with each model that may be asked, the best one first."""
         sent = estimate_input(request)
-        least = Usage(cache_read_tokens=sent)
-        most = Usage(cache_write_tokens=sent, output_tokens=request.max_output_tokens)
         wishes = []
         for model in dict.fromkeys((request.model, cheap or request.model)):
-            low, high = (self.prices.cost(model, taken) for taken in (least, most))
+            read, written = (
+                math.ceil(sent * self._ratios.get(model, 1.0)),
+                request.max_output_tokens,
+            )
+            low = self.prices.cost(model, Usage(cache_read_tokens=sent))
+            high = self.prices.cost(model, Usage(cache_write_tokens=read, output_tokens=written))
             if low is None or high is None:
-                need = Need(unit="tokens", least=sent, most=sent + request.max_output_tokens)
+                need = Need(sent=sent, unit="tokens", least=sent, most=read + written)
             else:
-                need = Need(unit="money", least=low, most=high)
+                need = Need(sent=sent, unit="money", least=low, most=high)
             wishes.append((replace(request, model=model), need))
         return wishes
 

@@ -29,9 +29,11 @@ class Ceiling:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
     """What a call may come to: `least` if all is read from the cache and nothing answered,
-    `most` if nothing is and the answer is as long as it may be.
+    `most` if nothing is and the answer is as long as it may be. `sent` is the estimate of its
+    input, in tokens.
     """
 
+    sent: int
     unit: Unit
     least: int
     most: int

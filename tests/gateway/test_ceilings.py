@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.models.contract import Usage
+from agent_core.models.estimate import estimate_input
 from agent_core.state import turns
 from agent_core.transcript import TextPart
 from tests.fakes.model import FakeModel, Play, finish, say
@@ -171,15 +172,22 @@ async def test_usage_tells_an_owner_of_everybody_and_only_in_direct_messages(
 
 
 async def test_many_turns_of_many_people_do_not_overrun_the_house_together(tmp_path: Path) -> None:
-    """Fifty people ask at the same moment; the house has room for ten answers."""
-    answer = finish(TextPart(text="Hi."), usage=Usage(input_tokens=5_000))
-    model = FakeModel(*[[answer]] * 50)
-    full = {**OPEN, "TALARIA_COST__HOUSE_DAY_TOKENS": "50000"}
+    """Fifty people ask at the same moment; no call is refused room that others only reserved."""
+    gate = asyncio.Event()
+    answer = finish(TextPart(text="Hi."), usage=Usage(input_tokens=2_000))
+    model = FakeModel(*[[gate.wait, answer]] * 50)
+    full = {**OPEN, "TALARIA_COST__HOUSE_DAY_TOKENS": "20000"}
     async with running(tmp_path, model, **full) as house:
         for number in range(50):
             await house.chat.says("hi", user=f"u{number}", chat=f"u{number}", name=f"P{number}")
+        await house.until(lambda: model.streaming >= 1)
+        most = estimate_input(model.requests[0]) + 256
+        await house.until(lambda: model.streaming >= 20_000 // (most + 10))
+        assert not any("I stopped here" in one.text for one in house.chat.shown)
+        assert model.streaming <= 20_000 // (most - 10), "more were let in than there is room for"
+        gate.set()
         await house.chat.sees(50)
         await house.at_rest()
         stopped = [one for one in house.chat.shown if "I stopped here" in one.text]
         assert len(model.requests) + len(stopped) == 50
-        assert 50_000 <= 5_000 * len(model.requests) <= 55_000
+        assert 20_000 - 2_000 <= 2_000 * len(model.requests) <= 20_000 + 2_000

@@ -202,6 +202,23 @@ async def test_what_others_have_reserved_is_waited_for(database: Database, ann: 
     spend(await second, 50)
 
 
+async def test_what_is_longer_in_tokens_than_estimated_is_reserved_as_such_from_then_on(
+    database: Database, ann: PersonId
+) -> None:
+    opened = ceilings(database, Clock(), person=money(3_000))
+    first = await opened.reserve(ann, ASKED)
+    first.settle("good", Usage(cache_read_tokens=300))  # 3 tokens for each that was expected
+    assert (await opened.look(ann))[0].spent.micro_dollars == 30
+    second = await opened.reserve(ann, ASKED)  # 1,375 of 2,970
+    third = await opened.reserve(ann, ASKED)
+    fourth = asyncio.create_task(opened.reserve(ann, ASKED))
+    await opened.look(ann)
+    assert not fourth.done()
+    second.close()
+    third.close()
+    (await fourth).close()
+
+
 async def test_one_call_alone_may_begin_though_its_most_does_not_fit(
     database: Database, ann: PersonId
 ) -> None:
