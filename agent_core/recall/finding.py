@@ -20,7 +20,7 @@ MOST_HOLDERS = 1000
 behind them."""
 MOST_COUNTED = 10_000
 """How far is counted how often a word was said: what is still more frequent tells nothing."""
-POOL = 60
+POOL = 40
 """Messages that are read, with those around them, to be put in order."""
 MOST_READ = 2000
 """Messages that are read for what the index does not have, the newest ones."""

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from typing import Final
 
 from agent_core.ids import MessageId, SessionId
@@ -21,10 +22,13 @@ from agent_core.state.words import UNINDEXED, cut
 Clock = Callable[[int], datetime]
 """The local time of a moment in milliseconds."""
 
-NEAR, FAR_OFF = 0.35, 0.15
+NEAR, FAR_OFF = 0.3, 0.18
 """How much of a word beside a message counts in it, one and two messages away."""
-ANSWER = 0.55
+ANSWER = 0.9
 """The same for the words of a question right before a message."""
+QUESTION = 0.8
+"""What is left of the score of a message that itself only asks."""
+_SHARES = {-2: FAR_OFF, -1: NEAR, 1: NEAR, 2: FAR_OFF}
 SATURATION = 1.0
 """How soon a word that is said again adds nothing more."""
 LENGTH, USUAL, FLOOR = 0.3, 30, 12
@@ -34,7 +38,7 @@ PAIR = 0.3
 """For words that stand side by side as they were asked, of what the two are worth."""
 TALK = 0.15
 """For a conversation that is about it, of what its best three messages are worth."""
-SPEAKER, NAME = 0.5, 0.5
+SPEAKER, NAME = 0.7, 0.2
 """For being said by somebody whom the query names, of what the name is worth; and what the name
 itself is worth in a text then."""
 TIME, TELLS_WHEN = 0.6, 0.4
@@ -54,11 +58,13 @@ _TELLS_TIME: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A message with its words, and those next to it."""
+    """A message as it was read: how often each term is in it, and what it earns besides."""
 
     saying: Saying
-    counts: Counter[str]
-    order: tuple[str, ...]
+    counts: tuple[int, ...]
+    extra: float
+    norm: float
+    """How often a word must be said for half of its worth, by the length of the message."""
     is_question: bool
 
 
@@ -76,32 +82,33 @@ class Ranking:
 
     def __init__(self, query: Query, weights: Mapping[Term, float], clock: Clock) -> None:
         self._query = query
-        self._weights = weights
+        self._terms = tuple(weights)
+        self._worths = tuple(weights.values())
+        self._by_word = {term.word: weight for term, weight in weights.items()}
+        self._usual = sum(self._worths) / max(len(weights), 1)
         self._clock = clock
-        self._usual = sum(weights.values()) / max(len(weights), 1)
-        self._worth = {term.word: weight for term, weight in weights.items()}
+        self._named: dict[str, float] = {}
 
     def rank(self, windows: Iterable[Sequence[Saying]]) -> list[Ranked]:
         """Best first, then newest. A window is what stands together, oldest first."""
-        read: dict[MessageId, _Read] = {}
+        sayings: dict[MessageId, Saying] = {}
         beside: dict[MessageId, dict[MessageId, int]] = {}
         for window in windows:
             for place, saying in enumerate(window):
-                if saying.id not in read:
-                    read[saying.id] = _read(saying)
+                sayings[saying.id] = saying
                 near = beside.setdefault(saying.id, {})
                 for step in (-2, -1, 1, 2):
                     if 0 <= place + step < len(window):
                         near[window[place + step].id] = step
-        asked = {one.saying.asker for one in read.values()} & self._named(read.values())
-        own = {key: self._score(one, {}, read, asked) for key, one in read.items()}
-        talks = _weigh_talks(read.values(), own)
+        self._note_names({saying.asker for saying in sayings.values()})
+        read = {key: self._read(saying) for key, saying in sayings.items()}
+        talks = _weigh_talks((one.saying.session_id, self._score(one, ())) for one in read.values())
         ranked = [
             Ranked(
                 saying=one.saying,
-                score=self._score(one, beside[key], read, asked)
+                score=self._score(one, [(read[other], step) for other, step in beside[key].items()])
                 + TALK * talks[one.saying.session_id],
-                holds=any(_count(one, term) for term in self._weights),
+                holds=any(one.counts),
             )
             for key, one in read.items()
             if one.saying.is_within
@@ -109,70 +116,68 @@ class Ranking:
         ranked.sort(key=lambda one: (-one.score, -one.saying.id))
         return ranked
 
-    def _named(self, read: Iterable[_Read]) -> set[str]:
-        """The people among those who speak whose names are in the query."""
-        names = {one.saying.asker for one in read}
-        return {name for name in names if any(word in self._worth for word in cut(name))}
+    def _note_names(self, askers: Iterable[str]) -> None:
+        """Keep in mind who of those who speak is named in the query, and lessen what the name
+        tells in a text: people are spoken to by name more often than of.
+        """
+        names = {name: set(cut(name)) & self._by_word.keys() for name in askers}
+        self._named = {
+            name: max(self._by_word[word] for word in words)
+            for name, words in names.items()
+            if words
+        }
+        of_names = set[str]().union(*names.values())
+        self._worths = tuple(
+            self._by_word[term.word] * (NAME if term.word in of_names else 1)
+            for term in self._terms
+        )
 
-    def _score(
-        self,
-        one: _Read,
-        beside: Mapping[MessageId, int],
-        read: Mapping[MessageId, _Read],
-        named: set[str],
-    ) -> float:
-        around = [(read[key], _share(read[key], step)) for key, step in beside.items()]
-        length = max(len(one.order), FLOOR)
-        norm = SATURATION * (1 - LENGTH + LENGTH * length / USUAL)
-        of_names = {word for name in named for word in cut(name)}
-        score = 0.0
-        for term, weight in self._weights.items():
-            count = _count(one, term) + sum(
-                share * min(_count(other, term), 1) for other, share in around
-            )
-            worth = weight * NAME if term.word in of_names else weight
-            score += worth * count * (1 + SATURATION) / (count + norm)
-        for left, right in self._query.pairs.intersection(
-            zip(one.order, one.order[1:], strict=False)
-        ):
-            score += PAIR * (self._worth.get(left, 0) + self._worth.get(right, 0)) / 2
-        if one.saying.role == "user" and one.saying.asker in named:
-            score += SPEAKER * max(self._worth.get(word, 0) for word in cut(one.saying.asker))
-        return score + self._usual * self._suit_time(one)
+    def _read(self, saying: Saying) -> _Read:
+        words = cut(saying.text)
+        present = Counter(words)
+        counts = tuple(
+            sum(present[word] for word in present if word.startswith(term.word))
+            if term.is_start
+            else present[term.word]
+            for term in self._terms
+        )
+        order = [word for word in words if word not in UNINDEXED]
+        extra = self._usual * self._suit_time(saying, present)
+        for left, right in self._query.pairs.intersection(pairwise(order)):
+            extra += PAIR * (self._by_word.get(left, 0) + self._by_word.get(right, 0)) / 2
+        if saying.role == "user":
+            extra += SPEAKER * self._named.get(saying.asker, 0)
+        length = max(len(order), FLOOR) / USUAL
+        norm = SATURATION * (1 - LENGTH + LENGTH * length)
+        is_question = saying.text.rstrip().endswith(("?", "？"))
+        return _Read(saying, counts, extra, norm, is_question)
 
-    def _suit_time(self, one: _Read) -> float:
+    def _score(self, one: _Read, beside: Sequence[tuple[_Read, int]]) -> float:
+        counts: list[float] = list(one.counts)
+        for other, step in beside:
+            share = ANSWER if step == -1 and other.is_question else _SHARES[step]
+            for place, count in enumerate(other.counts):
+                if count:
+                    counts[place] += share
+        score = one.extra
+        for held, worth in zip(counts, self._worths, strict=True):
+            if held:
+                score += worth * held * (1 + SATURATION) / (held + one.norm)
+        return score * QUESTION if one.is_question else score
+
+    def _suit_time(self, saying: Saying, present: Counter[str]) -> float:
         query, suits = self._query, 0.0
         if query.months or query.years:
-            said = self._clock(one.saying.said_at)
+            said = self._clock(saying.said_at)
             suits += TIME * ((said.month in query.months) + (said.year in query.years))
-        if query.asks_when and any(word in _TELLS_TIME for word in one.counts):
+        if query.asks_when and not _TELLS_TIME.isdisjoint(present):
             suits += TELLS_WHEN
         return suits
 
 
-def _read(saying: Saying) -> _Read:
-    words = cut(saying.text)
-    order = tuple(word for word in words if word not in UNINDEXED)
-    return _Read(saying, Counter(words), order, saying.text.rstrip().endswith(("?", "？")))
-
-
-def _count(one: _Read, term: Term) -> int:
-    if term.is_start:
-        return sum(count for word, count in one.counts.items() if word.startswith(term.word))
-    return one.counts[term.word]
-
-
-def _share(other: _Read, step: int) -> float:
-    if step == -1 and other.is_question:
-        return ANSWER
-    return NEAR if abs(step) == 1 else FAR_OFF
-
-
-def _weigh_talks(
-    read: Iterable[_Read], scores: Mapping[MessageId, float]
-) -> dict[SessionId, float]:
+def _weigh_talks(scores: Iterable[tuple[SessionId, float]]) -> dict[SessionId, float]:
     """What the three best messages of each conversation are worth on average."""
     by_talk: dict[SessionId, list[float]] = {}
-    for one in read:
-        by_talk.setdefault(one.saying.session_id, []).append(scores[one.saying.id])
+    for talk, score in scores:
+        by_talk.setdefault(talk, []).append(score)
     return {talk: sum(sorted(found)[-3:]) / 3 for talk, found in by_talk.items()}

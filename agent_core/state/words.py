@@ -29,6 +29,7 @@ UNINDEXED: Final = frozenset(stem(word) for word in ENGLISH)
 _WORD = re.compile(r"[a-z0-9]+")
 _CLITIC = re.compile(r"(?<=[a-z])'(?:s|t|ll|re|ve|d|m)\b")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_HAS_HUMP = re.compile(r"[a-z][A-Z]")
 _CAMEL = re.compile(r"\b[A-Za-z0-9]*[a-z][A-Z][A-Za-z0-9]*")
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _UNSPACED = (
@@ -76,7 +77,7 @@ def cut(text: str) -> list[str]:
 
 def cut_humps(text: str) -> list[str]:
     """The parts of names of code in a text, which changes of case tell apart."""
-    if text.islower():
+    if not _HAS_HUMP.search(text):
         return []
     return [
         stem(hump.lower()[:MAX_WORD])

@@ -1,0 +1,212 @@
+"""How good what recall finds is, by the evidence of a file in the form of LoCoMo:
+`python -m bench.retrieval.locomo locomo10.json [--captions]`.
+
+Each sample is a room in which two people talk; its turns are messages, its sessions are sessions,
+and the bare question is the query. Evidence that names no turn of the sample is left out, and so
+is a question that keeps none. Recall at k is the share of a question's evidence among the first
+k hits; the figures of a category are means over its questions.
+"""
+
+import argparse
+import json
+import math
+import re
+import sqlite3
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from agent_core.ids import MessageId, PersonId, PromptHash, TurnId
+from agent_core.recall.finding import find
+from agent_core.recall.query import read_query
+from agent_core.state import messages, people, rooms, sessions, turns
+from agent_core.state.messages import Shelf
+from agent_core.state.search import Field
+from agent_core.state.sessions import Conversation
+from agent_core.state.turns import Asked
+from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.transcript import Message, TextPart
+
+DEPTHS = (5, 10, 25)
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open domain", 4: "single-hop", 5: "adversarial"}
+PROMPT = PromptHash("0" * 64)
+_TURN = re.compile(r"D:?(\d+):(\d+)")
+_DATE = re.compile(r"(\d+):(\d+) (am|pm) on (\d+) (\w+),? (\d{4})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marks:
+    """How one question was answered."""
+
+    recall: tuple[float, ...]
+    reciprocal: float
+    ndcg: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One conversation in a database of its own."""
+
+    connection: sqlite3.Connection
+    field: Field
+    turns: Mapping[str, MessageId]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.retrieval.locomo", description=__doc__)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--captions", action="store_true", help="captions of pictures are text too")
+    given = parser.parse_args()
+    print(render(measure(given.file, with_captions=given.captions)))
+
+
+def measure(file: Path, *, with_captions: bool = False) -> dict[str, list[Marks]]:
+    """The marks of all questions of a file, by the name of their category."""
+    marks: dict[str, list[Marks]] = defaultdict(list)
+    for sample in json.loads(file.read_text(encoding="utf-8")):
+        with tempfile.TemporaryDirectory(prefix="talaria-locomo-") as folder:
+            told = tell(sample["conversation"], Path(folder), with_captions=with_captions)
+            for question in sample["qa"]:
+                evidence = list_evidence(question.get("evidence") or (), told.turns)
+                if evidence:
+                    found = ask(told, question["question"])
+                    name = CATEGORIES.get(question.get("category"), "other")
+                    marks[name].append(judge(found, evidence))
+            told.connection.close()
+    return marks
+
+
+def tell(conversation: Mapping[str, Any], folder: Path, *, with_captions: bool) -> Sample:
+    """Write a conversation down as if two people had had it in a room."""
+    connection = sqlite3.connect(folder / "state.db", isolation_level=None)
+    connection.execute("PRAGMA synchronous = OFF")
+    upgrade(connection, load_migrations(FOLDER), folder, datetime.now(UTC))
+    connection.execute("BEGIN")
+    sessions.insert_prompt(connection, prompt_hash=PROMPT, system="", tools="[]", now=0)
+    speakers = {
+        name: people.insert(
+            connection, slug=f"speaker-{number}", name=name, role="member", now=0
+        ).id
+        for number, name in enumerate(
+            dict.fromkeys((conversation["speaker_a"], conversation["speaker_b"]))
+        )
+    }
+    room = rooms.insert(
+        connection, platform="telegram", chat_id="room", title="room", slug="room", now=0
+    )
+    talk = sessions.ensure_conversation(
+        connection,
+        key="room:telegram:room::all",
+        person_id=room.person_id,
+        is_direct=False,
+        now=0,
+        room_id=room.id,
+    )
+    said: dict[str, MessageId] = {}
+    numbers = sorted(
+        int(key.removeprefix("session_"))
+        for key in conversation
+        if re.fullmatch(r"session_\d+", key)
+    )
+    for number in numbers:
+        now = read_date(conversation.get(f"session_{number}_date_time", ""))
+        session_id = sessions.insert(connection, conversation_id=talk.id, now=now)
+        for turn in conversation[f"session_{number}"]:
+            text = turn["text"]
+            if with_captions and turn.get("blip_caption"):
+                text += f" [picture: {turn['blip_caption']}]"
+            now += 60_000
+            shelf = _open_turn(connection, talk, session_id, speakers[turn["speaker"]], now)
+            message = Message(role="user", parts=(TextPart(text=text),))
+            (said[turn["dia_id"]],) = messages.append(connection, shelf, [message], now=now)
+    connection.execute("COMMIT")
+    field = Field(person_id=talk.person_id, scope=talk.scope, except_turn=TurnId(0))
+    return Sample(connection=connection, field=field, turns=said)
+
+
+def _open_turn(
+    connection: sqlite3.Connection,
+    talk: Conversation,
+    session_id: Any,
+    person_id: PersonId,
+    now: int,
+) -> Shelf:
+    turn_id = turns.insert(
+        connection,
+        conversation=talk,
+        session_id=session_id,
+        asked=Asked(person_id=person_id, account_id=None, place=("telegram", "{}", None)),
+        prompt_hash=PROMPT,
+        now=now,
+    )
+    return Shelf(
+        session_id=session_id,
+        turn_id=turn_id,
+        person_id=talk.person_id,
+        conversation_id=talk.id,
+        platform="telegram",
+    )
+
+
+def ask(sample: Sample, question: str) -> list[MessageId]:
+    """What recall finds for a question, best first."""
+    query = read_query(question)
+    found = find(
+        sample.connection,
+        sample.field,
+        query,
+        limit=max(DEPTHS),
+        clock=lambda moment: datetime.fromtimestamp(moment / 1000, UTC),
+    )
+    return [hit.saying.id for hit in found.hits]
+
+
+def list_evidence(named: Iterable[str], turns: Mapping[str, MessageId]) -> set[MessageId]:
+    """The turns that some evidence names, several in one string or with a sign too many."""
+    keys = (f"D{int(one)}:{int(two)}" for text in named for one, two in _TURN.findall(text))
+    return {turns[key] for key in keys if key in turns}
+
+
+def judge(found: Sequence[MessageId], evidence: set[MessageId]) -> Marks:
+    """The marks of one question."""
+    ranks = [rank for rank, one in enumerate(found, start=1) if one in evidence]
+    gain = sum(1 / math.log2(rank + 1) for rank in ranks if rank <= 10)
+    best = sum(1 / math.log2(rank + 1) for rank in range(1, min(len(evidence), 10) + 1))
+    return Marks(
+        recall=tuple(sum(rank <= depth for rank in ranks) / len(evidence) for depth in DEPTHS),
+        reciprocal=1 / ranks[0] if ranks else 0.0,
+        ndcg=gain / best,
+    )
+
+
+def read_date(text: str) -> int:
+    """Milliseconds since the epoch for `1:56 pm on 8 May, 2023`; 0 if it is nothing of the kind."""
+    match = _DATE.search(text)
+    if not match:
+        return 0
+    hour, minute, half, day, month, year = match.groups()
+    clock = f"{int(hour) % 12 + 12 * (half == 'pm')}:{minute} {day} {month} {year}"
+    moment = datetime.strptime(clock, "%H:%M %d %B %Y").replace(tzinfo=UTC)
+    return int(moment.timestamp() * 1000)
+
+
+def render(marks: Mapping[str, Sequence[Marks]]) -> str:
+    """One line a category, and one for all questions."""
+    head = "".join(f"{f'recall@{depth}':>11}" for depth in DEPTHS)
+    lines = [f"{'':14}{'questions':>10}{head}{'MRR':>8}{'nDCG@10':>9}"]
+    everything = [one for some in marks.values() for one in some]
+    for name, some in [*sorted(marks.items()), ("all", everything)]:
+        means = [sum(one.recall[place] for one in some) / len(some) for place in range(len(DEPTHS))]
+        reciprocal = sum(one.reciprocal for one in some) / len(some)
+        ndcg = sum(one.ndcg for one in some) / len(some)
+        recalls = "".join(f"{mean:11.3f}" for mean in means)
+        lines.append(f"{name:14}{len(some):10}{recalls}{reciprocal:8.3f}{ndcg:9.3f}")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""What puts one message before another, each reason alone."""
+
+from datetime import UTC, datetime
+
+from agent_core.ids import MessageId, SessionId
+from agent_core.recall.query import read_query
+from agent_core.recall.ranking import Ranking
+from agent_core.state.passages import Saying
+from agent_core.state.search import Speaker
+
+Window = list[Saying]
+
+
+def say(
+    number: int,
+    text: str,
+    *,
+    talk: int = 0,
+    by: str = "ann",
+    role: Speaker = "user",
+    at: str = "2026-02-02",
+) -> Saying:
+    return Saying(
+        id=MessageId(number),
+        session_id=SessionId(talk or number),
+        role=role,
+        platform="telegram",
+        said_at=int(datetime.fromisoformat(at).replace(tzinfo=UTC).timestamp() * 1000),
+        text=text,
+        asker=by,
+        is_within=True,
+    )
+
+
+def order(question: str, *windows: Window, common: str = "") -> list[int]:
+    """The numbers of the messages, best first. A word is worth 3, a `common` one 1."""
+    query = read_query(question)
+    weights = {term: 1.0 if term.word == common else 3.0 for term in query.terms}
+    ranking = Ranking(query, weights, lambda moment: datetime.fromtimestamp(moment / 1000, UTC))
+    return [one.saying.id for one in ranking.rank(windows)]
+
+
+def test_a_rare_word_tells_more_than_a_common_one() -> None:
+    assert order("dog lisbon", [say(1, "in lisbon")], [say(2, "a dog")], common="dog") == [1, 2]
+    assert order("dog lisbon", [say(1, "in lisbon")], [say(2, "a dog")], common="lisbon") == [2, 1]
+
+
+def test_of_equals_the_newest_comes_first() -> None:
+    assert order("dog", [say(1, "a dog")], [say(3, "a dog")], [say(2, "a dog")]) == [3, 2, 1]
+
+
+def test_what_stands_around_a_message_counts_in_it_a_little() -> None:
+    near = [say(1, "the flight", talk=1), say(2, "a dog", talk=1)]
+    assert order("dog flight", near, [say(9, "a dog")])[:2] == [2, 1]
+    assert order("dog flight", near, [say(9, "dog flight")])[0] == 9
+
+
+def test_nearer_counts_more() -> None:
+    window = [say(n, text, talk=1) for n, text in enumerate(("x", "y", "dog", "z"), start=1)]
+    assert order("dog", window) == [3, 4, 2, 1]
+
+
+def test_the_answer_comes_before_the_question_and_what_was_said_before_it() -> None:
+    window = [
+        say(1, "hello", talk=1),
+        say(2, "which vet was it?", talk=1),
+        say(3, "the vet was dr sandhu", talk=1),
+    ]
+    assert order("vet", window) == [3, 2, 1]
+
+
+def test_an_answer_without_the_words_comes_before_other_neighbours() -> None:
+    window = [say(1, "hm", talk=1), say(2, "which vet?", talk=1), say(3, "dr sandhu", talk=1)]
+    found = order("vet", window)
+    assert found.index(3) < found.index(1)
+
+
+def test_length_tells_against_a_message_but_brevity_is_no_merit() -> None:
+    long = "dog " + "word " * 200
+    assert order("dog", [say(2, long)], [say(1, "dog")]) == [1, 2]
+    assert order("dog", [say(2, "dog one two three")], [say(1, "dog")]) == [2, 1]
+
+
+def test_words_side_by_side_as_asked_come_first() -> None:
+    apart = say(2, "the bank is closed, the river is not")
+    together = say(1, "by the bank of the river it is closed")
+    assert order("bank river", [apart], [together]) == [1, 2]
+
+
+def test_a_conversation_that_is_about_it_is_a_weak_reason() -> None:
+    about = [say(n, "dog", talk=1) for n in (1, 2, 3)]
+    lone = [say(4, "dog", talk=2)]
+    apart = [[one] for one in about]
+    assert order("dog", *apart, lone) == [3, 2, 1, 4]
+
+
+def test_what_the_named_person_said_comes_before_what_was_said_to_them() -> None:
+    to_them = say(2, "Hey Caroline, pottery is fun", by="Melanie")
+    by_them = say(1, "pottery is calm", by="Caroline")
+    assert order("What does Caroline think of pottery?", [to_them], [by_them]) == [1, 2]
+    assert order("What does Melanie think of pottery?", [to_them], [by_them]) == [2, 1]
+
+
+def test_the_month_and_the_year_that_are_asked_for_count() -> None:
+    may = [say(1, "a dog", at="2023-05-20")]
+    june = [say(2, "a dog", at="2023-06-20")]
+    assert order("dog in May", may, june) == [1, 2]
+    assert order("dog 2022", [say(1, "a dog", at="2022-06-20")], june) == [1, 2]
+
+
+def test_asked_when_what_tells_a_time_comes_first() -> None:
+    told, untold = [say(1, "a dog, last friday")], [say(2, "a dog, really")]
+    assert order("when dog", told, untold) == [1, 2]
+    assert order("dog", told, untold) == [2, 1]
+
+
+def test_what_may_not_be_shown_is_not_in_the_order_but_counts_beside() -> None:
+    hidden = say(1, "the flight", talk=1)
+    hidden = Saying(
+        **{name: getattr(hidden, name) for name in Saying.__slots__ if name != "is_within"},
+        is_within=False,
+    )
+    assert order("dog flight", [hidden, say(2, "a dog", talk=1)], [say(3, "a dog")]) == [2, 3]
