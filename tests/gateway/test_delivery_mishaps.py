@@ -289,11 +289,13 @@ async def test_once_the_house_is_going_out_nothing_but_debts_is_shown(database: 
     chat = FakeChat()
     turn_id = await begin_turn(database)
     async with delivering(database, chat) as delivery:
+        row = await owe(database, "owed")
+        delivery.owe([row])
         delivery.close()
         delivery.paint(live_of(turn_id, "Thinking"))
         delivery.signs.type("fake", CHAT)
-        row = await owe(database, "owed")
-        delivery.owe([row])
+        late = await owe(database, "for the next start")
+        delivery.owe([late])
         await until_sent(database, row)
     assert [shown.text for shown in chat.shown] == ["owed"]
     assert chat.typed == []
