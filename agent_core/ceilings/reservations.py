@@ -1,17 +1,16 @@
 """Reserves money and tokens of the day for model calls, and settles what they took."""
 
 import asyncio
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from agent_core.ceilings.days import Day, day_of
+from agent_core.ceilings.needs import Needs
 from agent_core.ceilings.till import Ceiling, Need, Till, Unit
 from agent_core.errors import CeilingReached, StoreError
 from agent_core.ids import PersonId
 from agent_core.models.billing import bill
 from agent_core.models.contract import ModelRequest, Usage
-from agent_core.models.estimate import estimate_input
 from agent_core.models.prices import Prices
 from agent_core.state import people, usage
 from agent_core.state.database import Connection, Database
@@ -23,10 +22,6 @@ _LONGEST_WAIT = 60.0
 """Seconds for which a call waits while others have reserved what is left of a day."""
 _CHARACTERS = 4
 """Of a token, about, in an answer that broke off."""
-_MOST_RATIO = 4.0
-"""Of the tokens of a request to their estimate: Chinese has about a token a character."""
-_RATIO_KEPT = 0.95
-"""What is left of a ratio that was seen after each call that shows a lower one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +63,7 @@ class Reservation:
     def settle(self, model: str, spent: Usage) -> None:
         """The call took this; `model` is the name that answered."""
         tokens = spent.input_tokens + spent.cache_read_tokens + spent.cache_write_tokens
-        self._ceilings.learn(self.request.model, self._need.sent, tokens)
+        self._ceilings.needs.learn(self.request.model, self._need.sent, tokens)
         cost = self._ceilings.prices.cost(model, spent)
         if cost is None:
             self._close("tokens", tokens + spent.output_tokens)
@@ -131,9 +126,9 @@ class Ceilings:
         self._people: dict[PersonId, Till] = {}
         self._read_at: dict[PersonId, int] = {}
         self._opening = asyncio.Lock()
+        self.needs = Needs(prices)
         self._patience = patience
         self._changed = asyncio.Event()
-        self._ratios: dict[str, float] = {}
         self._broken: list[tuple[PersonId, Spent, int]] = []
         """Rows of calls that broke off, written before the next call is made."""
 
@@ -151,7 +146,7 @@ class Ceilings:
         While others have reserved what is left, it waits. Raises `CeilingReached`, `StoreError`.
         """
         await self._write_broken()
-        wishes = self._measure(request, cheap)
+        wishes = self.needs.measure(request, cheap)
         until = asyncio.get_running_loop().time() + self._patience
         while True:
             tills = await self._open(person_id)
@@ -173,11 +168,6 @@ class Ceilings:
         await self._write_broken()
         person, house = await self._open(person_id)
         return _standing(person), _standing(house)
-
-    def learn(self, model: str, estimated: int, taken: int) -> None:
-        """Requests to a model may be longer in tokens than estimated: that is reserved, too."""
-        seen = min(taken / estimated, _MOST_RATIO) if estimated else 1.0
-        self._ratios[model] = max(1.0, seen, self._ratios.get(model, 1.0) * _RATIO_KEPT)
 
     def note_broken(self, person_id: PersonId, model: str, taken: Usage) -> None:
         """A call broke off that is billed all the same: it gets a row."""
@@ -203,24 +193,6 @@ class Ceilings:
         """Something was given back: those who wait look again."""
         self._changed.set()
         self._changed = asyncio.Event()
-
-    def _measure(self, request: ModelRequest, cheap: str) -> list[tuple[ModelRequest, Need]]:
-        """What the call may come to with each model that may be asked, the best one first."""
-        sent = estimate_input(request)
-        wishes = []
-        for model in dict.fromkeys((request.model, cheap or request.model)):
-            read, written = (
-                math.ceil(sent * self._ratios.get(model, 1.0)),
-                request.max_output_tokens,
-            )
-            low = self.prices.cost(model, Usage(cache_read_tokens=sent))
-            high = self.prices.cost(model, Usage(cache_write_tokens=read, output_tokens=written))
-            if low is None or high is None:
-                need = Need(sent=sent, unit="tokens", least=sent, most=read + written)
-            else:
-                need = Need(sent=sent, unit="money", least=low, most=high)
-            wishes.append((replace(request, model=model), need))
-        return wishes
 
     def _choose(
         self,

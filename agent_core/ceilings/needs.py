@@ -1,0 +1,44 @@
+"""What a model call may come to, at the least and at the most; learns how long requests are."""
+
+import math
+from dataclasses import replace
+
+from agent_core.ceilings.till import Need
+from agent_core.models.contract import ModelRequest, Usage
+from agent_core.models.estimate import estimate_input
+from agent_core.models.prices import Prices
+
+_MOST_RATIO = 4.0
+"""Of the tokens of a request to their estimate: Chinese has about a token a character."""
+_RATIO_KEPT = 0.95
+"""What is left of a ratio that was seen after each call that shows a lower one."""
+
+
+class Needs:
+    """Estimates for all models; what each took corrects those to come."""
+
+    def __init__(self, prices: Prices) -> None:
+        self._prices = prices
+        self._ratios: dict[str, float] = {}
+
+    def measure(self, request: ModelRequest, cheap: str) -> list[tuple[ModelRequest, Need]]:
+        """The call with each model that may be asked, the one that is wished for first."""
+        sent = estimate_input(request)
+        models = dict.fromkeys((request.model, cheap or request.model))
+        return [
+            (replace(request, model=model), self._need(model, sent, request.max_output_tokens))
+            for model in models
+        ]
+
+    def learn(self, model: str, estimated: int, taken: int) -> None:
+        """A request of so many estimated tokens was `taken` tokens long."""
+        seen = min(taken / estimated, _MOST_RATIO) if estimated else 1.0
+        self._ratios[model] = max(1.0, seen, self._ratios.get(model, 1.0) * _RATIO_KEPT)
+
+    def _need(self, model: str, sent: int, written: int) -> Need:
+        read = math.ceil(sent * self._ratios.get(model, 1.0))
+        low = self._prices.cost(model, Usage(cache_read_tokens=sent))
+        high = self._prices.cost(model, Usage(cache_write_tokens=read, output_tokens=written))
+        if low is None or high is None:
+            return Need(sent=sent, unit="tokens", least=sent, most=read + written)
+        return Need(sent=sent, unit="money", least=low, most=high)
