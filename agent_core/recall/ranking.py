@@ -5,7 +5,6 @@ to a question seldom repeats its words. The weights were set by hand on a small 
 see `bench/retrieval`.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -134,15 +133,14 @@ class Ranking:
 
     def _read(self, saying: Saying) -> _Read:
         words = cut(saying.text)
-        present = Counter(words)
         counts = tuple(
-            sum(present[word] for word in present if word.startswith(term.word))
+            sum(word.startswith(term.word) for word in words)
             if term.is_start
-            else present[term.word]
+            else words.count(term.word)
             for term in self._terms
         )
         order = [word for word in words if word not in UNINDEXED]
-        extra = self._usual * self._suit_time(saying, present)
+        extra = self._usual * self._suit_time(saying, words)
         for left, right in self._query.pairs.intersection(pairwise(order)):
             extra += PAIR * (self._by_word.get(left, 0) + self._by_word.get(right, 0)) / 2
         if saying.role == "user":
@@ -165,12 +163,12 @@ class Ranking:
                 score += worth * held * (1 + SATURATION) / (held + one.norm)
         return score * QUESTION if one.is_question else score
 
-    def _suit_time(self, saying: Saying, present: Counter[str]) -> float:
+    def _suit_time(self, saying: Saying, words: Sequence[str]) -> float:
         query, suits = self._query, 0.0
         if query.months or query.years:
             said = self._clock(saying.said_at)
             suits += TIME * ((said.month in query.months) + (said.year in query.years))
-        if query.asks_when and not _TELLS_TIME.isdisjoint(present):
+        if query.asks_when and not _TELLS_TIME.isdisjoint(words):
             suits += TELLS_WHEN
         return suits
 
