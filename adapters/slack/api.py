@@ -1,6 +1,7 @@
 """The wire to Slack's Web API: calls of its SDK, whose errors end here."""
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -19,7 +20,6 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from adapters.errors import (
     AdapterError,
     AdapterStopped,
-    ChatGone,
     RateLimited,
     Rejected,
     Unreachable,
@@ -32,7 +32,6 @@ from adapters.slack.refusals import (
     Unsupported,
     read_refusal,
     read_status,
-    token_refused,
 )
 from adapters.slack.settings import SlackSettings
 from adapters.untrusted import Json, inside, parts, text_in, words_in
@@ -116,8 +115,6 @@ class Api:
                     bot_id=words_in(answer, "bot_id"),
                     team_id=text_in(answer, "team_id"),
                 )
-        except ChatGone as error:  # where there is no chat, the account is the bot's own
-            raise token_refused("account_inactive", "SLACK_BOT_TOKEN") from error
         except MissingScope as error:
             raise AdapterStopped(str(error)) from error
         return replace(me, is_agent=await self._is_agent())
@@ -145,8 +142,6 @@ class Api:
             with self.door(variable="SLACK_APP_TOKEN") as web:
                 token = self._settings.app_token
                 return text_in(read(await web.apps_connections_open(app_token=token)), "url")
-        except ChatGone as error:
-            raise token_refused("account_inactive", "SLACK_APP_TOKEN") from error
         except MissingScope as error:
             raise AdapterStopped(
                 "The token in SLACK_APP_TOKEN lacks the scope connections:write. Make a new one "
@@ -209,42 +204,49 @@ class Api:
                     said = (await response.text())[:200]
             except aiohttp.InvalidURL as error:
                 raise Rejected("The ticket is no address.") from error
+        if response.status == 429 or "ratelimited" in said:
+            raise _limited(response.headers)
+        if response.status >= 500:
+            raise read_status(response.status, Unsure)
         if response.status != 200 or "error" in said:
-            code = next((c for c in ("expired_url", "used_url") if c in said), "expired_url")
-            if response.status >= 500:
-                raise read_status(response.status, Unsure)
+            over = "expired_url" if response.status in (404, 410) else ""
+            code = next((c for c in ("expired_url", "used_url") if c in said), over)
             raise read_refusal(code, variable="SLACK_BOT_TOKEN", unwell=Unsure)
 
     async def pages(
-        self, spot: Spot, *, after: str = "0", with_metadata: bool = False
+        self,
+        spot: Spot,
+        *,
+        after: str = "0",
+        with_metadata: bool = False,
+        is_patient: bool = False,
     ) -> AsyncIterator[list[Json]]:
         """What was said behind `after`, page by page, in no order that could be relied on.
 
-        Of a channel all but the answers in threads; of a thread its root and its answers.
+        Of a channel all but the answers in threads; of a thread its root and its answers. Who
+        `is_patient` has pauses waited out: begun anew after each of them, the reading of many
+        pages would never end where Slack allows few.
         """
         cursor: str | None = None
+        asked: dict[str, Any] = {"channel": spot.channel, "oldest": after, "limit": _PAGE}
+        asked["include_all_metadata"] = with_metadata
         while True:
-            with self.door() as web:
-                if spot.thread is None:
-                    answer = await web.conversations_history(
-                        channel=spot.channel,
-                        oldest=after,
-                        limit=_PAGE,
-                        cursor=cursor,
-                        include_all_metadata=with_metadata,
-                    )
-                else:
-                    answer = await web.conversations_replies(
-                        channel=spot.channel,
-                        ts=spot.thread,
-                        oldest=after,
-                        limit=_PAGE,
-                        cursor=cursor,
-                        include_all_metadata=with_metadata,
-                    )
-                page = read(answer)
-                messages = parts(page, "messages")
-                cursor = words_in(inside(page, "response_metadata"), "next_cursor")
+            try:
+                with self.door() as web:
+                    if spot.thread is None:
+                        answer = await web.conversations_history(**asked, cursor=cursor)
+                    else:
+                        answer = await web.conversations_replies(
+                            **asked, ts=spot.thread, cursor=cursor
+                        )
+                    page = read(answer)
+                    messages = parts(page, "messages")
+                    cursor = words_in(inside(page, "response_metadata"), "next_cursor")
+            except RateLimited as error:
+                if not is_patient:
+                    raise
+                await asyncio.sleep(error.retry_after)
+                continue
             yield messages
             if not cursor:
                 return
@@ -344,12 +346,16 @@ def _read_answer(error: SlackApiError, *, lost: type[AdapterError], variable: st
     status = int(getattr(answer, "status_code", 0) or getattr(answer, "status", 0))
     code = _code(error)
     if status == 429 or code in ("ratelimited", "rate_limited"):
-        seconds = read_wait(str(answer.headers.get("Retry-After", "")), default=_DEFAULT_WAIT)
-        return RateLimited(f"Slack asks to wait for {seconds:g} s.", retry_after=seconds)
+        return _limited(answer.headers)
     if not code:
         return read_status(status, lost)
     needed = str(answer.data.get("needed") or "")
     return read_refusal(code, needed=needed, variable=variable, unwell=lost)
+
+
+def _limited(headers: Mapping[str, str]) -> RateLimited:
+    seconds = read_wait(str(headers.get("Retry-After", "")), default=_DEFAULT_WAIT)
+    return RateLimited(f"Slack asks to wait for {seconds:g} s.", retry_after=seconds)
 
 
 def _code(error: SlackApiError) -> str:

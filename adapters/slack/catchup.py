@@ -13,7 +13,6 @@ from adapters.errors import (
     AdapterStopped,
     ChatGone,
     MessageGone,
-    RateLimited,
     Rejected,
 )
 from adapters.pauses import Pauses
@@ -174,18 +173,13 @@ class CatchUp:
 
     async def _ask(self, spot: Spot, after: str) -> list[Json]:
         """What was said there behind `after`; as slowly as Slack wants it."""
-        while True:
-            shown: list[Json] = []
-            try:
-                async for page in self._api.pages(spot, after=after):
-                    shown += page
-                    if len(shown) > _MOST_MESSAGES:
-                        _log.warning("slack: too much was said in %s to read all of it", spot)
-                        break
-            except RateLimited as error:
-                await asyncio.sleep(error.retry_after)
-            else:
-                return shown
+        shown: list[Json] = []
+        async for page in self._api.pages(spot, after=after, is_patient=True):
+            shown += page
+            if len(shown) > _MOST_MESSAGES:
+                _log.warning("slack: too much was said in %s to read all of it", spot)
+                break
+        return shown
 
     async def _find_unmarked(self, marks: Mapping[str, str]) -> None:
         """Places in which nothing was ever heard: a first word may have been said meanwhile.

@@ -39,15 +39,18 @@ class People:
 
     async def learn(self, users: Iterable[str], rooms: Iterable[str]) -> None:
         """Ask about those who are not known. Never fails; takes a second at most."""
-        asked = [self._ask(user, self._meet) for user in self._unknown(users)]
-        asked += [self._ask(room, self._visit) for room in self._unknown(rooms)]
-        if not asked:
+        people, places = self._unknown(users), self._unknown(rooms)
+        if not (people or places):
             return
+        asked = [self._ask(user, self._meet) for user in people]
+        asked += [self._ask(room, self._visit) for room in places]
         try:
             async with asyncio.timeout(_PATIENCE):
                 await asyncio.gather(*asked)
         except TimeoutError:
             _log.info("slack did not tell in time what %d people and rooms are called", len(asked))
+            for name in self._unknown((*people, *places)):  # else each event would wait for them
+                self._until.put(name, time.monotonic() + _KEEPS_NOTHING)
 
     def _unknown(self, names: Iterable[str]) -> list[str]:
         now = time.monotonic()

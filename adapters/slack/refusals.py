@@ -10,8 +10,8 @@ from adapters.errors import (
 )
 
 _TOKEN = frozenset(
-    {"invalid_auth", "not_authed", "token_revoked", "token_expired", "org_login_required"}
-    | {"ekm_access_denied", "team_access_not_granted", "invalid_token", "user_removed_from_team"}
+    {"invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive"}
+    | {"team_access_not_granted", "invalid_token", "user_removed_from_team"}
 )
 _CHAT_GONE = frozenset(
     {"channel_not_found", "is_archived", "not_in_channel", "cannot_dm_bot", "user_disabled"}
@@ -19,8 +19,7 @@ _CHAT_GONE = frozenset(
     | {"restricted_action_thread_only_channel"}
     | {"invalid_channel", "users_not_found", "user_not_visible", "messages_tab_disabled"}
     | {"is_inactive", "channel_is_limited_access", "method_not_supported_for_channel_type"}
-    | {"account_inactive", "ekm_channel_access_denied", "external_channel_migrating"}
-    | {"used_url", "expired_url"}
+    | {"ekm_channel_access_denied", "used_url", "expired_url"}
 )
 """A thread that is gone is none of these: its channel is still there, so only what was meant
 for it is refused."""
@@ -32,6 +31,8 @@ _STREAM_OVER = frozenset({"message_not_in_streaming_state", "stopped_by_user"})
 _UNWELL = frozenset(
     {"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"}
 )
+_PASSING = frozenset({"org_login_required", "external_channel_migrating", "ekm_access_denied"})
+"""A workspace or channel that is being moved, or where nobody may write for the time being."""
 _UNSUPPORTED = frozenset(
     {"unknown_method", "not_allowed", "feature_not_enabled", "feature_disabled", "access_denied"}
     | {"not_allowed_token_type", "method_deprecated", "deprecated_endpoint", "not_authorized"}
@@ -87,6 +88,8 @@ def read_refusal(
             return MessageGone(f"Slack: {code}.")
         case _ if code in _UNSUPPORTED:
             return Unsupported(f"Slack has not got this here: {code}.")
+        case _ if code in _PASSING:
+            return Unreachable(f"Slack takes nothing there for a while: {code}.")
         case _ if code in _UNWELL:
             return unwell(f"Slack is unwell: {code}.")
         case _:

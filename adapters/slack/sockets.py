@@ -14,6 +14,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
 from adapters.errors import AdapterError, AdapterStopped, Unreachable
+from adapters.http import name_mishap
 from adapters.pauses import Pauses
 from adapters.slack.api import Api
 
@@ -150,8 +151,8 @@ class _Line:
                 max_msg_size=_FRAME_LIMIT,
                 timeout=aiohttp.ClientWSTimeout(ws_close=_GOODBYE),
             )
-        except (aiohttp.ClientError, TimeoutError) as error:
-            raise Unreachable(f"Slack's websocket can't be opened: {error}.") from error
+        except (aiohttp.ClientError, TimeoutError) as error:  # whose text may hold the address,
+            raise name_mishap(error, "Slack", lost=Unreachable) from None  # and that a ticket
         try:
             async with asyncio.timeout(_GREETING):
                 await self._greet()

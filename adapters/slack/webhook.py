@@ -1,5 +1,6 @@
 """HTTP mode: a small server for the requests that Slack makes."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -12,6 +13,8 @@ from adapters.errors import AdapterStopped
 PATH = "/slack/events"
 """Where Slack's app page is told to send events, commands and presses."""
 _MOST_BYTES = 4 * 1024 * 1024
+_BODY_PATIENCE = 5.0
+"""Seconds within which a request has to be here: Slack itself waits three for its answer."""
 _GRACE = 3.0
 """Seconds that requests under way have when the server ends."""
 
@@ -23,6 +26,11 @@ async def serving(
     """Serve, and give the port. Raises `AdapterStopped` when the address can't be used."""
 
     async def take(request: web.Request) -> web.StreamResponse:
+        try:
+            async with asyncio.timeout(_BODY_PATIENCE):
+                await request.read()
+        except TimeoutError:
+            raise web.HTTPRequestTimeout from None
         response = await app.async_dispatch(await to_bolt_request(request))
         if response.status == 200:
             note_alive()

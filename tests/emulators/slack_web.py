@@ -212,6 +212,9 @@ class Doors:
         url = self.response_urls.get(request.match_info["ticket"])
         parameters = await _read(request)
         self.calls.append(("response_url", parameters))
+        fault = self._next_fault("response_url", parameters)
+        if fault is not None:
+            return self._break(request, fault)
         try:
             if url is None:
                 raise Refusal("expired_url")

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from adapters.abilities import MenuEntry
-from adapters.errors import ChatGone
+from adapters.errors import ChatGone, RateLimited, Rejected
 from adapters.ids import Address
 from adapters.messages import Button, OutboundMessage
 from tests.adapters.slack.rig import ANNA, BERT, called, read, read_press, running, to, until
@@ -121,6 +121,9 @@ async def test_a_name_that_does_not_come_holds_nothing_up_for_long(
         (event,) = await inlet.receives(1)
         assert time.monotonic() - started < 2.5
         assert read(event).sender.display_name == f"user {slack.user(ANNA)}"
+        await slack.says(ANNA, "and nothing after it")
+        await inlet.receives(2)
+        assert len(called(slack, "users.info")) == 1
 
 
 async def test_a_command_of_the_menu_is_one_and_all_else_is_talk(
@@ -175,6 +178,26 @@ async def test_a_command_where_the_bot_is_not_is_answered_to_the_person_alone(
         await adapter.react(address, sent, seen=True)
         await adapter.delete(address, sent)
         assert await adapter.count_people(address) is None
+
+
+async def test_a_whisper_that_slack_wants_later_is_not_lost(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    room = slack.channel("elsewhere", members=(ANNA,))
+    slack.removes_bot(room)
+    async with running(slack, inlet) as adapter:
+        await slack.commands(ANNA, "what is up?", channel=room)
+        (event,) = await inlet.receives(1)
+        message = to(room, "Not much.", address=read(event).address)
+        slack.fail("response_url", kind=faults.LIMIT, retry_after=7)
+        with pytest.raises(RateLimited) as told:
+            await adapter.send(message)
+        assert told.value.retry_after == 7
+        slack.fail("response_url", kind=faults.ERROR, code="invalid_blocks")
+        with pytest.raises(Rejected):
+            await adapter.send(message)
+        await adapter.send(message)
+        assert [m.shown for m in slack.ephemerals(ANNA)] == ["Not much."]
 
 
 async def test_a_press_of_a_whisper_is_not_taken_for_a_direct_talk(

@@ -181,6 +181,20 @@ async def test_a_pause_that_slack_asks_for_is_kept_and_nothing_is_read_again(
         assert len(called(slack, "conversations.replies")) == 5
 
 
+async def test_many_pages_are_read_to_their_end_however_slowly_slack_wants_it(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    slack.holds_seconds = 0
+    async with running(slack, inlet):
+        await slack.says(ANNA, "begin")
+        await inlet.receives(1)
+    for number in range(250):
+        await slack.says(ANNA, f"number {number}")
+    slack.limits["conversations.history"] = (1, 0.9)  # and a pause of a second
+    async with running(slack, inlet):
+        assert said((await inlet.receives(251))[1:]) == [f"number {n}" for n in range(250)]
+
+
 async def test_what_another_socket_lost_just_before_the_mark_is_heard(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:

@@ -29,7 +29,6 @@ CODES: dict[str, type[AdapterError]] = {
     "channel_not_found": ChatGone,
     "is_archived": ChatGone,
     "not_in_channel": ChatGone,
-    "account_inactive": ChatGone,
     "cannot_dm_bot": ChatGone,
     "user_disabled": ChatGone,
     "restricted_action": ChatGone,
@@ -45,6 +44,10 @@ CODES: dict[str, type[AdapterError]] = {
     "invalid_auth": AdapterStopped,
     "not_authed": AdapterStopped,
     "token_revoked": AdapterStopped,
+    "account_inactive": AdapterStopped,
+    "org_login_required": Unreachable,
+    "ekm_access_denied": Unreachable,
+    "external_channel_migrating": Unreachable,
     "internal_error": Unsure,
     "ratelimited": RateLimited,
 }

@@ -8,9 +8,15 @@ import time
 from collections.abc import Callable
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+from slack_bolt.app.async_app import AsyncApp
 
 from adapters.errors import AdapterStopped, Unreachable
 from adapters.slack.adapter import SlackAdapter
+from adapters.slack.api import Api
+from adapters.slack.settings import SlackSettings
+from adapters.slack.sockets import Sockets
 from tests.adapters.slack.rig import (
     ANNA,
     called,
@@ -207,6 +213,42 @@ async def test_a_server_in_trouble_is_asked_again(slack: SlackEmulator, inlet: F
     slack.fail("apps.connections.open", kind=faults.UNWELL, times=2)
     async with running(slack, inlet) as adapter:
         assert adapter.health().state == "connected"
+
+
+async def test_the_ticket_of_a_websocket_that_is_refused_is_told_nobody(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    tried = asyncio.Event()
+
+    async def open_socket(request: web.Request) -> web.Response:
+        if tried.is_set():
+            refused.set()
+        tried.set()
+        return web.json_response({"ok": True, "url": f"ws://{request.host}/link/?ticket=secret"})
+
+    refused = asyncio.Event()
+    application = web.Application()
+    application.router.add_post("/api/apps.connections.open", open_socket)
+    async with TestServer(application) as server:
+        settings = SlackSettings(
+            bot_token="xoxb-1", app_token="xapp-1", base_url=str(server.make_url("/api/"))
+        )
+        async with Api(settings) as api:
+            told: list[str] = []
+            sockets = Sockets(
+                api,
+                AsyncApp(token="xoxb-1"),
+                lambda: None,
+                heartbeat=1,
+                longest_pause=0.01,
+            )
+            task = asyncio.create_task(sockets.run(1, lambda: told.append(sockets.trouble)))
+            async with asyncio.timeout(5):
+                await refused.wait()
+            task.cancel()
+            await asyncio.wait([task])
+    assert told
+    assert "secret" not in "".join(told) + caplog.text
 
 
 async def test_a_run_that_was_cancelled_can_be_run_again_and_leaves_no_noise(

@@ -79,6 +79,17 @@ async def test_a_request_that_slack_did_not_sign_is_refused(
         assert not inlet.handed_over
 
 
+async def test_who_never_ends_a_request_is_sent_away(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    async with running(slack, inlet, **http(slack)) as adapter:
+        reader, writer = await asyncio.open_connection("127.0.0.1", adapter.http_port)
+        writer.write(f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nbegin".encode())
+        async with asyncio.timeout(8):
+            assert b" 408 " in await reader.readline()
+        writer.close()
+
+
 async def test_an_address_that_is_taken_is_said(slack: SlackEmulator, inlet: FakeInlet) -> None:
     settings = settings_for(
         slack, mode="http", signing_secret="x", http_port=slack.port, http_bind="127.0.0.1"
