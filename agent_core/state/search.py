@@ -10,7 +10,7 @@ again, letter for letter. Whoever changes how `words` cuts has to fill it anew b
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
@@ -84,32 +84,31 @@ def move_sessions(
     old ones, for what the index was told about it is not known any more.
     """
     moved = 0
-    for session_id in session_ids:
-        messages = iter(_list_session(connection, session_id))
-        # In large pieces: every change of another table makes the index write what it gathered.
-        while piece := list(islice(messages, _PIECE)):
-            whole = [one for one in piece if one.is_whole]
-            connection.executemany(
-                "INSERT INTO message_search (message_search, rowid, words)"
-                " VALUES ('delete', :id, :told)",
-                [{"id": one.id, "told": told} for one in whole if (told := one.told(one.scope))],
-            )
-            connection.executemany(
-                "UPDATE messages SET person_id = :person_id, scope = :scope WHERE id = :id",
-                [
-                    {
-                        "id": one.id,
-                        "person_id": person_id,
-                        "scope": scope if one.is_whole else one.scope,
-                    }
-                    for one in piece
-                ],
-            )
-            connection.executemany(
-                "INSERT INTO message_search (rowid, words) VALUES (:id, :told)",
-                [{"id": one.id, "told": told} for one in whole if (told := one.told(scope))],
-            )
-            moved += len(piece)
+    messages = _list_sessions(connection, session_ids)
+    # In large pieces: every change of another table makes the index write what it has gathered.
+    while piece := list(islice(messages, _PIECE)):
+        whole = [one for one in piece if one.is_whole]
+        connection.executemany(
+            "INSERT INTO message_search (message_search, rowid, words)"
+            " VALUES ('delete', :id, :told)",
+            [{"id": one.id, "told": told} for one in whole if (told := one.told(one.scope))],
+        )
+        connection.executemany(
+            "INSERT INTO message_search (rowid, words) VALUES (:id, :told)",
+            [{"id": one.id, "told": told} for one in whole if (told := one.told(scope))],
+        )
+        connection.executemany(
+            "UPDATE messages SET person_id = :person_id, scope = :scope WHERE id = :id",
+            [
+                {
+                    "id": one.id,
+                    "person_id": person_id,
+                    "scope": scope if one.is_whole else one.scope,
+                }
+                for one in piece
+            ],
+        )
+        moved += len(piece)
     return moved
 
 
@@ -181,17 +180,19 @@ class _Indexed:
         return index_text(scope, self.role, self.platform, self.created_at, self.text)
 
 
-def _list_session(connection: Connection, session_id: SessionId) -> list[_Indexed]:
-    """The messages of a session as the index knows them."""
-    rows = connection.execute(
-        "SELECT id, scope, role, platform, created_at, text, parts, checksum FROM messages"
-        " WHERE session_id = :session_id ORDER BY id",
-        {"session_id": session_id},
-    ).fetchall()
-    return [
-        _Indexed(key, scope, role, platform, at, text, checksum(role, parts, text) == expected)
-        for key, scope, role, platform, at, text, parts, expected in rows
-    ]
+def _list_sessions(connection: Connection, session_ids: Sequence[SessionId]) -> Iterator[_Indexed]:
+    """The messages of sessions as the index knows them; each session is read when it is asked
+    for, while those before it are changed already.
+    """
+    for session_id in session_ids:
+        rows = connection.execute(
+            "SELECT id, scope, role, platform, created_at, text, parts, checksum FROM messages"
+            " WHERE session_id = :session_id ORDER BY id",
+            {"session_id": session_id},
+        ).fetchall()
+        for key, scope, role, platform, at, text, parts, expected in rows:
+            is_whole = checksum(role, parts, text) == expected
+            yield _Indexed(key, scope, role, platform, at, text, is_whole)
 
 
 def _ids(connection: Connection, sql: str, values: dict[str, object]) -> list[MessageId]:
