@@ -15,10 +15,10 @@ from agent_core.state.passages import Saying
 from agent_core.state.search import Field, Term
 from agent_core.state.words import cut, fold
 
-MOST_HOLDERS = 1000
+MOST_HOLDERS = 600
 """Messages that are looked at for one word, the newest ones; with two words, many more lie
 behind them."""
-MOST_COUNTED = 10_000
+MOST_COUNTED = 5_000
 """How far is counted how often a word was said: what is still more frequent tells nothing."""
 POOL = 40
 """Messages that are read, with those around them, to be put in order."""
@@ -51,7 +51,7 @@ def find(connection: Connection, field: Field, query: Query, *, limit: int, cloc
             worth[message_id] = worth.get(message_id, 0) + weights[term]
     for message_id in passages.list_turn(connection, field=field):
         worth.pop(message_id, None)
-    best = heapq.nlargest(POOL, worth, key=lambda message_id: (worth[message_id], message_id))
+    best = [one for _, one in heapq.nlargest(POOL, zip(worth.values(), worth, strict=True))]
     ranking = Ranking(query, weights, clock)
     ranked = ranking.rank(_read_around(connection, field, best))
     hits = _leave_out_damaged(connection, ranked, limit)

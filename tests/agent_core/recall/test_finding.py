@@ -1,0 +1,96 @@
+"""Words that somebody says all the time: what is found behind the newest of them."""
+
+import sqlite3
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from agent_core.ids import MessageId, PersonId, TurnId
+from agent_core.recall.finding import MOST_HOLDERS, MOST_READ, Found, find
+from agent_core.recall.query import read_query
+from agent_core.state import messages
+from agent_core.state.search import Field
+from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.transcript import Message, TextPart
+from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
+
+
+@pytest.fixture
+def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(tmp_path / "state.db", isolation_level=None)
+    connection.execute("PRAGMA synchronous = OFF")
+    upgrade(connection, load_migrations(FOLDER), tmp_path, datetime.now(UTC))
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+def talk(connection: sqlite3.Connection) -> Talk:
+    return add_talk(connection, add_person(connection))
+
+
+def say(connection: sqlite3.Connection, talk: Talk, *texts: str) -> list[MessageId]:
+    connection.execute("BEGIN")
+    shelf = talk.shelf(add_turn(connection, talk))
+    said = [Message(role="user", parts=(TextPart(text=text),)) for text in texts]
+    ids = messages.append(connection, shelf, said, now=0)
+    connection.execute("COMMIT")
+    return ids
+
+
+def search(connection: sqlite3.Connection, query: str, limit: int = 5) -> Found:
+    field = Field(person_id=PersonId(1), scope="p1", except_turn=TurnId(0))
+    return find(
+        connection,
+        field,
+        read_query(query),
+        limit=limit,
+        clock=lambda moment: datetime.fromtimestamp(moment / 1000, UTC),
+    )
+
+
+def test_two_frequent_words_are_found_together_however_long_ago_that_was(
+    connection: sqlite3.Connection, talk: Talk
+) -> None:
+    (both,) = say(connection, talk, "tea and coffee")
+    for word in ("tea", "coffee"):
+        say(connection, talk, *[f"{word} again"] * (MOST_HOLDERS + 1))
+    found = search(connection, "coffee tea")
+    assert found.hits[0].saying.id == both
+    assert not found.is_exact
+    assert found.count > MOST_HOLDERS
+
+
+def test_a_rare_word_beside_a_frequent_one_is_found_however_long_ago_that_was(
+    connection: sqlite3.Connection, talk: Talk
+) -> None:
+    (rare,) = say(connection, talk, "tea with marzipan")
+    say(connection, talk, *["tea again"] * (MOST_HOLDERS + 1))
+    assert search(connection, "tea marzipan").hits[0].saying.id == rare
+
+
+def test_a_count_is_exact_where_all_could_be_looked_at(
+    connection: sqlite3.Connection, talk: Talk
+) -> None:
+    say(connection, talk, *["tea", "coffee", "tea and coffee", "milk"] * 3)
+    found = search(connection, "tea coffee", limit=2)
+    assert (found.count, found.is_exact, len(found.hits)) == (9, True, 2)
+
+
+def test_words_that_are_everywhere_are_looked_for_in_the_newest_messages(
+    connection: sqlite3.Connection, talk: Talk
+) -> None:
+    say(connection, talk, "to be or not to be")
+    (new, *_) = say(connection, talk, "not to be", *["milk"] * 9)
+    found = search(connection, "not to be")
+    assert found.hits[0].saying.id == new
+    assert (found.count, found.is_exact) == (2, True)
+    say(connection, talk, *["milk"] * MOST_READ)
+    assert search(connection, "not to be") == Found(hits=(), count=0, is_exact=False)
+
+
+def test_what_was_never_said_is_not_found(connection: sqlite3.Connection, talk: Talk) -> None:
+    say(connection, talk, "tea")
+    assert search(connection, "coffee") == Found(hits=(), count=0)
