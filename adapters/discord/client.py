@@ -1,6 +1,7 @@
 """discord.py's client as Talaria runs it: raw events in order, own pacing, bounded starts."""
 
 import asyncio
+import logging
 import random
 import time
 from collections.abc import Callable
@@ -19,6 +20,8 @@ from adapters.errors import Unreachable
 from adapters.http import CONNECT_TIMEOUT, make_connector
 from adapters.pauses import Pauses
 from adapters.untrusted import Json
+
+_log = logging.getLogger(__name__)
 
 # Talaria makes no calls; without this discord.py warns at every start that it could not.
 discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
@@ -179,6 +182,8 @@ class Client(discord.Client):
     def _get_state(self, **options: Any) -> ConnectionState["Client"]:
         self.http: Wire = Wire(self.loop, self._ears, self._settings.longest_pause)
         state = super()._get_state(**options)
+        for name, parser in state.parsers.items():
+            state.parsers[name] = _lenient(name, parser)
         for name in HEARD:
             state.parsers[name] = self._pass_on(name)
         ears, wire = self._ears, self.http
@@ -210,6 +215,20 @@ class Client(discord.Client):
                 await super().close()
         except TimeoutError:
             await self.http.close()
+
+
+def _lenient(name: str, parser: Any) -> Any:
+    """What discord.py remembers of servers may have gaps, but an event that it can't read would
+    end the connection; and where it comes again at every start, for good.
+    """
+
+    def parse(data: Any) -> None:
+        try:
+            parser(data)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            _log.warning("discord.py can't read an event %s: %r", name, error)
+
+    return parse
 
 
 def _followed(parser: Any, *notes: Callable[[], None]) -> Any:

@@ -228,6 +228,8 @@ async def test_an_event_that_makes_no_sense_harms_no_other(
         for data in ({}, {"id": 5, "channel_id": None}, {"id": "1", "author": [], "mentions": 7}):
             for name in ("MESSAGE_CREATE", "MESSAGE_UPDATE", "INTERACTION_CREATE"):
                 session.tell(name, {"edited_timestamp": "x", "author": {}, "type": 2} | data)
+        for name in ("GUILD_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE"):
+            session.tell(name, {"id": [], "type": "x", "guild_id": None})
         await api.says(ANNA, "still there?")
         await inlet.receives(1)
         assert said(adapter, inlet) == ["still there?"]
