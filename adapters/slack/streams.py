@@ -67,7 +67,7 @@ class Streams:
             return None
         except RateLimited:  # 20 streams a minute over all people; posts have their own limit
             return None
-        except Rejected:
+        except (Rejected, MessageGone):
             self._refusals += 1
             return None
         self._refusals = 0

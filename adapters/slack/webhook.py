@@ -31,7 +31,11 @@ async def serving(
                 await request.read()
         except TimeoutError:
             raise web.HTTPRequestTimeout from None
-        response = await app.async_dispatch(await to_bolt_request(request))
+        try:  # Bolt looks at the signature only after that
+            asked = await to_bolt_request(request)
+        except (ValueError, LookupError, TypeError, AttributeError):
+            raise web.HTTPBadRequest from None
+        response = await app.async_dispatch(asked)
         if response.status == 200:
             note_alive()
         return await to_aiohttp_response(response)

@@ -4,7 +4,7 @@ import pytest
 
 from adapters.abilities import MenuEntry
 from adapters.discord import tickets
-from adapters.errors import ChatGone, Unsure
+from adapters.errors import ChatGone, RateLimited, Unsure
 from adapters.messages import Button, OutboundFile
 from tests.adapters.discord.rig import ANNA, direct, hears, owed, presses, room, running, until
 from tests.emulators import discord_faults as faults
@@ -158,6 +158,20 @@ async def test_what_follows_the_promised_answer_is_shown_once_where_discord_is_u
             await adapter.send(owed(heard.address, "second", "k2"))
         posts = [path for method, path in api.calls if method == "POST" and "/webhooks/" in path]
         assert len(posts) == 1
+
+
+async def test_the_token_of_a_command_is_told_no_log(
+    api: DiscordEmulator, inlet: FakeInlet, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running(api, inlet) as adapter:
+        await api.commands(ANNA, "help", is_user_install=True)
+        heard = await hears(adapter, inlet)
+        await adapter.send(owed(heard.address, "first"))
+        api.fail(faults.FOLLOW_UP, kind=faults.LIMIT, retry_after=9)
+        with pytest.raises(RateLimited):
+            await adapter.send(owed(heard.address, "second", "k2"))
+    assert heard.address.ticket
+    assert heard.address.ticket.partition(":")[2] not in caplog.text
 
 
 async def test_a_ticket_that_has_run_out_is_a_chat_that_is_gone(

@@ -252,6 +252,17 @@ async def test_too_many_streams_at_once_are_posts(slack: SlackEmulator, inlet: F
         assert shown(slack) == ["Let me see."]
 
 
+@pytest.mark.parametrize("code", ["streaming_state_conflict", "message_not_found"])
+async def test_where_no_stream_can_begin_now_the_words_are_posted(
+    slack: SlackEmulator, inlet: FakeInlet, code: str
+) -> None:
+    async with running(slack, inlet) as adapter:
+        message = await asked(slack, inlet)
+        slack.fail("chat.startStream", kind=faults.ERROR, code=code)
+        await adapter.send(message)
+        assert shown(slack)[-1] == "Let me"
+
+
 async def test_streaming_that_is_turned_off_is_never_tried(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:

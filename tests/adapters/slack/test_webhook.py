@@ -79,6 +79,17 @@ async def test_a_request_that_slack_did_not_sign_is_refused(
         assert not inlet.handed_over
 
 
+@pytest.mark.parametrize("body", [b"{", b"[1]", b"\xff", b'"x"', b"null"])
+async def test_what_makes_no_sense_is_refused_without_a_word_in_the_log(
+    slack: SlackEmulator, inlet: FakeInlet, body: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    headers = {"Content-Type": "application/json"}
+    async with running(slack, inlet, **http(slack)) as adapter, aiohttp.ClientSession() as web:
+        async with web.post(url_of(adapter), data=body, headers=headers) as answer:
+            assert 400 <= answer.status < 500
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+
+
 async def test_who_never_ends_a_request_is_sent_away(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:
