@@ -19,17 +19,18 @@ from adapters.errors import (
     Unsure,
 )
 from adapters.ids import PlatformMessageId
-from adapters.messages import OutboundFile, OutboundMessage
 from agent_core.errors import StoreError
-from agent_core.state import files, outbox, retired
+from agent_core.state import outbox, retired
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
 from gateway import translate, wording
-from gateway.doors import Chat, Door, Lines
+from gateway.composing import Composer
+from gateway.doors import Chat, Door, Lead, Lines
 from gateway.live import LiveText, Painter
 from gateway.pacing import Pacer
 from gateway.signs import Signs
 from gateway.spelling import Speller
+from gateway.translate import Place
 from gateway.workers import Workers
 
 _log = logging.getLogger(__name__)
@@ -39,6 +40,9 @@ _LONGEST_PAUSE = 60.0
 _SETTLE_TIME = 2.0
 """Seconds before an unsure message is looked for: it may still be on its way."""
 _MOST_LOOKS = 4
+_COMPANY = 0.02
+"""Seconds that the note of a message that was sent waits for others to be written with. After a
+crash meanwhile it is in doubt, and looked for."""
 _STORE_PAUSE = 5.0
 
 
@@ -68,6 +72,7 @@ class Delivery:
         self._database = database
         self.adapters = adapters
         self.speller = speller or Speller()
+        self._composer = Composer(database, adapters, self.speller)
         self._doors = {n: Door(adapter=a, pacer=Pacer(a.pace)) for n, a in adapters.items()}
         self._painter = Painter(database, now)
         self._now = now
@@ -99,6 +104,17 @@ class Delivery:
                 _log.warning(
                     "outbox %d waits for %s, which is not on; it stays owed", row.id, row.platform
                 )
+
+    def lead(self, place: Place) -> Lead | None:
+        """What to note with a message that is about to be owed to a place, if it can leave at
+        once: then it is on its way from the same transaction on. None if it has to wait.
+        """
+        chat = (place.platform, place.chat)
+        door = self._doors.get(place.platform)
+        if door is None or not self._is_open or chat in self._retired:
+            return None
+        is_free = not self._workers.is_busy(self._lines.find(chat)) and door.pacer.is_free(chat[1])
+        return Lead(anchor=door.newest(chat[1])) if is_free else None
 
     def paint(self, live: LiveText) -> None:
         """Show the present text of a live message, as soon as its chat is free."""
@@ -229,15 +245,17 @@ class Delivery:
         if row.message_id is not None and await self._change(door.adapter, row, row.message_id):
             await self._mark_sent(row, row.message_id)
             return
-        file = await self._load_file(row)
+        file = await self._composer.load_file(row)
         await door.pacer.wait(row.chat)
-        anchor = door.newest(row.chat)
-        fresh = await self._database.write(
-            "outbox.sending", lambda c: outbox.mark_sending(c, outbox_id=row.id, anchor=anchor)
-        )
+        fresh: OutboxRow | None = row
+        if row.state != "sending":  # else that was noted when it became owed
+            anchor = door.newest(row.chat)
+            fresh = await self._database.write(
+                "outbox.sending", lambda c: outbox.mark_sending(c, outbox_id=row.id, anchor=anchor)
+            )
         if fresh is None:
             return  # it was settled in another way since it was queued
-        message = self._word(fresh, fresh.body, file)
+        message = self._composer.word(fresh, fresh.body, file)
         await self._mark_sent(fresh, await door.adapter.send(message))
 
     async def _change(self, adapter: ChatAdapter, row: OutboxRow, message_id: str) -> bool:
@@ -247,7 +265,7 @@ class Delivery:
         """
         if not isinstance(adapter, CanEdit):
             return True
-        message = self._word(row, row.body, await self._load_file(row))
+        message = await self._composer.compose(row, row.body)
         try:
             await adapter.edit(message, PlatformMessageId(message_id))
         except Unsure as error:
@@ -256,23 +274,6 @@ class Delivery:
             _log.info("outbox %d: its message is gone", row.id)
             return row.question_id is not None
         return True
-
-    def _word(self, row: OutboxRow, text: str, file: OutboundFile | None) -> OutboundMessage:
-        """A row as its platform takes it; what the house itself says names commands as there."""
-        if row.turn_id is None:
-            text = self.speller.spell(self.adapters[row.platform], text)
-        return translate.outbound(row, text=text, file=file)
-
-    async def _load_file(self, row: OutboxRow) -> OutboundFile | None:
-        """The file that a row carries, if any. Raises `Rejected` if it is not there any more."""
-        if row.file_key is None:
-            return None
-        key = row.file_key
-        stored = await self._database.read(lambda c: files.find(c, key=key))
-        if stored is None:
-            raise Rejected("the file is no longer there.")
-        name = row.file_name or key[:12]
-        return OutboundFile(name=name, media_type=stored.media_type, data=stored.data)
 
     async def _take_away(self, door: Door, row: OutboxRow) -> None:
         """The turn that a status line told about is over."""
@@ -299,6 +300,7 @@ class Delivery:
                     lambda c: outbox.mark_sent(
                         c, outbox_id=row.id, message_id=message_id, body=row.body, now=now
                     ),
+                    patience=_COMPANY,
                 )
             except StoreError as error:
                 _log.error("outbox %d was sent, which can't be noted yet: %s", row.id, error)
@@ -323,7 +325,7 @@ class Delivery:
             )
             known = [PlatformMessageId(name) for name in (newest, row.answers, row.anchor) if name]
             try:
-                message = self._word(row, shown, await self._load_file(row))
+                message = await self._composer.compose(row, shown)
                 found = await adapter.find(message, known)
             except Unsure as error:
                 if row.attempts < _MOST_LOOKS:

@@ -13,6 +13,7 @@ from agent_core.state import files, meta, outbox, tasks
 from agent_core.state.database import Connection
 from agent_core.state.outbox import Debt, OutboxRow
 from gateway import wording, wording_usage
+from gateway.doors import Lead
 from gateway.wording_usage import Reader
 
 _TITLE_AFTER = 3
@@ -80,6 +81,15 @@ def owe_parts(
             owed = replace(debt, body=part, part=number, is_silent=debt.is_silent or number > 0)
             rows.append(outbox.owe(connection, owed, now=now))
     return [*rows, *_end_status(connection, turn_id)]
+
+
+def send_off(connection: Connection, rows: Sequence[OutboxRow], lead: Lead) -> list[OutboxRow]:
+    """The first message leaves at once: it is noted as on its way with what makes it owed."""
+    first, *rest = rows
+    if first.state != "owed" or first.message_id is not None:
+        return [first, *rest]
+    sent = outbox.mark_sending(connection, outbox_id=first.id, anchor=lead.anchor)
+    return [sent or first, *rest]
 
 
 def owe_files(

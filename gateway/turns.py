@@ -23,6 +23,7 @@ from agent_core.transcript import mend_text
 from gateway import hours, settling, translate, wording
 from gateway.asking import Asking
 from gateway.delivery import Delivery
+from gateway.doors import Lead
 from gateway.freshness import find_asked
 from gateway.presenter import Presenter
 from gateway.reins import Reins
@@ -260,7 +261,7 @@ class Turns:
             )
         else:
             reins.is_over = True
-            await self._settle(active, ended, tools)
+            await self._settle(active, ended, tools, reins.place)
 
     async def _wait_for_store(self, active: ActiveTurn) -> tuple[ActiveTurn, Opened]:
         """The turn as it stands on disk, once the disk can be read. Raises `StoreDamaged`."""
@@ -317,11 +318,17 @@ class Turns:
         active.journal.interrupt()
         await self._settle(active, TurnEnded(ending="failed", text="", reason=reason), ())
 
-    async def _settle(self, active: ActiveTurn, ended: TurnEnded, tools: Sequence[str]) -> None:
+    async def _settle(
+        self,
+        active: ActiveTurn,
+        ended: TurnEnded,
+        tools: Sequence[str],
+        place: Place | None = None,
+    ) -> None:
         """End a turn: transcript, cost, state, inbox and what is owed, in one transaction.
 
         Tries until the store takes it: what the model said is paid for, and is in memory
-        only. Raises `StoreDamaged`.
+        only. `place` is where the answer could leave for at once. Raises `StoreDamaged`.
         """
         now = self._now()
         person = active.person
@@ -329,7 +336,7 @@ class Turns:
         told = settling.tell(ended, active.id, tools, reader)
         is_answer = ended.ending == "answered"
 
-        def work(connection: Connection) -> list[OutboxRow]:
+        def work(connection: Connection, lead: Lead | None) -> list[OutboxRow]:
             turn = turns.find(connection, turn_id=active.id)
             if turn is None or turn.state != "running":
                 return []  # an earlier try was written although it seemed to have failed
@@ -349,12 +356,17 @@ class Turns:
             words = told if is_answer else spell(told)
             parts = adapter.split(words + note) if adapter else (words + note,)
             rows = settling.owe_parts(connection, debt, parts, now)
+            if lead and place == _place_of(turn):
+                rows = settling.send_off(connection, rows, lead)
             rows += settling.owe_files(connection, debt, adapter, now)
             return [*rows, *self._questions.end_of_turn(connection, active.id, now)]
 
         while True:
+            lead = self._delivery.lead(place) if place else None
             try:
-                self._delivery.owe(await self._database.write("turns.settle", work))
+                self._delivery.owe(
+                    await self._database.write("turns.settle", partial(work, lead=lead))
+                )
             except StoreDamaged:
                 raise
             except StoreError as error:

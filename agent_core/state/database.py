@@ -76,21 +76,28 @@ class Database:
             raise
         return database
 
-    async def write(self, name: str, work: Callable[[Connection], T]) -> T:
+    async def write(
+        self, name: str, work: Callable[[Connection], T], *, patience: float = 0.0
+    ) -> T:
         """Run `work` in a transaction; return its result when the commit is on the disk.
 
-        `name` is for the observer. `work` runs on the writer's thread, together with others
-        in one transaction but rolled back alone; it must not end the transaction, and what
-        it raises is raised here, sqlite3's errors as `StoreError`. Raises `StoreError` after
-        `close` and, until a restart, after the disk failed once. A cancelled call may still
-        commit.
+        `patience` is how many seconds it may wait for others to share their commit with: for
+        what nobody waits for. `name` is for the observer. `work` runs on the writer's thread,
+        together with others in one transaction but rolled back alone; it must not end the
+        transaction, and what it raises is raised here, sqlite3's errors as `StoreError`.
+        Raises `StoreError` after `close` and, until a restart, after the disk failed once. A
+        cancelled call may still commit.
         """
         self._refuse_if_closed()
         if self._last_word:
             raise StoreError(self._last_word)
-        job = Job(name=name, work=work, done=asyncio.get_running_loop().create_future())
+        loop = asyncio.get_running_loop()
+        job = Job(name=name, work=work, done=loop.create_future())
         self._jobs.append(job)
-        self._has_jobs.set()
+        if patience:
+            loop.call_later(patience, self._has_jobs.set)
+        else:
+            self._has_jobs.set()
         await job.done
         if isinstance(job.error, sqlite3.Error):
             raise translate_error(job.error, self._path) from job.error

@@ -120,6 +120,32 @@ async def test_writes_of_the_same_instant_share_their_first_commit(
     assert [len(names) for names in commits.groups] == [12]
 
 
+async def test_a_patient_write_shares_the_commit_of_the_next(
+    observed: Database, commits: Commits
+) -> None:
+    patient = asyncio.create_task(observed.write("patient", put("patient"), patience=60))
+    await asyncio.sleep(0)
+    await observed.write("eager", put("eager"))
+    await patient
+    assert commits.groups == [("patient", "eager")]
+
+
+async def test_a_patient_write_does_not_wait_for_ever(observed: Database) -> None:
+    await observed.write("patient", put("patient"), patience=0.001)
+    assert await keys(observed) == {"patient"}
+
+
+async def test_a_patient_write_is_not_lost_when_the_database_is_closed(path: Path) -> None:
+    database = await Database.open(path)
+    patient = asyncio.create_task(database.write("patient", put("patient"), patience=60))
+    await asyncio.sleep(0)
+    await database.close()
+    await patient
+    again = await Database.open(path)
+    assert await keys(again) == {"patient"}
+    await again.close()
+
+
 async def test_a_crowd_goes_on_a_few_at_a_time(observed: Database, commits: Commits) -> None:
     rounds = 0
 
