@@ -14,6 +14,7 @@ from adapters.errors import (
     ChatGone,
     MessageGone,
     Rejected,
+    Unreachable,
 )
 from adapters.pauses import Pauses
 from adapters.slack.api import Api, Spot
@@ -42,6 +43,8 @@ _PATIENCE = 1.2
 three (docs: Socket Mode), and storing may take some of them."""
 _LONGEST_HOLD = 10.0
 """Seconds of a connection in which new messages are left to be read behind older ones."""
+_MOST_FAILURES = 5
+"""Channels that may fail until it is taken to be Slack, or the store, that fails."""
 _NEVER = "9999999999.000000"
 _REFUSED = (Rejected, ChatGone, MessageGone)
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
@@ -127,6 +130,7 @@ class CatchUp:
         newest: dict[str, str] = {}
         for mark, ts in sorted(marks.items(), key=itemgetter(1)):
             newest[read_mark(mark)[0]] = ts
+        failures: list[Unreachable] = []
         # Where something was said lately, somebody may be waiting.
         for channel in sorted(self._behind, key=lambda one: newest.get(one, ""), reverse=True):
             missed = self._missed.get(channel)
@@ -134,10 +138,17 @@ class CatchUp:
                 await self._read(inlet, me, channel, marks)
             except (*_REFUSED, ValueError) as error:
                 _log.warning("slack: what was said in %s can't be asked for: %s", channel, error)
+            except Unreachable as error:  # perhaps of this channel alone: it comes again
+                failures.append(error)
+                if len(failures) == _MOST_FAILURES:
+                    break
+                continue
             if self._missed.get(channel) == missed:  # no more was missed meanwhile
                 self._missed.pop(channel, None)
                 self._behind.discard(channel)
                 self._tell_progress()
+        if failures:
+            raise failures[0]
 
     def _tell_progress(self) -> None:
         self._progress.set()

@@ -137,6 +137,30 @@ async def test_a_channel_that_refuses_is_passed_over(
         assert said((await inlet.receives(3))[2:]) == ["c"]
 
 
+async def test_a_channel_that_can_not_be_asked_for_now_holds_up_no_other(
+    slack: SlackEmulator, inlet: FakeInlet
+) -> None:
+    slack.holds_seconds = 0
+    room = slack.channel("general", members=(ANNA,))
+    async with running(slack, inlet):
+        await slack.says(ANNA, "before")
+        await slack.says(ANNA, "and here", channel=room, mention=True)
+        await inlet.receives(2)
+    await slack.says(ANNA, "missed")
+    slack.fail(
+        "conversations.history",
+        kind=faults.ERROR,
+        code="external_channel_migrating",
+        channel=room,
+        times=1000,
+    )
+    async with running(slack, inlet):
+        assert said((await inlet.receives(3))[2:]) == ["missed"]
+        await slack.says(ANNA, "after", channel=room, mention=True)
+        slack.mend()
+        await inlet.receives(4)
+
+
 async def test_nothing_is_asked_where_nothing_was_ever_said(
     slack: SlackEmulator, inlet: FakeInlet
 ) -> None:

@@ -84,9 +84,12 @@ async def test_what_makes_no_sense_is_refused_without_a_word_in_the_log(
     slack: SlackEmulator, inlet: FakeInlet, body: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     headers = {"Content-Type": "application/json"}
-    async with running(slack, inlet, **http(slack)) as adapter, aiohttp.ClientSession() as web:
-        async with web.post(url_of(adapter), data=body, headers=headers) as answer:
-            assert 400 <= answer.status < 500
+    async with (
+        running(slack, inlet, **http(slack)) as adapter,
+        aiohttp.ClientSession() as web,
+        web.post(url_of(adapter), data=body, headers=headers) as answer,
+    ):
+        assert 400 <= answer.status < 500
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
