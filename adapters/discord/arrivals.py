@@ -72,21 +72,20 @@ class Arrivals:
             self._promises.give_up()
 
     async def _work(self, inlet: Inlet) -> None:
-        reading: dict[asyncio.Task[None], Mapping[str, Start]] = {}
+        reading: set[asyncio.Task[None]] = set()
         async with asyncio.TaskGroup() as group:
 
             def read(places: Mapping[str, Start]) -> None:
                 task = group.create_task(self._catch_up(inlet, places))
-                reading[task] = places
-                task.add_done_callback(reading.pop)
+                reading.add(task)
+                task.add_done_callback(reading.discard)
 
             while True:
                 await self._stirred.wait()
                 if self._queue and self._queue[0] is None:
                     self._queue.popleft()
-                    left = {channel for places in reading.values() for channel in places}
                     await _end([*reading])
-                    starts = await self._find_starts(inlet, left)
+                    starts = await self._find_starts(inlet)
                     self._backlog.begin(starts, now=snowflake_at(time.time()))
                     read(starts)
                     continue
@@ -95,7 +94,11 @@ class Arrivals:
                     read({heard.channel: Start(before=id_in(heard.data, "id"))})
                 asked = [one.data for one in batch if one.kind == "interaction"]
                 asked = [one for one in asked if self._promises.expect(one)]
-                await self._hand_over(inlet, [await self._make(heard) for heard in batch])
+                try:
+                    await self._hand_over(inlet, [await self._make(heard) for heard in batch])
+                except asyncio.CancelledError:
+                    self._put_back(batch)  # a further run must not move a mark past it
+                    raise
                 for interaction in asked:
                     group.create_task(self._promises.make(interaction))
 
@@ -188,18 +191,18 @@ class Arrivals:
             else:
                 return
 
-    async def _find_starts(self, inlet: Inlet, left: Collection[str]) -> dict[str, Start]:
+    async def _find_starts(self, inlet: Inlet) -> dict[str, Start]:
         """Where the reading begins that a new session needs: behind the marks.
 
-        What was `left` half read may have none yet, since its first words still wait for what
-        was said before them: there it begins with the newest.
+        What an earlier session left half read may have none yet, since its first words still
+        wait for what was said before them: there it begins with the newest.
         """
         marks = await self._marks(inlet)
         newest = str(snowflake_at(time.time() + _AHEAD))
-        unmarked = {one for one in left if one not in marks and self._backlog.is_behind(one)}
-        return {channel: Start(before=newest) for channel in unmarked} | {
-            channel: Start(after=mark) for channel, mark in marks.items()
-        }
+        starts = {channel: Start(after=mark) for channel, mark in marks.items()}
+        for channel in self._backlog.behind - starts.keys():
+            starts[channel] = Start(before=newest)
+        return starts
 
     async def _marks(self, inlet: Inlet) -> Mapping[str, str]:
         pauses = Pauses(self._longest_pause)

@@ -31,7 +31,8 @@ class Backlog:
     """Knows which channels are behind, and holds back what was said there meanwhile."""
 
     def __init__(self) -> None:
-        self._behind: set[str] = set()
+        self.behind: set[str] = set()
+        """Channels of which older messages may be missing."""
         self._held: dict[str, list[Heard]] = {}
         self._known: set[str] = set()
         """Channels with a mark, or with one to be."""
@@ -55,7 +56,7 @@ class Backlog:
 
     def is_behind(self, channel: str) -> bool:
         """True while older messages of a channel may be missing."""
-        return channel in self._behind
+        return channel in self.behind
 
     def holds(self, heard: Heard) -> bool:
         """Whether something has to wait for older messages; then it is kept here."""
@@ -67,7 +68,7 @@ class Backlog:
 
     def finish(self, channel: str) -> list[Heard]:
         """A channel was read to its end; what had to wait comes back."""
-        self._behind.discard(channel)
+        self.behind.discard(channel)
         return self._held.pop(channel, [])
 
     def release(self, channels: Iterable[str]) -> list[Heard]:
@@ -81,7 +82,7 @@ class Backlog:
 
     def note_noise(self, channel: str) -> bool:
         """Others talk among themselves; True when it is time to move the channel's mark on."""
-        if channel not in self._known or channel in self._behind:
+        if channel not in self._known or channel in self.behind:
             return False
         count = self._noise.get(channel, 0) + 1
         self._noise[channel] = count % NOISE
@@ -90,7 +91,7 @@ class Backlog:
     def _fall_behind(self, channel: str) -> None:
         self._known.add(channel)
         self._met.add(channel)
-        self._behind.add(channel)
+        self.behind.add(channel)
         self._held.setdefault(channel, [])
 
 

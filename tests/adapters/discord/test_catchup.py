@@ -2,6 +2,7 @@
 
 import asyncio
 
+from adapters.discord.adapter import DiscordAdapter
 from adapters.discord.backlog import NOISE
 from adapters.ids import Address
 from adapters.messages import Button
@@ -14,6 +15,7 @@ from tests.adapters.discord.rig import (
     room,
     running,
     said,
+    settings_for,
     until,
 )
 from tests.emulators import discord_faults as faults
@@ -157,6 +159,29 @@ async def test_a_store_that_refuses_meanwhile_loses_nothing(
         await api.says(ANNA, "after")
         await inlet.receives(5)
         assert said(adapter, inlet) == ["before", "missed 0", "missed 1", "missed 2", "after"]
+
+
+async def test_what_could_not_be_stored_in_one_run_is_stored_in_the_next(
+    api: DiscordEmulator, inlet: FakeInlet
+) -> None:
+    adapter = DiscordAdapter(settings_for(api))
+    run = asyncio.create_task(adapter.run(inlet))
+    await until(lambda: adapter.health().state == "connected")
+    await api.says(ANNA, "before")
+    await inlet.receives(1)
+    inlet.refusals = 1_000_000
+    await api.says(ANNA, "one")
+    await inlet.is_offered(2)
+    last = await api.says(ANNA, "two")
+    await until(lambda: adapter.newest(direct(api)) == str(last))
+    run.cancel()
+    await asyncio.wait([run])
+    inlet.refusals = 0
+    run = asyncio.create_task(adapter.run(inlet))
+    await inlet.receives(3)
+    assert said(adapter, inlet) == ["before", "one", "two"]
+    run.cancel()
+    await asyncio.wait([run])
 
 
 async def test_two_lost_sessions_in_a_row_double_nothing(
