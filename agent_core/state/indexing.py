@@ -2,9 +2,11 @@
 
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from agent_core.state.words import UNINDEXED, cut
 
+_DAY_MS = 24 * 3_600_000
 _OWNER = re.compile(r"p([0-9]+) c([0-9]+)")
 _NO_TAG = re.compile(r"[^a-z0-9]+")
 
@@ -15,14 +17,24 @@ def index_text(scope: str, role: str, platform: str, created_at: int, text: str)
     `scope` are the tokens of its row, `p<person id> c<conversation id>`; `created_at` is in
     milliseconds since the epoch. Migrations call it, too.
     """
-    owner = _OWNER.fullmatch(scope)
-    if owner is None or role not in ("user", "assistant") or not text.strip():
+    if role not in ("user", "assistant") or not text.strip():
         return None
-    lead = f"p{owner[1]}_"
-    words = sorted(set(cut(text)) - UNINDEXED)
-    month = datetime.fromtimestamp(created_at / 1000, UTC).strftime("%Y%m")
+    entry = _begin(scope, role, platform, created_at // _DAY_MS)
+    if entry is None:
+        return None
+    lead, tags = entry
+    return lead.join(["", *sorted(set(cut(text)) - UNINDEXED)]).lstrip() + tags
+
+
+@lru_cache(maxsize=4096)
+def _begin(scope: str, role: str, platform: str, day: int) -> tuple[str, str] | None:
+    """What stands before every word, and all the tags; None for a scope of another form."""
+    owner = _OWNER.fullmatch(scope)
+    if owner is None:
+        return None
+    month = datetime.fromtimestamp(day * _DAY_MS / 1000, UTC).strftime("%Y%m")
     tags = (f"c{owner[2]}", f"r{role[0]}", f"o{plain_name(platform)}", f"m{month}")
-    return " ".join([lead + word for word in words] + [f"{lead}_{tag}" for tag in tags])
+    return f" p{owner[1]}_", "".join(f" p{owner[1]}__{tag}" for tag in tags)
 
 
 def plain_name(platform: str) -> str:
