@@ -22,6 +22,8 @@ MOST_COUNTED = 5_000
 """How far is counted how often a word was said: what is still more frequent tells nothing."""
 POOL = 40
 """Messages that are read, with those around them, to be put in order."""
+PROMISING = 15
+"""Of the pool, those around which two messages on each side are read; of the others one."""
 MOST_READ = 2000
 """Messages that are read for what the index does not have, the newest ones."""
 
@@ -96,10 +98,16 @@ def _gather(
 def _read_around(
     connection: Connection, field: Field, message_ids: Sequence[MessageId]
 ) -> list[list[Saying]]:
+    """The messages, best first, with those around them; further around the most promising."""
     sayings = passages.list_sayings(connection, field=field, message_ids=message_ids)
+    promising = set(message_ids[:PROMISING])
     return [
         passages.list_around(
-            connection, field=field, session_id=saying.session_id, message_id=saying.id
+            connection,
+            field=field,
+            session_id=saying.session_id,
+            message_id=saying.id,
+            reach=passages.REACH if saying.id in promising else 1,
         )
         for saying in sayings
     ]
