@@ -1,7 +1,7 @@
 """The neutral form of a conversation: messages made of parts, the same for every model."""
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from agent_core.ids import CallId
@@ -161,10 +161,16 @@ _NAMES = {kind: name for name, kind in _KINDS.items()}
 def dump_parts(parts: tuple[Part, ...]) -> str:
     """Parts as JSON text, the form in which they are stored; the same parts, the same bytes."""
     return json.dumps(
-        [{"kind": _NAMES[type(part)], **asdict(part)} for part in parts],
+        [_dump_part(part) for part in parts],
         ensure_ascii=False,
         separators=(",", ":"),
     )
+
+
+def _dump_part(part: Part) -> dict[str, object]:
+    """A part's fields, which hold nothing but plain values, under the name of its kind."""
+    kind = type(part)
+    return {"kind": _NAMES[kind], **{name: getattr(part, name) for name in kind.__slots__}}
 
 
 def load_parts(text: str) -> tuple[Part, ...]:

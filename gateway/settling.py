@@ -52,8 +52,10 @@ def note_thrift(
 
 def owe_title(connection: Connection, active: ActiveTurn, now: int) -> None:
     """Background work: a name for a session that has become worth one."""
+    if not active.is_untitled:
+        return
     said = sum(message.role == "user" for message in active.messages)
-    if active.is_untitled and said >= _TITLE_AFTER:
+    if said >= _TITLE_AFTER:
         tasks.owe(
             connection,
             kind="title",

@@ -78,16 +78,16 @@ class Debt:
     """The key of a stored file that the message carries, and the name it is given."""
 
 
-_ROW = (
-    "id, platform, chat, turn_id, person_id, part, body, answers, is_silent, is_live, state,"
-    " message_id, shown, anchor, attempts, reason, kind, buttons, question_id, file_key, file_name,"
-    " checksum"
+_COLUMNS = (
+    *("id", "platform", "chat", "turn_id", "person_id", "part", "body", "answers", "is_silent"),
+    *("is_live", "state", "message_id", "shown", "anchor", "attempts", "reason", "kind"),
+    *("buttons", "question_id", "file_key", "file_name", "checksum"),
 )
+_ROW = ", ".join(_COLUMNS)
 
 
 def _row(row: tuple[object, ...]) -> OutboxRow:
-    names = [name.strip() for name in _ROW.split(",")]
-    fields = dict(zip(names, row, strict=True))
+    fields = dict(zip(_COLUMNS, row, strict=True))
     expected = fields.pop("checksum")
     body = fields["body"]
     is_whole = isinstance(body, str) and checksum(body) == expected

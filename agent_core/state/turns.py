@@ -64,15 +64,15 @@ class Step:
     is_error: bool
 
 
-_TURN = (
-    "id, conversation_id, session_id, person_id, prompt_hash, platform, chat, answers, state,"
-    " reason, attempts, started_at, ended_at, account_id"
+_COLUMNS = (
+    *("id", "conversation_id", "session_id", "person_id", "prompt_hash", "platform", "chat"),
+    *("answers", "state", "reason", "attempts", "started_at", "ended_at", "account_id"),
 )
+_TURN = ", ".join(_COLUMNS)
 
 
 def _turn(row: tuple[object, ...]) -> Turn:
-    names = [name.strip() for name in _TURN.split(",")]
-    return Turn(**dict(zip(names, row, strict=True)))  # type: ignore[arg-type]
+    return Turn(**dict(zip(_COLUMNS, row, strict=True)))  # type: ignore[arg-type]
 
 
 def insert(
