@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from adapters.abilities import MenuEntry
 from adapters.discord.places import Place, can_write
-from adapters.discord.receive import BUTTON, NO_MESSAGE, PRESS
+from adapters.discord.receive import BUTTON, PRESS
 from adapters.discord.render import render
 from adapters.errors import Rejected
 from adapters.messages import Button, ButtonStyle, OutboundMessage
@@ -67,8 +67,8 @@ def make_message(message: OutboundMessage, *, bot: str) -> Json:
 def answered_by(message: OutboundMessage) -> str | None:
     """The message that this one answers, where there is one to answer in the same channel."""
     reply_to = message.reply_to
-    if reply_to is None or reply_to.startswith(NO_MESSAGE):
-        return None
+    if reply_to is None or not (reply_to.isascii() and reply_to.isdecimal()):
+        return None  # the id of a command, or of another platform's message
     # What opened a thread stands above it, and is the thread's title already.
     return None if reply_to == message.address.thread_id else reply_to
 

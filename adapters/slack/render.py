@@ -95,7 +95,7 @@ def step_chunks(steps: Sequence[Step], shown: Mapping[str, Step]) -> list[Json]:
         {
             "type": "task_update",
             "id": step.key,
-            "title": step.title[:_STEP_TITLE] or step.key,
+            "title": words_of(step.title)[:_STEP_TITLE] or step.key,
             "status": _STATUS[step.state],
         }
         for step in steps

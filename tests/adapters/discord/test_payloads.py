@@ -31,7 +31,7 @@ def test_nobody_is_called_but_the_one_who_is_answered() -> None:
     assert made["message_reference"] == {"message_id": "460", "fail_if_not_exists": False}
 
 
-@pytest.mark.parametrize("reply_to", ["450", "i460", None])
+@pytest.mark.parametrize("reply_to", ["450", "i460", "1700000000.000100", "", None])
 def test_what_is_no_message_in_the_channel_is_not_answered(reply_to: str | None) -> None:
     assert "message_reference" not in make_message(owed(THREAD, "x", reply_to=reply_to), bot=BOT)
 

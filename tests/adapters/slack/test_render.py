@@ -84,6 +84,8 @@ def test_what_is_done_stands_below_the_words_only_while_the_turn_runs() -> None:
     assert step_chunks(steps, {"1": steps[0]}) == [
         {"type": "task_update", "id": "2", "title": "Write the file", "status": "in_progress"}
     ]
+    loud = Step(key="3", title="Read <!channel>", state="done")
+    assert "<!channel" not in str(step_chunks([loud], {}))
 
 
 def test_a_key_is_read_back_from_a_history() -> None:
