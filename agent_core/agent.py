@@ -379,7 +379,7 @@ def _open_session(connection: Connection, prepared: Prepared, asked: Asked, now:
             shown=dump_marks(prompt.shown),
             now=now,
         )
-    sessions.touch(connection, session_id=session_id, prompt_hash=prompt.hash, now=now)
+        sessions.touch(connection, session_id=session_id, prompt_hash=prompt.hash, now=now)
     return session_id
 
 

@@ -229,7 +229,7 @@ class Delivery:
             seconds = _backoff(row.attempts)
             # Looked for too early it might not be there yet, and would be sent twice.
             return Pause(max(_SETTLE_TIME, seconds), is_firm=seconds <= _SETTLE_TIME)
-        except (Rejected, ChatGone) as error:
+        except (Rejected, MessageGone, ChatGone) as error:
             await self._bury(row, str(error), is_chat_gone=isinstance(error, ChatGone))
         return None
 

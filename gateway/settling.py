@@ -67,31 +67,28 @@ def owe_title(connection: Connection, active: ActiveTurn, now: int) -> None:
 
 
 def owe_parts(
-    connection: Connection, debt: Debt, parts: Sequence[str], now: int
+    connection: Connection,
+    debt: Debt,
+    parts: Sequence[str],
+    now: int,
+    lead: Lead | None = None,
 ) -> list[OutboxRow]:
     """Owe the parts of an answer; the first goes into the turn's live message if there is one.
 
-    The status line goes, behind the answer: nothing may hold that up.
+    With a `lead` it leaves at once otherwise. The status line goes, behind the answer: nothing
+    may hold that up.
     """
-    turn_id = _turn_of(debt)
-    live = outbox.find_live(connection, turn_id=turn_id)
+    live, status = outbox.find_shown(connection, turn_id=_turn_of(debt))
     rows = []
     for number, part in enumerate(parts):
+        owed = replace(debt, body=part, part=number, is_silent=debt.is_silent or number > 0)
         if live and number == 0:
             rows.append(outbox.settle_live(connection, outbox_id=live.id, body=part))
+        elif lead and number == 0:
+            rows.append(outbox.send_off(connection, owed, anchor=lead.anchor, now=now))
         else:
-            owed = replace(debt, body=part, part=number, is_silent=debt.is_silent or number > 0)
             rows.append(outbox.owe(connection, owed, now=now))
-    return [*rows, *_end_status(connection, turn_id)]
-
-
-def send_off(connection: Connection, rows: Sequence[OutboxRow], lead: Lead) -> list[OutboxRow]:
-    """The first message leaves at once: it is noted as on its way with what makes it owed."""
-    first, *rest = rows
-    if first.state != "owed" or first.message_id is not None:
-        return [first, *rest]
-    sent = outbox.mark_sending(connection, outbox_id=first.id, anchor=lead.anchor)
-    return [sent or first, *rest]
+    return [*rows, *_end_status(connection, status)]
 
 
 def owe_files(
@@ -118,13 +115,12 @@ def keep_shown(connection: Connection, turn_id: TurnId, words: str) -> list[Outb
 
 def leave(connection: Connection, turn_id: TurnId, words: str) -> list[OutboxRow]:
     """A running turn goes on elsewhere: what it showed here says so, and is final."""
-    live = outbox.find_live(connection, turn_id=turn_id)
+    live, status = outbox.find_shown(connection, turn_id=turn_id)
     rows = [outbox.settle_live(connection, outbox_id=live.id, body=words)] if live else []
-    return [*rows, *_end_status(connection, turn_id)]
+    return [*rows, *_end_status(connection, status)]
 
 
-def _end_status(connection: Connection, turn_id: TurnId) -> list[OutboxRow]:
-    status = outbox.find_live(connection, turn_id=turn_id, kind="status")
+def _end_status(connection: Connection, status: OutboxRow | None) -> list[OutboxRow]:
     return [outbox.settle_live(connection, outbox_id=status.id, body="")] if status else []
 
 

@@ -221,10 +221,7 @@ class Turns:
                     connection, conversation_id=turn.conversation_id, person_id=turn.person_id
                 ),
                 people.find(connection, person_id=turn.person_id),
-                (
-                    outbox.find_live(connection, turn_id=turn.id),
-                    outbox.find_live(connection, turn_id=turn.id, kind="status"),
-                ),
+                outbox.find_shown(connection, turn_id=turn.id),
             )
 
         conversation, person, opened = await self._database.read(look)
@@ -355,11 +352,12 @@ class Turns:
             note = spell(settling.note_thrift(connection, ended, active, reader))
             words = told if is_answer else spell(told)
             parts = adapter.split(words + note) if adapter else (words + note,)
-            rows = settling.owe_parts(connection, debt, parts, now)
-            if lead and place == _place_of(turn):
-                rows = settling.send_off(connection, rows, lead)
-            rows += settling.owe_files(connection, debt, adapter, now)
-            return [*rows, *self._questions.end_of_turn(connection, active.id, now)]
+            leaving = lead if place == _place_of(turn) else None
+            rows = settling.owe_parts(connection, debt, parts, now, leaving)
+            if tools or active.begun or active.outcomes:  # only those make files and ask
+                rows += settling.owe_files(connection, debt, adapter, now)
+                rows += self._questions.end_of_turn(connection, active.id, now)
+            return rows
 
         while True:
             lead = self._delivery.lead(place) if place else None

@@ -26,6 +26,10 @@ READERS = 2
 _LONGEST_KEPT_WAL = 16 << 20
 """Bytes. A WAL that a long read let grow is cut back to this by the next checkpoint."""
 
+_CHECKPOINT_PAGES = 4000
+"""Pages of 4 KB in the WAL at which it is copied into the file. Most turns write to the same
+pages: the rarer it happens, the fewer of them are copied in vain."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -105,6 +109,7 @@ def _prepare_writer(connection: sqlite3.Connection, path: Path, *, is_new: bool)
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA temp_store = MEMORY")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
     connection.execute(f"PRAGMA journal_size_limit = {_LONGEST_KEPT_WAL}")
 
 

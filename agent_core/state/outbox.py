@@ -83,10 +83,11 @@ _COLUMNS = (
     *("is_live", "state", "message_id", "shown", "anchor", "attempts", "reason", "kind"),
     *("buttons", "question_id", "file_key", "file_name", "checksum"),
 )
-_ROW = ", ".join(_COLUMNS)
+ROW = ", ".join(_COLUMNS)
 
 
-def _row(row: tuple[object, ...]) -> OutboxRow:
+def read_row(row: tuple[object, ...]) -> OutboxRow:
+    """A row of the columns of `ROW`."""
     fields = dict(zip(_COLUMNS, row, strict=True))
     expected = fields.pop("checksum")
     body = fields["body"]
@@ -100,6 +101,13 @@ def _row(row: tuple[object, ...]) -> OutboxRow:
 def owe(connection: Connection, debt: Debt, *, now: int) -> OutboxRow:
     """Owe a message."""
     return _insert(connection, debt, state="owed", is_live=False, now=now)
+
+
+def send_off(
+    connection: Connection, debt: Debt, *, anchor: str | None = None, now: int
+) -> OutboxRow:
+    """Owe a message that leaves at once: it counts as on its way already; see `mark_sending`."""
+    return _insert(connection, debt, state="sending", is_live=False, anchor=anchor, now=now)
 
 
 def open_live(
@@ -123,7 +131,7 @@ def _insert(
         " is_live, state, shown, anchor, kind, buttons, question_id, file_key, file_name,"
         " created_at, checksum) VALUES (:platform, :chat, :turn_id, :person_id, :part, :body,"
         " :answers, :is_silent, :is_live, :state, :shown, :anchor, :kind, :buttons, :question_id,"
-        f" :file_key, :file_name, :now, :checksum) RETURNING {_ROW}",
+        f" :file_key, :file_name, :now, :checksum) RETURNING {ROW}",
         {
             "platform": debt.platform,
             "chat": debt.chat,
@@ -135,7 +143,7 @@ def _insert(
             "is_silent": int(debt.is_silent),
             "is_live": int(is_live),
             "state": state,
-            "shown": debt.body if is_live else None,
+            "shown": debt.body if state == "sending" else None,
             "anchor": anchor,
             "kind": debt.kind,
             "buttons": dump_choices(debt.buttons) if debt.buttons else "",
@@ -146,7 +154,7 @@ def _insert(
             "checksum": checksum(debt.body),
         },
     ).fetchone()
-    return _row(row)
+    return read_row(row)
 
 
 def find_live(
@@ -154,19 +162,30 @@ def find_live(
 ) -> OutboxRow | None:
     """The live message of a turn, or its status line, if one was opened."""
     row = connection.execute(
-        f"SELECT {_ROW} FROM outbox WHERE turn_id = :turn_id AND is_live = 1 AND kind = :kind",
+        f"SELECT {ROW} FROM outbox WHERE turn_id = :turn_id AND is_live = 1 AND kind = :kind",
         {"turn_id": turn_id, "kind": kind},
     ).fetchone()
-    return _row(row) if row else None
+    return read_row(row) if row else None
+
+
+def find_shown(
+    connection: Connection, *, turn_id: TurnId
+) -> tuple[OutboxRow | None, OutboxRow | None]:
+    """The live message and the status line of a turn, as far as they were opened."""
+    rows = connection.execute(
+        f"SELECT {ROW} FROM outbox WHERE turn_id = :turn_id AND is_live = 1", {"turn_id": turn_id}
+    ).fetchall()
+    found = {live.kind: live for live in map(read_row, rows)}
+    return found.get("message"), found.get("status")
 
 
 def find_of_question(connection: Connection, *, question_id: QuestionId) -> OutboxRow | None:
     """The newest message that asks a question."""
     row = connection.execute(
-        f"SELECT {_ROW} FROM outbox WHERE question_id = :question_id ORDER BY id DESC LIMIT 1",
+        f"SELECT {ROW} FROM outbox WHERE question_id = :question_id ORDER BY id DESC LIMIT 1",
         {"question_id": question_id},
     ).fetchone()
-    return _row(row) if row else None
+    return read_row(row) if row else None
 
 
 def find_message(
@@ -174,11 +193,11 @@ def find_message(
 ) -> OutboxRow | None:
     """The row of a message that the platform has."""
     row = connection.execute(
-        f"SELECT {_ROW} FROM outbox WHERE platform = :platform AND chat = :chat"
+        f"SELECT {ROW} FROM outbox WHERE platform = :platform AND chat = :chat"
         " AND message_id = :message_id ORDER BY id DESC LIMIT 1",
         {"platform": platform, "chat": chat, "message_id": message_id},
     ).fetchone()
-    return _row(row) if row else None
+    return read_row(row) if row else None
 
 
 def revise(
@@ -193,7 +212,7 @@ def revise(
     row = connection.execute(
         "UPDATE outbox SET body = :body, checksum = :checksum, buttons = :buttons,"
         " state = CASE WHEN state = 'sent' THEN 'owed' ELSE state END"
-        f" WHERE id = :id RETURNING {_ROW}",
+        f" WHERE id = :id RETURNING {ROW}",
         {
             "id": outbox_id,
             "body": body,
@@ -201,15 +220,15 @@ def revise(
             "buttons": dump_choices(buttons) if buttons else "",
         },
     ).fetchone()
-    return replace(_row(row), state="unsure")
+    return replace(read_row(row), state="unsure")
 
 
 def find(connection: Connection, *, outbox_id: OutboxId) -> OutboxRow | None:
     """The row as it stands now, if it is still there."""
     row = connection.execute(
-        f"SELECT {_ROW} FROM outbox WHERE id = :id", {"id": outbox_id}
+        f"SELECT {ROW} FROM outbox WHERE id = :id", {"id": outbox_id}
     ).fetchone()
-    return _row(row) if row else None
+    return read_row(row) if row else None
 
 
 def settle_live(connection: Connection, *, outbox_id: OutboxId, body: str) -> OutboxRow:
@@ -220,17 +239,17 @@ def settle_live(connection: Connection, *, outbox_id: OutboxId, body: str) -> Ou
     row = connection.execute(
         "UPDATE outbox SET body = :body, checksum = :checksum, is_live = 0,"
         " state = CASE WHEN state IN ('sending', 'unsure') THEN 'unsure' ELSE 'owed' END"
-        f" WHERE id = :id RETURNING {_ROW}",
+        f" WHERE id = :id RETURNING {ROW}",
         {"id": outbox_id, "body": body, "checksum": checksum(body)},
     ).fetchone()
-    return _row(row)
+    return read_row(row)
 
 
 def list_open(connection: Connection) -> list[OutboxRow]:
     """All that is owed, on its way or unsure: what is in doubt first, else the oldest."""
-    query = f"SELECT {_ROW} FROM outbox WHERE {_IS_OPEN} ORDER BY state <> 'unsure', id"
+    query = f"SELECT {ROW} FROM outbox WHERE {_IS_OPEN} ORDER BY state <> 'unsure', id"
     rows = connection.execute(query).fetchall()
-    return [_row(row) for row in rows]
+    return [read_row(row) for row in rows]
 
 
 def mark_sending(
@@ -243,10 +262,10 @@ def mark_sending(
     """
     row = connection.execute(
         "UPDATE outbox SET state = 'sending', shown = body, anchor = COALESCE(:anchor, anchor)"
-        f" WHERE id = :id AND state = 'owed' RETURNING {_ROW}",
+        f" WHERE id = :id AND state = 'owed' RETURNING {ROW}",
         {"id": outbox_id, "anchor": anchor},
     ).fetchone()
-    return _row(row) if row else None
+    return read_row(row) if row else None
 
 
 def mark_sent(
@@ -336,35 +355,6 @@ def drop_status(connection: Connection, *, outbox_id: OutboxId) -> None:
     connection.execute("DELETE FROM outbox WHERE id = :id AND kind = 'status'", {"id": outbox_id})
 
 
-def revive_dead(
-    connection: Connection, *, person_id: PersonId, platform: str, chat: str
-) -> list[OutboxRow]:
-    """Owe again what was set aside for this person in this chat; what is owed now, in order."""
-    rows = connection.execute(
-        "UPDATE outbox SET state = 'owed', attempts = 0, message_id = NULL, shown = NULL"
-        " WHERE person_id = :person_id AND platform = :platform AND chat = :chat"
-        f" AND state = 'dead' RETURNING {_ROW}",
-        {"person_id": person_id, "platform": platform, "chat": chat},
-    ).fetchall()
-    return sorted((_row(row) for row in rows), key=lambda row: row.id)
-
-
-def has_dead(connection: Connection, *, person_id: PersonId, platform: str, chat: str) -> bool:
-    """True if something was set aside for this person in this chat."""
-    found = connection.execute(
-        "SELECT 1 FROM outbox WHERE person_id = :person_id AND platform = :platform"
-        " AND chat = :chat AND state = 'dead' LIMIT 1",
-        {"person_id": person_id, "platform": platform, "chat": chat},
-    )
-    return found.fetchone() is not None
-
-
-def count_dead_of(connection: Connection, *, person_id: PersonId) -> int:
-    """How many messages to this person were set aside."""
-    query = "SELECT COUNT(*) FROM outbox WHERE person_id = :person_id AND state = 'dead'"
-    return int(connection.execute(query, {"person_id": person_id}).fetchone()[0])
-
-
 def find_newest_message_id(connection: Connection, *, platform: str, chat: str) -> str | None:
     """The id of the newest message that surely went to this chat."""
     row = connection.execute(
@@ -379,15 +369,6 @@ def count(connection: Connection, *, state: OutboxState) -> int:
     """How many messages are in this state; to count `sent` takes long in an old house."""
     query = f"SELECT COUNT(*) FROM outbox WHERE {_CONDITIONS[state]} AND is_live = 0"
     return int(connection.execute(query).fetchone()[0])
-
-
-def list_dead(connection: Connection, *, limit: int) -> list[OutboxRow]:
-    """What was set aside, newest first; for the owner's command line only."""
-    rows = connection.execute(
-        f"SELECT {_ROW} FROM outbox WHERE state = 'dead' ORDER BY id DESC LIMIT :limit",
-        {"limit": limit},
-    ).fetchall()
-    return [_row(row) for row in rows]
 
 
 def has_open(connection: Connection, *, platform: str) -> bool:

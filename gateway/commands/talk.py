@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from agent_core.state import messages, outbox, sessions, turns, usage
+from agent_core.state import dead_letters, messages, sessions, turns, usage
 from agent_core.state.database import Connection
 from agent_core.state.outbox import OutboxRow
 from agent_core.state.sessions import Session
@@ -56,12 +56,12 @@ async def _retry(call: Call, house: House) -> Reply:
     chat = translate.name_chat(call.message.address)
 
     def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
-        return "", outbox.revive_dead(
+        return "", dead_letters.revive_dead(
             connection, person_id=call.person.id, platform=call.platform, chat=chat
         )
 
     def look(connection: Connection) -> tuple[bool, str]:
-        has_dead = outbox.has_dead(
+        has_dead = dead_letters.has_dead(
             connection, person_id=call.person.id, platform=call.platform, chat=chat
         )
         latest = turns.find_latest(
@@ -107,7 +107,12 @@ async def describe_status(call: Call, house: House) -> str:
             else 0
         )
         total = usage.total_since(connection, person_id=call.person.id, since=call.now - _DAY)
-        return session, said, total, outbox.count_dead_of(connection, person_id=call.person.id)
+        return (
+            session,
+            said,
+            total,
+            dead_letters.count_dead_of(connection, person_id=call.person.id),
+        )
 
     session, said, total, dead = await house.database.read(look)
     status = wording.Status(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_core.ids import TurnId
-from agent_core.state import messages, outbox, people, turns, usage
+from agent_core.state import dead_letters, messages, outbox, people, turns, usage
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.turns import Turn
@@ -124,7 +124,9 @@ async def show_turn(desk: Desk, asked: Answer) -> Answer:
 async def list_undelivered(desk: Desk, asked: Answer) -> Answer:
     """Messages that were set aside because they can't be delivered, newest first."""
     limit = _limit(asked)
-    rows = await desk.database.read(lambda connection: outbox.list_dead(connection, limit=limit))
+    rows = await desk.database.read(
+        lambda connection: dead_letters.list_dead(connection, limit=limit)
+    )
     return {
         "undelivered": [
             {

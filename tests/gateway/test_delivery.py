@@ -19,7 +19,7 @@ from adapters.errors import (
 )
 from adapters.ids import Address
 from agent_core.ids import OutboxId, PersonId
-from agent_core.state import outbox, people
+from agent_core.state import dead_letters, outbox, people
 from agent_core.state.database import Database
 from agent_core.state.outbox import Debt, OutboxRow
 from gateway import delivery as delivery_module
@@ -276,7 +276,9 @@ async def test_a_damaged_message_is_never_sent(database: Database) -> None:
         await until_state(database, row, "dead")
         await chat.sees_text("damaged")
         person = {"person_id": PersonId(1), "platform": "fake", "chat": CHAT}
-        assert not await database.read(lambda c: outbox.has_dead(c, **person)), "no use to retry"
+        assert not await database.read(lambda c: dead_letters.has_dead(c, **person)), (
+            "no use to retry"
+        )
     assert all("evil" not in shown.text for shown in chat.shown)
 
 

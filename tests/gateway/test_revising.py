@@ -8,7 +8,7 @@ import pytest
 
 from adapters.errors import AdapterError, ChatGone, MessageGone, RateLimited, Unreachable, Unsure
 from agent_core.ids import PersonId
-from agent_core.state import outbox, questions, retired, turns
+from agent_core.state import dead_letters, outbox, questions, retired, turns
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.questions import Choice, NewQuestion
@@ -277,7 +277,9 @@ async def test_a_status_line_in_a_chat_that_is_gone_leaves_nothing_to_retry(
         delivery.owe([row])
         await until_idle(delivery)
         assert await database.read(lambda c: outbox.find(c, outbox_id=row.id)) is None
-        assert await database.read(lambda c: outbox.count_dead_of(c, person_id=PersonId(1))) == 0
+        assert (
+            await database.read(lambda c: dead_letters.count_dead_of(c, person_id=PersonId(1))) == 0
+        )
 
 
 async def test_a_mishap_of_an_edit_does_not_make_an_answer_two(database: Database) -> None:

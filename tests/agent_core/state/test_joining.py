@@ -11,6 +11,7 @@ import pytest
 
 from agent_core.ids import PersonId, TurnId
 from agent_core.state import (
+    dead_letters,
     joining,
     messages,
     outbox,
@@ -281,7 +282,7 @@ def test_what_could_not_be_delivered_is_the_keepers_to_retry(
     row = outbox.owe(connection, Debt(platform="p", chat="c", body="b", person_id=ben.id), now=0)
     connection.execute("UPDATE outbox SET state = 'dead' WHERE id = :id", {"id": row.id})
     join(connection, ann, ben)
-    assert outbox.count_dead_of(connection, person_id=ann.id) == 1
+    assert dead_letters.count_dead_of(connection, person_id=ann.id) == 1
 
 
 def test_rights_are_not_inherited(connection: Connection, ann: Person, ben: Person) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agent_core.ids import OutboxId, TurnId
-from agent_core.state import outbox
+from agent_core.state import dead_letters, outbox
 from agent_core.state.database import Connection
 from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.people import Person
@@ -219,17 +219,20 @@ def test_the_dead_are_kept_for_their_person_and_chat(connection: Connection) -> 
         outbox.mark_unsure(connection, outbox_id=row.id, reason="cut")
         outbox.mark_dead(connection, outbox_id=row.id, reason="gone")
     here = {"person_id": ann.id, "platform": "telegram", "chat": "chat"}
-    assert outbox.has_dead(connection, **here)
-    assert outbox.count_dead_of(connection, person_id=ann.id) == 4
-    assert [row.id for row in outbox.list_dead(connection, limit=2)] == [rows[4].id, rows[3].id]
-    revived = outbox.revive_dead(connection, **here)
+    assert dead_letters.has_dead(connection, **here)
+    assert dead_letters.count_dead_of(connection, person_id=ann.id) == 4
+    assert [row.id for row in dead_letters.list_dead(connection, limit=2)] == [
+        rows[4].id,
+        rows[3].id,
+    ]
+    revived = dead_letters.revive_dead(connection, **here)
     assert [(row.body, row.state, row.attempts, row.shown) for row in revived] == [
         ("1", "owed", 0, None),
         ("2", "owed", 0, None),
     ]
-    assert not outbox.has_dead(connection, **here)
-    assert outbox.count_dead_of(connection, person_id=ann.id) == 2
-    assert outbox.count_dead_of(connection, person_id=bob.id) == 1
+    assert not dead_letters.has_dead(connection, **here)
+    assert dead_letters.count_dead_of(connection, person_id=ann.id) == 2
+    assert dead_letters.count_dead_of(connection, person_id=bob.id) == 1
 
 
 def test_the_newest_id_is_of_this_chat_only(connection: Connection) -> None:

@@ -27,6 +27,7 @@ from agent_core.ids import (
 )
 from agent_core.state import (
     audit,
+    dead_letters,
     files,
     inbox,
     joining,
@@ -70,6 +71,7 @@ GROWING = (
 )
 ROOMS = (
     audit,
+    dead_letters,
     files,
     inbox,
     joining,

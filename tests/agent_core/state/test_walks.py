@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from agent_core.ids import InboxId, OutboxId, TurnId
-from agent_core.state import inbox, outbox
+from agent_core.state import dead_letters, inbox, outbox
 from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
 from tests.agent_core.state.rows import add_person, add_talk, add_turn
@@ -372,7 +372,7 @@ class OutboxWalk(Home):
     @precondition(lambda self: outbox.count(self.connection, state="dead"))
     @rule(name=chats)
     def revive(self, name: str) -> None:
-        rows = outbox.revive_dead(
+        rows = dead_letters.revive_dead(
             self.connection, person_id=self.person.id, platform="p", chat=name
         )
         assert [row.id for row in rows] == sorted(row.id for row in rows)
