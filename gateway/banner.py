@@ -45,4 +45,6 @@ def compose_banner(opening: Opening) -> str:
         chat = [name for name in opening.platforms if name != opening.local]
         names = " or ".join(name.capitalize() for name in chat)
         lines += ["", f"Claim {names}: send  /claim {opening.claim_code}  to your bot."]
+        if "slack" in chat:
+            lines += [f"In Slack that is  /talaria claim {opening.claim_code}"]
     return "\n".join([*lines, "", "Ready. Ctrl-C stops it."])
