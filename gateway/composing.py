@@ -8,7 +8,7 @@ from adapters.messages import OutboundFile, OutboundMessage
 from agent_core.state import files
 from agent_core.state.database import Database
 from agent_core.state.outbox import OutboxRow
-from gateway import translate
+from gateway import translate, wording
 from gateway.spelling import Speller
 
 
@@ -42,3 +42,9 @@ class Composer:
             raise Rejected("the file is no longer there.")
         name = row.file_name or key[:12]
         return OutboundFile(name=name, media_type=stored.media_type, data=stored.data)
+
+
+def note_repeat(adapter: ChatAdapter, body: str) -> str:
+    """The body marked as a possible repeat, where the mark fits into the message."""
+    marked = wording.note_repeat(body)
+    return marked if len(adapter.split(marked)) == 1 else body

@@ -24,7 +24,7 @@ from agent_core.state import outbox, retired
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
 from gateway import translate, wording
-from gateway.composing import Composer
+from gateway.composing import Composer, note_repeat
 from gateway.doors import Chat, Door, Lead, Lines
 from gateway.live import LiveText, Painter
 from gateway.pacing import Pacer
@@ -348,7 +348,7 @@ class Delivery:
                 outbox.mark_missing(connection, outbox_id=row.id)
                 outbox.drop_live(connection, outbox_id=row.id)
             else:
-                body = _note_repeat(adapter, fresh.body if fresh else row.body)
+                body = note_repeat(adapter, fresh.body if fresh else row.body)
                 outbox.mark_repeated(connection, outbox_id=row.id, body=body)
             return outbox.find(connection, outbox_id=row.id) or replace(row, state="dead")
 
@@ -392,9 +392,3 @@ class Delivery:
 
 def _backoff(attempts: int) -> float:
     return min(_FIRST_PAUSE * 2.0**attempts, _LONGEST_PAUSE)
-
-
-def _note_repeat(adapter: ChatAdapter, body: str) -> str:
-    """The body marked as a possible repeat, where the mark fits into the message."""
-    marked = wording.note_repeat(body)
-    return marked if len(adapter.split(marked)) == 1 else body
