@@ -44,14 +44,17 @@ class Platforms:
             try:
                 await self.adapters[name].run(inlet)
             except AdapterStopped as error:
-                _log.error("%s stops: %s", name, error)
-                self._stopped[name] = str(error)
-                return
+                if not _ran_well(started):
+                    _log.error("%s stops: %s", name, error)
+                    self._stopped[name] = str(error)
+                    return
+                # A refusal out of the blue may be the platform's own mishap: it is asked again.
+                _log.warning("%s is tried once more: %s", name, error)
             except AdapterError as error:
                 _log.warning("%s is started anew: %s", name, error)
             except Exception:  # the bulkhead: a fault in one platform takes no other with it
                 _log.exception("%s broke unexpectedly and is started anew", name)
-            if time.monotonic() - started > _LONGEST_PAUSE:
+            if _ran_well(started):
                 pause = _FIRST_PAUSE  # it ran well for a while: this is no series of failures
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
@@ -69,3 +72,8 @@ class Platforms:
             _log.warning("%s does not show the menu of commands: %s", name, error)
         except Exception:  # the bulkhead: a menu is not worth a house
             _log.exception("%s broke while it published the menu of commands", name)
+
+
+def _ran_well(started: float) -> bool:
+    """True if a platform had worked for a while; `started` is monotonic seconds."""
+    return time.monotonic() - started > _LONGEST_PAUSE

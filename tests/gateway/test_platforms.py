@@ -1,0 +1,44 @@
+"""A platform that stops is left alone, unless it had worked well until then."""
+
+import asyncio
+
+import pytest
+
+from adapters.contract import Inlet
+from adapters.errors import AdapterStopped
+from gateway import platforms
+from gateway.platforms import Platforms
+from tests.fakes.chat import FakeChat
+from tests.fakes.inlet import FakeInlet
+
+
+class Refused(FakeChat):
+    """A platform that takes no token, at first or from some moment on."""
+
+    runs: int = 0
+
+    async def run(self, inlet: Inlet) -> None:
+        self.runs += 1
+        raise AdapterStopped("the token is wrong")
+
+
+async def test_what_only_a_person_can_mend_is_not_tried_again() -> None:
+    chat = Refused()
+    house = Platforms({"fake": chat})
+    async with asyncio.timeout(5):
+        await house.keep("fake", FakeInlet())
+    assert chat.runs == 1
+    assert house.stopped() == {"fake": "the token is wrong"}
+    assert house.health()["fake"].state == "stopped"
+
+
+async def test_a_refusal_out_of_the_blue_is_doubted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platforms, "_FIRST_PAUSE", 0.0)
+    ran_well = iter([True, True, False])
+    monkeypatch.setattr(platforms, "_ran_well", lambda _: next(ran_well))
+    chat = Refused()
+    house = Platforms({"fake": chat})
+    async with asyncio.timeout(5):
+        await house.keep("fake", FakeInlet())
+    assert chat.runs == 2
+    assert house.stopped() == {"fake": "the token is wrong"}
