@@ -25,12 +25,11 @@ from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
 from gateway import translate, wording
 from gateway.composing import Composer, note_repeat
-from gateway.doors import Chat, Door, Lead, Lines
+from gateway.doors import Chat, Door, Lines
 from gateway.live import LiveText, Painter
 from gateway.pacing import Pacer
 from gateway.signs import Signs
 from gateway.spelling import Speller
-from gateway.translate import Place
 from gateway.workers import Workers
 
 _log = logging.getLogger(__name__)
@@ -104,17 +103,6 @@ class Delivery:
                 _log.warning(
                     "outbox %d waits for %s, which is not on; it stays owed", row.id, row.platform
                 )
-
-    def lead(self, place: Place) -> Lead | None:
-        """What to note with a message that is about to be owed to a place, if it can leave at
-        once: then it is on its way from the same transaction on. None if it has to wait.
-        """
-        chat = (place.platform, place.chat)
-        door = self._doors.get(place.platform)
-        if door is None or not self._is_open or chat in self._retired:
-            return None
-        is_free = not self._workers.is_busy(self._lines.find(chat)) and door.pacer.is_free(chat[1])
-        return Lead(anchor=door.newest(chat[1])) if is_free else None
 
     def paint(self, live: LiveText) -> None:
         """Show the present text of a live message, as soon as its chat is free."""
@@ -247,12 +235,10 @@ class Delivery:
             return
         file = await self._composer.load_file(row)
         await door.pacer.wait(row.chat)
-        fresh: OutboxRow | None = row
-        if row.state != "sending":  # else that was noted when it became owed
-            anchor = door.newest(row.chat)
-            fresh = await self._database.write(
-                "outbox.sending", lambda c: outbox.mark_sending(c, outbox_id=row.id, anchor=anchor)
-            )
+        anchor = door.newest(row.chat)
+        fresh = await self._database.write(
+            "outbox.sending", lambda c: outbox.mark_sending(c, outbox_id=row.id, anchor=anchor)
+        )
         if fresh is None:
             return  # it was settled in another way since it was queued
         message = self._composer.word(fresh, fresh.body, file)

@@ -14,13 +14,6 @@ Chat = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lead:
-    """What is to be noted of a message that leaves as soon as it is owed; see `mark_sending`."""
-
-    anchor: PlatformMessageId | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Door:
     """One platform that is on."""
 

@@ -13,7 +13,6 @@ from agent_core.state import files, meta, outbox, tasks
 from agent_core.state.database import Connection
 from agent_core.state.outbox import Debt, OutboxRow
 from gateway import wording, wording_usage
-from gateway.doors import Lead
 from gateway.wording_usage import Reader
 
 _TITLE_AFTER = 3
@@ -67,26 +66,19 @@ def owe_title(connection: Connection, active: ActiveTurn, now: int) -> None:
 
 
 def owe_parts(
-    connection: Connection,
-    debt: Debt,
-    parts: Sequence[str],
-    now: int,
-    lead: Lead | None = None,
+    connection: Connection, debt: Debt, parts: Sequence[str], now: int
 ) -> list[OutboxRow]:
     """Owe the parts of an answer; the first goes into the turn's live message if there is one.
 
-    With a `lead` it leaves at once otherwise. The status line goes, behind the answer: nothing
-    may hold that up.
+    The status line goes, behind the answer: nothing may hold that up.
     """
     live, status = outbox.find_shown(connection, turn_id=_turn_of(debt))
     rows = []
     for number, part in enumerate(parts):
-        owed = replace(debt, body=part, part=number, is_silent=debt.is_silent or number > 0)
         if live and number == 0:
             rows.append(outbox.settle_live(connection, outbox_id=live.id, body=part))
-        elif lead and number == 0:
-            rows.append(outbox.send_off(connection, owed, anchor=lead.anchor, now=now))
         else:
+            owed = replace(debt, body=part, part=number, is_silent=debt.is_silent or number > 0)
             rows.append(outbox.owe(connection, owed, now=now))
     return [*rows, *_end_status(connection, status)]
 

@@ -23,7 +23,6 @@ from agent_core.transcript import mend_text
 from gateway import hours, settling, translate, wording
 from gateway.asking import Asking
 from gateway.delivery import Delivery
-from gateway.doors import Lead
 from gateway.freshness import find_asked
 from gateway.presenter import Presenter
 from gateway.reins import Reins
@@ -258,7 +257,7 @@ class Turns:
             )
         else:
             reins.is_over = True
-            await self._settle(active, ended, tools, reins.place)
+            await self._settle(active, ended, tools)
 
     async def _wait_for_store(self, active: ActiveTurn) -> tuple[ActiveTurn, Opened]:
         """The turn as it stands on disk, once the disk can be read. Raises `StoreDamaged`."""
@@ -315,17 +314,11 @@ class Turns:
         active.journal.interrupt()
         await self._settle(active, TurnEnded(ending="failed", text="", reason=reason), ())
 
-    async def _settle(
-        self,
-        active: ActiveTurn,
-        ended: TurnEnded,
-        tools: Sequence[str],
-        place: Place | None = None,
-    ) -> None:
+    async def _settle(self, active: ActiveTurn, ended: TurnEnded, tools: Sequence[str]) -> None:
         """End a turn: transcript, cost, state, inbox and what is owed, in one transaction.
 
         Tries until the store takes it: what the model said is paid for, and is in memory
-        only. `place` is where the answer could leave for at once. Raises `StoreDamaged`.
+        only. Raises `StoreDamaged`.
         """
         now = self._now()
         person = active.person
@@ -333,7 +326,7 @@ class Turns:
         told = settling.tell(ended, active.id, tools, reader)
         is_answer = ended.ending == "answered"
 
-        def work(connection: Connection, lead: Lead | None) -> list[OutboxRow]:
+        def work(connection: Connection) -> list[OutboxRow]:
             turn = turns.find(connection, turn_id=active.id)
             if turn is None or turn.state != "running":
                 return []  # an earlier try was written although it seemed to have failed
@@ -352,19 +345,15 @@ class Turns:
             note = spell(settling.note_thrift(connection, ended, active, reader))
             words = told if is_answer else spell(told)
             parts = adapter.split(words + note) if adapter else (words + note,)
-            leaving = lead if place == _place_of(turn) else None
-            rows = settling.owe_parts(connection, debt, parts, now, leaving)
+            rows = settling.owe_parts(connection, debt, parts, now)
             if tools or active.begun or active.outcomes:  # only those make files and ask
                 rows += settling.owe_files(connection, debt, adapter, now)
                 rows += self._questions.end_of_turn(connection, active.id, now)
             return rows
 
         while True:
-            lead = self._delivery.lead(place) if place else None
             try:
-                self._delivery.owe(
-                    await self._database.write("turns.settle", partial(work, lead=lead))
-                )
+                self._delivery.owe(await self._database.write("turns.settle", work))
             except StoreDamaged:
                 raise
             except StoreError as error:

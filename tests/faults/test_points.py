@@ -12,11 +12,12 @@ PLAIN = (
     "conversations.ensure",
     "turns.begin",
     "turns.settle",
+    "outbox.sending",
     "outbox.sent",
 )
 WITH_TOOL = ("turns.answer", "turns.result", "turns.input")
 LIVE = ("outbox.opening", "outbox.opened", "turns.settle")
-IN_PARTS = ("outbox.sending:1", "outbox.sending:2", "outbox.sent:2", "outbox.sent:3")
+IN_PARTS = ("outbox.sending:2", "outbox.sent:2", "outbox.sent:3")
 STEERED = ("turns.answer", "turns.input", "turns.settle")
 PHASES = ("begin", "committed")
 

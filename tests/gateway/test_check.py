@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from agent_core.state.upgrade import FOLDER, load_migrations
 from gateway import doctor
 from gateway.settings import load
 from tests.gateway.processes import bytes_below, running, talaria, talaria_beside
@@ -66,7 +67,7 @@ def test_a_home_that_is_used_is_left_byte_for_byte_as_it_is(home: Path) -> None:
     assert talaria(home, "chat", given="hello\n").code == 0
     before = bytes_below(home)
     found = findings(home, 0)
-    assert found["database"]["text"].endswith("schema 2")
+    assert found["database"]["text"].endswith(f"schema {len(load_migrations(FOLDER))}")
     assert found["gateway"]["text"] == "does not run"
     assert bytes_below(home) == before
 
