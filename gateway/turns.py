@@ -346,10 +346,8 @@ class Turns:
             words = told if is_answer else spell(told)
             parts = adapter.split(words + note) if adapter else (words + note,)
             rows = settling.owe_parts(connection, debt, parts, now)
-            if tools or active.begun or active.outcomes:  # only those make files and ask
-                rows += settling.owe_files(connection, debt, adapter, now)
-                rows += self._questions.end_of_turn(connection, active.id, now)
-            return rows
+            rows += settling.owe_files(connection, debt, adapter, now)
+            return [*rows, *self._questions.end_of_turn(connection, active.id, now)]
 
         while True:
             try:

@@ -53,6 +53,19 @@ async def test_files_go_behind_the_answer_and_do_not_ring(tmp_path: Path) -> Non
         assert names == ["a.txt", "b.md"]
 
 
+async def test_a_turn_that_breaks_still_hands_out_what_it_made(tmp_path: Path) -> None:
+    async def break_down() -> None:
+        raise RuntimeError("a fault that nobody expected")
+
+    model = write("a.txt")
+    model.plays[1] = [break_down]
+    async with running(tmp_path, model) as house:
+        await house.chat.says("write it down")
+        await house.chat.sees(2)
+        await house.at_rest()
+        assert seen(house.chat)[1:] == [("", "in a.txt")]
+
+
 async def test_files_go_behind_every_part_of_a_long_answer(tmp_path: Path) -> None:
     chat = FakeChat(limit=9)
     async with running(tmp_path, write("a.txt"), chat=chat) as house:
