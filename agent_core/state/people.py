@@ -7,8 +7,9 @@ from agent_core.ids import AccountId, PersonId
 from agent_core.state.database import Connection
 
 Role = Literal["owner", "member"]
-Kind = Literal["human", "room"]
-"""A room that remembers is somebody, too; see `rooms`."""
+Kind = Literal["human", "room", "team", "block"]
+"""A room that remembers is somebody, too, and so are the team and a named block of memory; see
+`rooms` and `blocks`."""
 Verbosity = Literal["quiet", "normal", "verbose"]
 """What is shown of a running turn: the answer only, a line when it takes long, every tool."""
 Purpose = Literal["claim", "pairing"]

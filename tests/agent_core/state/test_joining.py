@@ -139,9 +139,10 @@ def check_index(connection: Connection) -> None:
 
 
 def dump(connection: Connection) -> list[str]:
-    """Every row of every table; the index, which can't be read through, by what it is kept in."""
+    """Every row of every table; an index, which can't be read, by what it is kept in."""
     tables = connection.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'message_search'"
+        "SELECT name FROM sqlite_master WHERE type = 'table'"
+        " AND name NOT IN ('message_search', 'archive_search')"
     )
     return [
         f"{name} {row}"
