@@ -1,17 +1,18 @@
 """The agent: takes a person's words, runs one turn over their history, and settles it."""
 
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from agent_core.active import ActiveTurn, Prepared
 from agent_core.budget import Budget, Limits
 from agent_core.ceilings.reservations import Ceilings
 from agent_core.events import Ending, Event
 from agent_core.history import History
 from agent_core.host import Host
-from agent_core.ids import CallId, PersonId, RoomId, SessionId, TurnId
+from agent_core.ids import PersonId, RoomId, SessionId
 from agent_core.journal import TurnJournal
 from agent_core.loop.contract import Assignment, Course, Equipment
 from agent_core.loop.turn import Loop
@@ -19,7 +20,7 @@ from agent_core.memory.store import MemoryStore
 from agent_core.models.contract import Model
 from agent_core.pictures import Pictures
 from agent_core.prompt.freezing import Freezer, Ground
-from agent_core.prompt.frozen import FrozenPrompt, dump_tools
+from agent_core.prompt.frozen import dump_tools
 from agent_core.prompt.scene import Scene
 from agent_core.prompt.sight import dump_marks
 from agent_core.state import messages, rooms, sessions, turns, usage
@@ -30,7 +31,7 @@ from agent_core.state.rooms import Room
 from agent_core.state.sessions import Conversation, Session
 from agent_core.state.turns import Asked, Turn, TurnState
 from agent_core.state.usage import Total
-from agent_core.tools.contract import Keeper, ToolResult
+from agent_core.tools.contract import ToolResult
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, ToolCallPart
 
@@ -48,42 +49,6 @@ class Setup:
     context_folder: Path | None
     context_files: tuple[str, ...]
     context_limit: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
-    """All that a turn needs to know before it is begun."""
-
-    scene: Scene
-    session: Session | None
-    prompt: FrozenPrompt
-    history: tuple[StoredMessage, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActiveTurn:
-    """A turn that has been begun, in this process or in an earlier one.
-
-    `person` is who asks, and pays. Whose transcript it is says the conversation; whose memory
-    may be changed says `keeper`.
-    """
-
-    id: TurnId
-    session_id: SessionId
-    is_untitled: bool
-    conversation: Conversation
-    person: Person
-    keeper: Keeper | None
-    journal: TurnJournal
-    prompt: FrozenPrompt
-    messages: tuple[Message, ...]
-    own: int
-    """How many of the messages, counted from the end, this turn has added."""
-    outcomes: Mapping[CallId, ToolResult]
-    begun: frozenset[CallId]
-    evidence: str
-    spent: Total | None = None
-    """What an earlier process spent on it; this counts against its limits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

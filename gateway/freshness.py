@@ -1,6 +1,6 @@
 """Whether what was read for a turn still holds when it begins."""
 
-from agent_core.agent import Prepared
+from agent_core.active import Prepared
 from agent_core.state import people, sessions
 from agent_core.state.database import Connection
 from agent_core.state.turns import Asked

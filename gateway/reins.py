@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from agent_core.agent import ActiveTurn
+from agent_core.active import ActiveTurn
 from agent_core.ids import PersonId
 from gateway.presenter import Presenter
 from gateway.translate import Pending, Place

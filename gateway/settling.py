@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
-from agent_core.agent import ActiveTurn
+from agent_core.active import ActiveTurn
 from agent_core.ceilings.days import day_of
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId

@@ -7,7 +7,8 @@ from contextlib import aclosing
 from functools import partial
 from typing import Protocol
 
-from agent_core.agent import ActiveTurn, Agent
+from agent_core.active import ActiveTurn
+from agent_core.agent import Agent
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.events import TurnEnded
 from agent_core.host import Host, Steer

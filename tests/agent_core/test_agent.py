@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.agent import ActiveTurn, Agent, Setup, Toolboxes
+from agent_core.active import ActiveTurn
+from agent_core.agent import Agent, Setup, Toolboxes
 from agent_core.budget import Limits
 from agent_core.builtin import private_tools, room_tools
 from agent_core.events import Event, TurnEnded
