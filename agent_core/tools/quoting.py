@@ -4,7 +4,7 @@ import json
 import re
 import unicodedata
 
-BLOCKS = ("facts", "context-file", "attached-file")
+BLOCKS = ("facts", "context-file", "attached-file", "earlier-talk")
 """Names of the tags in which Talaria itself speaks to the model."""
 
 _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")

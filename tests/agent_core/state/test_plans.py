@@ -29,6 +29,7 @@ from agent_core.state import (
     audit,
     dead_letters,
     files,
+    folds,
     inbox,
     joining,
     ledger,
@@ -51,6 +52,7 @@ from agent_core.state import (
     usage,
 )
 from agent_core.state.audit import Deed
+from agent_core.state.folds import NewFold
 from agent_core.state.ledger import Change, Origin, Projection
 from agent_core.state.links import OtherSide
 from agent_core.state.messages import Shelf
@@ -67,12 +69,13 @@ from agent_core.transcript import Message, TextPart
 
 GROWING = (
     *("audit", "files", "inbox", "ledger", "messages", "outbox", "questions", "sessions", "shares"),
-    *("steps", "tasks", "turn_files", "turns", "usage"),
+    *("folds", "steps", "tasks", "turn_files", "turns", "usage"),
 )
 ROOMS = (
     audit,
     dead_letters,
     files,
+    folds,
     inbox,
     joining,
     ledger,
@@ -128,6 +131,18 @@ VALUES: dict[str, Any] = {
     "account": NewAccount(platform="p", user_id="u", display_name="d", admitted_by="code"),
     "back": PersonId(1),
     "entry_id": 1,
+    "fold": NewFold(
+        turn_id=None,
+        made_after=MessageId(1),
+        shortened_to=MessageId(1),
+        folded_to=MessageId(1),
+        kept=(),
+        summary="s",
+        reason="near",
+        tokens_before=2,
+        tokens_after=1,
+        created_at=1,
+    ),
     "gone": PersonId(2),
     "into": PersonId(2),
     "keeper": PersonId(1),

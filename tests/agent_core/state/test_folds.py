@@ -1,0 +1,78 @@
+"""Folds stand in the database as they were made, each under its session and its person."""
+
+import sqlite3
+from dataclasses import asdict
+
+import pytest
+
+from agent_core.errors import StoreDamaged
+from agent_core.ids import MessageId
+from agent_core.state import folds
+from agent_core.state.folds import NewFold
+from tests.agent_core.state.rows import add_person, add_talk, add_turn
+
+
+def _fold(made_after: int, **changes: object) -> NewFold:
+    fields = {
+        "turn_id": None,
+        "made_after": MessageId(made_after),
+        "shortened_to": MessageId(made_after),
+        "folded_to": MessageId(made_after - 2),
+        "kept": (MessageId(1), MessageId(3)),
+        "summary": "They spoke of Łódź.",
+        "reason": "near",
+        "tokens_before": 900,
+        "tokens_after": 300,
+        "created_at": 5,
+    }
+    return NewFold(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def test_a_fold_comes_back_as_it_was_written(connection: sqlite3.Connection) -> None:
+    talk = add_talk(connection, add_person(connection))
+    wanted = _fold(9, turn_id=add_turn(connection, talk))
+    mine = {"session_id": talk.session_id, "person_id": talk.person.id}
+
+    written = folds.insert(connection, wanted, **mine)
+
+    assert asdict(written) == {**asdict(wanted), "id": written.id}
+    assert folds.list_of_session(connection, **mine) == [written]
+    assert folds.find_newest(connection, **mine) == written
+
+
+def test_the_newest_fold_is_the_one_written_last(connection: sqlite3.Connection) -> None:
+    talk = add_talk(connection, add_person(connection))
+    mine = {"session_id": talk.session_id, "person_id": talk.person.id}
+    assert folds.find_newest(connection, **mine) is None
+
+    first = folds.insert(connection, _fold(9), **mine)
+    second = folds.insert(connection, _fold(9, reason="overflow"), **mine)
+
+    assert folds.find_newest(connection, **mine) == second
+    assert folds.list_of_session(connection, **mine) == [first, second]
+
+
+def test_nobody_else_sees_a_fold_and_it_moves_with_its_session(
+    connection: sqlite3.Connection,
+) -> None:
+    ann, bob = add_person(connection), add_person(connection, "bob")
+    session_id = add_talk(connection, ann).session_id
+    written = folds.insert(connection, _fold(9), session_id=session_id, person_id=ann.id)
+    assert folds.list_of_session(connection, session_id=session_id, person_id=bob.id) == []
+
+    folds.move(connection, session_ids=[session_id], person_id=bob.id)
+
+    assert folds.list_of_session(connection, session_id=session_id, person_id=ann.id) == []
+    assert folds.find_newest(connection, session_id=session_id, person_id=bob.id) == written
+
+
+@pytest.mark.parametrize("column", ["summary", "kept", "folded_to", "made_after", "shortened_to"])
+def test_a_damaged_fold_is_never_served(connection: sqlite3.Connection, column: str) -> None:
+    talk = add_talk(connection, add_person(connection))
+    mine = {"session_id": talk.session_id, "person_id": talk.person.id}
+    folds.insert(connection, _fold(9), **mine)
+
+    connection.execute(f"UPDATE folds SET {column} = '12'")
+
+    with pytest.raises(StoreDamaged):
+        folds.find_newest(connection, **mine)
