@@ -45,11 +45,25 @@ class TextDelta:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Fingerprint:
+    """What a request was made of, so that a rebuilt one can be held against it.
+
+    `hash` is SHA-256 in hex, see `agent_core.models.fingerprint`; `model` is the name that was
+    asked; the answer could be `output_limit` tokens long.
+    """
+
+    hash: str
+    model: str
+    output_limit: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAnswer:
     """The whole answer; always the last thing a stream gives.
 
     Only with `stop == "tools"` are the calls in `message` whole and may be run. `model` is
     the name that answered. `refusal` is the provider's category of a refusal, if it names one.
+    `asked` is set by whoever made the call, not by the provider.
     """
 
     message: Message
@@ -57,6 +71,7 @@ class ModelAnswer:
     usage: Usage
     model: str
     refusal: str = ""
+    asked: Fingerprint | None = None
 
 
 class Model(Protocol):

@@ -207,7 +207,9 @@ CREATE TABLE usage (
     output_tokens      INTEGER NOT NULL,
     micro_dollars      INTEGER,
     created_at         INTEGER NOT NULL,
-    request_hash TEXT
+    request_hash TEXT,
+    asked_model TEXT,
+    output_limit INTEGER
 );
 CREATE INDEX usage_by_person ON usage (person_id, created_at);
 CREATE INDEX usage_by_turn ON usage (turn_id);

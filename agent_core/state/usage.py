@@ -1,6 +1,6 @@
 """Queries over what model calls cost."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from agent_core.ids import PersonId, TurnId
 from agent_core.state.database import Connection
@@ -8,7 +8,11 @@ from agent_core.state.database import Connection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """One model call. Tokens are disjoint; `micro_dollars` is None where no price is known."""
+    """One model call. Tokens are disjoint; `micro_dollars` is None where no price is known.
+
+    `model` is the name that answered. The last three say what was asked, see
+    `agent_core.models.fingerprint`; None where that was not noted.
+    """
 
     purpose: str
     model: str
@@ -17,6 +21,14 @@ class Spent:
     cache_write_tokens: int
     output_tokens: int
     micro_dollars: int | None
+    request_hash: str | None = None
+    asked_model: str | None = None
+    output_limit: int | None = None
+
+    @property
+    def read_tokens(self) -> int:
+        """All that the model read, from the cache or not."""
+        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +62,7 @@ class Line:
     charged: Charged
 
 
+_SPENT = tuple(field.name for field in fields(Spent))
 _TOKENS = "input_tokens + cache_read_tokens + cache_write_tokens"
 _CHARGED = (
     "COALESCE(SUM(micro_dollars), 0), COALESCE(SUM(CASE WHEN micro_dollars IS NULL"
@@ -63,8 +76,9 @@ def insert(
     """Record one call."""
     connection.execute(
         "INSERT INTO usage (person_id, turn_id, purpose, model, input_tokens, cache_read_tokens,"
-        " cache_write_tokens, output_tokens, micro_dollars, created_at) VALUES (:person_id,"
-        " :turn_id, :purpose, :model, :input, :cache_read, :cache_write, :output, :dollars, :now)",
+        " cache_write_tokens, output_tokens, micro_dollars, created_at, request_hash, asked_model,"
+        " output_limit) VALUES (:person_id, :turn_id, :purpose, :model, :input, :cache_read,"
+        " :cache_write, :output, :dollars, :now, :request_hash, :asked_model, :output_limit)",
         {
             "person_id": person_id,
             "turn_id": turn_id,
@@ -76,8 +90,20 @@ def insert(
             "output": spent.output_tokens,
             "dollars": spent.micro_dollars,
             "now": now,
+            "request_hash": spent.request_hash,
+            "asked_model": spent.asked_model,
+            "output_limit": spent.output_limit,
         },
     )
+
+
+def list_of_turn(connection: Connection, *, turn_id: TurnId) -> list[Spent]:
+    """The calls of a turn, in the order in which they were written down."""
+    rows = connection.execute(
+        f"SELECT {', '.join(_SPENT)} FROM usage WHERE turn_id = :turn_id ORDER BY id",
+        {"turn_id": turn_id},
+    ).fetchall()
+    return [Spent(**dict(zip(_SPENT, row, strict=True))) for row in rows]
 
 
 def total_since(connection: Connection, *, person_id: PersonId, since: int) -> Total:

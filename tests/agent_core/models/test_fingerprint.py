@@ -1,0 +1,103 @@
+"""A request's fingerprint: the same for the same request, whatever was digested before."""
+
+import time
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_core.ids import CallId, ConversationId
+from agent_core.models.contract import ModelRequest
+from agent_core.models.fingerprint import Digest, Fingerprints
+from agent_core.transcript import (
+    Message,
+    Part,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    user_message,
+)
+
+TALK = ConversationId(1)
+
+words = st.text(max_size=12)
+parts: st.SearchStrategy[Part] = st.one_of(
+    st.builds(TextPart, text=words, is_fact=st.booleans()),
+    st.builds(ToolCallPart, call_id=words.map(CallId), name=words, arguments=words),
+    st.builds(ToolResultPart, call_id=words.map(CallId), name=words, text=words),
+)
+messages = st.builds(
+    Message,
+    role=st.sampled_from(["user", "assistant", "tool"]),
+    parts=st.lists(parts, max_size=3).map(tuple),
+)
+transcripts = st.lists(messages, max_size=5).map(tuple)
+
+
+def ask(said: tuple[Message, ...], **fields: object) -> ModelRequest:
+    request = ModelRequest(
+        model="m", system="s", tools=(), messages=said, max_output_tokens=10, images={}
+    )
+    return replace(request, **fields)  # type: ignore[arg-type]
+
+
+@given(st.lists(transcripts, min_size=1, max_size=6))
+def test_what_was_digested_before_changes_nothing(talk: list[tuple[Message, ...]]) -> None:
+    """Transcripts that grow, are cut, are changed in the middle, or are another's."""
+    known = Fingerprints()
+    for said in talk:
+        assert known.take(TALK, "p", ask(said)) == Fingerprints().take(TALK, "p", ask(said))
+        assert known.take(TALK, "p", ask(said)) == Digest().fork(said).seal("p", ("m", 10), ())
+
+
+@given(transcripts, transcripts)
+def test_other_words_have_another_fingerprint(
+    one: tuple[Message, ...], other: tuple[Message, ...]
+) -> None:
+    first, second = (Digest().fork(said).seal("p", ("m", 10), ()) for said in (one, other))
+    assert (first.hash == second.hash) == (one == other)
+
+
+def test_everything_that_is_sent_counts() -> None:
+    said = (user_message("hello"),)
+    known = Fingerprints()
+    taken = [
+        known.take(TALK, "p", ask(said)),
+        known.take(TALK, "q", ask(said)),
+        known.take(TALK, "p", ask(said, model="n")),
+        known.take(TALK, "p", ask(said, max_output_tokens=11)),
+        known.take(TALK, "p", ask(said, images={"a": b"1"})),
+        known.take(TALK, "p", ask((Message(role="assistant", parts=said[0].parts),))),
+    ]
+    assert len({one.hash for one in taken}) == len(taken)
+    both = ask(said, images={"a": b"1", "b": b"2"})
+    turned = ask(said, images={"b": b"2", "a": b"1"})
+    assert known.take(TALK, "p", both) == known.take(TALK, "p", turned)
+
+
+def test_talks_that_weigh_too_much_together_are_let_go_of_oldest_first() -> None:
+    known = Fingerprints(most_weight=2000)
+    said = tuple(user_message("word") for _ in range(2))
+    for talk in range(5):
+        known.take(ConversationId(talk), "p", ask(said))
+    assert list(known._talks) == [4]
+    assert known._weight <= 2000
+    assert known.take(ConversationId(0), "p", ask(said)) == known.take(TALK, "p", ask(said))
+
+
+def test_a_call_in_a_long_talk_costs_what_is_new_in_it() -> None:
+    """300 turns: some 0.02 ms a call. The bound leaves room for a busy machine."""
+    known, talk = Fingerprints(), [user_message("word " * 40, facts="<facts>") for _ in range(600)]
+    known.take(TALK, "p", ask(tuple(talk)))
+    taken = []
+    for _ in range(50):
+        talk += [user_message("word " * 40, facts="<facts>") for _ in range(2)]
+        request = ask(tuple(talk))
+        began = time.perf_counter()
+        known.take(TALK, "p", request)
+        taken.append(time.perf_counter() - began)
+    whole = ask(tuple(talk))
+    began = time.perf_counter()
+    Fingerprints().take(TALK, "p", whole)
+    anew = time.perf_counter() - began
+    assert sorted(taken)[25] < anew / 10
