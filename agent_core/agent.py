@@ -18,6 +18,7 @@ from agent_core.loop.contract import Assignment, Course, Equipment
 from agent_core.loop.turn import Loop
 from agent_core.memory.store import MemoryStore
 from agent_core.models.contract import Model
+from agent_core.models.fingerprint import Fingerprints
 from agent_core.pictures import Pictures
 from agent_core.prompt.freezing import Freezer, Ground
 from agent_core.prompt.frozen import dump_tools
@@ -85,6 +86,7 @@ class Agent:
         self._price = setup.ceilings.prices.cost
         self._history = History()
         self._pictures = Pictures(database)
+        self._fingerprints = Fingerprints()
         ground = Ground(
             home=setup.home,
             cache_ttl=setup.cache_ttl,
@@ -248,6 +250,7 @@ class Agent:
             now=self._now,
             show=self._pictures.show,
             reserve=partial(self._setup.ceilings.reserve, turn.person.id),
+            fingerprints=self._fingerprints,
         )
         started = time.monotonic()
         budget = Budget(self._setup.limits, started=started, clock=time.monotonic)
@@ -270,6 +273,7 @@ class Agent:
                 turn_id=turn.id,
                 evidence=turn.evidence,
                 own=turn.own,
+                prompt_hash=turn.prompt.hash,
             )
         )
 

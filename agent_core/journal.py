@@ -171,7 +171,7 @@ class TurnJournal:
     def _pay(self, connection: Connection, answer: ModelAnswer, now: int) -> None:
         usage.insert(
             connection,
-            bill(answer.model, answer.usage, "turn", self._price),
+            bill(answer.model, answer.usage, "turn", self._price, answer.asked),
             person_id=self._payer_id,
             turn_id=self._shelf.turn_id,
             now=now,

@@ -3,7 +3,7 @@
 import logging
 import random
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent_core.errors import ModelBusy, ModelCut, ModelError, ModelOverflow
 from agent_core.loop.contract import Assignment, Equipment
@@ -60,13 +60,16 @@ class Caller:
             )
             reserved = await self._equipment.reserve(wish, cheap=self._cheap)
             request, self.is_thrifty = reserved.request, reserved.is_thrifty
+            asked = self._equipment.fingerprints.take(
+                assignment.conversation_id, assignment.prompt_hash, request
+            )
             stream = self._equipment.model.stream(request)
             streamed = 0
             try:
                 async for piece in stream:
                     if isinstance(piece, ModelAnswer):
                         reserved.settle(piece.model, piece.usage)
-                        yield piece
+                        yield replace(piece, asked=asked)
                         return
                     streamed += len(piece.text)
                     yield piece

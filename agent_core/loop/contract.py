@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from agent_core.host import Steer
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.models.contract import Model, ModelAnswer, ModelRequest, Usage
+from agent_core.models.fingerprint import Fingerprints
 from agent_core.tools.contract import Keeper, ToolResult
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, ToolCallPart, ToolSpec
@@ -112,6 +113,8 @@ class Assignment:
     turn_id: TurnId
     evidence: str
     own: int = 0
+    prompt_hash: str = ""
+    """Of the frozen prompt: what its calls are known by later; see `models.fingerprint`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +138,7 @@ class Equipment:
     `price` gives millionths of a US dollar, None for a model it doesn't know; `now` is
     milliseconds since the epoch, UTC; `wait` is how long pauses, in seconds, are spent. `show`
     gives the bytes of the pictures in messages, by key; it may raise `StoreError`. `reserve` is
-    asked before every call.
+    asked before every call. `fingerprints` know talks by what they held before.
     """
 
     model: Model
@@ -146,3 +149,4 @@ class Equipment:
     wait: Callable[[float], Awaitable[None]] = asyncio.sleep
     show: Callable[[Sequence[Message]], Awaitable[Mapping[str, bytes]]] = show_nothing
     reserve: Reserve = reserve_nothing
+    fingerprints: Fingerprints = field(default_factory=Fingerprints)

@@ -71,7 +71,7 @@ class ModelAnswer:
     usage: Usage
     model: str
     refusal: str = ""
-    asked: Fingerprint | None = None
+    asked: Fingerprint | None = field(default=None, compare=False)
 
 
 class Model(Protocol):
