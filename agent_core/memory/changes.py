@@ -1,27 +1,29 @@
 """Changes of a list of entries: planned, replayed, found by comparing, and merged."""
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Literal
 
-from agent_core.memory.entries import find_flaw, normalise, size
+from agent_core.memory.entries import find_flaw, normalise, parse, size
 from agent_core.state.ledger import Change, Operation, Target
 
+Action = Literal[Operation, "rewrite"]
 Fault = Literal["flaw", "full", "known", "none", "several", "same"]
 """Why an edit is not made: the text can't be kept, it would not fit, an entry says it already,
-no entry matches, more than one does, or the entry reads so already."""
+no entry matches, more than one does, or entry or list read so already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
     """What is asked for. `text` is the new entry, `old` a part of the one it is about.
 
-    `is_for_anyone` lets others see the entry wherever they talk; else it is private.
+    For `rewrite`, `text` is the whole list as its file would say it. `is_for_anyone` lets
+    others see the entry of an add or a replace wherever they talk; else it is private.
     """
 
-    action: Operation
+    action: Action
     target: Target
     text: str = ""
     old: str = ""
@@ -30,25 +32,62 @@ class Edit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """An edit that is not made. `shown` are the entries that the answer should name.
+    """Edits that are not made. `shown` are the entries that the answer should name.
 
-    `size` is, for `full`, how many characters there would have been.
+    `index` is the place of the edit that is at fault, from 0. `size` is, for `full`, how many
+    characters there would have been.
     """
 
     fault: Fault
     shown: tuple[str, ...] = ()
     detail: str = ""
     size: int = 0
+    index: int = 0
 
 
-def plan(entries: tuple[str, ...], edit: Edit, limit: int) -> Change | Refusal:
-    """The change that an edit comes to. `limit` is in characters of the written file.
+def plan(entries: tuple[str, ...], edit: Edit, limit: int) -> tuple[Change, ...] | Refusal:
+    """The changes that one edit comes to; see `plan_all`."""
+    planned = plan_all({edit.target: entries}, [edit], {edit.target: limit})
+    return planned if isinstance(planned, Refusal) else planned[0]
 
-    A list that a person made too long by hand may only become shorter.
+
+def plan_all(
+    lists: Mapping[Target, tuple[str, ...]], edits: Sequence[Edit], limits: Mapping[Target, int]
+) -> tuple[tuple[Change, ...], ...] | Refusal:
+    """The changes that each of several edits comes to, each on what those before it leave.
+
+    All or none of them are to be made. `limits` are in characters of the written file, and
+    hold for what the lists are after the last edit. A list that a person made too long by hand
+    may only become shorter.
     """
+    then = dict(lists)
+    planned: list[tuple[Change, ...]] = []
+    for index, edit in enumerate(edits):
+        changes = _plan_one(then[edit.target], edit)
+        if isinstance(changes, Refusal):
+            return replace(changes, index=index)
+        for change in changes:
+            then[edit.target] = apply(then[edit.target], change)
+        planned.append(changes)
+    for target in dict.fromkeys(edit.target for edit in edits):
+        entries, now, later = lists[target], size(lists[target]), size(then[target])
+        if later > limits[target] and later >= now:
+            index = max(
+                index
+                for index, edit in enumerate(edits)
+                if edit.target == target and edit.action != "remove"
+            )
+            return Refusal(fault="full", shown=entries, size=later, index=index)
+    return tuple(planned)
+
+
+def _plan_one(entries: tuple[str, ...], edit: Edit) -> tuple[Change, ...] | Refusal:
     text = normalise(edit.text)
     if edit.action != "remove" and (flaw := find_flaw(text)):
         return Refusal(fault="flaw", detail=flaw)
+    if edit.action == "rewrite":
+        changes = compare(entries, _drop_twins(parse(edit.text)))
+        return changes or Refusal(fault="same", shown=entries)
     position = len(entries)
     if edit.action != "add":
         found = _match(entries, edit.old)
@@ -56,21 +95,13 @@ def plan(entries: tuple[str, ...], edit: Edit, limit: int) -> Change | Refusal:
             return found
         position = found
     before = None if edit.action == "add" else entries[position]
-    change = Change(
-        operation=edit.action,
-        position=position,
-        before=before,
-        after=None if edit.action == "remove" else text,
-    )
-    if before == change.after:
+    after = None if edit.action == "remove" else text
+    if before == after:
         return Refusal(fault="same", shown=(text,))
     others = entries[:position] + entries[position + 1 :]
-    if change.after is not None and (twin := _find_twin(others, change.after)):
+    if after is not None and (twin := _find_twin(others, after)):
         return Refusal(fault="known", shown=(twin,))
-    now, then = size(entries), size(apply(entries, change))
-    if then > limit and then >= now:
-        return Refusal(fault="full", shown=entries, size=then)
-    return change
+    return (Change(operation=edit.action, position=position, before=before, after=after),)
 
 
 def apply(entries: tuple[str, ...], change: Change) -> tuple[str, ...]:
@@ -147,6 +178,14 @@ def _match(entries: tuple[str, ...], old: str) -> int | Refusal:
     if found:
         return Refusal(fault="several", shown=tuple(entries[place] for place in found))
     return Refusal(fault="none", shown=entries)
+
+
+def _drop_twins(entries: tuple[str, ...]) -> tuple[str, ...]:
+    """The entries without those that one before them says already."""
+    kept: dict[str, str] = {}
+    for entry in entries:
+        kept.setdefault(_fold(entry), entry)
+    return tuple(kept.values())
 
 
 def _find_twin(entries: tuple[str, ...], text: str) -> str | None:

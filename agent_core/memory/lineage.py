@@ -33,19 +33,19 @@ def came_by(
     if actor.startswith(_TURN):
         turn = turns.find(connection, turn_id=TurnId(int(actor.removeprefix(_TURN))))
         return turn is not None and turn.account_id == parting.account_id
-    is_own = row.source_id is None or actor == UNLINK
+    is_own = row.origin.source_id is None or actor == UNLINK
     if is_own and person_id == parting.was:
         return True
-    if row.source_id is None:
+    if row.origin.source_id is None:
         return False
-    source = ledger.find_row(connection, entry_id=row.source_id)
+    source = ledger.find_row(connection, entry_id=row.origin.source_id)
     return source is not None and came_by(connection, *source, parting)
 
 
 def find_first(connection: Connection, person_id: PersonId, row: LedgerEntry) -> PersonId:
     """In whose ledger the words of a row stood first; what came back is its person's own."""
-    while row.source_id is not None and row.origin.actor != UNLINK:
-        source = ledger.find_row(connection, entry_id=row.source_id)
+    while row.origin.source_id is not None and row.origin.actor != UNLINK:
+        source = ledger.find_row(connection, entry_id=row.origin.source_id)
         if source is None:
             break
         person_id, row = source
@@ -69,11 +69,11 @@ def find_sources(connection: Connection, rows: Iterable[LedgerEntry]) -> set[int
     """The rows of other ledgers that these repeat, also over several people."""
     found: set[int] = set()
     for row in rows:
-        source_id = row.source_id
+        source_id = row.origin.source_id
         while source_id is not None and source_id not in found:
             found.add(source_id)
             source = ledger.find_row(connection, entry_id=source_id)
-            source_id = source[1].source_id if source else None
+            source_id = source[1].origin.source_id if source else None
     return found
 
 
@@ -96,5 +96,5 @@ def _apply(standing: list[tuple[str, LedgerEntry]], row: LedgerEntry) -> None:
 
 def says(entries: tuple[str, ...], entry: str, target: Target) -> bool:
     """True if the list has an entry that differs in case and spaces only."""
-    change = plan(entries, Edit(action="add", target=target, text=entry), sys.maxsize)
-    return isinstance(change, Refusal) and change.fault == "known"
+    changes = plan(entries, Edit(action="add", target=target, text=entry), sys.maxsize)
+    return isinstance(changes, Refusal) and changes.fault == "known"

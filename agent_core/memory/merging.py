@@ -7,7 +7,7 @@ from agent_core.ids import PersonId
 from agent_core.memory import rewriting
 from agent_core.memory.changes import Edit, Refusal, plan
 from agent_core.memory.lineage import find_sources, find_taken, replay, says
-from agent_core.memory.reconcile import Shelf, find_list
+from agent_core.memory.reconcile import Shelf, find_list, record
 from agent_core.memory.rewriting import TARGETS
 from agent_core.memory.store import MemoryStore
 from agent_core.state import joining, ledger, shares
@@ -90,12 +90,12 @@ def _add_all(
         before = entries = find_list(connection, shelf)
         limit = shelf.limit if is_bounded else sys.maxsize
         for entry, row in _find_left(connection, keeper=keeper, gone=gone, target=target):
-            change = plan(entries, Edit(action="add", target=target, text=entry), limit)
-            if isinstance(change, Refusal):
-                left += change.fault != "known"
+            changes = plan(entries, Edit(action="add", target=target, text=entry), limit)
+            if isinstance(changes, Refusal):
+                left += changes.fault != "known"
                 continue
-            origin = Origin(actor=actor, evidence=row.origin.evidence, now=now)
-            rewriting.record(connection, shelf, change, origin, source_id=row.id)
+            origin = rewriting.repeat(Origin(actor=actor, now=now), row)
+            record(connection, shelf, changes[0], origin)
             entries = (*entries, entry)
             rewriting.share(
                 connection, keeper, [s for s in shared if s.entry == entry], target, origin

@@ -1,17 +1,19 @@
-"""Within one transaction: the ledger, the file as it was found, and one edit become one list."""
+"""Within one transaction: the ledger, the files as they were found, and new rows become one."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
 from agent_core.errors import StoreDamaged
 from agent_core.ids import PersonId
-from agent_core.memory.changes import Edit, Refusal, apply, compare, merge, plan, replay
+from agent_core.memory.changes import compare, merge, replay
 from agent_core.memory.entries import parse, render
 from agent_core.memory.files import ABSENT, FileText, digest
 from agent_core.state import ledger, shares
 from agent_core.state.database import Connection
 from agent_core.state.ledger import Change, LedgerEntry, Origin, Projection, Target
-from agent_core.state.shares import EVERYONE, Share
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,33 +26,59 @@ class Shelf:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
-    """A change that was made, now or by the same call before, and the list right after it."""
-
-    change: Change
-    entries: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Settlement:
-    """What a transaction came to. `text` is the file to be written, None if it stands."""
+    """What a transaction came to for one list. `text` is the file to be written, None if it
+    stands.
+    """
 
+    shelf: Shelf
     entries: tuple[str, ...]
-    outcome: Done | Refusal | None
     projection: Projection
     text: str | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled(Generic[T]):
+    """What a transaction came to: what its work gave, and each list."""
+
+    outcome: T
+    lists: tuple[Settlement, ...]
+
+
+Work = Callable[[Connection, Mapping[Shelf, tuple[str, ...]]], T]
+"""Adds rows to the ledgers of lists, which are given as they stand."""
+
+
+def find_rows(connection: Connection, shelf: Shelf) -> list[LedgerEntry]:
+    """Every change of a list, oldest first. Raises `StoreDamaged`."""
+    return ledger.find_entries(connection, person_id=shelf.person_id, target=shelf.target)
+
+
+def replay_rows(rows: Iterable[LedgerEntry]) -> tuple[str, ...]:
+    """The list that rows lead to. Raises `StoreDamaged` where one is missing."""
+    try:
+        return replay(row.change for row in rows)
+    except ValueError as error:
+        raise StoreDamaged(f"rows are missing from the ledger: {error}") from error
+
+
+def record(connection: Connection, shelf: Shelf, change: Change, origin: Origin) -> LedgerEntry:
+    """Add a row to the ledger of a list."""
+    return ledger.record(
+        connection, person_id=shelf.person_id, target=shelf.target, change=change, origin=origin
+    )
+
+
 def find_list(connection: Connection, shelf: Shelf) -> tuple[str, ...]:
     """The list as the ledger has it. Raises `StoreDamaged`."""
-    return _replay(_find_rows(connection, shelf))
+    return replay_rows(find_rows(connection, shelf))
 
 
 def find_agreed(connection: Connection, shelf: Shelf, seen: FileText) -> tuple[str, ...] | None:
     """The list, if the file is just what the ledger says; else None. Raises `StoreDamaged`."""
     projection = ledger.find_projection(connection, person_id=shelf.person_id, target=shelf.target)
     if projection is None:
-        is_untouched = seen == ABSENT and not _find_rows(connection, shelf)
+        is_untouched = seen == ABSENT and not find_rows(connection, shelf)
         return () if is_untouched else None
     if projection.previous is not None or projection.current != seen.hash:
         return None
@@ -58,17 +86,33 @@ def find_agreed(connection: Connection, shelf: Shelf, seen: FileText) -> tuple[s
 
 
 def settle(
-    connection: Connection, shelf: Shelf, seen: FileText, edit: Edit | None, origin: Origin
-) -> Settlement:
-    """Take in what was edited by hand, then make the edit, and say what the file must become.
+    connection: Connection,
+    seen: Sequence[tuple[Shelf, FileText]],
+    work: Work[T],
+    now: int,
+) -> Settled[T]:
+    """Take in what was edited by hand, then do the work, and say what files must become.
 
     A file as it was written last, or before a write that a crash cut off, or no file at all,
     is behind the ledger; any other is somebody's work, and becomes rows of the ledger. An entry
     that is no longer there as it was is shared with nobody any more. Raises `StoreDamaged`.
     """
-    entries, base = _take_in(connection, shelf, seen, origin.now)
-    outcome = _make(connection, shelf, entries, edit, origin) if edit else None
-    entries = find_list(connection, shelf) if isinstance(outcome, Done) else entries
+    taken = [_take_in(connection, shelf, file, now) for shelf, file in seen]
+    lists = {shelf: entries for (shelf, _), (entries, _) in zip(seen, taken, strict=True)}
+    outcome = work(connection, lists)
+    settlements = [
+        _close(connection, shelf, file, base)
+        for (shelf, file), (_, base) in zip(seen, taken, strict=True)
+    ]
+    return Settled(outcome=outcome, lists=tuple(settlements))
+
+
+def leave(_: Connection, __: Mapping[Shelf, tuple[str, ...]]) -> None:
+    """The work of who only looks."""
+
+
+def _close(connection: Connection, shelf: Shelf, seen: FileText, base: int) -> Settlement:
+    entries = find_list(connection, shelf)
     _withdraw(connection, shelf, entries)
     if parse(seen.text) == entries:
         text = None
@@ -77,7 +121,7 @@ def settle(
         text = render(entries)
         projection = Projection(current=digest(text), previous=seen.hash, base=base)
     _save(connection, shelf, projection)
-    return Settlement(entries=entries, outcome=outcome, projection=projection, text=text)
+    return Settlement(shelf=shelf, entries=entries, projection=projection, text=text)
 
 
 def confirm(connection: Connection, shelf: Shelf, projection: Projection) -> None:
@@ -91,8 +135,8 @@ def _take_in(
     connection: Connection, shelf: Shelf, seen: FileText, now: int
 ) -> tuple[tuple[str, ...], int]:
     """The list with what was done by hand, and the row up to which the file knows it."""
-    rows = _find_rows(connection, shelf)
-    ours = _replay(rows)
+    rows = find_rows(connection, shelf)
+    ours = replay_rows(rows)
     projection = ledger.find_projection(connection, person_id=shelf.person_id, target=shelf.target)
     last = rows[-1].id if rows else 0
     if seen == ABSENT:
@@ -103,40 +147,11 @@ def _take_in(
         return ours, projection.base
     theirs = parse(seen.text)
     if projection and projection.previous is not None:
-        base = _replay(row for row in rows if row.id <= projection.base)
+        base = replay_rows(row for row in rows if row.id <= projection.base)
         theirs = merge(base, ours, theirs)
     for change in compare(ours, theirs):
-        last = _record(connection, shelf, change, Origin(actor="hand", now=now)).id
+        last = record(connection, shelf, change, Origin(actor="hand", now=now)).id
     return theirs, last
-
-
-def _make(
-    connection: Connection,
-    shelf: Shelf,
-    entries: tuple[str, ...],
-    edit: Edit,
-    origin: Origin,
-) -> Done | Refusal:
-    made = origin.call_key and ledger.find_call(
-        connection, person_id=shelf.person_id, call_key=origin.call_key
-    )
-    if made:
-        rows = _find_rows(connection, shelf)
-        then = _replay(row for row in rows if row.id <= made.id)
-        return Done(change=made.change, entries=then)
-    change = plan(entries, edit, shelf.limit)
-    if isinstance(change, Refusal):
-        return change
-    _record(connection, shelf, change, origin)
-    if edit.is_for_anyone and change.after is not None:
-        shares.insert(
-            connection,
-            Share(target=shelf.target, entry=change.after, audience=EVERYONE),
-            person_id=shelf.person_id,
-            actor=origin.actor,
-            now=origin.now,
-        )
-    return Done(change=change, entries=apply(entries, change))
 
 
 def _withdraw(connection: Connection, shelf: Shelf, entries: tuple[str, ...]) -> None:
@@ -146,27 +161,6 @@ def _withdraw(connection: Connection, shelf: Shelf, entries: tuple[str, ...]) ->
             shares.delete(
                 connection, person_id=shelf.person_id, target=shelf.target, entry=share.entry
             )
-
-
-def _find_rows(connection: Connection, shelf: Shelf) -> list[LedgerEntry]:
-    return ledger.find_entries(connection, person_id=shelf.person_id, target=shelf.target)
-
-
-def _replay(rows: Iterable[LedgerEntry]) -> tuple[str, ...]:
-    try:
-        return replay(row.change for row in rows)
-    except ValueError as error:
-        raise StoreDamaged(f"rows are missing from the ledger: {error}") from error
-
-
-def _record(connection: Connection, shelf: Shelf, change: Change, origin: Origin) -> LedgerEntry:
-    return ledger.record(
-        connection,
-        person_id=shelf.person_id,
-        target=shelf.target,
-        change=change,
-        origin=origin,
-    )
 
 
 def _save(connection: Connection, shelf: Shelf, projection: Projection) -> None:

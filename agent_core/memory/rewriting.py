@@ -6,7 +6,7 @@ from agent_core.ids import PersonId
 from agent_core.memory.entries import render
 from agent_core.memory.files import digest
 from agent_core.memory.lineage import says
-from agent_core.memory.reconcile import Shelf, find_list
+from agent_core.memory.reconcile import Shelf, find_list, record
 from agent_core.memory.store import MemoryStore
 from agent_core.state import ledger, shares
 from agent_core.state.database import Connection
@@ -24,12 +24,11 @@ def shelf(store: MemoryStore, person_id: PersonId, target: Target) -> Shelf:
 def append(
     connection: Connection, shelf: Shelf, entry: str, origin: Origin, source: LedgerEntry
 ) -> None:
-    """Add an entry with the evidence of the row that it comes from, unless the list says it."""
+    """Add an entry with the grounds of the row that it comes from, unless the list says it."""
     entries = find_list(connection, shelf)
     if not says(entries, entry, shelf.target):
         change = Change(operation="add", position=len(entries), before=None, after=entry)
-        because = replace(origin, evidence=source.origin.evidence)
-        record(connection, shelf, change, because, source_id=source.id)
+        record(connection, shelf, change, repeat(origin, source))
 
 
 def remove(
@@ -41,21 +40,13 @@ def remove(
         record(connection, shelf, change, origin)
 
 
-def record(
-    connection: Connection,
-    shelf: Shelf,
-    change: Change,
-    origin: Origin,
-    source_id: int | None = None,
-) -> None:
-    """Add a row to the ledger of a list; `source_id` is the row that it repeats."""
-    ledger.record(
-        connection,
-        person_id=shelf.person_id,
-        target=shelf.target,
-        change=change,
-        origin=origin,
-        source_id=source_id,
+def repeat(origin: Origin, source: LedgerEntry) -> Origin:
+    """With the grounds of the row of another ledger that is taken over."""
+    return replace(
+        origin,
+        evidence=source.origin.evidence,
+        message_ids=source.origin.message_ids,
+        source_id=source.id,
     )
 
 

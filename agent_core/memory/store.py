@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,17 +10,20 @@ from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from agent_core.ids import PersonId
-from agent_core.memory import files
+from agent_core.memory import editing, files
 from agent_core.memory.changes import Edit, Refusal
+from agent_core.memory.editing import Done
 from agent_core.memory.entries import size
 from agent_core.memory.files import FileText
 from agent_core.memory.reconcile import (
-    Done,
+    Settled,
     Settlement,
     Shelf,
+    Work,
     confirm,
     find_agreed,
     find_list,
+    leave,
     settle,
 )
 from agent_core.state.database import Connection, Database
@@ -118,18 +121,33 @@ class MemoryStore:
         *,
         kind: Kind = "human",
     ) -> Done | Refusal:
-        """Make one edit. An edit with the same `origin.call_key` is made once only.
+        """Make one edit; as `change_all`."""
+        outcome = await self.change_all(person_id, slug, (edit,), origin, kind=kind)
+        return outcome if isinstance(outcome, Refusal) else outcome[0]
 
-        Once the ledger has it the change stands, even if its file can't be written: that is
-        logged, and made good at the next look. Raises `StoreError`, and `OSError` if the
-        present file can't be read: what nobody has read must not be overwritten.
+    async def change_all(
+        self,
+        person_id: PersonId,
+        slug: str,
+        edits: Sequence[Edit],
+        origin: Origin,
+        *,
+        kind: Kind = "human",
+    ) -> tuple[Done, ...] | Refusal:
+        """Make several edits, one after the other, or none of them; at least one is given.
+
+        Edits with the same `origin.call_key` are made once only; they come to what they came to
+        then. Once the ledger has them they stand, even if a file can't be written: that is
+        logged, and made good at the next look. Raises `StoreError`, and `OSError` if a present
+        file can't be read: what nobody has read must not be overwritten.
         """
-        shelf, path = self._shelf(person_id, edit.target), self._path(kind, slug, edit.target)
+        places = {
+            self._shelf(person_id, target): self._path(kind, slug, target)
+            for target in dict.fromkeys(edit.target for edit in edits)
+        }
+        work = partial(editing.make, edits=edits, origin=origin)
         async with self._lock(person_id):
-            settlement = await self._settle(shelf, path, edit, origin)
-        if settlement.outcome is None:
-            raise AssertionError("a settlement with an edit says what came of it")
-        return settlement.outcome
+            return (await self._settle(places, work, origin.now)).outcome
 
     def is_at_work(self, person_id: PersonId) -> bool:
         """True while somebody reads or writes a memory's files. May be asked on any thread."""
@@ -146,7 +164,7 @@ class MemoryStore:
         for target in _FILES:
             seen = files.read(self._path("human", slug, target))
             shelf = self._shelf(person_id, target)
-            settle(connection, shelf, seen, None, Origin(actor="hand", now=now))
+            settle(connection, [(shelf, seen)], leave, now)
 
     def _lock(self, person_id: PersonId) -> asyncio.Lock:
         """The lock of one person; it lives only as long as somebody holds or awaits it."""
@@ -168,34 +186,32 @@ class MemoryStore:
         """One list as it stands. Writes nothing where file and ledger agree."""
         shelf = self._shelf(person_id, target)
         try:
-            seen = await _finish(lambda: files.read(path))
+            seen = await _read(path)
             agreed = await self._database.read(
                 lambda connection: find_agreed(connection, shelf, seen)
             )
             if agreed is not None:
                 return agreed
-            origin = Origin(actor="hand", now=now)
-            return (await self._settle(shelf, path, None, origin)).entries
+            settled = await self._settle({shelf: path}, leave, now)
+            return settled.lists[0].entries
         except OSError as error:
             _log.warning("a memory file can't be read, the ledger speaks for it: %s", error)
             return await self._database.read(lambda connection: find_list(connection, shelf))
 
-    async def _settle(
-        self, shelf: Shelf, path: Path, edit: Edit | None, origin: Origin
-    ) -> Settlement:
-        """Bring file and ledger together, with an edit or without. Raises `OSError`."""
-        seen = await _finish(lambda: files.read(path))
-        settlement = await self._commit(shelf, seen, edit, origin)
-        try:
-            await self._project(shelf, path, seen, settlement, origin)
-        except OSError as error:
-            _log.warning("a memory file can't be written, its ledger is ahead: %s", error)
-        return settlement
+    async def _settle(self, places: Mapping[Shelf, Path], work: Work[T], now: int) -> Settled[T]:
+        """Bring files and ledger together around some work. Raises `OSError`."""
+        seen = [(shelf, await _read(path)) for shelf, path in places.items()]
+        settled = await self._commit(seen, work, now)
+        for (shelf, file), settlement in zip(seen, settled.lists, strict=True):
+            try:
+                await self._project(places[shelf], file, settlement, now)
+            except OSError as error:
+                _log.warning("a memory file can't be written, its ledger is ahead: %s", error)
+        return settled
 
-    async def _project(
-        self, shelf: Shelf, path: Path, seen: FileText, settlement: Settlement, origin: Origin
-    ) -> None:
+    async def _project(self, path: Path, seen: FileText, settlement: Settlement, now: int) -> None:
         """Write the file that a settlement asks for; whoever changes it meanwhile is heard."""
+        shelf = settlement.shelf
         for _ in range(_ATTEMPTS):
             text = settlement.text
             if text is None:
@@ -203,8 +219,8 @@ class MemoryStore:
             if await _finish(partial(self._write, path, text, seen.hash)):
                 await self._confirm(shelf, settlement.projection)
                 return
-            seen = await _finish(lambda: files.read(path))
-            settlement = await self._commit(shelf, seen, None, origin)
+            seen = await _read(path)
+            (settlement,) = (await self._commit([(shelf, seen)], leave, now)).lists
         _log.warning("%s keeps changing, it is written at the next look", path)
 
     async def _confirm(self, shelf: Shelf, projection: Projection) -> None:
@@ -213,11 +229,15 @@ class MemoryStore:
         )
 
     async def _commit(
-        self, shelf: Shelf, seen: FileText, edit: Edit | None, origin: Origin
-    ) -> Settlement:
+        self, seen: Sequence[tuple[Shelf, FileText]], work: Work[T], now: int
+    ) -> Settled[T]:
         return await self._database.write(
-            "memory.settle", lambda connection: settle(connection, shelf, seen, edit, origin)
+            "memory.settle", lambda connection: settle(connection, seen, work, now)
         )
+
+
+async def _read(path: Path) -> FileText:
+    return await _finish(lambda: files.read(path))
 
 
 async def _finish(work: Callable[[], T]) -> T:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from agent_core.errors import ToolArgumentError
 from agent_core.memory.changes import Edit, Refusal
+from agent_core.memory.editing import Done
 from agent_core.memory.entries import size
-from agent_core.memory.reconcile import Done
 from agent_core.memory.store import MemoryStore
 from agent_core.state.ledger import Operation, Origin, Target
 from agent_core.tools.contract import Effect, ToolContext, ToolResult
@@ -19,7 +19,12 @@ EVIDENCE_LIMIT = 500
 _LISTING_LIMIT = 6000
 """Characters of entries in one answer: a hand-made file may hold far more than its limit."""
 
-_DONE = {"add": "Added to", "replace": "Replaced in", "remove": "Removed from"}
+_DONE = {
+    "add": "Added to",
+    "replace": "Replaced in",
+    "remove": "Removed from",
+    "rewrite": "Rewrote",
+}
 
 _LONGEST_FOR_ANYONE = 160
 """Characters of an entry that the model may show to others: a preference is short."""
@@ -153,7 +158,7 @@ def _read_edit(arguments: Mapping[str, object]) -> Edit:
 
 def _describe_done(done: Done, edit: Edit, limit: int) -> str:
     seen = ", where anyone may see it" if edit.is_for_anyone else ""
-    done_so = f"{_DONE[done.change.operation]} `{edit.target}`{seen}."
+    done_so = f"{_DONE[edit.action]} `{edit.target}`{seen}."
     return f"{done_so} {_describe_size(done.entries, limit)}"
 
 

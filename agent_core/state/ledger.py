@@ -5,18 +5,22 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_core.errors import StoreDamaged
-from agent_core.ids import PersonId
+from agent_core.ids import MessageId, PersonId
 from agent_core.state import meta
 from agent_core.state.checksum import checksum
 from agent_core.state.database import Connection
 
-Target = Literal["memory", "user"]
+Target = Literal["memory", "user", "archive", "soul"]
+"""What changed: one of the two lists of a memory, the archive, or SOUL.md as one entry."""
 Operation = Literal["add", "replace", "remove"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One change of a list of entries; `position` is the entry's place, from 0."""
+    """One change of a list of entries; `position` is the entry's place, from 0.
+
+    Without `before` and `after` it changes nothing that shows; see `memory.history`.
+    """
 
     operation: Operation
     position: int
@@ -28,25 +32,29 @@ class Change:
 class Origin:
     """Why a change was made: by whom, on which words, in which call, and when.
 
-    `actor` is `turn:N`, `hand`, `person`, `link:N` (two people became one) or `unlink` (an
-    account was split off); `now` is milliseconds since the epoch.
+    `actor` is `turn:N`, `hand`, `person`, `house` (its command line), `link:N` (two people
+    became one) or `unlink` (an account was split off); `now` is milliseconds since the epoch.
+    `message_ids` are what people said in that turn, `source_id` is the row of another ledger that
+    this one repeats, `undoes` the row of the same ledger that it takes back.
     """
 
     actor: str
     now: int
     evidence: str = ""
     call_key: str | None = None
+    message_ids: tuple[MessageId, ...] = ()
+    source_id: int | None = None
+    undoes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerEntry:
-    """One row of the ledger. `source_id` is the row of another ledger that it repeats."""
+    """One row of the ledger."""
 
     id: int
     target: Target
     change: Change
     origin: Origin
-    source_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +71,11 @@ class Projection:
     base: int
 
 
+_PART = "#"
+"""Stands between the key of a call and the place of a row in it."""
 _ROW = (
     "id, target, operation, position, before, after, actor, evidence, call_key, created_at,"
-    " checksum, source_id"
+    " checksum, source_id, undoes, message_ids"
 )
 
 
@@ -76,14 +86,14 @@ def record(
     target: Target,
     change: Change,
     origin: Origin,
-    source_id: int | None = None,
 ) -> LedgerEntry:
     """Add a row at the end of the ledger."""
+    message_ids = json.dumps(origin.message_ids, separators=(",", ":"))
     row = connection.execute(
         "INSERT INTO ledger (person_id, target, operation, position, before, after, actor,"
-        " evidence, call_key, created_at, checksum, source_id) VALUES (:person_id, :target,"
-        " :operation, :position, :before, :after, :actor, :evidence, :call_key, :now, :checksum,"
-        " :source_id) RETURNING id",
+        " evidence, call_key, created_at, checksum, source_id, undoes, message_ids) VALUES"
+        " (:person_id, :target, :operation, :position, :before, :after, :actor, :evidence,"
+        " :call_key, :now, :checksum, :source_id, :undoes, :message_ids) RETURNING id",
         {
             "person_id": person_id,
             "target": target,
@@ -96,10 +106,12 @@ def record(
             "call_key": origin.call_key,
             "now": origin.now,
             "checksum": _checksum(target, change, origin),
-            "source_id": source_id,
+            "source_id": origin.source_id,
+            "undoes": origin.undoes,
+            "message_ids": message_ids,
         },
     ).fetchone()
-    return LedgerEntry(id=row[0], target=target, change=change, origin=origin, source_id=source_id)
+    return LedgerEntry(id=row[0], target=target, change=change, origin=origin)
 
 
 def find_entries(
@@ -127,16 +139,35 @@ def find_row(connection: Connection, *, entry_id: int) -> tuple[PersonId, Ledger
     return (PersonId(row[-1]), _entry(row[:-1])) if row else None
 
 
-def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> LedgerEntry | None:
-    """The change that a tool call has made already, if it has.
+def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> list[LedgerEntry]:
+    """The changes that a call has made already, oldest first; see `name_call`.
 
     Raises `StoreDamaged` on a row that does not hold what was written.
     """
-    row = connection.execute(
-        f"SELECT {_ROW} FROM ledger WHERE person_id = :person_id AND call_key = :call_key",
-        {"person_id": person_id, "call_key": call_key},
-    ).fetchone()
-    return _entry(row) if row else None
+    rows = connection.execute(
+        f"SELECT {_ROW} FROM ledger WHERE person_id = :person_id AND (call_key = :call_key"
+        " OR (call_key > :first AND call_key < :last)) ORDER BY id",
+        {
+            "person_id": person_id,
+            "call_key": call_key,
+            "first": f"{call_key}{_PART}",
+            "last": f"{call_key}{chr(ord(_PART) + 1)}",
+        },
+    ).fetchall()
+    return [_entry(row) for row in rows]
+
+
+def name_call(call_key: str, edit: int, row: int) -> str:
+    """The key of one of the rows that a call makes: its own for the first one of all.
+
+    `edit` and `row` count the call's edits and its rows, from 0.
+    """
+    return call_key if row == 0 else f"{call_key}{_PART}{edit}.{row}"
+
+
+def read_edit(key: str, call_key: str) -> int:
+    """Of which edit of a call a row is; the reverse of `name_call`."""
+    return int(key.removeprefix(call_key).strip(_PART).partition(".")[0] or 0)
 
 
 def find_projection(
@@ -168,25 +199,32 @@ def _projection_key(person_id: PersonId, target: Target) -> str:
 def _entry(
     row: tuple[
         *tuple[int, Target, Operation, int, str | None, str | None],
-        *tuple[str, str, str | None, int, int, int | None],
+        *tuple[str, str, str | None, int, int, int | None, int | None, str],
     ],
 ) -> LedgerEntry:
     change = Change(operation=row[2], position=row[3], before=row[4], after=row[5])
-    origin = Origin(actor=row[6], evidence=row[7], call_key=row[8], now=row[9])
+    origin = Origin(
+        actor=row[6],
+        evidence=row[7],
+        call_key=row[8],
+        now=row[9],
+        message_ids=tuple(MessageId(number) for number in json.loads(row[13])),
+        source_id=row[11],
+        undoes=row[12],
+    )
     if _checksum(row[1], change, origin) != row[10]:
         raise StoreDamaged(f"row {row[0]} of the ledger is damaged; restore a backup")
-    return LedgerEntry(id=row[0], target=row[1], change=change, origin=origin, source_id=row[11])
+    return LedgerEntry(id=row[0], target=row[1], change=change, origin=origin)
 
 
 def _checksum(target: Target, change: Change, origin: Origin) -> int:
-    return checksum(
-        target,
-        change.operation,
-        change.position,
-        change.before,
-        change.after,
-        origin.actor,
-        origin.evidence,
-        origin.call_key,
-        origin.now,
+    """Rows that take nothing back and rest on no messages have the sum of those from before
+    there were such.
+    """
+    fields = (
+        *(target, change.operation, change.position, change.before, change.after),
+        *(origin.actor, origin.evidence, origin.call_key, origin.now),
     )
+    if origin.undoes is None and not origin.message_ids:
+        return checksum(*fields)
+    return checksum(*fields, origin.undoes, *origin.message_ids)

@@ -51,7 +51,7 @@ async def _forget(call: Call, house: House, number: int) -> Reply:
         lambda c: ledger.find_call(c, person_id=call.person.id, call_key=key)
     )
     if done:
-        return Reply(text=wording.describe_forgotten(done.change.before or ""))
+        return Reply(text=wording.describe_forgotten(done[0].change.before or ""))
     chosen = _choose(await _look(call, house), number)
     if chosen is None:
         return Reply(text=wording.NUMBER_UNKNOWN.format(number=number))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_core.memory.changes import Edit, Refusal, apply, compare, merge, plan, replay
+from agent_core.memory.changes import Edit, Refusal, apply, compare, merge, plan, plan_all, replay
 from agent_core.state.ledger import Change
 
 ENTRIES = ("Lives in Berlin", "Has a dog called Rex", "Has a cat called Tom")
@@ -20,8 +20,9 @@ def refusal(entries: tuple[str, ...], edit: Edit, limit: int = 1000) -> Refusal:
 
 def change(entries: tuple[str, ...], edit: Edit, limit: int = 1000) -> Change:
     found = plan(entries, edit, limit)
-    assert isinstance(found, Change)
-    return found
+    assert not isinstance(found, Refusal)
+    (one,) = found
+    return one
 
 
 def add(text: str) -> Edit:
@@ -137,3 +138,79 @@ def test_an_edit_of_the_older_file_keeps_what_came_since() -> None:
 def test_an_edit_of_the_newer_file_stands_as_it_is() -> None:
     assert merge(("a", "b"), ("a", "b", "c"), ("b", "c", "d")) == ("b", "c", "d")
     assert merge((), ("a", "b", "c"), ("a", "b")) == ("a", "b")
+
+
+def rewrite(text: str) -> Edit:
+    return Edit(action="rewrite", target="user", text=text)
+
+
+def after(entries: tuple[str, ...], *edits: Edit, limit: int = 1000) -> tuple[str, ...]:
+    planned = plan_all({"user": entries}, edits, {"user": limit})
+    assert not isinstance(planned, Refusal)
+    assert len(planned) == len(edits)
+    for changes in planned:
+        for one in changes:
+            entries = apply(entries, one)
+    return entries
+
+
+def refusal_of_all(entries: tuple[str, ...], *edits: Edit, limit: int = 1000) -> Refusal:
+    planned = plan_all({"user": entries}, edits, {"user": limit})
+    assert isinstance(planned, Refusal)
+    return planned
+
+
+def test_each_of_several_edits_is_made_on_what_the_ones_before_it_leave() -> None:
+    edits = (add("Has a fish"), replace("fish", "Has two fish"), remove("Berlin"))
+    assert after(ENTRIES, *edits) == (*ENTRIES[1:], "Has two fish")
+
+
+def test_a_refusal_names_the_edit_that_is_at_fault() -> None:
+    refused = refusal_of_all(ENTRIES, remove("Rex"), replace("Rex", "Has a dog"), add("x"))
+    assert (refused.fault, refused.index) == ("none", 1)
+
+
+def test_a_limit_holds_for_what_several_edits_come_to_and_not_on_the_way() -> None:
+    assert after(("aaaa",), add("bbbb"), remove("aaaa"), limit=10) == ("bbbb",)
+    refused = refusal_of_all(("aaaa",), add("bbbb"), replace("bbbb", "cccc"), limit=10)
+    assert (refused.fault, refused.index, refused.size, refused.shown) == ("full", 1, 14, ("aaaa",))
+
+
+def test_a_list_over_its_limit_may_become_shorter_by_several_edits() -> None:
+    entries = ("a" * 20, "b" * 20)
+    assert after(entries, add("c"), remove("a"), limit=10) == ("b" * 20, "c")
+    assert refusal_of_all(entries, add("c"), replace("c", "d"), limit=10).fault == "full"
+
+
+def test_the_limit_of_one_list_does_not_hold_for_another() -> None:
+    long_by_hand = ("a" * 20,)
+    planned = plan_all({"user": (), "memory": long_by_hand}, [add("b")], {"user": 10, "memory": 10})
+    assert not isinstance(planned, Refusal)
+
+
+def test_a_rewrite_says_the_whole_list_anew() -> None:
+    assert after(ENTRIES, rewrite("- Lives in Rome\n- Has a cat\n  called Tom\n")) == (
+        "Lives in Rome",
+        "Has a cat\ncalled Tom",
+    )
+    assert after(ENTRIES, rewrite("One.\n\nTwo.")) == ("One.", "Two.")
+    assert after(ENTRIES, rewrite("")) == ()
+
+
+def test_a_rewrite_says_nothing_twice() -> None:
+    assert after((), rewrite("- tea\n- milk\n- TEA\n")) == ("tea", "milk")
+
+
+def test_a_rewrite_that_would_not_fit_or_changes_nothing_or_misleads_is_refused() -> None:
+    assert refusal_of_all((), rewrite("- aaaa\n- bbbb"), limit=10).fault == "full"
+    assert refusal_of_all(("tea",), rewrite("* tea")).fault == "same"
+    assert refusal_of_all(("tea",), rewrite("- pay \u202eeve")).fault == "flaw"
+
+
+@given(lists, lists)
+def test_a_rewrite_is_the_changes_that_lead_to_the_new_list(
+    old: tuple[str, ...], new: tuple[str, ...]
+) -> None:
+    wanted = tuple(dict.fromkeys(new))
+    if old != wanted:
+        assert after(old, rewrite("\n".join(f"- {entry}" for entry in new))) == wanted

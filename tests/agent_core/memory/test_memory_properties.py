@@ -175,7 +175,7 @@ def test_crashes_and_losses_change_nothing_that_was_learned(happenings: list[Eve
     expected: tuple[str, ...] = ()
     for event in happenings:
         if isinstance(event, ToolChange):
-            change = plan(expected, event.edit, LIMIT)
-            if not isinstance(change, Refusal):
-                expected = apply(expected, change)
+            changes = plan(expected, event.edit, LIMIT)
+            if not isinstance(changes, Refusal):
+                expected = apply(expected, changes[0])
     assert asyncio.run(live(happenings)) == expected

@@ -7,8 +7,8 @@ import pytest
 from agent_core.ids import AccountId
 from agent_core.memory import merging, parting
 from agent_core.memory.changes import Edit
+from agent_core.memory.editing import Done
 from agent_core.memory.lineage import Parting
-from agent_core.memory.reconcile import Done
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.state import ledger, people, shares
 from agent_core.state.database import Connection, Database
@@ -128,7 +128,7 @@ async def test_a_merge_keeps_every_entry_with_its_origin(desk: Desk) -> None:
     assert await desk.lists(desk.ann) == ("Likes tea", "Has a dog", "Is 40")
     added = (await desk.rows(desk.ann))[-1]
     assert (added.origin.actor, added.origin.evidence) == ("link:1", "because Has a dog")
-    assert added.source_id == (await desk.rows(desk.ben))[-1].id
+    assert added.origin.source_id == (await desk.rows(desk.ben))[-1].id
     assert await desk.left() == []
 
 

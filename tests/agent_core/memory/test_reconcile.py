@@ -1,6 +1,9 @@
 """Within a transaction: what a file is taken for, and when it is noted as written."""
 
+from functools import partial
+
 from agent_core.memory.changes import Edit
+from agent_core.memory.editing import make
 from agent_core.memory.files import ABSENT, FileText, digest
 from agent_core.memory.reconcile import Settlement, Shelf, confirm, find_agreed, settle
 from agent_core.state.database import Connection, Database
@@ -16,8 +19,8 @@ async def test_a_late_confirmation_does_not_speak_for_a_newer_file(
     shelf = Shelf(person_id=ann.id, target="memory", limit=100)
 
     def add(connection: Connection, text: str) -> Settlement:
-        edit = Edit(action="add", target="memory", text=text)
-        return settle(connection, shelf, ABSENT, edit, TURN)
+        work = partial(make, edits=[Edit(action="add", target="memory", text=text)], origin=TURN)
+        return settle(connection, [(shelf, ABSENT)], work, TURN.now).lists[0]
 
     def work(connection: Connection) -> tuple[object, ...]:
         first, second = add(connection, "one"), add(connection, "two")

@@ -10,8 +10,8 @@ import pytest
 from agent_core.errors import StoreDamaged
 from agent_core.memory import files
 from agent_core.memory.changes import Edit, Refusal, replay
+from agent_core.memory.editing import Done
 from agent_core.memory.entries import parse, render
-from agent_core.memory.reconcile import Done
 from agent_core.memory.store import MemoryLimits, MemoryStore, Write
 from agent_core.state import ledger
 from agent_core.state.database import Connection, Database

@@ -11,6 +11,7 @@ import pytest
 
 from agent_core.ids import (
     AccountId,
+    BlockId,
     CallId,
     ConversationId,
     InboxId,
@@ -27,9 +28,11 @@ from agent_core.ids import (
 )
 from agent_core.state import (
     audit,
+    blocks,
     dead_letters,
     files,
     folds,
+    grounds,
     inbox,
     joining,
     ledger,
@@ -38,6 +41,7 @@ from agent_core.state import (
     messages,
     meta,
     outbox,
+    owners,
     passages,
     people,
     questions,
@@ -52,6 +56,7 @@ from agent_core.state import (
     usage,
 )
 from agent_core.state.audit import Deed
+from agent_core.state.blocks import NewBlock
 from agent_core.state.folds import NewFold
 from agent_core.state.ledger import Change, Origin, Projection
 from agent_core.state.links import OtherSide
@@ -73,9 +78,11 @@ GROWING = (
 )
 ROOMS = (
     audit,
+    blocks,
     dead_letters,
     files,
     folds,
+    grounds,
     inbox,
     joining,
     ledger,
@@ -84,6 +91,7 @@ ROOMS = (
     messages,
     meta,
     outbox,
+    owners,
     passages,
     people,
     questions,
@@ -110,6 +118,7 @@ VALUES: dict[str, Any] = {
     "account_id": AccountId(1),
     "asked": Asked(person_id=PersonId(1), account_id=None, place=("p", "c", None)),
     "asker": None,
+    "audience": "room:1",
     "deed": Deed(person_id=PersonId(1), actor="a", action="b", detail="c", created_at=1),
     "question": NewQuestion(
         person_id=PersonId(1),
@@ -130,6 +139,11 @@ VALUES: dict[str, Any] = {
     "by": PersonId(1),
     "account": NewAccount(platform="p", user_id="u", display_name="d", admitted_by="code"),
     "back": PersonId(1),
+    "block_id": BlockId(1),
+    "description": "d",
+    "is_read_only": True,
+    "label": "l",
+    "new": NewBlock(slug="s", label="l", description="d", limit=1, made_by=PersonId(1)),
     "entry_id": 1,
     "fold": NewFold(
         turn_id=None,
@@ -150,7 +164,6 @@ VALUES: dict[str, Any] = {
     "other": OtherSide(platform="p", user_id="u", name="n", chat="c", person_id=None),
     "out_of": PersonId(1),
     "rename": str.upper,
-    "source_id": None,
     "turn_ids": [TurnId(1)],
     "after": "m",
     "anchor": None,
