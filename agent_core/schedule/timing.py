@@ -1,0 +1,139 @@
+"""When a job runs: a cron expression, an interval or one moment; read from text and written."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from cronsim import CronSim, CronSimError
+
+_ALIASES = {
+    "@hourly": "0 * * * *",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@weekly": "0 0 * * 0",
+    "@monthly": "0 0 1 * *",
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+}
+_FIELDS = 5
+_LONGEST_CRON = 200
+LEAST_INTERVAL = 60
+"""Seconds; whoever wants less wants a program, not an assistant."""
+MOST_INTERVAL = 366 * 86_400
+_STAMP = "%Y-%m-%dT%H:%M"
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cron:
+    """Every local moment that an expression of five fields names, as cron reads it."""
+
+    expression: str
+
+    @property
+    def is_wild(self) -> bool:
+        """True if it goes by the clock's hands: minute or hour begins with a star.
+
+        Debian's cron runs such a job by what the clock shows, and any other once for each
+        moment that it names, however the clock is put (man 8 cron, "daylight saving time").
+        """
+        minute, hour = self.expression.split()[:2]
+        return minute.startswith("*") or hour.startswith("*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Every:
+    """Each `seconds` from `anchor` on, which is in milliseconds since the epoch, UTC."""
+
+    seconds: int
+    anchor: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Once:
+    """One local moment, to the minute and without a zone."""
+
+    at: datetime
+
+
+Timing = Cron | Every | Once
+
+
+def read_cron(text: str) -> Cron:
+    """A cron expression as a person or a model writes it. Raises `ValueError` with a sentence."""
+    words = " ".join(text.split())
+    expression = _ALIASES.get(words.casefold(), words)
+    if words.startswith("@") and words.casefold() not in _ALIASES:
+        raise ValueError(f"cron has no {words}; there are {', '.join(_ALIASES)}")
+    if len(expression) > _LONGEST_CRON:
+        raise ValueError(f"a cron expression has at most {_LONGEST_CRON} characters")
+    count = len(expression.split())
+    if count != _FIELDS:
+        raise ValueError(
+            f"a cron expression has five fields (minute, hour, day of month, month, day of week),"
+            f" and {expression!r} has {count}"
+        )
+    try:
+        next(CronSim(expression, datetime(2024, 1, 1)))  # noqa: DTZ001 - local time, as named
+    except CronSimError as error:
+        raise ValueError(
+            f"{expression!r} is no cron expression: {str(error).lower()} (minute 0-59, hour 0-23,"
+            " day 1-31 or L or LW, month 1-12 or JAN-DEC, weekday 0-7 or SUN-SAT, 5L, 1#2)"
+        ) from error
+    except StopIteration:
+        raise ValueError(f"{expression!r} names no day that ever comes") from None
+    return Cron(expression=expression.upper())
+
+
+def read_every(seconds: int, anchor: int) -> Every:
+    """An interval. Raises `ValueError` with a sentence."""
+    if not LEAST_INTERVAL <= seconds <= MOST_INTERVAL:
+        raise ValueError(
+            f"an interval lasts from {LEAST_INTERVAL} s up to a year, and not {seconds} s"
+        )
+    return Every(seconds=seconds, anchor=anchor)
+
+
+def read_once(text: str) -> Once:
+    """A local moment like `2026-11-23T08:00`. Raises `ValueError` with a sentence."""
+    stamp = text.strip().replace(" ", "T")
+    try:
+        if not _MOMENT.fullmatch(stamp[:16]) or stamp[16:] not in ("", ":00"):
+            raise ValueError
+        return Once(at=datetime.strptime(stamp[:16], _STAMP))  # noqa: DTZ007 - local on purpose
+    except ValueError:
+        raise ValueError(
+            f"{text!r} is no moment; write the local date and time like 2026-11-23T08:00"
+        ) from None
+
+
+def dump_timing(timing: Timing) -> str:
+    """A timing as it is stored."""
+    if isinstance(timing, Cron):
+        return f"cron {timing.expression}"
+    if isinstance(timing, Every):
+        return f"every {timing.seconds} from {timing.anchor}"
+    return f"once {timing.at:{_STAMP}}"
+
+
+def load_timing(text: str) -> Timing:
+    """The reverse of `dump_timing`. Raises `ValueError` on anything else."""
+    kind, _, rest = text.partition(" ")
+    if kind == "cron":
+        return read_cron(rest)
+    if kind == "once":
+        return read_once(rest)
+    seconds, _, anchor = rest.partition(" from ")
+    if kind != "every":
+        raise ValueError(f"{text!r} is no timing")
+    return read_every(int(seconds), int(anchor))
+
+
+def moment(at: int) -> datetime:
+    """Milliseconds since the epoch as a time in UTC; exact, also beyond floats."""
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=at)
+
+
+def milliseconds(time: datetime) -> int:
+    """A time with a zone as milliseconds since the epoch."""
+    return (time - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
