@@ -174,4 +174,4 @@ def _nth(timing: Every, number: int) -> Slot | None:
 
 
 def _read_name(name: str) -> datetime:
-    return datetime.strptime(name, "%Y-%m-%dT%H:%M")  # noqa: DTZ007 - a local moment
+    return datetime.strptime(name, "%Y-%m-%dT%H:%M")

@@ -74,7 +74,7 @@ def read_cron(text: str) -> Cron:
             f" and {expression!r} has {count}"
         )
     try:
-        next(CronSim(expression, datetime(2024, 1, 1)))  # noqa: DTZ001 - local time, as named
+        next(CronSim(expression, datetime(2024, 1, 1)))
     except CronSimError as error:
         raise ValueError(
             f"{expression!r} is no cron expression: {str(error).lower()} (minute 0-59, hour 0-23,"
@@ -100,7 +100,7 @@ def read_once(text: str) -> Once:
     try:
         if not _MOMENT.fullmatch(stamp[:16]) or stamp[16:] not in ("", ":00"):
             raise ValueError
-        return Once(at=datetime.strptime(stamp[:16], _STAMP))  # noqa: DTZ007 - local on purpose
+        return Once(at=datetime.strptime(stamp[:16], _STAMP))
     except ValueError:
         raise ValueError(
             f"{text!r} is no moment; write the local date and time like 2026-11-23T08:00"
