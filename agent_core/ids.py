@@ -14,6 +14,10 @@ TaskId = NewType("TaskId", int)
 QuestionId = NewType("QuestionId", int)
 LinkId = NewType("LinkId", int)
 RoomId = NewType("RoomId", int)
+BlockId = NewType("BlockId", int)
+
+ArchiveId = NewType("ArchiveId", int)
+"""A moment in milliseconds since the epoch: when its entry was kept, or just after."""
 
 CallId = NewType("CallId", str)
 """A model's own name of one tool call, unique within one answer."""
