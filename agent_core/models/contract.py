@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from agent_core.transcript import Message, ToolSpec
 
@@ -92,3 +92,11 @@ class Model(Protocol):
 
     async def close(self) -> None:
         """Let go of connections."""
+
+
+@runtime_checkable
+class CountsTokens(Protocol):
+    """What a provider may do besides: tell how long a request is, before it is made."""
+
+    async def count(self, request: ModelRequest) -> int:
+        """The tokens of a request's input; costs nothing. Raises any `ModelError`."""

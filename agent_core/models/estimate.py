@@ -1,28 +1,39 @@
-"""Estimates tokens where no provider counts them: four characters are a token; pure."""
+"""Estimates tokens where no provider counts them, by the bytes of a text; pure."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from agent_core.models.contract import ModelRequest, Usage
 from agent_core.models.images import IMAGE_TOKENS, UNSEEN
 from agent_core.transcript import ImagePart, Message, Part, RawPart, TextPart, ToolCallPart
 
-_CHARACTERS = 4
+_EIGHTHS = 8
+"""Tokens are summed up in eighths: a character is two of them, four characters a token."""
+_EXTRA = 3
+"""Eighths for each byte of UTF-8 beyond one a character: a Chinese character, of three bytes,
+is a token then, and a Cyrillic one, of two, five eighths."""
 
 
 def estimate_usage(request: ModelRequest, answer: Message) -> Usage:
     """What a call would about have cost in tokens; nothing is cached."""
     return Usage(
         input_tokens=estimate_input(request),
-        output_tokens=-(-_measure(answer, ()) // _CHARACTERS),
+        output_tokens=estimate_messages((answer,), ()),
     )
 
 
 def estimate_input(request: ModelRequest) -> int:
     """How many tokens a request about is."""
-    sent = len(request.system)
-    sent += sum(len(tool.name) + len(tool.description) + len(tool.schema) for tool in request.tools)
+    sent = _size(request.system)
+    sent += sum(
+        _size(tool.name) + _size(tool.description) + _size(tool.schema) for tool in request.tools
+    )
     sent += sum(_measure(message, request.images) for message in request.messages)
-    return -(-sent // _CHARACTERS)
+    return -(-sent // _EIGHTHS)
+
+
+def estimate_messages(messages: Iterable[Message], shown: Collection[str]) -> int:
+    """How many tokens messages about are; `shown` are the keys of pictures that are shown."""
+    return -(-sum(_measure(message, shown) for message in messages) // _EIGHTHS)
 
 
 def _measure(message: Message, shown: Collection[str]) -> int:
@@ -31,9 +42,16 @@ def _measure(message: Message, shown: Collection[str]) -> int:
 
 def _length(part: Part, shown: Collection[str]) -> int:
     if isinstance(part, ImagePart):
-        return IMAGE_TOKENS * _CHARACTERS if part.file_key in shown else len(UNSEEN)
+        return IMAGE_TOKENS * _EIGHTHS if part.file_key in shown else _size(UNSEEN)
     if isinstance(part, ToolCallPart):
-        return len(part.name) + len(part.arguments)
+        return _size(part.name) + _size(part.arguments)
     if isinstance(part, RawPart):
-        return len(part.payload)
-    return len(part.text) if isinstance(part, TextPart) else len(part.name) + len(part.text)
+        return _size(part.payload)
+    return _size(part.text) if isinstance(part, TextPart) else _size(part.name) + _size(part.text)
+
+
+def _size(text: str) -> int:
+    size = 2 * len(text)
+    if text.isascii():
+        return size
+    return size + _EXTRA * (len(text.encode(errors="surrogatepass")) - len(text))

@@ -20,7 +20,7 @@ from agent_core.errors import (
     ModelUnknown,
 )
 from agent_core.models.anthropic.answer import AnswerReader
-from agent_core.models.anthropic.translate import PROVIDER, render_request
+from agent_core.models.anthropic.translate import PROVIDER, render_count, render_request
 from agent_core.models.body import divide
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.models.options import read_address, read_choice, read_seconds, refuse_unknown
@@ -32,6 +32,7 @@ _OPTIONS = ("api_key", "base_url", "timeout", "effort", "cache_ttl")
 _EFFORTS = ("", "low", "medium", "high", "xhigh", "max")
 _CONNECT_SECONDS = 10.0
 _CHECK_SECONDS = 15.0
+_COUNT_SECONDS = 10.0
 _DRAIN_SECONDS = 0.25
 _CONNECTIONS = 10_000
 """As many as turns may run at once; the SDK's own 1,000 would make people wait in line."""
@@ -217,6 +218,26 @@ class AnthropicModel:
             raise ModelBusy(f"Anthropic gave no answer within {_CHECK_SECONDS:g} s.") from error
         except WIRE_ERRORS as error:
             raise translate_error(error, False, time.time()) from error
+
+    async def count(self, request: ModelRequest) -> int:
+        """How many tokens of input a request has, as the API counts them; see the contract."""
+        body = render_count(self._sight.spare(request))
+        try:
+            async with asyncio.timeout(_COUNT_SECONDS):
+                answer = await self._client.post(
+                    "/v1/messages/count_tokens",
+                    cast_to=object,
+                    content=divide(body),
+                    options={"headers": {"Content-Length": str(len(body))}},
+                )
+        except TimeoutError as error:
+            raise ModelBusy(f"Anthropic gave no count within {_COUNT_SECONDS:g} s.") from error
+        except WIRE_ERRORS as error:
+            raise translate_error(error, False, time.time()) from error
+        tokens = answer.get("input_tokens") if isinstance(answer, dict) else None
+        if not isinstance(tokens, int):
+            raise ModelBusy("Anthropic's answer holds no count of tokens.")
+        return tokens
 
     async def close(self) -> None:
         """Let go of connections."""

@@ -37,7 +37,30 @@ def render_request(request: ModelRequest, *, cache_ttl: str = "5m", effort: str 
     mark: Block = {"type": "ephemeral"}
     if cache_ttl != "5m":
         mark["ttl"] = cache_ttl
-    body: Block = {"model": request.model, "max_tokens": request.max_output_tokens}
+    body = {
+        "model": request.model,
+        "max_tokens": request.max_output_tokens,
+        **_render_input(request, mark),
+    }
+    if effort:
+        body["output_config"] = {"effort": effort}
+    body["stream"] = True
+    return _encode(body)
+
+
+def render_count(request: ModelRequest) -> bytes:
+    """The body of the question how many tokens the request's input is."""
+    return _encode({"model": request.model, **_render_input(request, {"type": "ephemeral"})})
+
+
+def _encode(body: Block) -> bytes:
+    # A lone surrogate can't be sent; the API reads a question mark instead.
+    return _ENCODE(body).encode(errors="replace")
+
+
+def _render_input(request: ModelRequest, mark: Block) -> Block:
+    """What the model reads, with breakpoints of the cache."""
+    body: Block = {}
     if request.tools:
         tools = [_render_tool(tool) for tool in request.tools]
         tools[-1]["cache_control"] = mark
@@ -47,11 +70,7 @@ def render_request(request: ModelRequest, *, cache_ttl: str = "5m", effort: str 
     messages = _render_messages(request)
     _mark_messages(messages, mark)
     body["messages"] = messages
-    if effort:
-        body["output_config"] = {"effort": effort}
-    body["stream"] = True
-    # A lone surrogate can't be sent; the API reads a question mark instead.
-    return _ENCODE(body).encode(errors="replace")
+    return body
 
 
 def _render_tool(tool: ToolSpec) -> Block:
