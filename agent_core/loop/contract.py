@@ -7,7 +7,8 @@ from typing import Protocol
 
 from agent_core.host import Steer
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
-from agent_core.models.contract import Model, ModelAnswer, ModelRequest, Usage
+from agent_core.loop.reserving import Reserve, reserve_nothing
+from agent_core.models.contract import Model, ModelAnswer, Usage
 from agent_core.models.fingerprint import Fingerprints
 from agent_core.tools.contract import Keeper, ToolResult
 from agent_core.tools.toolbox import Toolbox
@@ -17,50 +18,6 @@ from agent_core.transcript import Message, ToolCallPart, ToolSpec
 async def show_nothing(messages: Sequence[Message]) -> Mapping[str, bytes]:
     """Where there are no pictures to be had, none is shown."""
     return {}
-
-
-class Reservation(Protocol):
-    """What is set aside for one model call; settled or closed, always."""
-
-    @property
-    def request(self) -> ModelRequest:
-        """What to ask: the request that was made, or the same of the cheap model."""
-
-    @property
-    def is_thrifty(self) -> bool:
-        """True where the cheap model is asked because a ceiling is near."""
-
-    def settle(self, model: str, spent: Usage) -> None:
-        """The call took this."""
-
-    def close(self, *, streamed: int = 0) -> None:
-        """The call is over; `streamed` characters of it came, if it was not settled."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unlimited:
-    """The reservation of a house without ceilings."""
-
-    request: ModelRequest
-    is_thrifty: bool = False
-
-    def settle(self, model: str, spent: Usage) -> None:
-        """Nothing was set aside."""
-
-    def close(self, *, streamed: int = 0) -> None:
-        """Nothing was set aside."""
-
-
-async def reserve_nothing(request: ModelRequest, *, cheap: str) -> Reservation:
-    """Where there are no ceilings, every call is made as it stands."""
-    return Unlimited(request=request)
-
-
-class Reserve(Protocol):
-    """Sets aside what a call may take, before it is made."""
-
-    async def __call__(self, request: ModelRequest, *, cheap: str) -> Reservation:
-        """May wait for others' calls. Raises `CeilingReached` and `StoreError`."""
 
 
 class Journal(Protocol):

@@ -6,14 +6,8 @@ from contextlib import aclosing
 from agent_core.budget import Budget, Limits
 from agent_core.events import Event, TextGrew, TextReset, TurnEnded
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
-from agent_core.loop.contract import (
-    Assignment,
-    Course,
-    Equipment,
-    Reserve,
-    reserve_nothing,
-    show_nothing,
-)
+from agent_core.loop.contract import Assignment, Course, Equipment, show_nothing
+from agent_core.loop.reserving import Reserve, reserve_nothing
 from agent_core.loop.turn import Loop
 from agent_core.models.contract import Usage
 from agent_core.tools.contract import Keeper, Tool, ToolResult
