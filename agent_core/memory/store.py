@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,7 @@ from agent_core.memory.reconcile import (
     leave,
     settle,
 )
+from agent_core.state.blocks import TEAM
 from agent_core.state.database import Connection, Database
 from agent_core.state.ledger import Origin, Projection, Target
 from agent_core.state.people import Kind
@@ -33,11 +35,14 @@ from agent_core.state.people import Kind
 _log = logging.getLogger(__name__)
 
 _FILES: dict[Target, str] = {"memory": "MEMORY.md", "user": "USER.md"}
-_FOLDERS: dict[Kind, str] = {"human": "people", "room": "rooms"}
+_FOLDERS: dict[Kind, str] = {"human": "people", "room": "rooms", "block": "blocks", "team": ""}
+"""Where each keeps its files; the team has no folder of folders."""
 _ATTEMPTS = 5
 """How often a file is written anew that someone else changes at the same moment."""
 
 Write = Callable[[Path, str, str], bool]
+Stamp = tuple[int, int, int, int] | None
+"""See `MemoryStore.stamp`; None where there is no file that could be read."""
 T = TypeVar("T")
 
 
@@ -65,11 +70,11 @@ class Snapshot:
 
 
 class MemoryStore:
-    """Memory of all people, in `folder`/people/<slug>/, and of rooms, in `folder`/rooms/<slug>/.
+    """Memory of all people, in `folder`/people/<slug>/, and of all else that remembers.
 
-    One per process and home. Changes of one person wait for each other. A room has one list,
-    `memory`. `write` is how files reach the disk; tests
-    put crashes there.
+    That is rooms, in `folder`/rooms/<slug>/, named blocks, in `folder`/blocks/<slug>/, and the
+    team, in `folder`/team/; these have one list, `memory`. One per process and home. Changes of
+    one person wait for each other. `write` is how files reach the disk; tests put crashes there.
     """
 
     def __init__(
@@ -90,6 +95,23 @@ class MemoryStore:
     def limits(self) -> MemoryLimits:
         """How long each list may become."""
         return self._limits
+
+    def within(self, limits: MemoryLimits) -> "MemoryStore":
+        """The same memories under other limits: for one that has limits of its own."""
+        other = copy(self)
+        other._limits = limits
+        return other
+
+    def stamp(self, kind: Kind, slug: str) -> Stamp:
+        """What is different whenever a `memory` file is: its number, times and size.
+
+        Touches the disk, for some microseconds: less than to hand it to a thread.
+        """
+        try:
+            found = self._path(kind, slug, "memory").stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
 
     async def snapshot(
         self, person_id: PersonId, slug: str, now: int, *, kind: Kind = "human"
@@ -176,9 +198,10 @@ class MemoryStore:
     def _path(self, kind: Kind, slug: str, target: Target) -> Path:
         if slug in ("", "..") or Path(slug).name != slug:
             raise ValueError(f"{slug!r} can't name a {kind}'s folder")
-        if kind == "room" and target != "memory":
-            raise ValueError("a room has no list of its own wishes")
-        return self._folder / _FOLDERS[kind] / slug / _FILES[target]
+        if kind != "human" and target != "memory":
+            raise ValueError(f"a {kind} has no list of its own wishes")
+        place = TEAM if kind == "team" else slug
+        return self._folder / _FOLDERS[kind] / place / _FILES[target]
 
     async def _look(
         self, person_id: PersonId, path: Path, target: Target, now: int

@@ -1,0 +1,145 @@
+"""What several remember together: the team's list and named blocks, for whoever may see them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from agent_core.ids import PersonId
+from agent_core.memory.changes import Edit, Refusal
+from agent_core.memory.editing import Done
+from agent_core.memory.entries import size
+from agent_core.memory.store import MemoryLimits, MemoryStore, Stamp
+from agent_core.state import blocks
+from agent_core.state.blocks import TEAM, Block
+from agent_core.state.database import Database
+from agent_core.state.ledger import Origin
+from agent_core.state.people import Kind
+
+_MOST_KEPT = 4096
+"""Lists kept in memory; what is forgotten is read again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedList:
+    """The team's list, or a block. `target` is what the `memory` tool calls it.
+
+    `person_id` is of its row in `people`, None for a team that has remembered nothing yet.
+    `limit` and `size` are in characters of its file. `block` is None for the team.
+    """
+
+    person_id: PersonId | None
+    kind: Kind
+    slug: str
+    target: str
+    limit: int
+    entries: tuple[str, ...] = ()
+    block: Block | None = None
+
+    @property
+    def size(self) -> int:
+        """Characters that its entries take."""
+        return size(self.entries)
+
+    @property
+    def is_read_only(self) -> bool:
+        """True for a block in which the assistant may not write."""
+        return self.block is not None and self.block.is_read_only
+
+
+class SharedMemory:
+    """Reads and changes what several share. One per process and home.
+
+    It is looked at before every turn, so a list whose file is as it was costs no reading, and a
+    house without blocks no query.
+    """
+
+    def __init__(self, database: Database, memory: MemoryStore) -> None:
+        self._database = database
+        self._memory = memory
+        self._team: PersonId | None = None
+        self._has_asked_for_team = False
+        self._may_have_blocks: bool | None = None
+        self._kept: dict[PersonId, tuple[Stamp, tuple[str, ...]]] = {}
+
+    def expect_blocks(self) -> None:
+        """A block is about to be made: from now on they are looked for."""
+        self._may_have_blocks = True
+
+    async def look(self, reader: PersonId | None, now: int) -> tuple[SharedList, ...]:
+        """All that a person or a room sees: the team's list first, then blocks by their labels.
+
+        For nobody in particular, what everyone sees. Takes in what was edited by hand. Raises
+        `StoreError`.
+        """
+        found = [await self._look_at_team(now)]
+        if await self._has_blocks():
+            seen = await self._database.read(lambda c: blocks.list_seen(c, person_id=reader))
+            found += [await self._look_at(_as_list(block), now) for block in seen]
+        return tuple(found)
+
+    async def find(self, target: str, reader: PersonId | None, now: int) -> SharedList | None:
+        """The list of this name, if the reader sees it. Raises `StoreError`."""
+        return next((one for one in await self.look(reader, now) if one.target == target), None)
+
+    async def change(
+        self, shared: SharedList, edits: Sequence[Edit], origin: Origin
+    ) -> tuple[Done, ...] | Refusal:
+        """Make edits of its entries, all or none; as `MemoryStore.change_all`.
+
+        Whether they may be made is for the caller to know.
+        """
+        person_id = shared.person_id
+        if person_id is None:
+            person_id = await self._make_team(origin.now)
+        memory = self._memory.within(MemoryLimits(memory=shared.limit))
+        try:
+            return await memory.change_all(person_id, shared.slug, edits, origin, kind=shared.kind)
+        finally:
+            self._kept.pop(person_id, None)
+
+    async def _has_blocks(self) -> bool:
+        if self._may_have_blocks is None:
+            has_any = await self._database.read(blocks.exists)
+            self._may_have_blocks = self._may_have_blocks or has_any
+        return self._may_have_blocks
+
+    async def _look_at_team(self, now: int) -> SharedList:
+        if not self._has_asked_for_team:
+            self._team = self._team or await self._database.read(blocks.find_team)
+            self._has_asked_for_team = True
+        if self._team is None and self._memory.stamp("team", TEAM) is not None:
+            await self._make_team(now)
+        limit = self._memory.limits.memory
+        team = SharedList(person_id=self._team, kind="team", slug=TEAM, target="team", limit=limit)
+        return await self._look_at(team, now) if self._team is not None else team
+
+    async def _make_team(self, now: int) -> PersonId:
+        self._team = await self._database.write(
+            "memory.team", lambda connection: blocks.make_team(connection, now=now)
+        )
+        return self._team
+
+    async def _look_at(self, shared: SharedList, now: int) -> SharedList:
+        """With its entries as they stand."""
+        assert shared.person_id is not None  # noqa: S101 - the caller has seen to that
+        stamp = self._memory.stamp(shared.kind, shared.slug)
+        kept = self._kept.get(shared.person_id)
+        if kept is None or kept[0] != stamp:
+            snapshot = await self._memory.snapshot(
+                shared.person_id, shared.slug, now, kind=shared.kind
+            )
+            if len(self._kept) >= _MOST_KEPT:
+                self._kept.clear()
+            # The stamp is older than what was read: at worst it is read once more.
+            kept = self._kept[shared.person_id] = (stamp, snapshot.memory)
+        return replace(shared, entries=kept[1])
+
+
+def _as_list(block: Block) -> SharedList:
+    return SharedList(
+        person_id=block.person_id,
+        kind="block",
+        slug=block.slug,
+        target=f"block:{block.label}",
+        limit=block.limit,
+        block=block,
+    )
