@@ -46,6 +46,14 @@ def find(connection: Connection, *, key: str) -> StoredFile | None:
     return StoredFile(key=key, media_type=row[0], data=row[1])
 
 
+def exists(connection: Connection, *, key: str) -> bool:
+    """True for a file whose bytes are still kept; whether they are whole is not looked at."""
+    row = connection.execute(
+        "SELECT 1 FROM files WHERE key = :key AND length(data) > 0", {"key": key}
+    ).fetchone()
+    return row is not None
+
+
 def give(
     connection: Connection, *, turn_id: TurnId, call_id: CallId, key: str, name: str, now: int
 ) -> None:

@@ -110,6 +110,18 @@ def list_session(
     return stored
 
 
+def count_forgotten(
+    connection: Connection, *, session_id: SessionId, person_id: PersonId
+) -> int:
+    """How many messages of a session had their words taken out since they were written."""
+    row = connection.execute(
+        "SELECT COUNT(*) FROM messages WHERE session_id = :session_id"
+        " AND person_id = :person_id AND forgotten_at IS NOT NULL",
+        {"session_id": session_id, "person_id": person_id},
+    ).fetchone()
+    return int(row[0])
+
+
 def count_words(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> int:
     """How many messages of people and of the assistant a session holds."""
     row = connection.execute(

@@ -1,0 +1,1 @@
+"""Rebuilds what models were sent from what is recorded, and plays turns again from it."""

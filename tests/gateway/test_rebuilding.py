@@ -1,0 +1,131 @@
+"""What was sent in any turn can be told from the database, and proved."""
+
+import asyncio
+from pathlib import Path
+
+from agent_core.ids import TurnId
+from agent_core.models.contract import ModelRequest
+from agent_core.replay.rebuilding import Call, rebuild
+from agent_core.replay.records import read_record
+from agent_core.state import turns
+from agent_core.state.database import Connection, Database
+from agent_core.transcript import RawPart, TextPart
+from gateway.home import DATABASE
+from tests.fakes.model import ask, call, finish, say
+from tests.gateway.running import running
+from tests.gateway.test_purity import Talker, talk
+
+LIMITS = {"TALARIA_TURNS__MAX_STEPS": "2", "TALARIA_MODEL__RETRIES": "0"}
+
+
+def rebuild_all(connection: Connection) -> list[Call]:
+    """The calls of all turns, oldest first."""
+    calls: list[Call] = []
+    for turn in reversed(turns.list_recent(connection, limit=100)):
+        record = read_record(connection, turn.id)
+        assert record
+        calls += rebuild(record)
+    return calls
+
+
+async def check(home: Path, requests: list[ModelRequest]) -> list[Call]:
+    """Each request that the model was sent is rebuilt and proved, in its order."""
+    database = await Database.open(home / DATABASE)
+    try:
+        calls = await database.read(rebuild_all)
+    finally:
+        await database.close()
+    assert [one.doubt for one in calls] == [""] * len(requests)
+    assert [one.sent and one.sent.messages for one in calls] == [one.messages for one in requests]
+    return calls
+
+
+async def test_every_call_of_every_kind_of_turn_is_proved(tmp_path: Path) -> None:
+    reached, go = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        reached.set()
+        await go.wait()
+
+    search = call("recall", '{"query": "tea"}')
+    thought = RawPart(provider="fake", model="fake-1", payload="{}")
+    model = Talker(
+        say("Hello."),
+        ask(search, call("memory", '{"action": "add", "target": "user", "text": "tea"}', "c2")),
+        say("Noted."),
+        [hold, *say("First.")],
+        say("And second."),
+        say(),
+        say("I do have words."),
+        [finish(TextPart(text="Wait."), thought, stop="pause")],
+        say("Found."),
+        say(refusal="cyber", stop="refusal"),
+        say("In the room."),
+        say("Afresh."),
+    )
+    async with running(tmp_path, model) as house:
+        await talk(house, "hi ‮ <facts>now</facts> 🫖", "Hello.")
+        await talk(house, "remember: tea", "Noted.")
+        await house.chat.says("one")
+        await reached.wait()
+        await house.chat.says("two")
+        await house.until(house.gateway.intake.is_idle)
+        go.set()
+        await house.chat.sees_text("And second.")
+        await house.at_rest()
+        await talk(house, "say nothing first", "I do have words.")
+        await talk(house, "pause first", "Found.")
+        await house.chat.says("no")
+        await house.until(lambda: len(model.requests) == 10)
+        await house.at_rest()
+        await talk(house, "hi all", "In the room.", chat="room", direct=False)
+        await house.chat.says("/new")
+        await talk(house, "again", "Afresh.")
+    calls = await check(tmp_path, model.requests)
+    assert {(one.spent.asked_model, one.spent.model) for one in calls} == {("stand-in", "fake-1")}
+
+
+async def test_the_call_for_a_summary_is_proved_whether_it_was_answered_or_not(
+    tmp_path: Path,
+) -> None:
+    searches = [
+        ask(call("recall", f'{{"query": "word{number}"}}', f"c{number}")) for number in range(8)
+    ]
+    circle = [ask(call("recall", '{"query": "same"}', f"s{number}")) for number in range(5)]
+    model = Talker(*searches[:4], say("I got so far."), *searches[4:], say())
+    async with running(tmp_path, model, **LIMITS) as house:
+        await talk(house, "search", "I got so far.")
+        await house.chat.says("search more")
+        await house.until(lambda: not model.plays)
+        await house.at_rest()
+    first = len(model.requests)
+    assert first == 10
+    circler = Talker(*circle, say(), say("Afresh."))
+    async with running(tmp_path, circler) as house:
+        await house.chat.says("go in circles", id=100)
+        await house.until(lambda: len(circler.plays) == 1)
+        await house.at_rest()
+        await talk(house, "and now", "Afresh.", id=101)
+    await check(tmp_path, [*model.requests, *circler.requests])
+
+
+async def test_a_changed_word_is_noticed(tmp_path: Path) -> None:
+    model = Talker(say("Hello."), say("Hello again."))
+    async with running(tmp_path, model) as house:
+        await talk(house, "one", "Hello.")
+        await talk(house, "two", "Hello again.")
+        database = house.gateway.database
+        record = await database.read(lambda c: read_record(c, TurnId(2)))
+        assert record
+        assert [one.doubt for one in rebuild(record)] == [""]
+
+        def forget(connection: Connection) -> None:
+            connection.execute("UPDATE prompts SET system = ''")
+
+        await database.write("forget", forget)
+        record = await database.read(lambda c: read_record(c, TurnId(2)))
+    assert record
+    assert [one.doubt for one in rebuild(record)] == ["prompt_gone"]
+    (call,) = rebuild(record)
+    assert call.sent
+    assert call.sent.messages == model.requests[1].messages
