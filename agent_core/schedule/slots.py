@@ -16,7 +16,8 @@ from cronsim import CronSim
 
 from agent_core.schedule.timing import Cron, Every, Once, Timing, milliseconds, moment
 
-_MINUTE = timedelta(minutes=1)
+_SECOND = timedelta(seconds=1)
+_DAY = timedelta(days=1)
 _LONGEST_REPEAT = timedelta(hours=4)
 _LONGEST_SEARCH = timedelta(days=366 * 30)
 _AGAIN = "/2"
@@ -95,20 +96,45 @@ def _walk_set(timing: Cron, zone: ZoneInfo, local: datetime) -> Iterator[Slot]:
 
 
 def _walk_wild(timing: Cron, zone: ZoneInfo, after: datetime) -> Iterator[Slot]:
-    """The slots behind a moment, wherever the clock shows what is named."""
-    search = CronSim(timing.expression, after.astimezone(zone))
+    """The slots behind a moment, wherever the clock shows what is named.
+
+    Between two changes of the clock local time runs as any other, so each such stretch is
+    searched by itself; a search over a change can miss what is shown twice.
+    """
+    begin = after
+    local = after.astimezone(zone).replace(tzinfo=None)
     while True:
-        found = next(search, None)
-        if found is None:
+        offset = begin.astimezone(zone).utcoffset()
+        assert offset is not None  # noqa: S101 - the time has a zone
+        for named in CronSim(timing.expression, local):
+            found = (named - offset).replace(tzinfo=UTC)
+            change = _next_change(zone, begin, found)
+            if change:
+                break
+            yield _name_wild(found.astimezone(zone))
+            begin = found
+        else:
             return
-        shown = found.astimezone(UTC).astimezone(zone)
-        if shown == found and shown.replace(tzinfo=None) == found.replace(tzinfo=None):
-            yield _name_wild(found)
+        begin = change
+        local = change.astimezone(zone).replace(tzinfo=None) - _SECOND
+
+
+def _next_change(zone: ZoneInfo, start: datetime, end: datetime) -> datetime | None:
+    """When a zone's clock is put forward or back, behind `start` and not behind `end`."""
+    offset = start.astimezone(zone).utcoffset()
+    while start < end:
+        step = min(start + _DAY, end)
+        if step.astimezone(zone).utcoffset() == offset:
+            start = step
             continue
-        # The search went to a midnight that the clock jumps over: go on from where it lands.
-        if _is_named(timing, shown):
-            yield _name_wild(shown)
-        search = CronSim(timing.expression, shown)
+        while step - start > _SECOND:
+            middle = start + (step - start) // 2
+            if middle.astimezone(zone).utcoffset() == offset:
+                start = middle
+            else:
+                step = middle
+        return step.replace(microsecond=0)
+    return None
 
 
 def _last_wild(timing: Cron, zone: ZoneInfo, until: int) -> Slot | None:
@@ -126,11 +152,6 @@ def _last_wild(timing: Cron, zone: ZoneInfo, until: int) -> Slot | None:
         step *= 4
         start = moment(until) - step
     return None
-
-
-def _is_named(timing: Cron, shown: datetime) -> bool:
-    local = shown.replace(tzinfo=None)
-    return next(CronSim(timing.expression, local - _MINUTE), None) == local
 
 
 def _name_wild(shown: datetime) -> Slot:
@@ -154,16 +175,9 @@ def _end_of_gap(named: datetime, zone: ZoneInfo) -> datetime:
     Inside a gap fold 0 reckons with the offset from before the jump and fold 1 with the one
     behind it, so the two lie on both sides of it.
     """
-    behind = named.replace(tzinfo=zone, fold=0).astimezone(UTC)
     before = named.replace(tzinfo=zone, fold=1).astimezone(UTC)
-    offset = behind.astimezone(zone).utcoffset()
-    while behind - before > timedelta(seconds=1):
-        middle = before + (behind - before) // 2
-        if middle.astimezone(zone).utcoffset() == offset:
-            behind = middle
-        else:
-            before = middle
-    return behind.replace(microsecond=0)
+    behind = named.replace(tzinfo=zone, fold=0).astimezone(UTC)
+    return _next_change(zone, before, behind) or behind
 
 
 def _nth(timing: Every, number: int) -> Slot | None:
