@@ -15,6 +15,8 @@ QuestionId = NewType("QuestionId", int)
 LinkId = NewType("LinkId", int)
 RoomId = NewType("RoomId", int)
 BlockId = NewType("BlockId", int)
+JobId = NewType("JobId", int)
+RunId = NewType("RunId", int)
 
 ArchiveId = NewType("ArchiveId", int)
 """A moment in milliseconds since the epoch: when its entry was kept, or just after."""
