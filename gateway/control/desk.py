@@ -10,7 +10,8 @@ from agent_core.state.database import Database
 from agent_core.state.outbox import OutboxRow
 from gateway.clock import now
 from gateway.control.client import PATIENCE, NobodyThere, ask
-from gateway.control.operations import OPERATIONS, Answer, Desk
+from gateway.control.contract import Answer, Desk
+from gateway.control.operations import OPERATIONS
 from gateway.errors import Declined, StartError
 from gateway.home import DATABASE, make_home
 

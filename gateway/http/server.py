@@ -15,7 +15,8 @@ from agent_core.state import inbox, outbox
 from agent_core.state.database import Connection
 from gateway.app import Gateway
 from gateway.clock import now
-from gateway.control.operations import OPERATIONS, Desk
+from gateway.control.contract import Desk
+from gateway.control.operations import OPERATIONS
 from gateway.errors import Declined, StartError
 from gateway.home import CONSOLE_SOCKET, CONTROL_SOCKET, HTTP_TOKEN, describe_unwritable
 from gateway.http.bridge import Bridge

@@ -1,0 +1,46 @@
+"""What an operation is: what it works on, what it is asked with, and what it answers."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agent_core.state.database import Database
+from agent_core.state.outbox import OutboxRow
+from gateway.errors import Declined
+
+Answer = Mapping[str, Any]
+"""What JSON can hold."""
+
+_MOST_LISTED = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """What operations work on: a running house, or a database opened beside it."""
+
+    database: Database
+    now: Callable[[], int]
+    owe: Callable[[Sequence[OutboxRow]], None]
+    """Deliver what was written into the outbox, if there is anybody who can."""
+    forget_people: Callable[[], None]
+    """People have changed; whoever keeps them in mind has to read them afresh."""
+
+
+Operation = Callable[[Desk, Answer], Awaitable[Answer]]
+"""Does one thing. Raises `Declined` with a sentence, and `StoreError`."""
+
+
+def read_text(asked: Answer, key: str) -> str:
+    """A text that has to be there. Raises `Declined`."""
+    value = asked.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise Declined(f"The {key} is missing.")
+    return value
+
+
+def read_limit(asked: Answer) -> int:
+    """How many rows are wanted. Raises `Declined`."""
+    limit = asked.get("limit")
+    if not isinstance(limit, int) or not 1 <= limit <= _MOST_LISTED:
+        raise Declined(f"The limit has to be a number from 1 to {_MOST_LISTED}.")
+    return limit
