@@ -119,6 +119,35 @@ class Database:
             self._is_damaged = self._is_damaged or is_fatal(error)
             raise translate_error(error, self._path) from error
 
+    async def browse(self, work: Callable[[Connection], T]) -> T:
+        """Run a long reading on a connection and a thread of its own: nobody waits behind it.
+
+        It sees one moment of the database. Cancelling breaks it off at its next statement.
+        Raises as `read` does.
+        """
+        self._refuse_if_closed()
+        try:
+            async with AsyncExitStack() as stack:
+                source = await ThreadedConnection.open(self._path, mode="peek")
+                stack.push_async_callback(source.close)
+                return await source.run(partial(_read_snapshot, work=work))
+        except sqlite3.Error as error:
+            raise translate_error(error, self._path) from error
+
+    async def tidy(self, work: Callable[[Connection], T]) -> T:
+        """Run what no transaction may hold (a checkpoint) on the writer's thread.
+
+        Writes wait for it. Raises `StoreError`; what `work` has not done can be done later.
+        """
+        self._refuse_if_closed()
+        if self._last_word:
+            raise StoreError(self._last_word)
+        try:
+            return await self._writer.run(work)
+        except sqlite3.Error as error:
+            self._take_note(error)
+            raise translate_error(error, self._path) from error
+
     async def back_up(self, target: Path) -> None:
         """Copy the database as it is now; the name `target` appears when the copy is whole.
 

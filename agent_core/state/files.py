@@ -26,11 +26,16 @@ class TurnFile:
 
 
 def keep(connection: Connection, *, data: bytes, media_type: str, now: int) -> str:
-    """Keep the bytes of a file and give their key; the same bytes are kept once."""
+    """Keep the bytes of a file and give their key; the same bytes are kept once.
+
+    What comes again is as good as new: nothing may sweep it away as old, or as forgotten.
+    """
     key = hashlib.sha256(data).hexdigest()
     connection.execute(
         "INSERT INTO files (key, media_type, data, created_at)"
-        " VALUES (:key, :media_type, :data, :now) ON CONFLICT (key) DO NOTHING",
+        " VALUES (:key, :media_type, :data, :now) ON CONFLICT (key) DO UPDATE SET"
+        " created_at = excluded.created_at,"
+        " data = CASE WHEN length(files.data) = 0 THEN excluded.data ELSE files.data END",
         {"key": key, "media_type": media_type, "data": data, "now": now},
     )
     return key

@@ -1,7 +1,8 @@
 """Queries over what was learned: the append-only ledger, and how its files stand to it."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from agent_core.errors import StoreDamaged
@@ -157,6 +158,55 @@ def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> 
     return [_entry(row) for row in rows]
 
 
+def redact(
+    connection: Connection, *, entry_id: int, is_wanted: Callable[[str], bool], mark: str
+) -> None:
+    """Take words out of a row for good: what was before, after and quoted, where it is wanted.
+
+    The row stays, and with it what it changed; `mark` stands for the words.
+    """
+    found = find_row(connection, entry_id=entry_id)
+    if found is None:
+        return
+    entry = found[1]
+    before, after = (
+        mark if words and is_wanted(words) else words
+        for words in (entry.change.before, entry.change.after)
+    )
+    evidence = "" if is_wanted(entry.origin.evidence) else entry.origin.evidence
+    change = replace(entry.change, before=before, after=after)
+    origin = replace(entry.origin, evidence=evidence)
+    connection.execute(
+        "UPDATE ledger SET before = :before, after = :after, evidence = :evidence,"
+        " checksum = :checksum WHERE id = :entry_id",
+        {
+            "entry_id": entry_id,
+            "before": before,
+            "after": after,
+            "evidence": evidence,
+            "checksum": _checksum(entry.target, change, origin),
+        },
+    )
+
+
+def empty(connection: Connection, *, person_id: PersonId, actor: str) -> None:
+    """Leave nothing in the rows of somebody but that there were such."""
+    change = Change(operation="add", position=0, before=None, after=None)
+    connection.execute(
+        "UPDATE ledger SET target = 'memory', operation = 'add', position = 0, before = NULL,"
+        " after = NULL, actor = :actor, evidence = '', call_key = NULL, created_at = 0,"
+        " source_id = NULL, undoes = NULL, message_ids = '[]', checksum = :checksum"
+        " WHERE person_id = :person_id",
+        {
+            "person_id": person_id,
+            "actor": actor,
+            "checksum": _checksum("memory", change, Origin(actor=actor, now=0)),
+        },
+    )
+    for target in ("memory", "user"):
+        meta.drop(connection, key=f"projection:{person_id}:{target}")
+
+
 def name_call(call_key: str, edit: int, row: int) -> str:
     """The key of one of the rows that a call makes: its own for the first one of all.
 
@@ -166,8 +216,14 @@ def name_call(call_key: str, edit: int, row: int) -> str:
 
 
 def read_edit(key: str, call_key: str) -> int:
-    """Of which edit of a call a row is; the reverse of `name_call`."""
+    """Of which edit of a call a row is, by their keys; the reverse of `name_call`."""
     return int(key.removeprefix(call_key).strip(_PART).partition(".")[0] or 0)
+
+
+def name_stroke(row: LedgerEntry) -> tuple[str, int, str]:
+    """The same for all rows that one call has made, or that were made by hand in one moment."""
+    key, _, _ = (row.origin.call_key or "").partition(_PART)
+    return row.origin.actor, row.origin.now, key
 
 
 def find_projection(

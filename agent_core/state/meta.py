@@ -16,3 +16,17 @@ def put(connection: Connection, *, key: str, value: str) -> None:
         " ON CONFLICT (key) DO UPDATE SET value = excluded.value",
         {"key": key, "value": value},
     )
+
+
+def list_under(connection: Connection, *, prefix: str) -> dict[str, str]:
+    """Key -> value of all keys that begin with this, in their order."""
+    rows = connection.execute(
+        "SELECT key, value FROM meta WHERE key >= :prefix AND key < :end ORDER BY key",
+        {"prefix": prefix, "end": f"{prefix}\U0010ffff"},
+    ).fetchall()
+    return dict(rows)
+
+
+def drop(connection: Connection, *, key: str) -> None:
+    """Remember it no more."""
+    connection.execute("DELETE FROM meta WHERE key = :key", {"key": key})

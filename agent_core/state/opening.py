@@ -109,6 +109,8 @@ def _prepare_writer(connection: sqlite3.Connection, path: Path, *, is_new: bool)
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA temp_store = MEMORY")
+    # What was deleted or replaced is overwritten, so that forgetting leaves nothing to be found.
+    connection.execute("PRAGMA secure_delete = ON")
     connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
     connection.execute(f"PRAGMA journal_size_limit = {_LONGEST_KEPT_WAL}")
 

@@ -71,6 +71,20 @@ def index_message(connection: Connection, *, message_id: MessageId, told: str | 
         )
 
 
+def drop_message(connection: Connection, *, message_id: MessageId, told: str | None) -> None:
+    """Let nobody find a message any more; in the transaction that takes its words out.
+
+    `told` is what `index_text` makes of its row as it was. Its words lie in the index until
+    that is merged.
+    """
+    if told:
+        connection.execute(
+            "INSERT INTO message_search (message_search, rowid, words)"
+            " VALUES ('delete', :id, :told)",
+            {"id": message_id, "told": told},
+        )
+
+
 def move_sessions(
     connection: Connection,
     *,
