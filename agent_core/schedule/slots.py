@@ -14,14 +14,12 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
 
-from agent_core.schedule.timing import Cron, Every, Once, Timing, milliseconds, moment
+from agent_core.schedule.timing import AGAIN, Cron, Every, Once, Timing, milliseconds, moment
 
 _SECOND = timedelta(seconds=1)
 _DAY = timedelta(days=1)
 _LONGEST_REPEAT = timedelta(hours=4)
 _LONGEST_SEARCH = timedelta(days=366 * 30)
-_AGAIN = "/2"
-"""Behind the name of a slot in an hour that the clock shows for the second time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +39,7 @@ def first_slot(timing: Timing, zone: ZoneInfo, after: int) -> Slot | None:
         return _nth(timing, (after - timing.anchor) // (timing.seconds * 1000) + 1)
     if timing.is_wild:
         return next(_walk_wild(timing, zone, moment(after)), None)
-    local = moment(after).astimezone(zone).replace(tzinfo=None)
+    local = moment(after).astimezone(zone).replace(tzinfo=None, fold=0)
     return next((slot for slot in _walk_set(timing, zone, local) if slot.at > after), None)
 
 
@@ -64,7 +62,7 @@ def last_slot(timing: Timing, zone: ZoneInfo, until: int) -> Slot | None:
     if timing.is_wild:
         return _last_wild(timing, zone, until)
     # In an hour that is repeated, what the first of both named lies behind what is shown now.
-    local = moment(until).astimezone(zone).replace(tzinfo=None) + _LONGEST_REPEAT
+    local = moment(until).astimezone(zone).replace(tzinfo=None, fold=0) + _LONGEST_REPEAT
     for named in CronSim(timing.expression, local, reverse=True):
         slot = _slot_at(named, zone)
         if slot.at <= until:
@@ -156,13 +154,13 @@ def _last_wild(timing: Cron, zone: ZoneInfo, until: int) -> Slot | None:
 
 def _name_wild(shown: datetime) -> Slot:
     is_repeated = shown.fold == 1
-    name = f"{shown:%Y-%m-%dT%H:%M}{_AGAIN if is_repeated else ''}"
+    name = f"{shown:%Y-%m-%dT%H:%M}{AGAIN if is_repeated else ''}"
     return Slot(name=name, at=milliseconds(shown))
 
 
 def _slot_at(named: datetime, zone: ZoneInfo) -> Slot:
-    """The slot of a local moment: the first such moment, or where the clock lands behind it."""
-    shown = named.replace(tzinfo=zone, fold=0)
+    """The slot of a local moment, or where the clock lands behind it; `fold` chooses of two."""
+    shown = named.replace(tzinfo=zone)
     landed = shown.astimezone(UTC).astimezone(zone)
     if landed.replace(tzinfo=None) != named:
         shown = _end_of_gap(named, zone)

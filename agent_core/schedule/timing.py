@@ -21,7 +21,9 @@ LEAST_INTERVAL = 60
 """Seconds; whoever wants less wants a program, not an assistant."""
 MOST_INTERVAL = 366 * 86_400
 _STAMP = "%Y-%m-%dT%H:%M"
-_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}")
+_MOMENT = re.compile(r"(\d{4}-\d{2}-\d{2}T\d{2}:\d{2})(?::00)?(/2)?")
+AGAIN = "/2"
+"""Behind a moment that the clock shows for the second time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,10 @@ class Every:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Once:
-    """One local moment, to the minute and without a zone."""
+    """One local moment, to the minute and without a zone.
+
+    Its `fold` says which of two it is where the clock shows it twice.
+    """
 
     at: datetime
 
@@ -98,9 +103,11 @@ def read_once(text: str) -> Once:
     """A local moment like `2026-11-23T08:00`. Raises `ValueError` with a sentence."""
     stamp = text.strip().replace(" ", "T")
     try:
-        if not _MOMENT.fullmatch(stamp[:16]) or stamp[16:] not in ("", ":00"):
+        found = _MOMENT.fullmatch(stamp)
+        if found is None:
             raise ValueError
-        return Once(at=datetime.strptime(stamp[:16], _STAMP))
+        at = datetime.strptime(found[1], _STAMP)
+        return Once(at=at.replace(fold=1 if found[2] else 0))
     except ValueError:
         raise ValueError(
             f"{text!r} is no moment; write the local date and time like 2026-11-23T08:00"
@@ -113,7 +120,7 @@ def dump_timing(timing: Timing) -> str:
         return f"cron {timing.expression}"
     if isinstance(timing, Every):
         return f"every {timing.seconds} from {timing.anchor}"
-    return f"once {timing.at:{_STAMP}}"
+    return f"once {timing.at:{_STAMP}}{AGAIN if timing.at.fold else ''}"
 
 
 def load_timing(text: str) -> Timing:

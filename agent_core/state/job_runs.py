@@ -173,6 +173,22 @@ def find_turn(connection: Connection, *, run_id: RunId) -> tuple[TurnId, str] | 
     return (TurnId(row[0]), row[1]) if row else None
 
 
+def attach(connection: Connection, *, run_id: RunId, turn_id: TurnId) -> None:
+    """A turn is this run."""
+    connection.execute(
+        "UPDATE turns SET run_id = :run_id WHERE id = :turn_id",
+        {"run_id": run_id, "turn_id": turn_id},
+    )
+
+
+def find_of_turn(connection: Connection, *, turn_id: TurnId) -> RunId | None:
+    """The run that a turn is, if it is one."""
+    row = connection.execute(
+        "SELECT run_id FROM turns WHERE id = :turn_id", {"turn_id": turn_id}
+    ).fetchone()
+    return RunId(row[0]) if row and row[0] is not None else None
+
+
 def spent_since(connection: Connection, *, job_id: JobId, person_id: PersonId, since: int) -> int:
     """What the runs of a job have cost since a moment, in millionths of a dollar."""
     row = connection.execute(

@@ -70,6 +70,14 @@ def find_by_id(connection: Connection, *, room_id: RoomId) -> Room | None:
     return _room(row) if row else None
 
 
+def find_by_person(connection: Connection, *, person_id: PersonId) -> Room | None:
+    """The room with this row in `people`."""
+    row = connection.execute(
+        f"{_ROOM} WHERE rooms.person_id = :person_id", {"person_id": person_id}
+    ).fetchone()
+    return _room(row) if row else None
+
+
 def find_title(connection: Connection, *, person_id: PersonId) -> str:
     """What the room with this row in `people` is called; empty if it has no title."""
     row = connection.execute(

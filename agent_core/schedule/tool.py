@@ -1,0 +1,241 @@
+"""The `schedule` tool: a model makes, shows, changes and drops jobs of the person who asks."""
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from agent_core.errors import ToolArgumentError
+from agent_core.ids import JobId
+from agent_core.schedule import planner
+from agent_core.schedule.echo import describe_next, describe_timing
+from agent_core.schedule.planner import JobRules, Whose, Wish
+from agent_core.schedule.requests import SPEC, read_wish
+from agent_core.schedule.slots import find_zone
+from agent_core.schedule.timing import Once, load_timing
+from agent_core.state import job_runs, jobs, people, rooms, turns
+from agent_core.state.database import Connection, Database
+from agent_core.state.jobs import Job, NewJob, Options, Target
+from agent_core.state.people import Person
+from agent_core.state.questions import Choice
+from agent_core.state.rooms import Room
+from agent_core.tools.asking import Inquirer, Inquiry, describe_silence
+from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.quoting import quote
+from agent_core.transcript import ToolSpec
+
+_YES, _NO = "yes", "no"
+_CHOICES = (
+    Choice(key=_YES, label="Yes, do that", style="good"),
+    Choice(key=_NO, label="No", style="plain"),
+)
+_SHOWN_BODY = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asker:
+    """Who asks, in which turn, and where: `room` is None in a direct talk."""
+
+    person: Person
+    zone: str
+    room: Room | None
+    here: Target
+    context: ToolContext
+    is_job: bool
+
+    def may_see(self, job: Job) -> bool:
+        """In a room its own jobs, else the person's."""
+        if self.room:
+            return job.room_id == self.room.id
+        return job.person_id == self.person.id
+
+    def may_change(self, job: Job) -> bool:
+        """Whoever made it, and owners."""
+        return job.person_id == self.person.id or self.person.is_owner
+
+
+class ScheduleTool:
+    """The `schedule` tool. What repeats is shown to the person, and counts once they say yes.
+
+    `zone` is the house's, for people who have set none; `changed` is told when a job may be due
+    earlier than before.
+    """
+
+    spec: ToolSpec = SPEC
+    effect: Effect = "idempotent"
+    is_cheap = True
+    patience = 660.0
+
+    def __init__(
+        self,
+        database: Database,
+        inquirer: Inquirer,
+        *,
+        zone: str,
+        rules: JobRules,
+        changed: Callable[[], None],
+    ) -> None:
+        self._database = database
+        self._inquirer = inquirer
+        self._zone = zone
+        self._rules = rules
+        self._changed = changed
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        """Do one action. Raises `ToolArgumentError`, `Unfit`, `StoreError` and `LeftOpen`."""
+        asker = await self._database.read(lambda c: self._look(c, context))
+        action = arguments.get("action")
+        if action == "list":
+            return ToolResult(text=await self._list(asker))
+        if asker.is_job and action not in ("pause", "delete"):
+            raise ToolArgumentError("a job that runs can make, change and start no jobs")
+        if action == "create":
+            return await self._create(asker, arguments)
+        job = await self._find(asker, arguments.get("job"))
+        if action == "change":
+            return await self._change(asker, job, arguments)
+        done = await self._database.write(
+            "jobs.change", lambda c: _act(c, job, action, context.now)
+        )
+        self._changed()
+        return ToolResult(text=done)
+
+    def _look(self, connection: Connection, context: ToolContext) -> _Asker:
+        person = people.find(connection, person_id=context.person_id)
+        turn = turns.find(connection, turn_id=context.turn_id)
+        if person is None or turn is None:
+            raise ToolArgumentError("there is nobody here who could have jobs")
+        keeper, room = context.keeper, None
+        if keeper and keeper.kind == "room":
+            room = rooms.find_by_person(connection, person_id=keeper.person_id)
+        return _Asker(
+            person=person,
+            zone=person.time_zone or self._zone,
+            room=room,
+            here=Target(kind="place", platform=turn.platform, chat=turn.chat),
+            context=context,
+            is_job=job_runs.find_of_turn(connection, turn_id=turn.id) is not None,
+        )
+
+    async def _list(self, asker: _Asker) -> str:
+        def look(connection: Connection) -> list[Job]:
+            if asker.room:
+                return jobs.list_of_room(connection, room_id=asker.room.id)
+            return jobs.list_of_person(connection, person_id=asker.person.id)
+
+        found = await self._database.read(look)
+        return "\n".join(_describe(job, asker.zone) for job in found) or "There are no jobs."
+
+    async def _create(self, asker: _Asker, arguments: Mapping[str, object]) -> ToolResult:
+        if asker.room and not asker.person.is_owner:
+            raise ToolArgumentError(
+                "jobs of a room are made by owners; anybody can have jobs of their own in a"
+                " direct talk"
+            )
+        wish = self._read(asker, arguments, Options())
+        context = asker.context
+        whose = Whose(
+            person_id=asker.person.id,
+            room_id=asker.room.id if asker.room else None,
+            actor=f"turn:{context.turn_id}",
+            call_key=f"{context.turn_id}:{context.call_id}",
+        )
+        if wish.targets is None:
+            wish = replace(wish, targets=(asker.here,))
+        job = planner.draft(wish, whose, zone=asker.zone, rules=self._rules, now=context.now)
+        refusal = await self._confirm(asker, job)
+        if refusal:
+            return ToolResult(text=f"No job was made. {refusal}")
+        made = await self._database.write(
+            "jobs.make", lambda c: planner.make(c, job, rules=self._rules, now=context.now)
+        )
+        self._changed()
+        return ToolResult(text=f"Made. {_describe(made, asker.zone)}")
+
+    async def _change(self, asker: _Asker, job: Job, arguments: Mapping[str, object]) -> ToolResult:
+        wish = self._read(asker, arguments, job.options)
+        changed = planner.redraft(job, wish, rules=self._rules, now=asker.context.now)
+        if changed == job:
+            raise ToolArgumentError("say what is to be otherwise")
+        refusal = await self._confirm(asker, changed)
+        if refusal:
+            return ToolResult(text=f"Nothing was changed. {refusal}")
+        await self._database.write("jobs.change", lambda c: jobs.change(c, changed))
+        self._changed()
+        return ToolResult(text=f"Changed. {_describe(changed, asker.zone)}")
+
+    def _read(self, asker: _Asker, arguments: Mapping[str, object], known: Options) -> Wish:
+        return read_wish(
+            arguments, here=asker.here, zone=asker.zone, known=known, now=asker.context.now
+        )
+
+    async def _confirm(self, asker: _Asker, job: NewJob) -> str:
+        """Why a job must not be, or "": what happens once for the one who asks needs no asking."""
+        is_own = job.targets == (asker.here,) and asker.room is None
+        if isinstance(load_timing(job.timing), Once) and job.kind == "message" and is_own:
+            return ""
+        answer = await self._inquirer.ask(
+            Inquiry(
+                person_id=asker.person.id,
+                turn_id=asker.context.turn_id,
+                call_id=asker.context.call_id,
+                kind="choice",
+                text=_echo(job, asker.zone),
+                choices=_CHOICES,
+            )
+        )
+        if isinstance(answer, Choice):
+            return "" if answer.key == _YES else "The person said no."
+        return describe_silence(answer)
+
+    async def _find(self, asker: _Asker, number: object) -> Job:
+        if not isinstance(number, int) or not 0 < number < sys.maxsize:
+            raise ToolArgumentError("`job` is the number of the job that is meant; see list")
+        job = await self._database.read(
+            lambda c: planner.find_own(c, job_id=JobId(number), may_see=asker.may_see)
+        )
+        if job is None:
+            raise ToolArgumentError(f"there is no job {number} here; see list")
+        if not asker.may_change(job):
+            raise ToolArgumentError("somebody else made that job: they and owners may change it")
+        return job
+
+
+def _act(connection: Connection, job: Job, action: object, context: ToolContext) -> str:
+    match action:
+        case "pause":
+            planner.pause(connection, job, "as asked")
+            return f"Job {job.id} is paused."
+        case "resume":
+            resumed = planner.resume(connection, job, context.now)
+            return f"Goes on. {_describe(resumed, resumed.zone)}"
+        case "run_now":
+            planner.run_now(connection, job, f"{context.turn_id}:{context.call_id}", context.now)
+            return f"Job {job.id} is run once now; what it makes goes where it always goes."
+        case "delete":
+            planner.drop(connection, job)
+            return f"Job {job.id} is gone."
+        case other:
+            raise ToolArgumentError(f"`action` can't be {other!r}")
+
+
+def _echo(job: NewJob, reader: str) -> str:
+    """What a job will do, as the person who may say yes reads it."""
+    timing, zone = load_timing(job.timing), find_zone(job.zone)
+    waits = planner.waited_of(job)
+    shown = describe_next(timing, zone, waits, find_zone(reader))
+    where = "" if job.zone == reader else f" ({job.zone})"
+    what = "send this" if job.kind == "message" else "do this"
+    urgent = "\nIt comes in quiet hours, too." if job.is_urgent else ""
+    return (
+        f"{describe_timing(timing)}{where}, shall I {what}?\n\n{job.body}\n\nNext: {shown}{urgent}"
+    )
+
+
+def _describe(job: Job, reader: str) -> str:
+    timing, zone = load_timing(job.timing), find_zone(job.zone)
+    shown = describe_next(timing, zone, planner.waited_of(job), find_zone(reader))
+    state = f" [paused: {job.reason}]" if job.state == "paused" else ""
+    return (
+        f"{job.id}. {quote(job.title, _SHOWN_BODY)} ({job.kind}){state}: {describe_timing(timing)}."
+        f" Next: {shown}. Text: {quote(job.body, _SHOWN_BODY)}"
+    )
