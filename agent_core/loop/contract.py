@@ -10,14 +10,34 @@ from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.loop.reserving import Reserve, reserve_nothing
 from agent_core.models.contract import Model, ModelAnswer, Usage
 from agent_core.models.fingerprint import Fingerprints
-from agent_core.tools.contract import Keeper, ToolResult
-from agent_core.tools.toolbox import Toolbox
+from agent_core.tools.contract import Effect, Keeper, ToolContext, ToolResult
 from agent_core.transcript import Message, ToolCallPart, ToolSpec
 
 
 async def show_nothing(messages: Sequence[Message]) -> Mapping[str, bytes]:
     """Where there are no pictures to be had, none is shown."""
     return {}
+
+
+class Tools(Protocol):
+    """What runs the model's calls; see `agent_core.tools.toolbox`."""
+
+    def effect(self, name: str) -> Effect:
+        """What a repeat of a call would do."""
+
+    def is_cheap(self, name: str) -> bool:
+        """True for a tool whose calls take no time and no money."""
+
+    def waits_for_person(self, name: str) -> bool:
+        """True for a tool whose calls may take as long as a person does."""
+
+    async def run(
+        self,
+        call: ToolCallPart,
+        context: ToolContext,
+        begin: Callable[[], Awaitable[None]] | None = None,
+    ) -> ToolResult:
+        """Do what the call asks for; see `Toolbox.run`."""
 
 
 class Journal(Protocol):
@@ -100,7 +120,7 @@ class Equipment:
 
     model: Model
     course: Course
-    toolbox: Toolbox
+    toolbox: Tools
     price: Callable[[str, Usage], int | None]
     now: Callable[[], int]
     wait: Callable[[float], Awaitable[None]] = asyncio.sleep

@@ -5,8 +5,10 @@ from pathlib import Path
 
 from agent_core.ids import TurnId
 from agent_core.models.contract import ModelRequest
+from agent_core.replay.comparing import Comparison, compare
+from agent_core.replay.playing import play
 from agent_core.replay.rebuilding import Call, rebuild
-from agent_core.replay.records import read_record
+from agent_core.replay.records import TurnRecord, read_record
 from agent_core.state import turns
 from agent_core.state.database import Connection, Database
 from agent_core.transcript import RawPart, TextPart
@@ -18,23 +20,29 @@ from tests.gateway.test_purity import Talker, talk
 LIMITS = {"TALARIA_TURNS__MAX_STEPS": "2", "TALARIA_MODEL__RETRIES": "0"}
 
 
-def rebuild_all(connection: Connection) -> list[Call]:
-    """The calls of all turns, oldest first."""
-    calls: list[Call] = []
-    for turn in reversed(turns.list_recent(connection, limit=100)):
-        record = read_record(connection, turn.id)
-        assert record
-        calls += rebuild(record)
-    return calls
+def read_all(connection: Connection) -> list[TurnRecord]:
+    """All turns, oldest first."""
+    recent = reversed(turns.list_recent(connection, limit=100))
+    return [record for turn in recent if (record := read_record(connection, turn.id))]
 
 
 async def check(home: Path, requests: list[ModelRequest]) -> list[Call]:
-    """Each request that the model was sent is rebuilt and proved, in its order."""
+    """Each request that the model was sent is rebuilt and proved, in its order; and each turn
+    that is played again makes the same ones.
+    """
     database = await Database.open(home / DATABASE)
     try:
-        calls = await database.read(rebuild_all)
+        records = await database.read(read_all)
     finally:
         await database.close()
+    calls = []
+    for record in records:
+        assert record.prompt
+        of_turn = rebuild(record)
+        calls += of_turn
+        made = await play(record, of_turn, record.prompt)
+        comparison = compare(of_turn, made)
+        assert comparison == Comparison(verdict="identical", compared=len(of_turn)), record.turn
     assert [one.doubt for one in calls] == [""] * len(requests)
     assert [one.sent and one.sent.messages for one in calls] == [one.messages for one in requests]
     return calls
