@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from agent_core.ids import ConversationId, PersonId, SessionId
-from agent_core.state import search, sessions
+from agent_core.state import archive, search, sessions
 from agent_core.state.database import Connection
 from agent_core.state.sessions import Conversation
 
@@ -33,12 +33,14 @@ def join(
 ) -> int:
     """Make everything of `gone` the keeper's but the ledger; how many messages that were.
 
-    The row of `gone` stays, and says who they have become.
+    The ledger of their archive goes along. The row of `gone` stays, and says who they have become.
     """
     name_origins(connection, gone=gone)
     moved = 0
     for talk in list_conversations(connection, person_id=gone):
         moved += _move_conversation(connection, talk, keeper, rename)
+    known = archive.list_known(connection, person_id=gone)
+    archive.move(connection, out_of=gone, into=keeper, archive_ids=known)
     move_owed(connection, keeper=keeper, gone=gone)
     move_turns(connection, keeper=keeper, gone=gone)
     move_usage(connection, keeper=keeper, gone=gone)

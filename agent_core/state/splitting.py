@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from agent_core.ids import AccountId, PersonId, SessionId, TurnId
-from agent_core.state import joining, search, sessions
+from agent_core.state import archive, joining, search, sessions
 from agent_core.state.database import Connection
 from agent_core.state.joining import Rename
 from agent_core.state.people import Account
@@ -25,11 +25,14 @@ class Parted:
 def split(
     connection: Connection, account: Account, *, into: PersonId, rename: Rename, now: int
 ) -> Parted:
-    """Give an account to the person `into`, with the sessions that it began.
+    """Give an account to the person `into`, with the sessions that it began, and what was kept
+    in the archive when it asked.
 
-    Everything but the ledger: messages with their place in the index, turns, what they cost,
-    and what of them is owed.
+    Everything but the ledger of memory: messages with their place in the index, turns, what
+    they cost, and what of them is owed.
     """
+    known = archive.list_begun(connection, person_id=account.person_id, account_id=account.id)
+    archive.move(connection, out_of=account.person_id, into=into, archive_ids=known)
     begun = list_begun(connection, person_id=account.person_id, account_id=account.id)
     kept = count_shared(connection, person_id=account.person_id, account_id=account.id)
     moved = 0

@@ -11,6 +11,7 @@ import pytest
 
 from agent_core.ids import (
     AccountId,
+    ArchiveId,
     BlockId,
     CallId,
     ConversationId,
@@ -27,6 +28,7 @@ from agent_core.ids import (
     TurnId,
 )
 from agent_core.state import (
+    archive,
     audit,
     blocks,
     dead_letters,
@@ -55,6 +57,7 @@ from agent_core.state import (
     turns,
     usage,
 )
+from agent_core.state.archive import Archived, Drawer
 from agent_core.state.audit import Deed
 from agent_core.state.blocks import NewBlock
 from agent_core.state.folds import NewFold
@@ -73,10 +76,22 @@ from agent_core.state.usage import Spent
 from agent_core.transcript import Message, TextPart
 
 GROWING = (
-    *("audit", "files", "inbox", "ledger", "messages", "outbox", "questions", "sessions", "shares"),
+    *(
+        "archive",
+        "audit",
+        "files",
+        "inbox",
+        "ledger",
+        "messages",
+        "outbox",
+        "questions",
+        "sessions",
+        "shares",
+    ),
     *("folds", "steps", "tasks", "turn_files", "turns", "usage"),
 )
 ROOMS = (
+    archive,
     audit,
     blocks,
     dead_letters,
@@ -107,7 +122,15 @@ ROOMS = (
 )
 WALKS = {"turns.list_recent": "backwards, and it stops at its limit"}
 
+ENTRY = Archived(id=ArchiveId(1), text="t", tags=(), created_at=1, updated_at=1)
+
 VALUES: dict[str, Any] = {
+    "archive_id": ArchiveId(1),
+    "archive_ids": [ArchiveId(1)],
+    "drawer": Drawer(person_id=PersonId(1)),
+    "newest": 1,
+    "offset": 0,
+    "tags": (),
     "actor": "house",
     "chat_id": "c",
     "entry": "e",
@@ -250,6 +273,8 @@ VALUES: dict[str, Any] = {
     "reach": 1,
 }
 ODD_VALUES: dict[str, dict[str, Any]] = {
+    "archive.delete": {"entry": ENTRY},
+    "archive.update": {"old": ENTRY, "new": ENTRY},
     "messages.append": {"messages": [Message(role="user", parts=(TextPart(text="a"),))]},
     "search.index_message": {"message_id": MessageId(1), "told": "p1_a"},
     "passages.list_around": {"message_id": MessageId(1)},

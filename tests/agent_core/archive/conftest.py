@@ -1,0 +1,98 @@
+"""A real database with two people and a room, and turns that call the archive."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from agent_core.archive.tool import ArchiveTool
+from agent_core.ids import CallId, PersonId, TurnId
+from agent_core.state import people
+from agent_core.state.database import Connection, Database
+from agent_core.state.people import Kind, Person
+from agent_core.tools.contract import Keeper, ToolContext, ToolResult
+from tests.agent_core.state.rows import Talk, add_talk, add_turn
+
+BEGIN = 1_770_000_000_000
+"""Monday 2026-02-02, 02:40 UTC."""
+MINUTE = 60_000
+DAY = 24 * 60 * MINUTE
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    database = await Database.open(tmp_path / "state.db")
+    yield database
+    await database.close()
+
+
+async def meet(database: Database, slug: str, kind: Kind = "human") -> Talk:
+    """Somebody who remembers, and their talk."""
+
+    def work(connection: Connection) -> Talk:
+        person = people.insert(
+            connection, slug=slug, name=slug.title(), role="member", now=0, kind=kind
+        )
+        return add_talk(connection, person, key=f"talk:{slug}", room=kind == "room")
+
+    return await database.write("meet", work)
+
+
+@pytest.fixture
+async def ann(database: Database) -> Talk:
+    return await meet(database, "ann")
+
+
+@pytest.fixture
+async def bob(database: Database, ann: Talk) -> Talk:
+    return await meet(database, "bob")
+
+
+class Caller:
+    """Turns of one person, each with one call, a minute apart."""
+
+    def __init__(self, database: Database, talk: Talk, keeper: Person | None = None) -> None:
+        self.changed: list[PersonId] = []
+        self.now = BEGIN
+        self._database = database
+        self._talk = talk
+        self._keeper = keeper or talk.person
+        in_room = self._keeper.kind == "room"
+        self.tool = ArchiveTool(database, self.changed.append, in_room=in_room)
+
+    def context(self, turn_id: TurnId, call: str = "call") -> ToolContext:
+        keeper = self._keeper
+        return ToolContext(
+            person_id=self._talk.person.id,
+            owner_id=self._talk.conversation.person_id,
+            keeper=Keeper(person_id=keeper.id, slug=keeper.slug, kind=keeper.kind),
+            conversation_id=self._talk.conversation.id,
+            scope=self._talk.conversation.scope,
+            turn_id=turn_id,
+            call_id=CallId(call),
+            now=self.now,
+            evidence="my words",
+        )
+
+    async def begin(self) -> TurnId:
+        self.now += MINUTE
+        return await self._database.write(
+            "turn", lambda connection: add_turn(connection, self._talk, now=self.now)
+        )
+
+    async def __call__(self, action: str, **arguments: object) -> ToolResult:
+        context = self.context(await self.begin())
+        return await self.tool.run({"action": action, **arguments}, context)
+
+    async def keep(self, text: str, *tags: str) -> str:
+        """Keep an entry; the name by which the tool calls it."""
+        done = await self("insert", text=text, tags=list(tags))
+        return done.text.removeprefix("Kept as ").partition(".")[0]
+
+    async def search(self, query: str = "", **rest: object) -> str:
+        return (await self("search", query=query, **rest)).text
+
+
+@pytest.fixture
+def call(database: Database, ann: Talk) -> Caller:
+    return Caller(database, ann)
