@@ -93,9 +93,7 @@ class ScheduleTool:
         job = await self._find(asker, arguments.get("job"))
         if action == "change":
             return await self._change(asker, job, arguments)
-        done = await self._database.write(
-            "jobs.change", lambda c: _act(c, job, action, context.now)
-        )
+        done = await self._database.write("jobs.change", lambda c: _act(c, job, action, context))
         self._changed()
         return ToolResult(text=done)
 
