@@ -23,6 +23,8 @@ class Prepared:
     session: Session | None
     prompt: FrozenPrompt
     history: tuple[StoredMessage, ...]
+    news: tuple[str, ...] = ()
+    """Lines for the facts of the turn's first message; see `prompt.news`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from agent_core.ids import PersonId, RoomId, SessionId
 from agent_core.journal import TurnJournal
 from agent_core.loop.contract import Assignment, Course, Equipment
 from agent_core.loop.turn import Loop
-from agent_core.memory.store import MemoryStore
+from agent_core.memory.shared import SharedMemory
 from agent_core.models.contract import Model
 from agent_core.models.fingerprint import Fingerprints
 from agent_core.pictures import Pictures
@@ -74,7 +74,7 @@ class Agent:
         database: Database,
         model: Model,
         toolboxes: Toolboxes,
-        memory: MemoryStore,
+        memory: SharedMemory,
         now: Callable[[], int],
     ) -> None:
         self._setup = setup
@@ -130,12 +130,14 @@ class Agent:
         if session:
             self._history.keep(session.id, history)
         scene = Scene(conversation=conversation, person=person, room=room, platform=platform)
-        prompt = await self._freezer.give(scene, session, self._toolboxes.of(conversation).specs)
+        tools = self._toolboxes.of(conversation).specs
+        given = await self._freezer.give(scene, session, tools, history)
         return Prepared(
             scene=scene,
             session=session,
-            prompt=prompt,
+            prompt=given.prompt,
             history=history,
+            news=given.news,
         )
 
     def begin(

@@ -1,18 +1,23 @@
 """The built-in tools, in the order in which the model sees them."""
 
 from agent_core.handing.tool import SendFileTool
-from agent_core.memory.store import MemoryStore
+from agent_core.memory.approval import Approval
+from agent_core.memory.shared import SharedMemory
 from agent_core.memory.tool import MemoryTool
 from agent_core.recall.tool import RecallTool
 from agent_core.state.database import Database
 from agent_core.tools.contract import Tool
 
 
-def private_tools(database: Database, memory: MemoryStore) -> tuple[Tool, ...]:
+def private_tools(database: Database, memory: SharedMemory, approval: Approval) -> tuple[Tool, ...]:
     """The tools of a talk that nobody else reads."""
-    return (MemoryTool(memory), RecallTool(database), SendFileTool(database))
+    return (MemoryTool(memory, approval), RecallTool(database), SendFileTool(database))
 
 
-def room_tools(database: Database, memory: MemoryStore) -> tuple[Tool, ...]:
+def room_tools(database: Database, memory: SharedMemory, approval: Approval) -> tuple[Tool, ...]:
     """The tools of a talk in a room: none that shows what its person keeps private."""
-    return (MemoryTool(memory, in_room=True), RecallTool(database), SendFileTool(database))
+    return (
+        MemoryTool(memory, approval, in_room=True),
+        RecallTool(database),
+        SendFileTool(database),
+    )

@@ -15,6 +15,8 @@ from agent_core.builtin import private_tools, room_tools
 from agent_core.ceilings.reservations import Ceilings
 from agent_core.errors import StoreError
 from agent_core.ids import SessionId
+from agent_core.memory.approval import Approval
+from agent_core.memory.shared import SharedMemory
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.models.contract import Model
 from agent_core.prompt.soul import ensure_soul
@@ -132,7 +134,7 @@ class _Parts:
     settings: Settings
     database: Database
     model: Model
-    memory: MemoryStore
+    memory: SharedMemory
     tools: tuple[Tool, ...]
     platforms: Platforms
     identity: Identity
@@ -155,7 +157,7 @@ def _build(settings: Settings, database: Database, model: Model, extra: Extensio
         settings=settings,
         database=database,
         model=model,
-        memory=memory,
+        memory=SharedMemory(database, memory),
         tools=extra.tools,
         platforms=Platforms({**assembly.load_adapters(settings), **extra.adapters}),
         identity=Identity(database, Access(settings.access.allow), now),
@@ -191,7 +193,7 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
     commands = (*COMMANDS, *HIDDEN)
     speller = Speller([*(command.name for command in commands), "claim"])
     delivery = Delivery(group=group, database=database, adapters=adapters, now=now, speller=speller)
-    joining = Joining(parts.memory)
+    joining = Joining(parts.memory.store)
     questions = Questions(
         database=database,
         delivery=delivery,
@@ -218,7 +220,8 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         questions=questions,
         linking=Linking(database=database, questions=questions, joining=joining, now=now),
         rooms=rooms,
-        memory=parts.memory,
+        memory=parts.memory.store,
+        shared=parts.memory,
         ceilings=parts.ceilings,
         unpacking=_make_unpacking(group, parts, lanes, delivery),
         model=f"{settings.model.provider}: {settings.model.name}",
@@ -265,11 +268,14 @@ def _make_unpacking(
 
 def _make_agent(parts: _Parts, asking: Asking) -> Agent:
     database, memory = parts.database, parts.memory
+    approval = Approval(database, asking)
     shared = (AskTool(asking), *parts.tools)
     wishes = SettingsTool(database, changed=parts.identity.forget_known)
     toolboxes = Toolboxes(
-        private=Toolbox((*private_tools(database, memory), wishes, *shared), inquirer=asking),
-        room=Toolbox((*room_tools(database, memory), *shared), inquirer=asking),
+        private=Toolbox(
+            (*private_tools(database, memory, approval), wishes, *shared), inquirer=asking
+        ),
+        room=Toolbox((*room_tools(database, memory, approval), *shared), inquirer=asking),
     )
     return Agent(
         setup=assembly.set_up_agent(parts.settings, parts.ceilings),
@@ -349,7 +355,7 @@ def _background(parts: _Parts) -> Background:
         # Whose it was may have been joined since: who they are now says where the files lie.
         person = await parts.database.read(lambda c: people.find(c, person_id=task.person_id))
         if person:
-            await parts.memory.snapshot(person.id, person.slug, now())
+            await parts.memory.store.snapshot(person.id, person.slug, now())
 
     doers = {"title": give_title, "memory": write_memory}
     return Background(database=parts.database, doers=doers, now=now)

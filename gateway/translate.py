@@ -94,11 +94,14 @@ def name_shared(platform: str, address: Address) -> str:
     return f"room:{platform}:{address.chat_id}:{address.thread_id or ''}:all"
 
 
-def said(pending: Pending, *, zone: str, now: int) -> Message:
-    """A waiting message as the model reads it: facts first, then the person's words."""
+def said(pending: Pending, *, zone: str, now: int, news: tuple[str, ...] = ()) -> Message:
+    """A waiting message as the model reads it: facts first, then the person's words.
+
+    `news` is what the talk has to be told besides.
+    """
     return user_message(
         _words(pending.message),
-        facts=_facts(pending, zone=zone, now=now),
+        facts=_facts(pending, zone=zone, now=now, news=news),
         parts=parts_of(pending.readings, is_own=_is_own(pending.message)),
     )
 
@@ -152,7 +155,7 @@ def outbound(
     )
 
 
-def _facts(pending: Pending, *, zone: str, now: int) -> str:
+def _facts(pending: Pending, *, zone: str, now: int, news: tuple[str, ...] = ()) -> str:
     message = pending.message
     return compose_facts(
         FactInputs(
@@ -169,6 +172,7 @@ def _facts(pending: Pending, *, zone: str, now: int) -> str:
             is_spoken=is_spoken(pending.readings, is_own=_is_own(message)),
             wanted=pending.person.language if pending.conversation.is_private else None,
             unasked=pending.unasked,
+            news=news,
         )
     )
 

@@ -93,7 +93,11 @@ class Turns:
         now = self._now()
         zone = self.zone_of(newest.person)
         reins.is_worded = True  # an edit that comes later comes too late
-        said = tuple(translate.said(pending, zone=zone, now=now) for pending in batch)
+        news = prepared.news
+        said = tuple(
+            translate.said(pending, zone=zone, now=now, news=news if pending is batch[0] else ())
+            for pending in batch
+        )
         inbox_ids = [inbox_id for pending in batch for inbox_id in pending.inbox_ids]
 
         def work(connection: Connection) -> ActiveTurn:

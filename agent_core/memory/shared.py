@@ -8,7 +8,7 @@ from agent_core.memory.changes import Edit, Refusal
 from agent_core.memory.editing import Done
 from agent_core.memory.entries import size
 from agent_core.memory.store import MemoryLimits, MemoryStore, Stamp
-from agent_core.state import blocks
+from agent_core.state import blocks, ledger
 from agent_core.state.blocks import TEAM, Block
 from agent_core.state.database import Database
 from agent_core.state.ledger import Origin
@@ -52,9 +52,10 @@ class SharedMemory:
     house without blocks no query.
     """
 
-    def __init__(self, database: Database, memory: MemoryStore) -> None:
+    def __init__(self, database: Database, store: MemoryStore) -> None:
         self._database = database
-        self._memory = memory
+        self.store = store
+        """Where each remembers for themselves, too."""
         self._team: PersonId | None = None
         self._has_asked_for_team = False
         self._may_have_blocks: bool | None = None
@@ -76,10 +77,6 @@ class SharedMemory:
             found += [await self._look_at(_as_list(block), now) for block in seen]
         return tuple(found)
 
-    async def find(self, target: str, reader: PersonId | None, now: int) -> SharedList | None:
-        """The list of this name, if the reader sees it. Raises `StoreError`."""
-        return next((one for one in await self.look(reader, now) if one.target == target), None)
-
     async def change(
         self, shared: SharedList, edits: Sequence[Edit], origin: Origin
     ) -> tuple[Done, ...] | Refusal:
@@ -90,11 +87,21 @@ class SharedMemory:
         person_id = shared.person_id
         if person_id is None:
             person_id = await self._make_team(origin.now)
-        memory = self._memory.within(MemoryLimits(memory=shared.limit))
+        memory = self.store.within(MemoryLimits(memory=shared.limit))
         try:
             return await memory.change_all(person_id, shared.slug, edits, origin, kind=shared.kind)
         finally:
             self._kept.pop(person_id, None)
+
+    async def is_made(self, shared: SharedList, origin: Origin) -> bool:
+        """True if the same call has changed the list already. Raises `StoreError`."""
+        person_id, call_key = shared.person_id, origin.call_key
+        if person_id is None or call_key is None:
+            return False
+        made = await self._database.read(
+            lambda c: ledger.find_call(c, person_id=person_id, call_key=call_key)
+        )
+        return bool(made)
 
     async def _has_blocks(self) -> bool:
         if self._may_have_blocks is None:
@@ -106,9 +113,9 @@ class SharedMemory:
         if not self._has_asked_for_team:
             self._team = self._team or await self._database.read(blocks.find_team)
             self._has_asked_for_team = True
-        if self._team is None and self._memory.stamp("team", TEAM) is not None:
+        if self._team is None and self.store.stamp("team", TEAM) is not None:
             await self._make_team(now)
-        limit = self._memory.limits.memory
+        limit = self.store.limits.memory
         team = SharedList(person_id=self._team, kind="team", slug=TEAM, target="team", limit=limit)
         return await self._look_at(team, now) if self._team is not None else team
 
@@ -121,10 +128,10 @@ class SharedMemory:
     async def _look_at(self, shared: SharedList, now: int) -> SharedList:
         """With its entries as they stand."""
         assert shared.person_id is not None  # noqa: S101 - the caller has seen to that
-        stamp = self._memory.stamp(shared.kind, shared.slug)
+        stamp = self.store.stamp(shared.kind, shared.slug)
         kept = self._kept.get(shared.person_id)
         if kept is None or kept[0] != stamp:
-            snapshot = await self._memory.snapshot(
+            snapshot = await self.store.snapshot(
                 shared.person_id, shared.slug, now, kind=shared.kind
             )
             if len(self._kept) >= _MOST_KEPT:

@@ -1,61 +1,70 @@
-"""The `memory` tool: how a model keeps, corrects and drops what it knows of a person."""
+"""The `memory` tool: how a model keeps, corrects and drops what it knows, alone or for several."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from agent_core.errors import ToolArgumentError
-from agent_core.memory.changes import Edit, Refusal
+from agent_core.memory import wanting
+from agent_core.memory.approval import PATIENCE, Approval, show_changes
+from agent_core.memory.changes import Refusal, plan_all
 from agent_core.memory.editing import Done
-from agent_core.memory.entries import size
-from agent_core.memory.store import MemoryStore
-from agent_core.state.ledger import Operation, Origin, Target
-from agent_core.tools.contract import Effect, ToolContext, ToolResult
-from agent_core.tools.quoting import escape
+from agent_core.memory.shared import SharedList, SharedMemory
+from agent_core.memory.telling import describe_done, describe_refusal
+from agent_core.memory.wanting import Wanted
+from agent_core.state.ledger import Origin
+from agent_core.tools.contract import Effect, Keeper, ToolContext, ToolResult
+from agent_core.tools.secrecy import find_secret
 from agent_core.transcript import ToolSpec
 
 EVIDENCE_LIMIT = 500
 """Characters of the person's words that a ledger row keeps as its ground."""
 
-_LISTING_LIMIT = 6000
-"""Characters of entries in one answer: a hand-made file may hold far more than its limit."""
-
-_DONE = {
-    "add": "Added to",
-    "replace": "Replaced in",
-    "remove": "Removed from",
-    "rewrite": "Rewrote",
-}
-
-_LONGEST_FOR_ANYONE = 160
-"""Characters of an entry that the model may show to others: a preference is short."""
+_STRING = {"type": "string"}
+_EDIT_ACTIONS = ["add", "replace", "remove"]
 
 
 def _write_schema(properties: dict[str, object], required: list[str]) -> str:
+    action = {"type": "string", "enum": [*_EDIT_ACTIONS, "rewrite", "batch"]}
+    edit = {
+        "type": "object",
+        "properties": {
+            "action": {"type": "string", "enum": _EDIT_ACTIONS},
+            "text": _STRING,
+            "old": _STRING,
+        },
+        "required": ["action"],
+        "additionalProperties": False,
+    }
     schema = {
         "type": "object",
-        "properties": properties,
+        "properties": {
+            "action": action,
+            **properties,
+            "text": _STRING,
+            "old": _STRING,
+            "edits": {"type": "array", "items": edit, "maxItems": wanting.MOST_EDITS},
+        },
         "required": required,
         "additionalProperties": False,
     }
     return json.dumps(schema, separators=(",", ":"))
 
 
-_ACTION = {"type": "string", "enum": ["add", "replace", "remove"]}
-_TEXT = {"type": "string", "description": "the new entry"}
-
+_HOW = (
+    " One fact an entry, short, in plain words, in `text`. replace and remove need `old`: a part of"
+    " the entry that is in no other. rewrite: `text` is the whole list, `- ` before each entry."
+    " batch: `edits` are made together or not at all."
+)
 _SPEC = ToolSpec(
     name="memory",
     description=(
-        "Change what you remember of this person across conversations. target `user`: who they"
-        " are and what they prefer; `memory`: other lasting notes. One fact an entry, short,"
-        " in plain words. replace and remove need `old`: a part of the entry that is in no other."
+        "Change what you remember across conversations. target `user`: who this person is and what"
+        " they prefer; `memory`: other lasting notes; `team`: what all here may know, nothing"
+        " private, owners approve it; `block:NAME`: a block shown to you." + _HOW
     ),
     schema=_write_schema(
         {
-            "action": _ACTION,
-            "target": {"type": "string", "enum": ["memory", "user"]},
-            "text": _TEXT,
-            "old": {"type": "string"},
+            "target": _STRING,
             "for_anyone": {
                 "type": "boolean",
                 "description": "others may see it; only for a preference of style or language",
@@ -67,140 +76,134 @@ _SPEC = ToolSpec(
 _ROOM_SPEC = ToolSpec(
     name="memory",
     description=(
-        "Change what this room remembers; everyone in it can see that. One fact an entry, short,"
-        " in plain words. replace and remove need `old`: a part of the entry that is in no other."
+        "Change what this room remembers; everyone in it can see that. target `memory` unless you"
+        " name `team` (all people of this house see it: nothing private; owners approve it) or"
+        " `block:NAME`, a block shown to you." + _HOW
     ),
-    schema=_write_schema(
-        {
-            "action": _ACTION,
-            "target": {"type": "string", "enum": ["memory"]},
-            "text": _TEXT,
-            "old": {"type": "string"},
-        },
-        ["action"],
-    ),
+    schema=_write_schema({"target": _STRING}, ["action"]),
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Attempt:
+    """One call: what it wants, for whom, and how its changes are signed."""
+
+    wanted: Wanted
+    keeper: Keeper
+    context: ToolContext
+    origin: Origin
+
+
 class MemoryTool:
-    """The `memory` tool over a store; in a room it knows the room's list only."""
+    """The `memory` tool; in a room it knows the room's own list only.
+
+    Beside that it knows what several share, as far as the talk sees it. A change of the team's
+    list that no owner asks for waits for one: `patience`, in seconds.
+    """
 
     spec = _SPEC
     effect: Effect = "idempotent"
     is_cheap = True
+    patience = PATIENCE
 
-    def __init__(self, store: MemoryStore, *, in_room: bool = False) -> None:
-        self._store = store
+    def __init__(
+        self,
+        memory: SharedMemory,
+        approval: Approval,
+        *,
+        in_room: bool = False,
+    ) -> None:
+        self._store = memory.store
+        self._shared = memory
+        self._approval = approval
         self._in_room = in_room
         if in_room:
             self.spec = _ROOM_SPEC
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Make one change to the memory that this turn may change.
+        """Make one change, or several together, to a list that this turn may change.
 
         Raises `ToolArgumentError` where an argument that the action needs is missing or may
-        not be, and `StoreError`.
+        not be, `StoreError`, and `LeftOpen` where an owner was asked and the house goes out.
         """
         keeper = context.keeper
         if keeper is None or (keeper.kind == "room") != self._in_room:
-            return ToolResult(text="Nothing can be remembered here.", is_error=True)
-        edit = _read_edit({**arguments, "target": "memory"} if self._in_room else arguments)
+            return _refuse("Nothing can be remembered here.")
+        wanted = wanting.read(arguments, in_room=self._in_room)
+        if secret := _find_secret(wanted):
+            return _refuse(
+                f"Refused: the text holds what looks like {secret}. Secrets are not kept here: say"
+                " so, and that it is better changed if others could have read it."
+            )
         origin = Origin(
             actor=f"turn:{context.turn_id}",
             now=context.now,
             evidence=context.evidence[:EVIDENCE_LIMIT],
             call_key=f"{context.turn_id}:{context.call_id}",
         )
+        attempt = _Attempt(wanted=wanted, keeper=keeper, context=context, origin=origin)
         try:
-            outcome = await self._store.change(
-                keeper.person_id, keeper.slug, edit, origin, kind=keeper.kind
-            )
+            if wanted.is_own:
+                return await self._change_own(attempt)
+            return await self._change_shared(attempt)
         except OSError as error:
-            return ToolResult(
-                text=f"Nothing was changed: the file of `{edit.target}` can't be read"
-                f" ({error.strerror or error}).",
-                is_error=True,
+            return _refuse(
+                f"Nothing was changed: the file of `{wanted.target}` can't be read"
+                f" ({error.strerror or error})."
             )
-        limit = self._store.limits.of(edit.target)
-        if isinstance(outcome, Done):
-            return ToolResult(text=_describe_done(outcome, edit, limit))
-        return _describe_refusal(outcome, edit, limit)
 
-
-def _read_edit(arguments: Mapping[str, object]) -> Edit:
-    action: Operation
-    match arguments.get("action"):
-        case "add" | "replace" | "remove" as action:
-            pass
-        case other:
-            raise ToolArgumentError(f"`action` can't be {other!r}")
-    target: Target
-    match arguments.get("target"):
-        case "memory" | "user" as target:
-            pass
-        case other:
-            raise ToolArgumentError(f"`target` can't be {other!r}")
-    text, old = arguments.get("text", ""), arguments.get("old", "")
-    if not isinstance(text, str) or not isinstance(old, str):
-        raise ToolArgumentError("`text` and `old` must be strings")
-    if action != "remove" and not text.strip():
-        raise ToolArgumentError(f"{action} needs `text`: the entry as it should read")
-    if action != "add" and not old.strip():
-        raise ToolArgumentError(f"{action} needs `old`: a part of the present entry")
-    is_for_anyone = arguments.get("for_anyone") is True and action != "remove"
-    if is_for_anyone and (target != "user" or len(text) > _LONGEST_FOR_ANYONE):
-        raise ToolArgumentError(
-            "`for_anyone` is only for a preference of style or language: one short entry of"
-            f" `user`, at most {_LONGEST_FOR_ANYONE} characters"
+    async def _change_own(self, attempt: _Attempt) -> ToolResult:
+        keeper, wanted = attempt.keeper, attempt.wanted
+        outcome = await self._store.change_all(
+            keeper.person_id, keeper.slug, wanted.edits, attempt.origin, kind=keeper.kind
         )
-    return Edit(action=action, target=target, text=text, old=old, is_for_anyone=is_for_anyone)
+        return _describe(outcome, wanted, self._store.limits.of(wanted.edits[0].target))
 
-
-def _describe_done(done: Done, edit: Edit, limit: int) -> str:
-    seen = ", where anyone may see it" if edit.is_for_anyone else ""
-    done_so = f"{_DONE[edit.action]} `{edit.target}`{seen}."
-    return f"{done_so} {_describe_size(done.entries, limit)}"
-
-
-def _describe_size(entries: tuple[str, ...], limit: int) -> str:
-    used = size(entries)
-    count = "1 entry" if len(entries) == 1 else f"{len(entries)} entries"
-    over = " That is over the limit: consolidate." if used > limit else ""
-    return f"It holds {count}, {used:,}/{limit:,} characters.{over}"
-
-
-def _describe_refusal(refusal: Refusal, edit: Edit, limit: int) -> ToolResult:
-    shown = _list_entries(refusal.shown)
-    match refusal.fault:
-        case "known":
-            return ToolResult(text=f"Nothing to do: `{edit.target}` says it already:\n{shown}")
-        case "same":
-            return ToolResult(text="Nothing to do: the entry reads so already.")
-        case "flaw":
-            text = f"Refused: the text can't be kept, {refusal.detail}."
-        case "full":
-            text = (
-                f"Refused: `{edit.target}` would hold {refusal.size:,} of {limit:,} characters."
-                " Consolidate first: merge, shorten or remove entries, then try again."
-                f" Present entries, [characters]:\n{shown}"
+    async def _change_shared(self, attempt: _Attempt) -> ToolResult:
+        wanted, context = attempt.wanted, attempt.context
+        seen = await self._shared.look(attempt.keeper.person_id, context.now)
+        shared = next((one for one in seen if one.target == wanted.target), None)
+        if shared is None:
+            names = ", ".join(f"`{one.target}`" for one in seen)
+            return _refuse(f"There is no `{wanted.target}` here. There are: {names}.")
+        if shared.is_read_only:
+            return _refuse(
+                f"`{wanted.target}` is read-only for you. Who made it and owners can change that:"
+                " /block readonly."
             )
-        case "several":
-            text = f"Refused: `old` fits several entries, name one of them:\n{shown}"
-        case "none" if refusal.shown:
-            text = f"Refused: `old` fits no entry of `{edit.target}`. It holds:\n{shown}"
-        case "none":
-            text = f"Refused: `{edit.target}` holds no entries."
-    return ToolResult(text=text, is_error=True)
+        if shared.kind == "team" and (why := await self._ask_leave(attempt, shared)):
+            return why
+        outcome = await self._shared.change(shared, wanted.edits, attempt.origin)
+        return _describe(outcome, wanted, shared.limit)
+
+    async def _ask_leave(self, attempt: _Attempt, team: SharedList) -> ToolResult | None:
+        """What to answer if the team's list may not be changed so; None if it may."""
+        wanted, context = attempt.wanted, attempt.context
+        if await self._approval.is_owner(context) or await self._shared.is_made(
+            team, attempt.origin
+        ):
+            return None
+        planned = plan_all({"memory": team.entries}, wanted.edits, {"memory": team.limit})
+        if isinstance(planned, Refusal):
+            return describe_refusal(planned, wanted, team.limit)
+        changes = [change for made in planned for change in made]
+        why = await self._approval.ask(
+            context,
+            "wants to change the team's memory, which everybody's prompt shows:",
+            show_changes(changes),
+        )
+        return _refuse(f"Nothing was changed in `team`: {why}.") if why else None
 
 
-def _list_entries(entries: tuple[str, ...]) -> str:
-    lines: list[str] = []
-    room = _LISTING_LIMIT
-    for number, entry in enumerate(entries):
-        line = f"- [{size((entry,))}] {escape(entry)}"
-        if len(line) > room:
-            lines.append(f"… and {len(entries) - number} more, too long to show")
-            break
-        room -= len(line)
-        lines.append(line)
-    return "\n".join(lines)
+def _find_secret(wanted: Wanted) -> str | None:
+    return next((kind for edit in wanted.edits if (kind := find_secret(edit.text))), None)
+
+
+def _describe(outcome: Sequence[Done] | Refusal, wanted: Wanted, limit: int) -> ToolResult:
+    if isinstance(outcome, Refusal):
+        return describe_refusal(outcome, wanted, limit)
+    return describe_done(outcome, wanted, limit)
+
+
+def _refuse(sentence: str) -> ToolResult:
+    return ToolResult(text=sentence, is_error=True)

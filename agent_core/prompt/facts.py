@@ -31,7 +31,8 @@ class FactInputs:
 
     `attachments` are notes on what came along and can't be read, for instance `image cat.jpg:
     damaged`. `is_spoken` says that words of the person's come from a voice note. `wanted` is
-    the language that the person has set, and `unasked` what they were never asked for.
+    the language that the person has set, and `unasked` what they were never asked for. `news`
+    are finished lines; see `prompt.news`.
     """
 
     now: int
@@ -47,6 +48,7 @@ class FactInputs:
     is_spoken: bool = False
     wanted: str | None = None
     unasked: tuple[str, ...] = ()
+    news: tuple[str, ...] = ()
 
 
 def compose_facts(inputs: FactInputs) -> str:
@@ -69,6 +71,7 @@ def compose_facts(inputs: FactInputs) -> str:
         lines.append("Spoken: a machine wrote down what they said, and may have misheard")
     if inputs.wanted:
         lines.append(f"They want answers in: {flatten(inputs.wanted, 20)}")
+    lines += inputs.news
     if inputs.unasked:
         lines.append(
             f"Not known of them: {', '.join(inputs.unasked)}. Ask once, at the end and in passing;"

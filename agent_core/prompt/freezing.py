@@ -1,20 +1,22 @@
 """Gives a talk its prompt: the one it has while that may stand, else one taken afresh."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from agent_core.ids import PromptHash
-from agent_core.memory.store import MemoryStore
+from agent_core.memory.shared import SharedMemory
 from agent_core.prompt.compose import PromptInputs, compose
 from agent_core.prompt.context import read_context
 from agent_core.prompt.frozen import FrozenPrompt, FrozenPrompts, freeze
+from agent_core.prompt.news import MOST_CHARACTERS, find_news
 from agent_core.prompt.scene import Scene
-from agent_core.prompt.sight import Eyes, Sight, keeps_to
+from agent_core.prompt.sight import Eyes, Sight, keep_shared, keeps_to
 from agent_core.prompt.soul import ensure_soul
 from agent_core.state.database import Database
+from agent_core.state.messages import StoredMessage
 from agent_core.state.sessions import Session
-from agent_core.transcript import ToolSpec
+from agent_core.transcript import Message, ToolSpec
 
 _CACHE_LASTS = {"5m": 300_000, "1h": 3_600_000}
 """Milliseconds that a provider keeps a prompt after its last use."""
@@ -31,11 +33,19 @@ class Ground:
     context_limit: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """A talk's prompt, and lines for the facts of its next turn; see `prompt.news`."""
+
+    prompt: FrozenPrompt
+    news: tuple[str, ...] = ()
+
+
 class Freezer:
     """Makes prompts, and keeps the ones used last at hand."""
 
     def __init__(
-        self, ground: Ground, *, database: Database, memory: MemoryStore, now: Callable[[], int]
+        self, ground: Ground, *, database: Database, memory: SharedMemory, now: Callable[[], int]
     ) -> None:
         self._ground = ground
         self._eyes = Eyes(database, memory)
@@ -47,19 +57,45 @@ class Freezer:
         return await self._prompts.read(prompt_hash)
 
     async def give(
-        self, scene: Scene, session: Session | None, tools: tuple[ToolSpec, ...]
-    ) -> FrozenPrompt:
+        self,
+        scene: Scene,
+        session: Session | None,
+        tools: tuple[ToolSpec, ...],
+        transcript: Sequence[StoredMessage] = (),
+    ) -> Given:
         """The session's prompt if the provider may still have it and it may stand, else another.
 
-        Raises `StoreError`.
+        `transcript` is all of the talk so far. Raises `StoreError`.
         """
         warm = await self._find_warm(session, tools)
-        if warm and scene.room is None:
-            return warm
+        kept = await self._keep(warm, scene, transcript) if warm else None
+        if kept:
+            return kept
         sight = await self._eyes.look(scene, self._now())
-        if warm and keeps_to(warm.shown, sight.marks):
-            return warm
-        return await self._compose(scene, sight, tools)
+        fresh = await self._compose(scene, sight, tools)
+        return Given(
+            prompt=fresh, news=find_news(fresh.shown, sight.shared, _list_messages(transcript))
+        )
+
+    async def _keep(
+        self, warm: FrozenPrompt, scene: Scene, transcript: Sequence[StoredMessage]
+    ) -> Given | None:
+        """The prompt that a talk has, if it may go on being used.
+
+        In a direct talk only what others can change is looked at: its person's own memory may
+        wait for the next fresh prompt.
+        """
+        now = self._now()
+        if scene.room is None:
+            sight = Sight(shared=await self._eyes.look_at_shared(scene, now))
+            shown = keep_shared(warm.shown)
+        else:
+            sight, shown = await self._eyes.look(scene, now), warm.shown
+        if not keeps_to(shown, sight.marks):
+            return None
+        news = find_news(shown, sight.shared, _list_messages(transcript))
+        is_short = sum(map(len, news)) <= MOST_CHARACTERS
+        return Given(prompt=warm, news=news) if is_short else None
 
     async def _find_warm(
         self, session: Session | None, tools: tuple[ToolSpec, ...]
@@ -88,6 +124,7 @@ class Freezer:
             snapshot=sight.own,
             room=sight.room,
             lent=sight.lent,
+            shared=sight.shared,
             is_shared=scene.is_shared,
             context=context,
             platform=scene.platform,
@@ -96,3 +133,7 @@ class Freezer:
         prompt = freeze(compose(inputs), tools, sight.marks)
         self._prompts.remember(prompt)
         return prompt
+
+
+def _list_messages(transcript: Sequence[StoredMessage]) -> Iterator[Message]:
+    return (stored.message for stored in transcript)

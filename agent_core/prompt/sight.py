@@ -4,7 +4,8 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from agent_core.memory.store import MemoryStore, Snapshot
+from agent_core.memory.shared import SharedList, SharedMemory
+from agent_core.memory.store import Snapshot
 from agent_core.prompt.scene import Scene
 from agent_core.state import shares
 from agent_core.state.database import Database
@@ -13,7 +14,10 @@ from agent_core.state.rooms import Room
 from agent_core.state.shares import EVERYONE
 
 Marks = frozenset[tuple[str, str]]
-"""What a prompt shows of others' or for others: (`room` or `lent`, hash of the entry)."""
+"""What a prompt shows of others' or for others: (whose, hash of the entry or heading)."""
+
+_EXACT = ("lent", "block")
+"""Of these a prompt must show just what may be seen now; of all else, nothing but that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,12 +26,13 @@ class Sight:
 
     `own` is everything of the person, where nobody else reads along or they trust who does;
     `room` is the room's own memory; `lent` are the entries of the person that everyone in the
-    room may see.
+    room may see; `shared` is the memory of the team and the blocks that are seen here.
     """
 
     own: Snapshot | None = None
     room: Snapshot | None = None
     lent: tuple[str, ...] = ()
+    shared: tuple[SharedList, ...] = ()
 
     @property
     def marks(self) -> Marks:
@@ -36,13 +41,15 @@ class Sight:
         return frozenset(
             [("room", _digest(entry)) for entry in notes]
             + [("lent", _digest(entry)) for entry in self.lent]
+            + [mark(one, entry) for one in self.shared for entry in one.entries]
+            + [_mark_heading(one) for one in self.shared if one.block]
         )
 
 
 class Eyes:
     """Looks up what may be seen."""
 
-    def __init__(self, database: Database, memory: MemoryStore) -> None:
+    def __init__(self, database: Database, memory: SharedMemory) -> None:
         self._database = database
         self._memory = memory
 
@@ -54,16 +61,26 @@ class Eyes:
         """
         person, room = scene.person, scene.room
         is_private = scene.conversation.is_private
+        store = self._memory.store
+        shared = await self.look_at_shared(scene, now)
         notes = None
         if room:
-            notes = await self._memory.snapshot(room.person_id, room.slug, now, kind="room")
+            notes = await store.snapshot(room.person_id, room.slug, now, kind="room")
         if scene.is_shared or (room is None and not is_private):
-            return Sight(room=notes)
-        own = await self._memory.snapshot(person.id, person.slug, now)
+            return Sight(room=notes, shared=shared)
+        own = await store.snapshot(person.id, person.slug, now)
         if is_private:
-            return Sight(own=own, room=notes)
+            return Sight(own=own, room=notes, shared=shared)
         lent = await self._find_lent(person, room, own) if room else ()
-        return Sight(room=notes, lent=lent)
+        return Sight(room=notes, lent=lent, shared=shared)
+
+    async def look_at_shared(self, scene: Scene, now: int) -> tuple[SharedList, ...]:
+        """What of shared memory is seen in a talk: by whoever its memory belongs to.
+
+        In a room that is the room, whoever asks. Raises `StoreError`.
+        """
+        keeper = scene.keeper
+        return await self._memory.look(keeper.person_id if keeper else None, now)
 
     async def _find_lent(self, person: Person, room: Room, own: Snapshot) -> tuple[str, ...]:
         """The person's entries that everyone in a room may see, in the order of their lists."""
@@ -87,11 +104,23 @@ def keeps_to(shown: Marks, allowed: Marks) -> bool:
     """True if a prompt may go on being used.
 
     What was lent must be just what is lent now: a person who shares or takes back something
-    sees it at their next message. Of the room's memory nothing may be shown that is not in it
-    (any more); what is new in it can wait for the next fresh prompt.
+    sees it at their next message. So must the blocks that are seen, with their descriptions and
+    limits. Of the entries of a room, a block or the team nothing may be shown that does not
+    stand there (any more); what is new in a room's can wait for the next fresh prompt, and what
+    is new in the others is told in the facts.
     """
-    lent = {mark for mark in allowed if mark[0] == "lent"}
-    return {mark for mark in shown if mark[0] == "lent"} == lent and shown <= allowed
+    exact = frozenset(mark for mark in allowed if mark[0] in _EXACT)
+    return frozenset(mark for mark in shown if mark[0] in _EXACT) == exact and shown <= allowed
+
+
+def keep_shared(marks: Marks) -> Marks:
+    """Of marks, those of shared memory."""
+    return frozenset(mark for mark in marks if mark[0] not in ("lent", "room"))
+
+
+def mark(shared: SharedList, entry: str) -> tuple[str, str]:
+    """The mark of an entry of a shared list."""
+    return f"{shared.kind}:{shared.person_id}", _digest(entry)
 
 
 def dump_marks(marks: Marks) -> str:
@@ -102,6 +131,14 @@ def dump_marks(marks: Marks) -> str:
 def load_marks(text: str) -> Marks:
     """The reverse of `dump_marks`."""
     return frozenset((mark[0], mark[1]) for mark in json.loads(text))
+
+
+def _mark_heading(shared: SharedList) -> tuple[str, str]:
+    """The mark of a block's name and what stands below it."""
+    block = shared.block
+    assert block is not None  # noqa: S101 - the team has no heading of its own
+    fields = (block.id, block.label, block.description, block.limit, block.is_read_only)
+    return "block", _digest(json.dumps(fields))
 
 
 def _digest(entry: str) -> str:

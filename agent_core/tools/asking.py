@@ -15,8 +15,9 @@ MOST_OPTIONS = 6
 _LONGEST_OPTION = 60
 _LONGEST_QUESTION = 1500
 
-Answer = Literal["interrupted", "late"]
-"""Why there is no choice: the person wrote something else instead, or nothing in time."""
+Answer = Literal["interrupted", "late", "unreachable"]
+"""Why there is no choice: the person wrote something else instead, or nothing in time, or nobody
+whom it is for can be asked."""
 
 
 class LeftOpen(Exception):
@@ -25,7 +26,10 @@ class LeftOpen(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inquiry:
-    """What a tool call wants to know of its person. The same call asks once only."""
+    """What a tool call wants to know of its person. The same call asks once only.
+
+    One that `is_for_owner` goes to an owner, in a direct talk of theirs, whoever the person is.
+    """
 
     person_id: PersonId
     turn_id: TurnId
@@ -33,6 +37,7 @@ class Inquiry:
     kind: Literal["choice", "approval"]
     text: str
     choices: tuple[Choice, ...]
+    is_for_owner: bool = False
 
 
 class Inquirer(Protocol):
@@ -116,6 +121,8 @@ def describe_silence(answer: Answer) -> str:
     """Why there is no choice, as the model reads it."""
     if answer == "interrupted":
         return "They did not choose, but wrote something else: read it before you go on."
+    if answer == "unreachable":
+        return "Nobody whom it is for can be asked now."
     return "No answer came. Go on without it if you can, or say what you are waiting for."
 
 

@@ -8,6 +8,7 @@ from adapters.abilities import MenuEntry
 from adapters.messages import InboundMessage
 from agent_core.ceilings.reservations import Ceilings
 from agent_core.ids import InboxId
+from agent_core.memory.shared import SharedMemory
 from agent_core.memory.store import MemoryStore
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import OutboxRow
@@ -37,6 +38,7 @@ class House:
     linking: Linking
     rooms: Rooms
     memory: MemoryStore
+    shared: SharedMemory
     ceilings: Ceilings
     unpacking: Unpacking
     model: str

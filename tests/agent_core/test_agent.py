@@ -14,6 +14,8 @@ from agent_core.builtin import private_tools, room_tools
 from agent_core.events import Event, TurnEnded
 from agent_core.ids import RoomId
 from agent_core.loop.contract import Course
+from agent_core.memory.approval import Approval
+from agent_core.memory.shared import SharedMemory
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.models.contract import Usage
 from agent_core.state import messages, people, rooms, sessions, shares, turns
@@ -61,9 +63,10 @@ class Bench:
 
     def hire(self, *tools: Tool) -> Agent:
         """An agent as a process that has just started makes it."""
+        shared, approval = SharedMemory(self.database, self.memory), Approval(self.database)
         boxes = Toolboxes(
-            private=Toolbox((*private_tools(self.database, self.memory), *tools)),
-            room=Toolbox((*room_tools(self.database, self.memory), *tools)),
+            private=Toolbox((*private_tools(self.database, shared, approval), *tools)),
+            room=Toolbox((*room_tools(self.database, shared, approval), *tools)),
         )
         self.agent = Agent(
             setup=Setup(
@@ -79,7 +82,7 @@ class Bench:
             database=self.database,
             model=self.model,
             toolboxes=boxes,
-            memory=self.memory,
+            memory=shared,
             now=lambda: self.time,
         )
         return self.agent

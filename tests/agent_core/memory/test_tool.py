@@ -8,6 +8,8 @@ import pytest
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import CallId, ConversationId, TurnId
+from agent_core.memory.approval import Approval
+from agent_core.memory.shared import SharedMemory
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.memory.tool import MemoryTool
 from agent_core.state import ledger, rooms, shares
@@ -24,8 +26,19 @@ def store(database: Database, folder: Path) -> MemoryStore:
 
 
 @pytest.fixture
-def tool(store: MemoryStore) -> MemoryTool:
-    return MemoryTool(store)
+def shared(database: Database, store: MemoryStore) -> SharedMemory:
+    return SharedMemory(database, store)
+
+
+@pytest.fixture
+def approval(database: Database) -> Approval:
+    """Nobody can be asked."""
+    return Approval(database)
+
+
+@pytest.fixture
+def tool(shared: SharedMemory, approval: Approval) -> MemoryTool:
+    return MemoryTool(shared, approval)
 
 
 class Caller:
@@ -256,9 +269,14 @@ def context_of(person: Person, keeper: Keeper | None) -> ToolContext:
 
 
 async def test_in_a_room_the_tool_writes_to_the_room_and_to_nobody_else(
-    store: MemoryStore, database: Database, folder: Path, ann: Person, den: Room
+    shared: SharedMemory,
+    approval: Approval,
+    database: Database,
+    folder: Path,
+    ann: Person,
+    den: Room,
 ) -> None:
-    tool = MemoryTool(store, in_room=True)
+    store, tool = shared.store, MemoryTool(shared, approval, in_room=True)
     assert "user" not in tool.spec.schema
     keeper = Keeper(person_id=den.person_id, slug=den.slug, kind="room")
     added = await tool.run({"action": "add", "text": "Rent is due"}, context_of(ann, keeper))
@@ -275,13 +293,13 @@ async def test_in_a_room_the_tool_writes_to_the_room_and_to_nobody_else(
 
 @pytest.mark.parametrize("in_room", [True, False])
 async def test_the_tool_of_one_kind_of_talk_leaves_the_other_kind_s_memory_alone(
-    store: MemoryStore, folder: Path, ann: Person, den: Room, in_room: bool
+    shared: SharedMemory, approval: Approval, folder: Path, ann: Person, den: Room, in_room: bool
 ) -> None:
     keepers = {
         True: Keeper(person_id=ann.id, slug=ann.slug),
         False: Keeper(person_id=den.person_id, slug=den.slug, kind="room"),
     }
-    tool = MemoryTool(store, in_room=in_room)
+    tool = MemoryTool(shared, approval, in_room=in_room)
     for keeper in (keepers[in_room], None):
         refused = await tool.run(
             {"action": "add", "target": "memory", "text": "x"}, context_of(ann, keeper)

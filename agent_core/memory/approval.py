@@ -1,0 +1,87 @@
+"""Asks an owner for what only owners may do: in their direct talk, with all that would change."""
+
+import re
+from collections.abc import Sequence
+
+from agent_core.state import people
+from agent_core.state.database import Connection, Database
+from agent_core.state.ledger import Change
+from agent_core.state.questions import Choice
+from agent_core.tools.asking import Answer, Inquirer, Inquiry
+from agent_core.tools.contract import ToolContext
+from agent_core.tools.quoting import flatten
+
+PATIENCE = 660.0
+"""Seconds that a call may take which waits for an owner."""
+
+_YES = Choice(key="approve", label="Approve", style="good")
+_NO = Choice(key="refuse", label="Refuse", style="danger")
+_LONGEST_NAME = 80
+_FENCE = re.compile("`+")
+
+
+class Approval:
+    """Asks owners on behalf of tool calls; without an `inquirer` nobody can be asked."""
+
+    def __init__(self, database: Database, inquirer: Inquirer | None = None) -> None:
+        self._database = database
+        self._inquirer = inquirer
+
+    async def is_owner(self, context: ToolContext) -> bool:
+        """True if whoever asks runs this house. Raises `StoreError`."""
+
+        def look(connection: Connection) -> bool:
+            person = people.find(connection, person_id=context.person_id)
+            return person is not None and person.is_owner
+
+        return await self._database.read(look)
+
+    async def ask(self, context: ToolContext, wish: str, shown: str) -> str:
+        """Ask an owner, and wait; why it may not be done, or nothing if it may.
+
+        `wish` goes on after the asker's name, `shown` is put below it as it is. The same call
+        asks once only. Raises `StoreError` and `LeftOpen`.
+        """
+        if self._inquirer is None:
+            return "nobody is there who could approve it"
+        asker = await self._database.read(lambda c: people.find(c, person_id=context.person_id))
+        name = flatten(asker.name, _LONGEST_NAME) if asker else "Somebody"
+        answer = await self._inquirer.ask(
+            Inquiry(
+                person_id=context.person_id,
+                turn_id=context.turn_id,
+                call_id=context.call_id,
+                kind="approval",
+                text=f"{name} {wish}\n{fence(shown)}",
+                choices=(_YES, _NO),
+                is_for_owner=True,
+            )
+        )
+        return _explain(answer)
+
+
+def _explain(answer: Choice | Answer) -> str:
+    if isinstance(answer, Choice):
+        return "" if answer.key == _YES.key else "an owner refused it"
+    if answer == "interrupted":
+        return "the person wrote something else before an owner answered; read it first"
+    if answer == "late":
+        return "no owner answered in time"
+    return "an owner has to approve it, and none can be reached in a direct talk"
+
+
+def fence(text: str) -> str:
+    """A block of code that shows a text as it is, whatever it holds."""
+    longest = max((len(run) for run in _FENCE.findall(text)), default=0)
+    marks = "`" * max(3, longest + 1)
+    return f"{marks}\n{text.rstrip(chr(10))}\n{marks}"
+
+
+def show_changes(changes: Sequence[Change]) -> str:
+    """Changes of a list, as lines that go and lines that come."""
+    lines: list[str] = []
+    for change in changes:
+        for sign, entry in (("-", change.before), ("+", change.after)):
+            if entry is not None:
+                lines += [f"{sign} {line}" for line in entry.split("\n")]
+    return "\n".join(lines)
