@@ -106,6 +106,8 @@ def _plan_one(entries: tuple[str, ...], edit: Edit) -> tuple[Change, ...] | Refu
 
 def apply(entries: tuple[str, ...], change: Change) -> tuple[str, ...]:
     """The list after one change. Raises `ValueError` if the change is of another list."""
+    if change.before is None and change.after is None:
+        return entries
     place = change.position
     head, rest = entries[:place], entries[place:]
     if len(head) != place or (change.operation != "add" and rest[:1] != (change.before,)):

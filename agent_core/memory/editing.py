@@ -3,15 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agent_core.ids import TurnId
 from agent_core.memory.changes import Edit, Refusal, plan_all
 from agent_core.memory.reconcile import Shelf, find_rows, record, replay_rows
 from agent_core.state import grounds, ledger, shares
 from agent_core.state.database import Connection
 from agent_core.state.ledger import Change, LedgerEntry, Origin
 from agent_core.state.shares import EVERYONE, Share
-
-_TURN = "turn:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +49,7 @@ def make(
     )
     if isinstance(planned, Refusal):
         return planned
-    origin = rest_on_turn(connection, origin)
+    origin = grounds.rest_on_turn(connection, origin)
     done: list[Done] = []
     made_so_far = 0
     for index, (edit, changes) in enumerate(zip(edits, planned, strict=True)):
@@ -67,14 +64,6 @@ def make(
         entries = replay_rows(find_rows(connection, shelf))
         done.append(Done(rows=tuple(rows), entries=entries))
     return tuple(done)
-
-
-def rest_on_turn(connection: Connection, origin: Origin) -> Origin:
-    """With the messages of people that a change made in a turn rests on."""
-    if not origin.actor.startswith(_TURN):
-        return origin
-    turn_id = TurnId(int(origin.actor.removeprefix(_TURN)))
-    return replace(origin, message_ids=grounds.list_said(connection, turn_id=turn_id))
 
 
 def _find_made(

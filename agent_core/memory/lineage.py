@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 from agent_core.ids import AccountId, PersonId, TurnId
 from agent_core.memory.changes import Edit, Refusal, plan
+from agent_core.memory.history import UNLINK, History
 from agent_core.state import ledger, turns
 from agent_core.state.database import Connection
 from agent_core.state.ledger import LedgerEntry, Target
 
-UNLINK = "unlink"
-"""The actor of what is done to memory when an account is split off."""
 _TURN = "turn:"
 
 
@@ -55,13 +54,14 @@ def find_first(connection: Connection, person_id: PersonId, row: LedgerEntry) ->
 def find_taken(connection: Connection, rows: Iterable[LedgerEntry]) -> set[int]:
     """The rows of other ledgers that were taken over into a list, and not given back since."""
     taken: set[int] = set()
-    standing: list[tuple[str, LedgerEntry]] = []
+    history = History([])
     for row in rows:
         if row.origin.actor == UNLINK and row.change.operation == "remove":
-            taken -= find_sources(connection, [standing[row.change.position][1]])
+            given_back = history.standing[row.change.position].made_by
+            taken -= find_sources(connection, [given_back] if given_back else [])
         else:
             taken |= find_sources(connection, [row])
-        _apply(standing, row)
+        history.follow(row)
     return taken
 
 
@@ -78,20 +78,12 @@ def find_sources(connection: Connection, rows: Iterable[LedgerEntry]) -> set[int
 
 
 def replay(rows: Iterable[LedgerEntry]) -> list[tuple[str, LedgerEntry]]:
-    """The entries that stand, each with the row that gave it its words.
-
-    The rows of `find_entries` fit each other: `find_list` has said so before.
-    """
-    standing: list[tuple[str, LedgerEntry]] = []
-    for row in rows:
-        _apply(standing, row)
-    return standing
-
-
-def _apply(standing: list[tuple[str, LedgerEntry]], row: LedgerEntry) -> None:
-    change = row.change
-    end = change.position + (change.operation != "add")
-    standing[change.position : end] = [] if change.after is None else [(change.after, row)]
+    """The entries that stand, each with the row that gave it its words. Raises `StoreDamaged`."""
+    return [
+        (life.words, life.made_by)
+        for life in History(rows).standing
+        if life.words is not None and life.made_by
+    ]
 
 
 def says(entries: tuple[str, ...], entry: str, target: Target) -> bool:

@@ -1,9 +1,11 @@
-"""A person's memory as a list to choose from: numbered for good, with who else may see what."""
+"""A memory as a list to choose from: numbered for good, with who else may see what, and why."""
 
+from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agent_core.errors import StoreDamaged
 from agent_core.ids import PersonId
+from agent_core.memory.history import History, Life
 from agent_core.state import ledger, shares
 from agent_core.state.database import Connection
 from agent_core.state.ledger import LedgerEntry, Target
@@ -16,8 +18,8 @@ class Listed:
     """One entry. `audiences` are those of its shares, none if it is private.
 
     `number` counts the person's changes up to the one that gave the entry its words. So it never
-    comes to mean another entry, whatever is added, changed or dropped between looking at the
-    list and choosing from it.
+    comes to mean another entry, whatever is added, changed, dropped or taken back between looking
+    at the list and choosing from it.
     """
 
     number: int
@@ -26,38 +28,57 @@ class Listed:
     audiences: tuple[str, ...]
 
 
-def list_entries(connection: Connection, *, person_id: PersonId) -> tuple[Listed, ...]:
-    """Both lists of a person, in the order of their files. Raises `StoreDamaged`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Register:
+    """Every change of both lists of somebody, by its number; see `Listed`."""
+
+    histories: Mapping[Target, History]
+    rows: tuple[LedgerEntry, ...]
+
+    def number_of(self, row: LedgerEntry) -> int:
+        """The number of a change."""
+        return bisect_left(self.rows, row.id, key=lambda one: one.id) + 1
+
+    def find(self, number: int) -> LedgerEntry | None:
+        """The change of a number."""
+        return self.rows[number - 1] if 1 <= number <= len(self.rows) else None
+
+    def life_of(self, row: LedgerEntry) -> Life:
+        """The entry that a change is about."""
+        life = self.histories[row.target].life_of(row.id)
+        if life is None:
+            raise AssertionError("a register holds its own rows only")
+        return life
+
+
+def open_register(connection: Connection, *, person_id: PersonId) -> Register:
+    """All changes of somebody's lists. Raises `StoreDamaged`."""
     rows = {
         target: ledger.find_entries(connection, person_id=person_id, target=target)
         for target in _TARGETS
     }
-    in_order = sorted(row.id for part in rows.values() for row in part)
-    numbers = {row_id: number for number, row_id in enumerate(in_order, start=1)}
-    shared = shares.list_of(connection, person_id=person_id)
-    return tuple(
-        Listed(
-            number=numbers[row_id],
-            target=target,
-            entry=entry,
-            audiences=tuple(
-                share.audience for share in shared if (share.target, share.entry) == (target, entry)
-            ),
-        )
-        for target in _TARGETS
-        for row_id, entry in _replay(rows[target])
+    return Register(
+        histories={target: History(part) for target, part in rows.items()},
+        rows=tuple(sorted((row for part in rows.values() for row in part), key=lambda row: row.id)),
     )
 
 
-def _replay(rows: list[LedgerEntry]) -> list[tuple[int, str]]:
-    """The entries as the rows leave them, each with the row that gave it its words."""
-    entries: list[tuple[int, str]] = []
-    for row in rows:
-        change = row.change
-        new = [] if change.after is None else [(row.id, change.after)]
-        width = 0 if change.operation == "add" else 1
-        place = change.position
-        if len(entries) < place + width:
-            raise StoreDamaged("rows are missing from the ledger")
-        entries[place : place + width] = new
-    return entries
+def list_entries(connection: Connection, *, person_id: PersonId) -> tuple[Listed, ...]:
+    """Both lists of a person, in the order of their files. Raises `StoreDamaged`."""
+    register = open_register(connection, person_id=person_id)
+    shared = shares.list_of(connection, person_id=person_id)
+    return tuple(
+        Listed(
+            number=register.number_of(life.made_by),
+            target=target,
+            entry=life.words,
+            audiences=tuple(
+                share.audience
+                for share in shared
+                if (share.target, share.entry) == (target, life.words)
+            ),
+        )
+        for target, history in register.histories.items()
+        for life in history.standing
+        if life.words is not None and life.made_by
+    )

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from agent_core.ids import PersonId
 from agent_core.memory import rewriting
+from agent_core.memory.history import UNLINK
 from agent_core.memory.lineage import (
-    UNLINK,
     Parting,
     came_by,
     find_first,

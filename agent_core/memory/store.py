@@ -11,7 +11,7 @@ from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from agent_core.ids import PersonId
-from agent_core.memory import editing, files
+from agent_core.memory import editing, files, undoing
 from agent_core.memory.changes import Edit, Refusal
 from agent_core.memory.editing import Done
 from agent_core.memory.entries import size
@@ -27,6 +27,7 @@ from agent_core.memory.reconcile import (
     leave,
     settle,
 )
+from agent_core.memory.undoing import Kept, Restored, Undone
 from agent_core.state.blocks import TEAM
 from agent_core.state.database import Connection, Database
 from agent_core.state.ledger import Origin, Projection, Target
@@ -171,6 +172,45 @@ class MemoryStore:
         async with self._lock(person_id):
             return (await self._settle(places, work, origin.now)).outcome
 
+    async def undo(
+        self,
+        person_id: PersonId,
+        slug: str,
+        row_id: int | None,
+        origin: Origin,
+        *,
+        kind: Kind = "human",
+    ) -> tuple[Undone, ...] | Kept:
+        """Take a row of the ledger back, or without one the newest stroke; see `undoing.undo`.
+
+        Durable and made once as `change_all`, and raises the same.
+        """
+        places = self._places(person_id, slug, kind)
+        work = partial(undoing.undo, row_id=row_id, origin=origin)
+        async with self._lock(person_id):
+            return (await self._settle(places, work, origin.now)).outcome
+
+    async def restore(
+        self,
+        person_id: PersonId,
+        slug: str,
+        moment: int,
+        origin: Origin,
+        *,
+        kind: Kind = "human",
+    ) -> Mapping[Target, Restored] | Kept:
+        """Lead all lists of a memory back to a moment; see `undoing.restore`.
+
+        Durable as `change_all`, and raises the same.
+        """
+        places = self._places(person_id, slug, kind)
+        work = partial(undoing.restore, moment=moment, origin=origin)
+        async with self._lock(person_id):
+            outcome = (await self._settle(places, work, origin.now)).outcome
+        if isinstance(outcome, Kept):
+            return outcome
+        return {shelf.target: restored for shelf, restored in outcome.items()}
+
     def is_at_work(self, person_id: PersonId) -> bool:
         """True while somebody reads or writes a memory's files. May be asked on any thread."""
         lock = self._locks.get(person_id)
@@ -194,6 +234,13 @@ class MemoryStore:
 
     def _shelf(self, person_id: PersonId, target: Target) -> Shelf:
         return Shelf(person_id=person_id, target=target, limit=self._limits.of(target))
+
+    def _places(self, person_id: PersonId, slug: str, kind: Kind) -> dict[Shelf, Path]:
+        """All lists of a memory, and their files."""
+        targets: tuple[Target, ...] = ("memory", "user") if kind == "human" else ("memory",)
+        return {
+            self._shelf(person_id, target): self._path(kind, slug, target) for target in targets
+        }
 
     def _path(self, kind: Kind, slug: str, target: Target) -> Path:
         if slug in ("", "..") or Path(slug).name != slug:

@@ -1,11 +1,14 @@
 """Queries over the messages that what was learned rests on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.state.database import Connection
+from agent_core.state.ledger import Origin
 from agent_core.transcript import Part, load_parts
+
+_TURN = "turn:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +21,14 @@ class Ground:
     text: str
     parts: tuple[Part, ...]
     created_at: int
+
+
+def rest_on_turn(connection: Connection, origin: Origin) -> Origin:
+    """With the messages of people that a change made in a turn rests on."""
+    if not origin.actor.startswith(_TURN):
+        return origin
+    turn_id = TurnId(int(origin.actor.removeprefix(_TURN)))
+    return replace(origin, message_ids=list_said(connection, turn_id=turn_id))
 
 
 def list_said(connection: Connection, *, turn_id: TurnId) -> tuple[MessageId, ...]:
