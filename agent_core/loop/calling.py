@@ -40,24 +40,32 @@ class Caller:
         self.is_thrifty = False
         """The last call went to the cheap model, because a ceiling is near."""
 
+    @property
+    def model(self) -> str:
+        """The model that the next call is made to, if no ceiling is near."""
+        return self._models[0]
+
+    async def draft(self, assignment: Assignment, messages: tuple[Message, ...]) -> ModelRequest:
+        """The request of a call with these messages. Raises `StoreError`."""
+        return ModelRequest(
+            model=self.model,
+            system=assignment.system,
+            tools=assignment.tools,
+            messages=messages,
+            max_output_tokens=self._equipment.course.max_output_tokens,
+            images=await self._equipment.show(messages),
+        )
+
     async def call(
-        self, assignment: Assignment, messages: tuple[Message, ...]
+        self, assignment: Assignment, drafted: ModelRequest
     ) -> AsyncGenerator[TextDelta | Broke | ModelAnswer, None]:
-        """Stream the answer to `messages`; it comes last.
+        """Stream the answer to a drafted request; it comes last.
 
         Raises any `ModelError`, `CeilingReached`, and `StoreError` where the store can't be read.
         """
         self._tries = 0
-        images = await self._equipment.show(messages)
         while True:
-            wish = ModelRequest(
-                model=self._models[0],
-                system=assignment.system,
-                tools=assignment.tools,
-                messages=messages,
-                max_output_tokens=self._equipment.course.max_output_tokens,
-                images=images,
-            )
+            wish = replace(drafted, model=self.model)
             reserved = await self._equipment.reserve(wish, cheap=self._cheap)
             request, self.is_thrifty = reserved.request, reserved.is_thrifty
             asked = self._equipment.fingerprints.take(

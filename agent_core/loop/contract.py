@@ -72,7 +72,8 @@ class Assignment:
     """One turn to run, or to go on with.
 
     `messages` is the transcript with what this turn has added so far; the last `own` of
-    them are the turn's. `outcomes` are results of the calls in the last message that an
+    them are the turn's, and `answers` those it gave before them, where the transcript was made
+    shorter. `outcomes` are results of the calls in the last message that an
     earlier process recorded, `begun` those it began and that have no outcome. Who asks, whose
     talk it is, and whose memory it may change: see `ToolContext`.
     """
@@ -90,6 +91,7 @@ class Assignment:
     turn_id: TurnId
     evidence: str
     own: int = 0
+    answers: tuple[str, ...] = ()
     prompt_hash: str = ""
     """Of the frozen prompt: what its calls are known by later; see `models.fingerprint`."""
 

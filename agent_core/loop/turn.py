@@ -6,16 +6,8 @@ from dataclasses import replace
 from functools import partial
 
 from agent_core.budget import Budget
-from agent_core.errors import (
-    CeilingReached,
-    ModelBusy,
-    ModelCut,
-    ModelDenied,
-    ModelError,
-    ModelOverflow,
-    ModelUnknown,
-)
-from agent_core.events import Ending, Event, Shut, TurnEnded
+from agent_core.errors import CeilingReached, ModelError, ModelOverflow
+from agent_core.events import Ending, Event, TurnEnded
 from agent_core.guardrails import Guardrails
 from agent_core.host import Host, Steer
 from agent_core.ids import CallId
@@ -30,30 +22,32 @@ from agent_core.loop.answers import (
 from agent_core.loop.calling import Broke, Caller
 from agent_core.loop.contract import Assignment, Equipment, Journal
 from agent_core.loop.display import Display, join_answers
+from agent_core.loop.endings import FLAWS, describe_shut, name_failure
+from agent_core.loop.fitting import Boundless, Space
 from agent_core.loop.wording import UNSURE, ask_for_answer, ask_for_summary
-from agent_core.models.contract import ModelAnswer, StopReason, TextDelta
+from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.tools.contract import ToolContext, ToolResult
 from agent_core.transcript import Message, ToolCallPart, ToolResultPart, mend, user_message
 
-_FAILURES: tuple[tuple[type[ModelError], str], ...] = (
-    (ModelBusy, "model_busy"),
-    (ModelCut, "model_cut"),
-    (ModelOverflow, "overflow"),
-    (ModelUnknown, "model_unknown"),
-    (ModelDenied, "model_denied"),
-    (ModelError, "model_rejected"),
-)
-_FLAWS: dict[StopReason, str] = {"length": "length", "unknown": "unknown_stop"}
-"""Why an answer may not be whole, as an ending's reason."""
+_MOST_REFUSALS = 3
+"""Of one call for its length, after each of which the talk is made shorter."""
 
 
 class Loop:
     """One turn of one conversation."""
 
     def __init__(
-        self, equipment: Equipment, *, journal: Journal, host: Host, budget: Budget
+        self,
+        equipment: Equipment,
+        *,
+        journal: Journal,
+        host: Host,
+        budget: Budget,
+        space: Space | None = None,
     ) -> None:
+        """Without a `space` no request is measured."""
         self._equipment = equipment
+        self._space: Space = space or Boundless()
         self._toolbox = equipment.toolbox
         self._journal = journal
         self._host = host
@@ -78,7 +72,8 @@ class Loop:
         """
         self._messages = list(assignment.messages)
         own = self._messages[-assignment.own :] if assignment.own else self._messages[-1:]
-        self._answers = [message.text for message in own if is_answer(message)]
+        answers = (message.text for message in own if is_answer(message))
+        self._answers = [*assignment.answers, *answers]
         self._display = Display(self._answers)
         last = own[-1]
         ended: TurnEnded | None = None
@@ -111,19 +106,18 @@ class Loop:
             return
         self._budget.take_step()
         try:
-            async with aclosing(self._stream(assignment, self._messages)) as events:
+            async with aclosing(self._stream(assignment)) as events:
                 async for event in events:
                     yield event
         except ModelError as error:
-            reason = next(word for kind, word in _FAILURES if isinstance(error, kind))
-            yield self._conclude("failed", reason, detail=str(error))
+            yield self._fail(error)
             return
         except CeilingReached as reached:
             yield self._shut(reached)
             return
         answer = self._take_answer()
         if answer.stop == "tools" and answer.message.calls:
-            answer = self._name_calls_apart(answer)
+            answer = self._name_calls_apart(assignment, answer)
             await self._record_answer(answer)
             self._display.outdate()
             async with aclosing(self._act(assignment, answer.message.calls)) as events:
@@ -135,13 +129,32 @@ class Loop:
                 yield ended
 
     async def _stream(
-        self, assignment: Assignment, messages: Sequence[Message]
+        self, assignment: Assignment, extra: Sequence[Message] = ()
     ) -> AsyncGenerator[Event, None]:
-        """Make one model call; the whole answer is left in `_answer`.
+        """Make one model call; the whole answer is left in `_answer`. A talk that is too long
+        for it is made shorter first. `extra` is put behind it, and not recorded.
 
         Raises `ModelError` and `CeilingReached`.
         """
-        async with aclosing(self._caller.call(assignment, tuple(messages))) as pieces:
+        refusal: ModelOverflow | None = None
+        for is_last in (*[False] * _MOST_REFUSALS, True):
+            request = await self._draft(assignment, extra, refusal)
+            try:
+                async with aclosing(self._call(assignment, request)) as events:
+                    async for event in events:
+                        yield event
+                return
+            except ModelOverflow as error:
+                if is_last or self._budget.exhausted() == "time":
+                    raise
+                refusal = error
+            for event in self._display.wipe():
+                yield event
+
+    async def _call(
+        self, assignment: Assignment, request: ModelRequest
+    ) -> AsyncGenerator[Event, None]:
+        async with aclosing(self._caller.call(assignment, request)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, TextDelta):
                     for event in self._display.grow(piece.text) if piece.text else ():
@@ -151,6 +164,30 @@ class Loop:
                         yield event
                 else:
                     self._answer = replace(piece, message=mend(piece.message))
+        answer = self._answer
+        assert answer is not None  # noqa: S101 - a call gives one or raises
+        if self._caller.model == request.model and not self._caller.is_thrifty:
+            self._space.learn(request.model, answer.usage)
+        if answer.stop == "overflow":
+            self._unpaid.append(self._take_answer())
+            raise ModelOverflow("The model's window was full before its answer was whole.")
+
+    async def _draft(
+        self, assignment: Assignment, extra: Sequence[Message], refusal: ModelOverflow | None
+    ) -> ModelRequest:
+        """The next request, of a transcript that is made shorter where it has to be.
+
+        `refusal` is how the last one was found too long; raised where that can't be helped.
+        """
+        request = await self._caller.draft(assignment, (*self._messages, *extra))
+        fitted = await self._space.fit(request, self._budget, is_refused=refusal is not None)
+        if fitted is None:
+            if refusal:
+                raise refusal
+            return request
+        self._remember_call_ids(assignment)
+        self._messages = list(fitted)
+        return await self._caller.draft(assignment, (*self._messages, *extra))
 
     def _take_answer(self) -> ModelAnswer:
         answer, self._answer = self._answer, None
@@ -176,12 +213,10 @@ class Loop:
             else:
                 self._unpaid.append(answer)
             return None
-        if answer.stop in ("refusal", "overflow"):
+        if answer.stop == "refusal":
             self._unpaid.append(answer)
-            if answer.stop == "refusal":
-                return self._conclude("refused", answer.refusal)
-            return self._conclude("failed", "overflow")
-        flaw = _FLAWS.get(answer.stop, "")
+            return self._conclude("refused", answer.refusal)
+        flaw = FLAWS.get(answer.stop, "")
         if shows_words(message.text):
             if await self._take_steers_after(answer):
                 return None
@@ -219,7 +254,7 @@ class Loop:
         reason = "no_progress" if self._circle else limit
         question = ask_for_summary(limit, self._circle)
         try:
-            async with aclosing(self._stream(assignment, [*self._messages, question])) as events:
+            async with aclosing(self._stream(assignment, [question])) as events:
                 async for event in events:
                     yield event
         except ModelError as error:
@@ -308,10 +343,16 @@ class Loop:
             evidence=assignment.evidence,
         )
 
-    def _name_calls_apart(self, answer: ModelAnswer) -> ModelAnswer:
+    def _name_calls_apart(self, assignment: Assignment, answer: ModelAnswer) -> ModelAnswer:
+        taken = self._remember_call_ids(assignment)
+        return replace(answer, message=name_calls_apart(answer.message, taken))
+
+    def _remember_call_ids(self, assignment: Assignment) -> set[CallId]:
+        """All ids that are taken, also of calls that are not shown any more."""
         if self._call_ids is None:
             self._call_ids = list_call_ids(self._messages)
-        return replace(answer, message=name_calls_apart(answer.message, self._call_ids))
+            self._call_ids.update(assignment.outcomes, assignment.begun)
+        return self._call_ids
 
     async def _record_answer(self, answer: ModelAnswer) -> None:
         await self._journal.record_answer(answer)
@@ -335,12 +376,10 @@ class Loop:
             ending=ending, text=text, reason=reason, detail=detail, is_thrifty=is_thrifty
         )
 
+    def _fail(self, error: ModelError) -> TurnEnded:
+        return self._conclude("failed", name_failure(error), detail=str(error))
+
     def _shut(self, reached: CeilingReached) -> TurnEnded:
         """The end of a turn that a ceiling of the day has no room for any more."""
-        ceiling = Shut(
-            whose=reached.whose,
-            unit=reached.unit,
-            limit=reached.limit,
-            opens_at=reached.opens_at,
-        )
-        return replace(self._conclude("exhausted", "ceiling", detail=str(reached)), shut=ceiling)
+        ended = self._conclude("exhausted", "ceiling", detail=str(reached))
+        return replace(ended, shut=describe_shut(reached))

@@ -121,6 +121,28 @@ def move(connection: Connection, *, session_ids: Iterable[SessionId], person_id:
     )
 
 
+def sum_up_ground(connection: Connection, *, session_id: SessionId) -> tuple[int, int, int]:
+    """What tells whether a fold may still be made of what was read of a session: its newest
+    message, the sum of all checksums, and its newest fold.
+    """
+    newest, total = connection.execute(
+        "SELECT COALESCE(MAX(id), 0), COALESCE(SUM(checksum), 0) FROM messages"
+        " WHERE session_id = :session_id",
+        {"session_id": session_id},
+    ).fetchone()
+    row = connection.execute(
+        "SELECT MAX(id) FROM folds WHERE session_id = :session_id", {"session_id": session_id}
+    ).fetchone()
+    return newest, total, row[0] or 0
+
+
+def drop_prompt(connection: Connection, *, session_id: SessionId) -> None:
+    """The next turn of a session takes its prompt afresh."""
+    connection.execute(
+        "UPDATE sessions SET prompt_hash = NULL WHERE id = :session_id", {"session_id": session_id}
+    )
+
+
 _Row = tuple[int, int | None, int, int, int, str, str, FoldReason, int, int, int, int]
 
 

@@ -7,6 +7,7 @@ from agent_core.budget import Budget, Limits
 from agent_core.events import Event, TextGrew, TextReset, TurnEnded
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.loop.contract import Assignment, Course, Equipment, show_nothing
+from agent_core.loop.fitting import Boundless, Space
 from agent_core.loop.reserving import Reserve, reserve_nothing
 from agent_core.loop.turn import Loop
 from agent_core.models.contract import Usage
@@ -46,6 +47,7 @@ class Rig:
         self.course = course or Course(model="fake-1")
         self.show = show_nothing
         self.reserve: Reserve = reserve_nothing
+        self.space: Space = Boundless()
         self.wait: Callable[[float], Awaitable[None]] = self._pass
 
     async def _pass(self, seconds: float) -> None:
@@ -63,7 +65,13 @@ class Rig:
             show=self.show,
             reserve=self.reserve,
         )
-        return Loop(equipment, journal=self.journal, host=self.host, budget=self.budget)
+        return Loop(
+            equipment,
+            journal=self.journal,
+            host=self.host,
+            budget=self.budget,
+            space=self.space,
+        )
 
     def assignment(
         self,

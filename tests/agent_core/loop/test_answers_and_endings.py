@@ -128,7 +128,9 @@ async def test_a_refusal_is_told_with_its_category_and_leaves_no_words() -> None
 
 async def test_a_window_that_filled_up_while_answering_is_a_failure() -> None:
     rig = Rig(say("and then", stop="overflow"))
-    assert await rig.end() == TurnEnded(ending="failed", text="", reason="overflow")
+    ended = await rig.end()
+    assert (ended.ending, ended.text, ended.reason) == ("failed", "", "overflow")
+    assert len(rig.journal.unpaid) == 1
 
 
 async def test_an_unknown_stop_with_words_is_an_answer_with_a_reason() -> None:

@@ -1,0 +1,233 @@
+"""Makes a talk shorter for its next calls: plans, has it summed up, and writes down the fold."""
+
+import logging
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+from agent_core.compaction.measuring import Measures
+from agent_core.compaction.plan import Plan, Planner, Room
+from agent_core.compaction.summaries import Order, Summaries
+from agent_core.compaction.view import show, view
+from agent_core.errors import CeilingReached, ModelError
+from agent_core.ids import MessageId, PersonId, SessionId, TurnId
+from agent_core.models.estimate import estimate_messages
+from agent_core.state import folds, messages, usage
+from agent_core.state.database import Connection, Database
+from agent_core.state.folds import Fold, FoldReason, NewFold
+from agent_core.state.messages import StoredMessage
+from agent_core.state.usage import Spent
+from agent_core.transcript import Message
+
+_TARGET_PERCENT, _ROOF_PERCENT = 50, 90
+"""Of the threshold: what a fold aims at, and what has to do."""
+_MOST_SUMMARY = 2_500
+_SUMMARY_SHARE = 8
+"""A summary takes an eighth of the threshold, and no more tokens than that."""
+_BLOCK = 100
+"""Tokens of the block around a summary."""
+_LEAST_GAIN = 0.03
+
+_log = logging.getLogger(__name__)
+
+_Ground = tuple[int, int, int]
+
+Pinned = Callable[[Sequence[StoredMessage]], Collection[MessageId]]
+"""Which messages of a transcript are never folded, whatever they are."""
+
+
+def pin_nothing(stored: Sequence[StoredMessage]) -> Collection[MessageId]:
+    """Nothing is kept besides the first request and the newest turns."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Talk:
+    """The session that is made shorter, whose it is, who pays, and the turn that runs in it."""
+
+    session_id: SessionId
+    owner_id: PersonId
+    payer_id: PersonId
+    turn_id: TurnId | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """Why a request has to become shorter, and how much of it there is.
+
+    `tokens` is how long it is, `estimated` the same by the plain estimate, and `threshold`
+    what it should be below. `shown` are the keys of pictures in it.
+    """
+
+    reason: FoldReason
+    tokens: int
+    estimated: int
+    threshold: int
+    shown: Collection[str] = ()
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folded:
+    """The fold that now counts, what calls see under it, and what making it took."""
+
+    fold: Fold
+    messages: tuple[Message, ...]
+    paid: tuple[Spent, ...]
+
+
+class Folding:
+    """Folds the talks of a house."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        summaries: Summaries,
+        measures: Measures,
+        now: Callable[[], int],
+        pinned: Pinned = pin_nothing,
+    ) -> None:
+        self._database = database
+        self._summaries = summaries
+        self.measures = measures
+        self._now = now
+        self._pinned = pinned
+
+    async def fold(self, talk: Talk, need: Need) -> Folded | None:
+        """Fold as much as is needed; None where nothing is gained, and then nothing changes.
+
+        Where no summary is to be had, outputs of tools are shortened, if that gains anything.
+        Raises `StoreError`.
+        """
+        stored, former, ground = await self._database.read(lambda c: _look(c, talk))
+        sizes = _Sizes(need, view(stored, [former] if former else []))
+        planner = Planner(
+            stored,
+            former,
+            sizes.room(),
+            turn_id=talk.turn_id,
+            pinned=self._pinned(stored),
+        )
+        plan = planner.fold_most() if need.reason == "asked" else planner.choose()
+        summary = former.summary if former else ""
+        paid: list[Spent] = []
+        if plan and plan.told:
+            told = await self._sum_up(plan, summary, talk, need, paid)
+            plan, summary = (plan, told) if told else (planner.shorten_only(), summary)
+        made = self._draw_up(plan, summary, stored, talk, sizes) if plan else None
+        fold = await self._write(talk, made, ground, paid)
+        if fold is None:
+            return None
+        _log.info(
+            "session %d: %d tokens became %d (%s)",
+            talk.session_id,
+            fold.tokens_before,
+            fold.tokens_after,
+            fold.reason,
+        )
+        return Folded(fold=fold, messages=show(stored, fold), paid=tuple(paid))
+
+    async def _sum_up(
+        self, plan: Plan, earlier: str, talk: Talk, need: Need, paid: list[Spent]
+    ) -> str:
+        """What a plan folds, in words; empty where no model gives any."""
+        order = Order(
+            messages=tuple(one.message for one in plan.told),
+            earlier=earlier,
+            tokens=_summary_tokens(need),
+            payer_id=talk.payer_id,
+            hint=need.hint,
+        )
+        try:
+            return await self._summaries.give(order, paid)
+        except (ModelError, CeilingReached, TimeoutError) as error:
+            _log.warning("session %d is not summed up: %r", talk.session_id, error)
+            return ""
+
+    def _draw_up(
+        self, plan: Plan, summary: str, stored: list[StoredMessage], talk: Talk, sizes: "_Sizes"
+    ) -> NewFold | None:
+        """The fold of a plan; None if it gains too little to be worth it."""
+        fold = NewFold(
+            turn_id=talk.turn_id,
+            made_after=stored[-1].id,
+            shortened_to=plan.shortened_to,
+            folded_to=plan.folded_to,
+            kept=plan.kept,
+            summary=summary,
+            reason=sizes.need.reason,
+            tokens_before=sizes.need.tokens,
+            tokens_after=0,
+            created_at=self._now(),
+        )
+        after = sizes.of(show(stored, fold))
+        if after > sizes.need.tokens * (1 - _LEAST_GAIN):
+            return None
+        return replace(fold, tokens_after=after)
+
+    async def _write(
+        self,
+        talk: Talk,
+        made: NewFold | None,
+        ground: _Ground,
+        paid: list[Spent],
+    ) -> Fold | None:
+        """Write down a fold, unless its talk went on meanwhile, and what making it cost."""
+        if made is None and not paid:
+            return None
+        now = self._now()
+
+        def work(connection: Connection) -> Fold | None:
+            for spent in paid:
+                usage.insert(
+                    connection, spent, person_id=talk.payer_id, turn_id=talk.turn_id, now=now
+                )
+            if made is None:
+                return None
+            if folds.sum_up_ground(connection, session_id=talk.session_id) != ground:
+                return None
+            if talk.turn_id is None:  # a turn that is being prepared is prepared anew then
+                folds.drop_prompt(connection, session_id=talk.session_id)
+            return folds.insert(
+                connection, made, session_id=talk.session_id, person_id=talk.owner_id
+            )
+
+        return await self._database.write("folds.make", work)
+
+
+class _Sizes:
+    """Tokens of what is shown, learned from how long the whole request is."""
+
+    def __init__(self, need: Need, shown_now: Sequence[Message]) -> None:
+        self.need = need
+        self._scale = need.tokens / max(need.estimated, 1)
+        talk = self._scale * estimate_messages(shown_now, need.shown)
+        self._fixed = max(need.tokens - talk, 0.0)
+
+    def of(self, shown: Sequence[Message]) -> int:
+        """The whole request with these messages instead."""
+        return int(self._fixed + self._scale * estimate_messages(shown, self.need.shown))
+
+    def room(self) -> Room:
+        """What a plan has to keep to."""
+        return Room(
+            fixed=self._fixed,
+            scale=self._scale,
+            target=self.need.threshold * _TARGET_PERCENT / 100,
+            roof=self.need.threshold * _ROOF_PERCENT / 100,
+            summary=self._scale * (_summary_tokens(self.need) + _BLOCK),
+            shown=self.need.shown,
+        )
+
+
+def _summary_tokens(need: Need) -> int:
+    return min(_MOST_SUMMARY, need.threshold // _SUMMARY_SHARE)
+
+
+def _look(connection: Connection, talk: Talk) -> tuple[list[StoredMessage], Fold | None, _Ground]:
+    session_id, person_id = talk.session_id, talk.owner_id
+    return (
+        messages.list_session(connection, session_id=session_id, person_id=person_id),
+        folds.find_newest(connection, session_id=session_id, person_id=person_id),
+        folds.sum_up_ground(connection, session_id=session_id),
+    )
