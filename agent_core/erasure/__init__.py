@@ -1,0 +1,1 @@
+"""Forgetting and erasing: what a person wants gone is in no table and no file afterwards."""

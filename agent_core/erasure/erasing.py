@@ -1,0 +1,310 @@
+"""Erases a person: decided in one transaction, gone on with after a crash until nothing is left."""
+
+import asyncio
+import json
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+
+from agent_core.erasure import burying, scrub
+from agent_core.erasure.forgetting import StillAtWork, empty_unheld
+from agent_core.erasure.wanted import plain
+from agent_core.ids import InboxId, MessageId, PersonId, PromptHash, SessionId
+from agent_core.memory.store import MemoryStore
+from agent_core.state import (
+    archive,
+    audit,
+    erasing,
+    joining,
+    ledger,
+    meta,
+    redacting,
+    traces,
+)
+from agent_core.state.audit import Deed
+from agent_core.state.database import Connection, Database
+from agent_core.state.redacting import ERASED
+from agent_core.state.traces import Whose
+from agent_core.transcript import ImagePart, Message, dump_parts, load_parts
+
+_MARK = "erase:"
+"""The keys in `meta` that stand while somebody is being erased."""
+_PIECE = 100
+"""Rows of one transaction."""
+_OPEN = ("received", "claimed")
+_BLOCK = "block-"
+
+
+class LastOwner(Exception):
+    """The house would have no owner any more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """What has to be known to go on with an erasure; itself gone when that is done."""
+
+    person_ids: tuple[PersonId, ...]
+    accounts: tuple[tuple[str, str], ...]
+    chats: tuple[tuple[str, str], ...]
+    folders: tuple[str, ...]
+    """Below the folder of memories."""
+
+    @property
+    def whose(self) -> Whose:
+        """By what their rows are known."""
+        return Whose(person_ids=self.person_ids, accounts=self.accounts, chats=self.chats)
+
+
+class Erasing:
+    """Erases people. `folder` holds the memories; `is_alone` says of a chat that it is direct."""
+
+    def __init__(
+        self,
+        database: Database,
+        memory: MemoryStore,
+        folder: Path,
+        is_alone: Callable[[str], bool],
+    ) -> None:
+        self._database = database
+        self._memory = memory
+        self._folder = folder
+        self._is_alone = is_alone
+
+    async def begin(self, person_id: PersonId, *, now: int) -> None:
+        """Let a person be nobody from now on; what is left of them is owed to `go_on`.
+
+        Whoever keeps people, talks or prompts at hand has to read them afresh after it. Raises
+        `StillAtWork`, `LastOwner`, `StoreError`.
+        """
+
+        def look(connection: Connection) -> tuple[Whose, list[tuple[PersonId, str]], list[str]]:
+            whose = traces.find_whose(connection, person_id=person_id, is_alone=self._is_alone)
+            blocks = erasing.list_lone_blocks(connection, whose=whose)
+            return whose, blocks, erasing.list_slugs(connection, whose=whose)
+
+        whose, blocks, slugs = await self._database.browse(look)
+        if await self._database.browse(partial(_is_addressed, whose=whose)):
+            raise StillAtWork
+        folders = [f"people/{slug}" for slug in slugs]
+        folders += [f"blocks/{slug.removeprefix(_BLOCK)}" for _, slug in blocks]
+        mark = Mark(
+            person_ids=whose.person_ids,
+            accounts=whose.accounts,
+            chats=whose.chats,
+            folders=tuple(folders),
+        )
+        lone = [block_id for block_id, _ in blocks]
+        work = partial(self._decide, mark=mark, blocks=lone, now=now)
+        await self._database.write("erase.begin", work)
+
+    def _decide(
+        self, connection: Connection, mark: Mark, blocks: Sequence[PersonId], now: int
+    ) -> None:
+        """The transaction after which there is no such person."""
+        whose = mark.whose
+        known = traces.list_accounts(connection, person_ids=whose.person_ids)
+        is_busy = any(
+            joining.has_running(connection, person_id=one) or self._memory.is_at_work(one)
+            for one in whose.person_ids
+        )
+        if is_busy or known != mark.accounts or _is_gone(connection, whose):
+            raise StillAtWork
+        if erasing.has_on_its_way(connection, whose=whose):
+            raise StillAtWork
+        heir = erasing.find_heir(connection, whose=whose)
+        if heir is None:
+            raise LastOwner
+        key = f"{_MARK}{whose.person_ids[0]}"
+        meta.put(connection, key=key, value=json.dumps(asdict(mark)))
+        for block_id in blocks:
+            erasing.drop_block(connection, person_id=block_id)
+        erasing.hand_over(connection, whose=whose, to=heir)
+        erasing.leave_no_wish(connection, whose=whose)
+        erasing.leave_no_job(connection, whose=whose)
+        erasing.leave_no_name(connection, person_ids=whose.person_ids)
+        deed = Deed(person_id=None, actor="house", action="erase", detail="", created_at=now)
+        audit.note(connection, deed)
+        scrub.owe(connection)
+
+    async def go_on(self, now: int) -> int:
+        """Do what is owed of all erasures that were begun; how many are done now.
+
+        Raises `StoreError`, and `OSError` if a folder can't be removed; then it is still owed.
+        """
+        marks = await self._database.read(lambda c: meta.list_under(c, prefix=_MARK))
+        for key, text in marks.items():
+            mark = _read(text)
+            await self._leave_nothing(mark, now)
+            await self._remove_folders(mark)
+            await self._database.write("erase.done", partial(_finish, mark=mark, key=key))
+        return len(marks)
+
+    async def _leave_nothing(self, mark: Mark, now: int) -> None:
+        whose = mark.whose
+        keys = set(await self._database.browse(partial(erasing.list_given, whose=whose)))
+        keys |= await self._empty_talks(whose)
+        keys |= await self._empty_turns_elsewhere(whose, now)
+        keys |= await self._drop_rows(whose)
+        await self._database.write("erase.steps", partial(erasing.leave_no_step, whose=whose))
+        await self._drop_prompts(whose)
+        await empty_unheld(self._database, keys)
+
+    async def _empty_talks(self, whose: Whose) -> set[str]:
+        """Delete their own talks, message by message; the files that came with them."""
+        keys: set[str] = set()
+        list_sessions = partial(erasing.list_sessions, whose=whose)
+        for session_id in await self._database.browse(list_sessions):
+            work = partial(_empty_session, session_id=session_id)
+            while (found := await self._database.write("erase.messages", work)) is not None:
+                keys |= found
+        return keys
+
+    async def _empty_turns_elsewhere(self, whose: Whose, now: int) -> set[str]:
+        """Their turns in talks that a room shares lose all words."""
+        find = partial(erasing.list_said_elsewhere, whose=whose)
+        said = await self._database.browse(find)
+        keys: set[str] = set()
+        for start in range(0, len(said), _PIECE):
+            work = partial(_bury, said=said[start : start + _PIECE], now=now)
+            keys |= await self._database.write("erase.turns", work)
+        changes = await self._database.browse(
+            lambda c: list(traces.walk_foreign_changes(c, whose=whose))
+        )
+        await self._database.write("erase.evidence", partial(_drop_evidence, changes=changes))
+        return keys
+
+    async def _drop_rows(self, whose: Whose) -> set[str]:
+        """Events, messages to them, questions, work owed, and their archive."""
+        events = await self._database.browse(partial(_list_events, whose=whose))
+        sent = await self._database.browse(lambda c: list(traces.walk_sent(c, whose=whose)))
+        asked = await self._database.browse(
+            lambda c: [row[0] for row in traces.walk_questions(c, whose=whose)]
+        )
+        owed = await self._database.browse(lambda c: list(traces.walk_debts(c, whose=whose)))
+        kept = await self._database.browse(lambda c: list(traces.walk_archive(c, whose=whose)))
+
+        def work(connection: Connection) -> None:
+            for inbox_id in events:
+                redacting.drop_event(connection, inbox_id=inbox_id)
+            erasing.delete_questions(connection, question_ids=asked)
+            erasing.delete_sent(connection, outbox_ids=[row.id for row in sent])
+            erasing.delete_rows(
+                connection,
+                tasks=[row_id for table, row_id, _ in owed if table == "tasks"],
+                mirrored=[row_id for table, row_id, _ in owed if table == "mirror"],
+            )
+            for person_id, archive_id, _ in kept:
+                entry = archive.find(connection, person_id=person_id, archive_id=archive_id)
+                if entry:
+                    archive.delete(connection, person_id=person_id, entry=entry)
+
+        await self._database.write("erase.rows", work)
+        return {row.file_key for row in sent if row.file_key}
+
+    async def _drop_prompts(self, whose: Whose) -> None:
+        def find(connection: Connection) -> list[PromptHash]:
+            foreign = traces.list_foreign_prompts(connection, whose=whose)
+            mine = traces.walk_prompts(connection, whose=whose)
+            return [prompt_hash for prompt_hash, _ in mine if prompt_hash not in foreign]
+
+        found = await self._database.browse(find)
+
+        def work(connection: Connection) -> None:
+            for prompt_hash in found:
+                redacting.drop_prompt(connection, prompt_hash=prompt_hash)
+
+        await self._database.write("erase.prompts", work)
+
+    async def _remove_folders(self, mark: Mark) -> None:
+        for name in mark.folders:
+            await asyncio.to_thread(_remove, self._folder / name)
+
+
+def _read(text: str) -> Mark:
+    fields = json.loads(text)
+    return Mark(
+        person_ids=tuple(fields["person_ids"]),
+        accounts=tuple((platform, user_id) for platform, user_id in fields["accounts"]),
+        chats=tuple((platform, chat) for platform, chat in fields["chats"]),
+        folders=tuple(fields["folders"]),
+    )
+
+
+def _finish(connection: Connection, mark: Mark, key: str) -> None:
+    """Only numbers are left now."""
+    whose = mark.whose
+    erasing.leave_no_talk(connection, whose=whose)
+    erasing.forget_answers(connection, whose=whose)
+    erasing.leave_no_deed(connection, whose=whose)
+    meta.drop(connection, key=key)
+    scrub.owe(connection)
+
+
+def _is_gone(connection: Connection, whose: Whose) -> bool:
+    return any(erasing.is_erased(connection, person_id=one) for one in whose.person_ids)
+
+
+def _list_events(connection: Connection, whose: Whose) -> list[InboxId]:
+    """The events of their turns, and those that name an account of theirs."""
+    return [row_id for row_id, _ in _list_named(connection, whose)]
+
+
+def _is_addressed(connection: Connection, whose: Whose) -> bool:
+    """True while an event of theirs, or about them, is still to be worked on."""
+    return any(state in _OPEN for _, state in _list_named(connection, whose))
+
+
+def _list_named(connection: Connection, whose: Whose) -> list[tuple[InboxId, str]]:
+    """(id, state) of the events of their turns, and of all that name an account of theirs."""
+    names = "|".join(re.escape(user_id) for _, user_id in whose.accounts)
+    is_named = re.compile(rf"(?<!\w)(?:{names})(?!\w)") if names else None
+    mine = set(traces.list_events_of_turns(connection, whose=whose))
+    return [
+        (row_id, state)
+        for row_id, state, payload in traces.walk_events(connection, whose=whose)
+        if row_id in mine or (is_named and is_named.search(plain(payload)))
+    ]
+
+
+def _empty_session(connection: Connection, session_id: SessionId) -> set[str] | None:
+    """Delete the next messages of a session; the files that came with them, None at the end."""
+    found = erasing.list_messages(connection, session_id=session_id, limit=_PIECE)
+    if not found:
+        return None
+    redacting.delete_messages(connection, message_ids=[message_id for message_id, _ in found])
+    return {key for _, parts in found for key in _list_keys(parts)}
+
+
+def _bury(
+    connection: Connection, said: Sequence[tuple[MessageId, SessionId]], now: int
+) -> set[str]:
+    keys: set[str] = set()
+    for message_id, session_id in said:
+        row = redacting.read_message(connection, message_id=message_id)
+        if row is None:
+            continue
+        keys |= _list_keys(row[1])
+        message = Message(role=row[0], parts=load_parts(row[1]))
+        parts = dump_parts(burying.bury(message, ERASED))
+        redacting.bury_message(connection, message_id=message_id, parts=parts, now=now)
+        redacting.drop_title(connection, session_id=session_id)
+        redacting.unfold(connection, session_id=session_id)
+    return keys
+
+
+def _drop_evidence(connection: Connection, changes: Sequence[tuple[int, str]]) -> None:
+    for row_id, evidence in changes:
+        ledger.redact(connection, entry_id=row_id, is_wanted=evidence.__eq__, mark=ERASED)
+
+
+def _list_keys(parts: str) -> set[str]:
+    return {part.file_key for part in load_parts(parts) if isinstance(part, ImagePart)}
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder of memory with all that lies in it. Raises `OSError`."""
+    if folder.is_dir() and not folder.is_symlink():
+        shutil.rmtree(folder)

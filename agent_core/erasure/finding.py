@@ -1,0 +1,122 @@
+"""Looks through all that is a person's for the words that they want gone; reads only."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agent_core.erasure.wanted import Wanted
+from agent_core.ids import (
+    ArchiveId,
+    InboxId,
+    MessageId,
+    OutboxId,
+    PersonId,
+    PromptHash,
+    QuestionId,
+    SessionId,
+)
+from agent_core.state import traces
+from agent_core.state.database import Connection
+from agent_core.state.traces import Whose
+from agent_core.transcript import load_parts
+
+Task = tuple[str, int]
+"""A table of work owed, and a row of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The rows that hold the words, by their numbers; nothing of the words themselves.
+
+    `keys` are files that may be referred to from elsewhere.
+    """
+
+    archive: tuple[tuple[PersonId, ArchiveId], ...] = ()
+    changes: tuple[int, ...] = ()
+    prompts: tuple[PromptHash, ...] = ()
+    messages: tuple[MessageId, ...] = ()
+    titles: tuple[SessionId, ...] = ()
+    folds: tuple[SessionId, ...] = ()
+    steps: tuple[int, ...] = ()
+    events: tuple[InboxId, ...] = ()
+    sent: tuple[OutboxId, ...] = ()
+    questions: tuple[QuestionId, ...] = ()
+    given: tuple[int, ...] = ()
+    tasks: tuple[Task, ...] = ()
+    keys: tuple[str, ...] = ()
+
+
+def find_in_memory(connection: Connection, whose: Whose, wanted: Wanted) -> Found:
+    """What of memory holds the words, also in what was changed since, and prompts show."""
+    foreign = traces.list_foreign_prompts(connection, whose=whose)
+    return Found(
+        archive=tuple(
+            (person_id, archive_id)
+            for person_id, archive_id, words in traces.walk_archive(connection, whose=whose)
+            if wanted.is_in(words)
+        ),
+        changes=tuple(
+            row_id
+            for row_id, words in traces.walk_changes(connection, whose=whose)
+            if wanted.is_in(words)
+        ),
+        prompts=tuple(
+            prompt_hash
+            for prompt_hash, words in traces.walk_prompts(connection, whose=whose)
+            if wanted.is_in(words) and prompt_hash not in foreign
+        ),
+    )
+
+
+def find_in_talks(connection: Connection, whose: Whose, wanted: Wanted) -> Found:
+    """What of talks holds the words, and of all that is left of them anywhere."""
+    sent = list(traces.walk_sent(connection, whose=whose))
+    given = list(_find_given(connection, whose, wanted))
+    exports = {row.file_key for row in sent if row.file_key and row.turn_id is None}
+    return Found(
+        messages=tuple(find_messages(connection, whose, wanted)),
+        titles=_sessions(traces.walk_titles(connection, whose=whose), wanted),
+        folds=_sessions(traces.walk_folds(connection, whose=whose), wanted),
+        steps=tuple(
+            row_id
+            for row_id, outcome in traces.walk_steps(connection, whose=whose)
+            if wanted.is_in_json(outcome)
+        ),
+        events=tuple(
+            row_id
+            for row_id, _, payload in traces.walk_events(connection, whose=whose)
+            if wanted.is_in_json(payload)
+        ),
+        # What was exported holds everything.
+        sent=tuple(
+            row.id for row in sent if row.file_key in exports or wanted.is_in_json(row.words)
+        ),
+        questions=tuple(
+            row_id
+            for row_id, _, words in traces.walk_questions(connection, whose=whose)
+            if wanted.is_in_json(words)
+        ),
+        given=tuple(row_id for row_id, _ in given),
+        tasks=tuple(
+            (table, row_id)
+            for table, row_id, payload in traces.walk_debts(connection, whose=whose)
+            if wanted.is_in_json(payload)
+        ),
+        keys=tuple(dict.fromkeys([*(key for _, key in given), *(key for key in exports if key)])),
+    )
+
+
+def find_messages(connection: Connection, whose: Whose, wanted: Wanted) -> Iterator[MessageId]:
+    """The messages with the words in them, in the order of talks."""
+    for message_id, _, parts in traces.walk_messages(connection, whose=whose):
+        if any(map(wanted.is_in_part, load_parts(parts))):
+            yield message_id
+
+
+def _find_given(connection: Connection, whose: Whose, wanted: Wanted) -> Iterator[tuple[int, str]]:
+    for row_id, key, name, data in traces.walk_given(connection, whose=whose):
+        if wanted.is_in(name) or wanted.is_in_bytes(data):
+            yield row_id, key
+
+
+def _sessions(rows: Iterator[tuple[SessionId, str]], wanted: Wanted) -> tuple[SessionId, ...]:
+    return tuple({session_id for session_id, words in rows if wanted.is_in(words)})

@@ -1,0 +1,275 @@
+"""Takes words out of everything that is a person's, at their wish; may be done again."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+from agent_core.erasure import burying, finding, scrub
+from agent_core.erasure.finding import Found
+from agent_core.erasure.wanted import Wanted
+from agent_core.ids import MessageId, PersonId
+from agent_core.memory.changes import Edit
+from agent_core.memory.store import MemoryStore
+from agent_core.state import archive, joining, ledger, people, redacting, traces
+from agent_core.state.database import Connection, Database
+from agent_core.state.ledger import Origin, Target
+from agent_core.state.people import Person
+from agent_core.state.redacting import FORGOTTEN
+from agent_core.state.traces import Whose
+from agent_core.transcript import ImagePart, Message, dump_parts, load_parts
+
+_PIECE = 100
+"""Rows of one transaction, so that nobody waits behind it for more than some milliseconds."""
+_ROUNDS = 3
+_SHOWN = 5
+"""Lines that a person is shown of what holds the words."""
+_LONGEST = 120
+"""Characters of such a line."""
+
+T = TypeVar("T")
+
+
+class StillAtWork(Exception):
+    """Something of the person's is under way: it can be done in a moment, not now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """An entry of one of a person's lists that holds the words."""
+
+    person_id: PersonId
+    slug: str
+    target: Target
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """What would be forgotten: how much, and a few lines of it."""
+
+    entries: int
+    messages: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """What was forgotten."""
+
+    entries: int
+    messages: int
+
+
+class Forgetting:
+    """Forgets words. `is_alone` says of a chat that nobody but its person reads along."""
+
+    def __init__(
+        self, database: Database, memory: MemoryStore, is_alone: Callable[[str], bool]
+    ) -> None:
+        self._database = database
+        self._memory = memory
+        self._is_alone = is_alone
+
+    async def look(self, person: Person, wanted: Wanted, now: int) -> Preview:
+        """What holds the words. Raises `StoreError`."""
+        whose = await self._whose(person.id)
+        entries = await self._list_entries(whose, wanted, now)
+
+        def search(connection: Connection) -> tuple[list[str], list[MessageId], list[str]]:
+            kept = [
+                words
+                for _, _, words in traces.walk_archive(connection, whose=whose)
+                if wanted.is_in(words)
+            ]
+            held = list(finding.find_messages(connection, whose, wanted))
+            return kept, held, list(_read_lines(connection, held[-_SHOWN:]))
+
+        kept, held, said = await self._database.browse(search)
+        lines = [entry.text for entry in entries] + kept
+        return Preview(
+            entries=len(lines),
+            messages=len(held),
+            lines=tuple(map(_shorten, [*lines[:_SHOWN], *said])),
+        )
+
+    async def forget(
+        self, person_id: PersonId, wanted: Wanted, *, has_messages: bool, now: int
+    ) -> Forgotten:
+        """Take the words out of memory and, if wanted, of talks, and of all that is left of them.
+
+        What was begun stands even if it is cut off, and may be begun again. Nothing is left
+        for `scrub` to be forgotten. Raises `StoreError`, `OSError` if a file of memory can't be
+        read, and `StillAtWork`.
+        """
+        whose = await self._whose(person_id)
+        if await self._database.read(lambda c: _is_at_work(c, whose)):
+            raise StillAtWork
+        entries = await self._drop_entries(whose, wanted, now)
+        buried = 0
+        traced = Found()
+        for _ in range(_ROUNDS):
+            kept = partial(finding.find_in_memory, whose=whose, wanted=wanted)
+            found = await self._database.browse(kept)
+            entries += len(found.archive)
+            await self._take_out_of_memory(whose, wanted, found, now)
+            if has_messages:
+                said = partial(finding.find_in_talks, whose=whose, wanted=wanted)
+                traced = await self._database.browse(said)
+                await self._take_out_of_talks(traced, now)
+                buried += len(traced.messages)
+            if found == traced == Found():
+                break
+        return Forgotten(entries=entries, messages=buried)
+
+    async def _whose(self, person_id: PersonId) -> Whose:
+        return await self._database.browse(
+            lambda c: traces.find_whose(c, person_id=person_id, is_alone=self._is_alone)
+        )
+
+    async def _list_entries(self, whose: Whose, wanted: Wanted, now: int) -> list[Entry]:
+        """The entries of both lists that stand and hold the words."""
+        found: list[Entry] = []
+        for person_id in whose.person_ids:
+            somebody = await self._database.read(partial(people.find, person_id=person_id))
+            if somebody is None:
+                continue
+            seen = await self._memory.snapshot(somebody.id, somebody.slug, now)
+            lists: tuple[tuple[Target, tuple[str, ...]], ...] = (
+                ("memory", seen.memory),
+                ("user", seen.user),
+            )
+            found += [
+                Entry(person_id=somebody.id, slug=somebody.slug, target=target, text=text)
+                for target, texts in lists
+                for text in texts
+                if wanted.is_in(text)
+            ]
+        return found
+
+    async def _drop_entries(self, whose: Whose, wanted: Wanted, now: int) -> int:
+        """Remove entries as their person would: the lists and their files are without them."""
+        entries = await self._list_entries(whose, wanted, now)
+        for entry in entries:
+            edit = Edit(action="remove", target=entry.target, old=entry.text)
+            origin = Origin(actor="person", now=now)
+            await self._memory.change(entry.person_id, entry.slug, edit, origin)
+        return len(entries)
+
+    async def _take_out_of_memory(
+        self, whose: Whose, wanted: Wanted, found: Found, now: int
+    ) -> None:
+        def work(connection: Connection) -> None:
+            scrub.owe(connection)
+            for person_id, archive_id in found.archive:
+                kept = archive.find(connection, person_id=person_id, archive_id=archive_id)
+                if kept:
+                    archive.delete(connection, person_id=person_id, entry=kept)
+                    _note_dropped(connection, person_id, archive_id, now)
+            for row_id in found.changes:
+                ledger.redact(connection, entry_id=row_id, is_wanted=wanted.is_in, mark=FORGOTTEN)
+            for prompt_hash in found.prompts:
+                redacting.drop_prompt(connection, prompt_hash=prompt_hash)
+            for person_id in whose.person_ids if found.prompts else ():
+                redacting.thaw(connection, person_id=person_id)
+
+        await self._database.write("forget.memory", work)
+
+    async def _take_out_of_talks(self, found: Found, now: int) -> None:
+        keys = set(found.keys)
+        for piece in _cut(found.messages):
+            keys |= await self._database.write(
+                "forget.messages", partial(_bury, message_ids=piece, now=now)
+            )
+        is_done = True
+        for work in (_take_rows, _take_sessions):
+            is_done &= await self._database.write("forget.traces", partial(work, found=found))
+        await empty_unheld(self._database, keys)
+        if not is_done:
+            raise StillAtWork
+
+
+async def empty_unheld(database: Database, keys: set[str]) -> None:
+    """Let the bytes of files go to which nobody refers any more."""
+    if not keys:
+        return
+    held = await database.browse(lambda c: traces.list_held(c, keys=sorted(keys)))
+    gone = sorted(keys - held)
+    await database.write("forget.files", lambda c: redacting.empty_files(c, keys=gone))
+
+
+def _is_at_work(connection: Connection, whose: Whose) -> bool:
+    return any(joining.has_running(connection, person_id=one) for one in whose.person_ids)
+
+
+def _note_dropped(connection: Connection, person_id: PersonId, archive_id: int, now: int) -> None:
+    """The row that stays of an entry of the archive: that there was one, and it is forgotten."""
+    ledger.record(
+        connection,
+        person_id=person_id,
+        target="archive",
+        change=ledger.Change(operation="remove", position=archive_id, before=FORGOTTEN, after=None),
+        origin=Origin(actor="person", now=now),
+    )
+
+
+def _bury(connection: Connection, message_ids: Sequence[MessageId], now: int) -> set[str]:
+    """Bury messages; the files that came with them."""
+    keys: set[str] = set()
+    scrub.owe(connection)
+    for message_id in message_ids:
+        row = redacting.read_message(connection, message_id=message_id)
+        if row is None:
+            continue
+        role, text, session_id = row
+        message = Message(role=role, parts=load_parts(text))
+        keys |= {part.file_key for part in message.parts if isinstance(part, ImagePart)}
+        parts = dump_parts(burying.bury(message, FORGOTTEN))
+        redacting.bury_message(connection, message_id=message_id, parts=parts, now=now)
+        # What was summed up may tell of it in other words.
+        redacting.unfold(connection, session_id=session_id)
+    return keys
+
+
+def _take_rows(connection: Connection, found: Found) -> bool:
+    """Take words out of what is left of turns and messages; False if some is still in use."""
+    scrub.owe(connection)
+    for step_id in found.steps:
+        redacting.drop_outcome(connection, step_id=step_id)
+    for given_id in found.given:
+        redacting.drop_given(connection, given_id=given_id)
+    for table, row_id in found.tasks:
+        if table == "tasks":
+            redacting.drop_task(connection, task_id=row_id)
+        else:
+            redacting.drop_mirrored(connection, mirror_id=row_id)
+    done = [redacting.drop_event(connection, inbox_id=row_id) for row_id in found.events]
+    done += [redacting.drop_words(connection, outbox_id=row_id) for row_id in found.sent]
+    done += [redacting.drop_question(connection, question_id=row_id) for row_id in found.questions]
+    return all(done)
+
+
+def _take_sessions(connection: Connection, found: Found) -> bool:
+    for session_id in found.titles:
+        redacting.drop_title(connection, session_id=session_id)
+    for session_id in found.folds:
+        redacting.unfold(connection, session_id=session_id)
+    return True
+
+
+def _read_lines(connection: Connection, message_ids: Sequence[MessageId]) -> Iterator[str]:
+    for message_id in message_ids:
+        row = redacting.read_message(connection, message_id=message_id)
+        if row:
+            message = Message(role=row[0], parts=load_parts(row[1]))
+            yield message.text or f"({message.role})"
+
+
+def _cut(rows: Sequence[T]) -> Iterator[Sequence[T]]:
+    for start in range(0, len(rows), _PIECE):
+        yield rows[start : start + _PIECE]
+
+
+def _shorten(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"

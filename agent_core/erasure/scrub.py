@@ -1,0 +1,60 @@
+"""After words were taken out: nothing of them stays in the database's files."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from functools import partial
+
+from agent_core.state import meta, scrubbing
+from agent_core.state.database import Connection, Database
+
+OWED = "scrub"
+"""The key in `meta` that stands while this has not been done yet."""
+_PAGES = 250
+"""Pages of an index that one transaction writes: some milliseconds."""
+_LOOKS = 6000
+"""Looks for a quiet moment, then it is done in a rush too: ten minutes."""
+_ATTEMPTS = 100
+"""Attempts to empty the log, while somebody reads an older moment of it."""
+_PAUSE = 0.1
+"""Seconds between two looks."""
+
+_log = logging.getLogger(__name__)
+
+
+def owe(connection: Connection) -> None:
+    """Note that it has to be done; in the transaction that takes words out."""
+    meta.put(connection, key=OWED, value="1")
+
+
+async def scrub(database: Database, *, is_quiet: Callable[[], bool] | None = None) -> bool:
+    """Do it, if it is owed; False if it has to be done again.
+
+    The indexes are merged in steps between which others write. Then the whole file is written
+    anew, for SQLite leaves copies of rows that it has moved; all writes wait for that, so it
+    is done when it `is_quiet`. Raises `StoreError`.
+    """
+    if not await database.read(lambda c: meta.get(c, key=OWED)):
+        return True
+    for index in scrubbing.INDEXES:
+        await database.write(
+            "scrub.merge", partial(scrubbing.begin_merge, index=index, pages=_PAGES)
+        )
+        step = partial(scrubbing.go_on_merging, index=index, pages=_PAGES)
+        is_more = True
+        while is_more:
+            is_more = await database.write("scrub.merge", step)
+    for _ in range(_LOOKS if is_quiet else 0):
+        if is_quiet and is_quiet():
+            break
+        await asyncio.sleep(_PAUSE)
+    # Before the file is written, so that this note is in no copy of it either.
+    await database.write("scrub.done", lambda c: meta.drop(c, key=OWED))
+    await database.tidy(scrubbing.rewrite)
+    for _ in range(_ATTEMPTS):
+        if await database.tidy(scrubbing.cut_log):
+            return True
+        await asyncio.sleep(_PAUSE)
+    await database.write("scrub.owed", owe)
+    _log.warning("the database's log is still read; what was forgotten leaves it later")
+    return False
