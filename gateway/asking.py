@@ -3,23 +3,23 @@
 import asyncio
 from collections.abc import Callable
 
-from agent_core.ids import QuestionId, TurnId
-from agent_core.state import questions, turns
+from agent_core.ids import PersonId, QuestionId, TurnId
+from agent_core.state import outbox, questions, turns
 from agent_core.state.database import Connection, Database
-from agent_core.state.outbox import OutboxRow
+from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.questions import Choice, NewQuestion, Question
 from agent_core.tools.asking import Answer, Inquiry, LeftOpen
-from gateway import settling, wording
+from gateway import owners, settling, wording
 from gateway.delivery import Delivery
 from gateway.presenter import Presenter
 from gateway.question_forms import choice_of
-from gateway.questions import Questions, drop, make_secret
+from gateway.questions import FOR_OWNER, Questions, drop, make_secret
 
 _PATIENCE = 600_000
 """Milliseconds that a turn waits for an answer."""
 
-Work = Callable[[Connection], tuple[Question | None, list[OutboxRow]]]
-"""What is written about a question, and the messages that it makes owed."""
+Work = Callable[[Connection], tuple[Question | Answer, list[OutboxRow]]]
+"""What is written about a question, or why there is none, and the messages that it makes owed."""
 
 
 class Asking:
@@ -70,33 +70,39 @@ class Asking:
         presenter = self._presenters.get(turn_id)
         shown = presenter.turn_page() if presenter else ""
 
-        def work(connection: Connection) -> tuple[Question | None, list[OutboxRow]]:
+        def work(connection: Connection) -> tuple[Question | Answer, list[OutboxRow]]:
             known = questions.find_of_call(connection, turn_id=turn_id, call_id=call_id)
-            if known or is_spoken_to:
-                return known, []  # what they wrote may be the answer: that is read first
+            if known:
+                return known, []
+            if is_spoken_to:
+                return "interrupted", []  # what they wrote may be the answer: that is read first
             turn = turns.find(connection, turn_id=turn_id)
             assert turn is not None  # noqa: S101 - no turn is ever deleted
-            new = NewQuestion(
-                person_id=inquiry.person_id,
-                kind=inquiry.kind,
-                text=inquiry.text,
-                choices=inquiry.choices,
-                secret=make_secret(),
-                place=(turn.platform, turn.chat),
-                expires_at=now + _PATIENCE,
-                turn_id=turn_id,
-                call_id=call_id,
-            )
+            here = (turn.platform, turn.chat)
+            whom = self._choose(connection, inquiry, here)
+            if whom is None:
+                return "unreachable", []
+            new = _word(inquiry, whom, expires_at=now + _PATIENCE)
             kept = settling.keep_shown(connection, turn_id, shown)
             rows = self.questions.pose(connection, new, now)
+            if new.place != here:
+                rows.append(_tell_asker(connection, inquiry, here, now))
             return questions.ask(connection, new, now=now), [*kept, *rows]
 
         question = await self._see_through("questions.ask", work)
-        if question is None:
-            return "interrupted"
+        if not isinstance(question, Question):
+            return question
         if question.state == "open":
             return await self._wait(question)
         return choice_of(question, question.answer) or "late"
+
+    def _choose(
+        self, connection: Connection, inquiry: Inquiry, here: tuple[str, str]
+    ) -> tuple[PersonId, tuple[str, str]] | None:
+        """Who is asked, and where: the turn's person where it is answered, or an owner."""
+        if not inquiry.is_for_owner:
+            return inquiry.person_id, here
+        return owners.choose(connection, inquiry.person_id, here, self._delivery.adapters)
 
     def count_turns(self) -> int:
         """How many turns wait for an answer now."""
@@ -142,22 +148,53 @@ class Asking:
         now = self._now()
         words = wording.QUESTION_OVER if why == "interrupted" else wording.QUESTION_LATE
 
-        def work(connection: Connection) -> tuple[Question | None, list[OutboxRow]]:
+        def work(connection: Connection) -> tuple[Question | Answer, list[OutboxRow]]:
             rows = drop(connection, question, words, now)
-            return questions.find(connection, question_id=question.id), rows
+            return questions.find(connection, question_id=question.id) or why, rows
 
         answered = await self._see_through("questions.end", work)
-        return (choice_of(question, answered.answer) if answered else None) or why
+        if not isinstance(answered, Question):
+            return answered
+        return choice_of(question, answered.answer) or why
 
-    async def _see_through(self, name: str, work: Work) -> Question | None:
+    async def _see_through(self, name: str, work: Work) -> Question | Answer:
         """Write, and deliver what is owed then, even if the turn is stopped meanwhile."""
 
-        async def carry_out() -> Question | None:
+        async def carry_out() -> Question | Answer:
             question, rows = await self._database.write(name, work)
             self._delivery.owe(rows)
             return question
 
         return await asyncio.shield(carry_out())
+
+
+def _word(inquiry: Inquiry, whom: tuple[PersonId, tuple[str, str]], expires_at: int) -> NewQuestion:
+    return NewQuestion(
+        person_id=whom[0],
+        kind=inquiry.kind,
+        text=inquiry.text,
+        choices=inquiry.choices,
+        secret=make_secret(),
+        place=whom[1],
+        expires_at=expires_at,
+        turn_id=inquiry.turn_id,
+        call_id=inquiry.call_id,
+        payload=FOR_OWNER if inquiry.is_for_owner else "",
+    )
+
+
+def _tell_asker(
+    connection: Connection, inquiry: Inquiry, here: tuple[str, str], now: int
+) -> OutboxRow:
+    """Why an answer takes long: somebody else has to decide."""
+    debt = Debt(
+        platform=here[0],
+        chat=here[1],
+        body=wording.OWNER_ASKED,
+        person_id=inquiry.person_id,
+        is_silent=True,
+    )
+    return outbox.owe(connection, debt, now=now)
 
 
 def _is_left_alone(_: TurnId) -> bool:

@@ -15,6 +15,9 @@ from gateway import hours, question_forms, translate, wording
 from gateway.delivery import Delivery
 from gateway.question_forms import choice_of
 
+FOR_OWNER = "owner"
+"""The payload of what a turn asks an owner: it is asked where they are, wherever the turn goes."""
+
 _MOST_REFUSED = 4096
 
 
@@ -158,6 +161,8 @@ class Questions:
         """Ask what a turn waits for elsewhere from now on; in the caller's transaction."""
         rows = []
         for question in questions.find_open_of_turn(connection, turn_id=turn_id):
+            if question.payload == FOR_OWNER:
+                continue
             rows += _close(connection, question, wording.QUESTION_MOVED)
             questions.move(connection, question_id=question.id, place=place)
             moved = replace(question, platform=place[0], chat=place[1])
