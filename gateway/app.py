@@ -17,7 +17,6 @@ from agent_core.errors import StoreError
 from agent_core.ids import SessionId
 from agent_core.memory.approval import Approval
 from agent_core.memory.shared import SharedMemory
-from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.models.contract import Model
 from agent_core.prompt.soul import ensure_soul
 from agent_core.state import people, turns
@@ -78,6 +77,7 @@ class Gateway:
 
     settings: Settings
     database: Database
+    memory: SharedMemory
     platforms: Platforms
     identity: Identity
     intake: Intake
@@ -147,17 +147,12 @@ class _AtRest(Exception):
 
 
 def _build(settings: Settings, database: Database, model: Model, extra: Extensions) -> _Parts:
-    memory = MemoryStore(
-        database,
-        settings.home / "memories",
-        MemoryLimits(memory=settings.memory.memory_limit, user=settings.memory.user_limit),
-    )
     zone = settings.people.time_zone or tzlocal.get_localzone_name()
     return _Parts(
         settings=settings,
         database=database,
         model=model,
-        memory=SharedMemory(database, memory),
+        memory=assembly.make_memory(settings, database),
         tools=extra.tools,
         platforms=Platforms({**assembly.load_adapters(settings), **extra.adapters}),
         identity=Identity(database, Access(settings.access.allow), now),
@@ -238,6 +233,7 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
     return Gateway(
         settings=settings,
         database=database,
+        memory=parts.memory,
         platforms=parts.platforms,
         identity=parts.identity,
         intake=intake,

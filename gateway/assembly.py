@@ -11,8 +11,11 @@ from agent_core.ceilings.reservations import Ceilings, Rules
 from agent_core.ceilings.till import Ceiling
 from agent_core.errors import ModelDenied, ModelError, ModelUnknown
 from agent_core.loop.contract import Course
+from agent_core.memory.shared import SharedMemory
+from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.models.contract import Model
 from agent_core.models.prices import Prices, parse_price
+from agent_core.prompt.freezing import Freezer, Ground
 from agent_core.state.database import Database
 from gateway import plugs
 from gateway.clock import now
@@ -97,10 +100,32 @@ def set_up_agent(settings: Settings, ceilings: Ceilings) -> Setup:
         ),
         ceilings=ceilings,
         cache_ttl=model.cache_ttl,
-        context_folder=Path(settings.prompt.folder) if settings.prompt.folder else None,
+        context_folder=_context_folder(settings),
         context_files=settings.prompt.context_files,
         context_limit=settings.prompt.context_limit,
     )
+
+
+def make_memory(settings: Settings, database: Database) -> SharedMemory:
+    """Everybody's memory, and what several share. Once a process: it keeps changes in order."""
+    limits = MemoryLimits(memory=settings.memory.memory_limit, user=settings.memory.user_limit)
+    return SharedMemory(database, MemoryStore(database, settings.home / "memories", limits))
+
+
+def make_freezer(settings: Settings, database: Database, memory: SharedMemory) -> Freezer:
+    """What gives a talk its prompt, beside the agent's own: to see what it would be now."""
+    ground = Ground(
+        home=settings.home,
+        cache_ttl=settings.model.cache_ttl,
+        context_folder=_context_folder(settings),
+        context_files=settings.prompt.context_files,
+        context_limit=settings.prompt.context_limit,
+    )
+    return Freezer(ground, database=database, memory=memory, now=now)
+
+
+def _context_folder(settings: Settings) -> Path | None:
+    return Path(settings.prompt.folder) if settings.prompt.folder else None
 
 
 def load_adapters(settings: Settings) -> dict[str, ChatAdapter]:

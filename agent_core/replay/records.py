@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from agent_core.ids import CallId, TurnId
 from agent_core.models.images import choose
 from agent_core.prompt.frozen import FrozenPrompt, freeze, load_tools
-from agent_core.state import files, folds, messages, sessions, turns, usage
+from agent_core.prompt.scene import Scene
+from agent_core.state import files, folds, messages, people, rooms, sessions, turns, usage
 from agent_core.state.database import Connection
 from agent_core.state.folds import Fold
 from agent_core.state.messages import StoredMessage
@@ -75,6 +76,21 @@ def read_record(connection: Connection, turn_id: TurnId) -> TurnRecord | None:
         },
         pictures=frozenset(key for key in keys if files.exists(connection, key=key)),
         forgotten=messages.count_forgotten(connection, session_id=turn.session_id, person_id=owner),
+    )
+
+
+def read_scene(connection: Connection, record: TurnRecord) -> Scene | None:
+    """Where the turn was held and who asked, as they are now; None if the asker is gone."""
+    person = people.find(connection, person_id=record.turn.person_id)
+    room_id = record.conversation.room_id
+    room = None if room_id is None else rooms.find_by_id(connection, room_id=room_id)
+    if person is None:
+        return None
+    return Scene(
+        conversation=record.conversation,
+        person=person,
+        room=room,
+        platform=record.turn.platform,
     )
 
 

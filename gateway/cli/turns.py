@@ -1,12 +1,13 @@
 """`talaria turns`: what ran, step by step, and what could not be delivered."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from gateway import settings
 from gateway.control.desk import perform
+from gateway.wording_turns import describe_replay, describe_requests
 from gateway.words import WORDS
 
 _SHOWN = 20
@@ -17,11 +18,24 @@ SUMMARY = WORDS["turns"]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add `list`, `show` and `undelivered`."""
+    """Add `list`, `show`, `replay` and `undelivered`."""
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     recent = verbs.add_parser("list", help="the newest turns")
     show = verbs.add_parser("show", help="one turn: what was said, its steps, its cost")
-    show.add_argument("id", metavar="ID", type=int)
+    show.add_argument(
+        "--prompt",
+        action="store_true",
+        help="what the model was sent, rebuilt, and if it is proved",
+    )
+    replay = verbs.add_parser("replay", help="play a turn again: are its requests the same?")
+    replay.add_argument(
+        "--memory",
+        choices=("then", "now"),
+        default="then",
+        help="now: with what is remembered now; shows what the prompt would hold instead",
+    )
+    for one in (show, replay):
+        one.add_argument("id", metavar="ID", type=int)
     dead = verbs.add_parser("undelivered", help="answers that were set aside")
     for listing in (recent, dead):
         listing.add_argument("--limit", metavar="N", type=int, default=_SHOWN, help="how many")
@@ -29,11 +43,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Do it here or in the running gateway, and print what came of it."""
-    verb = arguments.verb
-    asked = {"id": arguments.id} if verb == "show" else {"limit": arguments.limit}
-    answer = perform(settings.load(environ).home, f"turns.{verb}", asked)
-    if verb == "show":
-        print("\n".join(_describe(answer)))
+    verb = "requests" if vars(arguments).get("prompt") else arguments.verb
+    is_one = verb in ("show", "requests", "replay")
+    asked = {"id": arguments.id} if is_one else {"limit": arguments.limit}
+    if verb == "replay":
+        asked["memory"] = arguments.memory
+    house = settings.load(environ)
+    answer = perform(house.home, f"turns.{verb}", asked, settings=house)
+    if is_one:
+        print("\n".join(_DESCRIBE[verb](answer)))
     elif verb == "list":
         print("\n".join(map(_outline, answer["turns"])) or "Nothing ran yet.")
     else:
@@ -67,6 +85,13 @@ def _describe(turn: Mapping[str, Any]) -> list[str]:
         ),
     ]
     return lines
+
+
+_DESCRIBE: Mapping[str, Callable[[Mapping[str, Any]], Iterable[str]]] = {
+    "show": _describe,
+    "requests": describe_requests,
+    "replay": describe_replay,
+}
 
 
 def _describe_dead(row: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agent_core.prompt.freezing import Freezer
 from agent_core.state.database import Database
 from agent_core.state.outbox import OutboxRow
 from gateway.errors import Declined
@@ -24,6 +25,8 @@ class Desk:
     """Deliver what was written into the outbox, if there is anybody who can."""
     forget_people: Callable[[], None]
     """People have changed; whoever keeps them in mind has to read them afresh."""
+    freezer: Freezer | None = None
+    """Tells what a talk's prompt would be now; None where nobody knows the settings."""
 
 
 Operation = Callable[[Desk, Answer], Awaitable[Answer]]

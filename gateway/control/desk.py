@@ -8,18 +8,27 @@ from typing import Any
 from agent_core.errors import StoreError
 from agent_core.state.database import Database
 from agent_core.state.outbox import OutboxRow
+from gateway.assembly import make_freezer, make_memory
 from gateway.clock import now
 from gateway.control.client import PATIENCE, NobodyThere, ask
 from gateway.control.contract import Answer, Desk
 from gateway.control.operations import OPERATIONS
 from gateway.errors import Declined, StartError
 from gateway.home import DATABASE, make_home
+from gateway.settings import Settings
 
 
 def perform(
-    home: Path, operation: str, asked: dict[str, Any], *, timeout: float = PATIENCE
+    home: Path,
+    operation: str,
+    asked: dict[str, Any],
+    *,
+    timeout: float = PATIENCE,
+    settings: Settings | None = None,
 ) -> Answer:
     """Ask the gateway that runs on this home; where none runs, open the database and do it.
+
+    `settings` are those of the home, for operations that want to know them.
 
     Raises `Declined`, `StartError`, and `StoreError` if the database can't be opened.
     """
@@ -30,13 +39,23 @@ def perform(
             raise StartError(
                 f"The home {home} holds no database yet; `talaria run` makes one."
             ) from None
-        return asyncio.run(_perform_here(home, operation, asked))
+        return asyncio.run(_perform_here(home, operation, asked, settings))
 
 
-async def _perform_here(home: Path, operation: str, asked: Answer) -> Answer:
+async def _perform_here(
+    home: Path, operation: str, asked: Answer, settings: Settings | None
+) -> Answer:
     make_home(home)
     database = await Database.open(home / DATABASE)
-    desk = Desk(database=database, now=now, owe=_keep_owed, forget_people=_nobody_remembers)
+    desk = Desk(
+        database=database,
+        now=now,
+        owe=_keep_owed,
+        forget_people=_nobody_remembers,
+        freezer=make_freezer(settings, database, make_memory(settings, database))
+        if settings
+        else None,
+    )
     try:
         return await OPERATIONS[operation](desk, asked)
     except StoreError as error:

@@ -1,13 +1,22 @@
 """Operations on turns: what ran, what could not be delivered, and what models were sent."""
 
-from collections.abc import Mapping
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import takewhile
 from typing import Any
 
 from agent_core.ids import TurnId
+from agent_core.prompt.frozen import FrozenPrompt
+from agent_core.replay.comparing import compare, differ_in_words
+from agent_core.replay.playing import play
+from agent_core.replay.rebuilding import Call, rebuild
+from agent_core.replay.records import TurnRecord, read_record, read_scene
 from agent_core.state import dead_letters, messages, people, turns, usage
 from agent_core.state.database import Connection
 from agent_core.state.turns import Turn
+from agent_core.transcript import Message, dump_parts
 from gateway.control.contract import Answer, Desk, Operation, read_limit
 from gateway.errors import Declined
 
@@ -28,12 +37,10 @@ async def list_turns(desk: Desk, asked: Answer) -> Answer:
 
 async def show_turn(desk: Desk, asked: Answer) -> Answer:
     """One turn: its steps, what it cost and what was said to begin it. Raises `Declined`."""
-    number = asked.get("id")
-    if not isinstance(number, int):
-        raise Declined("Name a turn by its number.")
+    number = _turn(asked)
 
     def look(connection: Connection) -> dict[str, Any] | None:
-        turn = turns.find(connection, turn_id=TurnId(number))
+        turn = turns.find(connection, turn_id=number)
         person = people.find(connection, person_id=turn.person_id) if turn else None
         if turn is None or person is None:
             return None
@@ -51,6 +58,50 @@ async def show_turn(desk: Desk, asked: Answer) -> Answer:
     if found is None:
         raise Declined(f"There is no turn {number}.")
     return found
+
+
+async def show_requests(desk: Desk, asked: Answer) -> Answer:
+    """What the model was sent in each call of a turn, rebuilt, and whether that is proved.
+
+    Messages that a request shares with the one before it stand there only. Raises `Declined`.
+    """
+    record = await _read(desk, asked)
+    calls = await asyncio.to_thread(rebuild, record)
+    before: Sequence[Message] = ()
+    told = []
+    for call in calls:
+        told.append(_tell(call, before))
+        before = call.sent.messages if call.sent else before
+    prompt = record.prompt
+    return {
+        "id": record.turn.id,
+        "system": prompt.system if prompt else None,
+        "tools": [asdict(tool) for tool in prompt.tools] if prompt else None,
+        "calls": told,
+    }
+
+
+async def replay_turn(desk: Desk, asked: Answer) -> Answer:
+    """Play a turn again over its record, and compare each request with the one that was made.
+
+    With `memory` as "now", only the prompt is compared with the one that the talk would be
+    given now, with the same tools. Raises `Declined`.
+    """
+    record = await _read(desk, asked)
+    if record.prompt is None:
+        raise Declined(f"The prompt of turn {record.turn.id} was forgotten since.")
+    calls = await asyncio.to_thread(rebuild, record)
+    if asked.get("memory") == "now":
+        return await _replay_with_memory_of_now(desk, record, record.prompt, calls)
+    comparison = compare(calls, await play(record, calls, record.prompt))
+    return {
+        "id": record.turn.id,
+        "calls": len(calls),
+        "attempts": record.turn.attempts,
+        "verdict": comparison.verdict,
+        "compared": comparison.compared,
+        "lines": comparison.lines,
+    }
 
 
 async def list_undelivered(desk: Desk, asked: Answer) -> Answer:
@@ -74,9 +125,29 @@ async def list_undelivered(desk: Desk, asked: Answer) -> Answer:
     }
 
 
+async def _replay_with_memory_of_now(
+    desk: Desk, record: TurnRecord, prompt: FrozenPrompt, calls: Sequence[Call]
+) -> Answer:
+    scene = await desk.database.read(lambda connection: read_scene(connection, record))
+    if scene is None or desk.freezer is None:
+        raise Declined(f"Nobody knows what the prompt of turn {record.turn.id} would be now.")
+    # Without a session no prompt is warm: it is made of what there is now.
+    fresh = (await desk.freezer.give(scene, None, prompt.tools)).prompt
+    made = await play(record, calls, fresh)
+    rest = [(one.sent and one.sent.messages) for one in calls]
+    return {
+        "id": record.turn.id,
+        "calls": len(calls),
+        "is_rest_same": rest == [one.request.messages for one in made[: len(calls)]],
+        "prompt": differ_in_words(prompt.system, fresh.system),
+    }
+
+
 TURN_OPERATIONS: Mapping[str, Operation] = {
     "turns.list": list_turns,
     "turns.show": show_turn,
+    "turns.requests": show_requests,
+    "turns.replay": replay_turn,
     "turns.undelivered": list_undelivered,
 }
 
@@ -90,4 +161,42 @@ def _outline(turn: Turn, name: str) -> dict[str, Any]:
         "reason": turn.reason,
         "started_at": turn.started_at,
         "ended_at": turn.ended_at,
+    }
+
+
+def _turn(asked: Answer) -> TurnId:
+    number = asked.get("id")
+    if not isinstance(number, int):
+        raise Declined("Name a turn by its number.")
+    return TurnId(number)
+
+
+async def _read(desk: Desk, asked: Answer) -> TurnRecord:
+    number = _turn(asked)
+    record = await desk.database.read(lambda connection: read_record(connection, number))
+    if record is None:
+        raise Declined(f"There is no turn {number}.")
+    return record
+
+
+def _tell(call: Call, before: Sequence[Message]) -> dict[str, Any]:
+    spent, sent = call.spent, call.sent
+    messages = sent.messages if sent else ()
+    pairs = zip(messages, before, strict=False)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return {
+        "model": spent.asked_model or spent.model,
+        "limit": spent.output_limit,
+        "hash": spent.request_hash,
+        "doubt": call.doubt,
+        "is_known": sent is not None,
+        "read": spent.read_tokens,
+        "from_cache": spent.cache_read_tokens,
+        "written": spent.output_tokens,
+        "pictures": list(sent.shown) if sent else [],
+        "same": same,
+        "messages": [
+            {"role": one.role, "parts": json.loads(dump_parts(one.parts))}
+            for one in messages[same:]
+        ],
     }

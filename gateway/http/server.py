@@ -14,6 +14,7 @@ from agent_core.errors import StoreError
 from agent_core.state import inbox, outbox
 from agent_core.state.database import Connection
 from gateway.app import Gateway
+from gateway.assembly import make_freezer
 from gateway.clock import now
 from gateway.control.contract import Desk
 from gateway.control.operations import OPERATIONS
@@ -130,6 +131,7 @@ async def _operate(request: web.Request) -> web.Response:
         now=now,
         owe=gateway.delivery.owe,
         forget_people=gateway.identity.forget_known,
+        freezer=make_freezer(gateway.settings, gateway.database, gateway.memory),
     )
     try:
         asked = await request.json()
