@@ -220,6 +220,7 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         ceilings=parts.ceilings,
         unpacking=_make_unpacking(group, parts, lanes, delivery),
         model=f"{settings.model.provider}: {settings.model.name}",
+        platforms=adapters.keys(),
         zone_of=running.zone_of,
     )
     intake = Intake(

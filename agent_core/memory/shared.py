@@ -74,8 +74,12 @@ class SharedMemory:
         found = [await self._look_at_team(now)]
         if await self._has_blocks():
             seen = await self._database.read(lambda c: blocks.list_seen(c, person_id=reader))
-            found += [await self._look_at(_as_list(block), now) for block in seen]
+            found += await self.open(seen, now)
         return tuple(found)
+
+    async def open(self, found: Sequence[Block], now: int) -> list[SharedList]:
+        """Blocks with their entries. Raises `StoreError`."""
+        return [await self._look_at(_as_list(block), now) for block in found]
 
     async def change(
         self, shared: SharedList, edits: Sequence[Edit], origin: Origin

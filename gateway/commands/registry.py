@@ -1,7 +1,7 @@
 """What a slash command is, and the list of all of them."""
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from adapters.abilities import MenuEntry
@@ -43,6 +43,8 @@ class House:
     unpacking: Unpacking
     model: str
     """The name of the model that thinks, for people to read."""
+    platforms: Collection[str]
+    """The names of those that are on."""
     zone_of: Callable[[Person], str]
     """The IANA time zone that a person lives by."""
 
