@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from agent_core.loop.answers import is_answer
 from agent_core.models.contract import ModelAnswer, StopReason, Usage
-from agent_core.replay.rebuilding import Call
+from agent_core.replay.rebuilding import Call, Sent
 from agent_core.replay.records import TurnRecord
 from agent_core.state.turns import TurnState
 from agent_core.transcript import Message, TextPart
@@ -20,10 +20,9 @@ _OPEN_OR_ANSWERED: tuple[TurnState, ...] = ("running", "answered")
 
 def list_answers(record: TurnRecord, calls: Sequence[Call]) -> tuple[ModelAnswer, ...]:
     """The answers to `calls`. Of one that held nothing only that it came is known."""
-    ends = [call.sent.end if call.sent else None for call in calls]
+    following = (*(call.sent for call in calls[1:]), None)
     return tuple(
-        _answer(record, end, is_repeated=end is not None and end in ends[place + 1 :])
-        for place, end in enumerate(ends)
+        _answer(record, call.sent, later) for call, later in zip(calls, following, strict=True)
     )
 
 
@@ -34,11 +33,13 @@ def speaks_for_loop(message: Message) -> bool:
     )
 
 
-def _answer(record: TurnRecord, end: int | None, *, is_repeated: bool) -> ModelAnswer:
+def _answer(record: TurnRecord, sent: Sent | None, later: Sent | None) -> ModelAnswer:
     said = [stored.message for stored in record.said]
+    end = sent.end if sent else None
     message = said[end] if end is not None and end < len(said) else _EMPTY
-    if is_repeated:  # nothing was added, and the same was asked once more
-        return _give(_EMPTY, "pause")
+    if sent and later and later.end == sent.end:
+        # Nothing was added: the same was asked once more, or with a shorter transcript.
+        return _give(_EMPTY, "pause" if later.fold == sent.fold else "overflow")
     if message.role == "assistant" and end is not None and not _was_told(record, said, end):
         return _give(message, _stop_of(record, said, end))
     if record.turn.state == "refused":

@@ -6,7 +6,7 @@ from itertools import product
 from typing import Literal, get_args
 
 from agent_core.budget import Exhausted
-from agent_core.compaction.view import view
+from agent_core.compaction.view import find_fold, view
 from agent_core.guardrails import Guardrails
 from agent_core.loop.wording import ask_for_summary
 from agent_core.models.contract import ModelRequest
@@ -29,12 +29,16 @@ down only with the answer to it, and behind it may stand what the person was tol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """What stood in a request when the first `end` of the turn's own messages were there."""
+    """What stood in a request when the first `end` of the turn's own messages were there.
+
+    `fold` is the one it was made under, `shown` are the keys of the pictures whose bytes were
+    in it.
+    """
 
     end: int
+    fold: Fold | None
     messages: tuple[Message, ...]
     shown: tuple[str, ...]
-    """The keys of the pictures whose bytes were in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +65,14 @@ def rebuild(record: TurnRecord) -> tuple[Call, ...]:
         likely = free.pop(0) if sent is None and free else sent
         calls.append(Call(spent=spent, sent=likely, doubt="" if sent else _doubt(record, spent)))
     # An answer that held nothing is paid for at the turn's end, so rows are not in order.
-    last = record.own + 1
-    return tuple(sorted(calls, key=lambda call: call.sent.end if call.sent else last))
+    return tuple(sorted(calls, key=lambda call: _place(record, call)))
+
+
+def _place(record: TurnRecord, call: Call) -> tuple[int, int]:
+    """When a call was made: behind which message, and behind which fold."""
+    if call.sent is None:
+        return record.own + 1, 0
+    return call.sent.end, call.sent.fold.id if call.sent.fold else 0
 
 
 def _doubt(record: TurnRecord, spent: Spent) -> Doubt:
@@ -101,12 +111,12 @@ def _list_possible(record: TurnRecord) -> Iterator[Sent]:
         questions: Sequence[tuple[Message, ...]] = [()]
         if record.turn.state == "exhausted" and end > record.own - _QUESTIONS_AT:
             questions = [(), *((question,) for question in _list_questions(record))]
-        for folds, question in product(_list_folds(part, record.folds), questions):
-            messages = (*view(part, folds), *question)
+        for fold, question in product(_list_folds(part, record.folds), questions):
+            messages = (*view(part, [fold] if fold else ()), *question)
             chosen = choose(messages)
             there = tuple(key for key in chosen if key in record.pictures)
             for shown in dict.fromkeys((there, chosen)):
-                yield Sent(end=end, messages=messages, shown=shown)
+                yield Sent(end=end, fold=fold, messages=messages, shown=shown)
 
 
 def _list_likely(record: TurnRecord) -> list[Sent]:
@@ -114,8 +124,10 @@ def _list_likely(record: TurnRecord) -> list[Sent]:
     likely = []
     for end, stored in enumerate(record.said):
         if end and stored.message.role == "assistant":
-            messages = view(_part(record, end), record.folds)
-            likely.append(Sent(end=end, messages=messages, shown=choose(messages)))
+            part = _part(record, end)
+            messages = view(part, record.folds)
+            fold = find_fold(part, record.folds)
+            likely.append(Sent(end=end, fold=fold, messages=messages, shown=choose(messages)))
     return likely
 
 
@@ -123,14 +135,15 @@ def _part(record: TurnRecord, end: int) -> Sequence[StoredMessage]:
     return record.transcript[: len(record.transcript) - record.own + end]
 
 
-def _list_folds(part: Sequence[StoredMessage], folds: Sequence[Fold]) -> Iterator[Sequence[Fold]]:
-    """All folds that were there, and fewer: one may have been made after the call, too."""
+def _list_folds(part: Sequence[StoredMessage], folds: Sequence[Fold]) -> Iterator[Fold | None]:
+    """The fold that counted, as far as messages tell: the newest, or, where that was made when
+    no more was said, one before it.
+    """
     newest = part[-1].id
     made = [fold for fold in folds if fold.made_after <= newest]
-    yield made
     while made and made[-1].made_after == newest:
-        made = made[:-1]
-        yield made
+        yield made.pop()
+    yield made[-1] if made else None
 
 
 def _list_questions(record: TurnRecord) -> Iterator[Message]:
