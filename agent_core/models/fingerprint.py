@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from typing import Self
 
 from agent_core.ids import ConversationId
 from agent_core.models.contract import Fingerprint, ModelRequest
@@ -28,14 +27,6 @@ class Digest:
         line = f"{message.role}\n{dump_parts(message.parts)}\n".encode(errors="surrogatepass")
         self._state.update(line)
         return len(line)
-
-    def fork(self, messages: Iterable[Message] = ()) -> Self:
-        """Another that has taken in the same, and these messages behind it."""
-        other = type(self)()
-        other._state = self._state.copy()
-        for message in messages:
-            other.add(message)
-        return other
 
     def seal(self, prompt_hash: str, asked: tuple[str, int], shown: Iterable[str]) -> Fingerprint:
         """The fingerprint of a request with this transcript, which may go on growing.
