@@ -1,0 +1,108 @@
+"""Queries over messages that are held back until their person may be disturbed again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent_core.errors import StoreDamaged
+from agent_core.ids import PersonId, RunId, TurnId
+from agent_core.state.checksum import checksum
+from agent_core.state.database import Connection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewHeld:
+    """A message to be held: whose, for where, and from when on it may go, in milliseconds."""
+
+    person_id: PersonId
+    platform: str
+    chat: str
+    title: str
+    body: str
+    release_at: int
+    run_id: RunId | None = None
+    turn_id: TurnId | None = None
+    file: tuple[str, str] | None = None
+    """The key of a stored file, and the name it is given; the body is empty then."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held(NewHeld):
+    """A message that is held."""
+
+    id: int
+
+
+_COLUMNS = (
+    "id, person_id, platform, chat, title, body, release_at, run_id, turn_id, file_key, file_name,"
+    " checksum"
+)
+
+
+def hold(connection: Connection, held: NewHeld, *, now: int) -> None:
+    """Hold a message."""
+    key, name = held.file or (None, None)
+    connection.execute(
+        "INSERT INTO held (person_id, run_id, turn_id, platform, chat, title, body, file_key,"
+        " file_name, release_at, created_at, checksum) VALUES (:person_id, :run_id, :turn_id,"
+        " :platform, :chat, :title, :body, :file_key, :file_name, :release_at, :now, :checksum)",
+        {
+            "person_id": held.person_id,
+            "run_id": held.run_id,
+            "turn_id": held.turn_id,
+            "platform": held.platform,
+            "chat": held.chat,
+            "title": held.title,
+            "body": held.body,
+            "file_key": key,
+            "file_name": name,
+            "release_at": held.release_at,
+            "now": now,
+            "checksum": checksum(held.title, held.body),
+        },
+    )
+
+
+def list_due(connection: Connection, *, now: int) -> list[Held]:
+    """What may go by now, oldest first. Raises `StoreDamaged`."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM held WHERE release_at <= :now ORDER BY id", {"now": now}
+    ).fetchall()
+    return [_held(row) for row in rows]
+
+
+def list_of_person(connection: Connection, *, person_id: PersonId) -> list[Held]:
+    """What is held for a person, oldest first. Raises `StoreDamaged`."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM held WHERE person_id = :person_id ORDER BY id",
+        {"person_id": person_id},
+    ).fetchall()
+    return [_held(row) for row in rows]
+
+
+def find_next_at(connection: Connection) -> int | None:
+    """When the next of it may go; None if nothing is held."""
+    row = connection.execute("SELECT release_at FROM held ORDER BY release_at LIMIT 1").fetchone()
+    return row[0] if row else None
+
+
+def release_sooner(connection: Connection, *, person_id: PersonId, at: int) -> None:
+    """A person's quiet time ends earlier than it was thought to."""
+    connection.execute(
+        "UPDATE held SET release_at = :at WHERE person_id = :person_id AND release_at > :at",
+        {"at": at, "person_id": person_id},
+    )
+
+
+def drop(connection: Connection, *, ids: Sequence[int]) -> None:
+    """It is held no more."""
+    connection.executemany("DELETE FROM held WHERE id = :id", [{"id": one} for one in ids])
+
+
+def _held(row: tuple[object, ...]) -> Held:
+    fields = dict(zip((name.strip() for name in _COLUMNS.split(",")), row, strict=True))
+    expected = fields.pop("checksum")
+    key, name = fields.pop("file_key"), fields.pop("file_name")
+    held = Held(**fields, file=None if key is None else (key, name))  # type: ignore[arg-type]
+    if checksum(held.title, held.body) != expected:
+        raise StoreDamaged(f"held message {held.id} is damaged; restore a backup")
+    return held
