@@ -82,3 +82,10 @@ def list_entries(connection: Connection, *, person_id: PersonId) -> tuple[Listed
         for life in history.standing
         if life.words is not None and life.made_by
     )
+
+
+def find_standing(register: Register, number: int) -> Life | None:
+    """The entry that `Listed` gives this number, if it stands still as it was."""
+    row = register.find(number)
+    life = register.life_of(row) if row else None
+    return life if life and life.made_by == row else None

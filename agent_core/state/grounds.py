@@ -49,9 +49,10 @@ def list_grounds(
     *,
     message_ids: Sequence[MessageId],
     person_id: PersonId,
-    audience: str,
+    audience: str | None,
 ) -> list[Ground]:
-    """Those of the messages that are a person's own or were said before an audience.
+    """Those of the messages that are a person's own or were said before an audience, if one is
+    given.
 
     What is somebody else's, or was taken out since, is left out.
     """

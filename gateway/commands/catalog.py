@@ -1,7 +1,7 @@
 """All slash commands, in the order in which help and menus list them."""
 
 from gateway import wording
-from gateway.commands import accounts, blocks, memory, people, rooms, settings, talk, usage
+from gateway.commands import accounts, blocks, memory, people, rooms, settings, talk, usage, why
 from gateway.commands.registry import Call, House, Reply, SlashCommand
 
 _MAIN = ("new", "stop", "here", "status", "memory", "settings", "link")
@@ -29,6 +29,7 @@ COMMANDS: tuple[SlashCommand, ...] = (
     *people.COMMANDS,
     *accounts.COMMANDS,
     *memory.COMMANDS,
+    *why.COMMANDS,
     *blocks.COMMANDS,
     *settings.COMMANDS,
     *rooms.COMMANDS,

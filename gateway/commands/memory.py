@@ -4,30 +4,39 @@ from collections.abc import Sequence
 
 from agent_core.ids import PersonId
 from agent_core.memory.changes import Edit, Refusal
-from agent_core.memory.listing import Listed, list_entries
+from agent_core.memory.listing import Listed, find_standing, list_entries
 from agent_core.state import audit, ledger, rooms, shares
 from agent_core.state.audit import Deed
 from agent_core.state.database import Connection
 from agent_core.state.ledger import Origin
 from agent_core.state.outbox import OutboxRow
 from agent_core.state.shares import EVERYONE, Share
+from gateway import wording_memory
 from gateway import wording_rooms as wording
+from gateway.commands.keeper import Keeper, find_keeper, look, may_change, name_actor, own
 from gateway.commands.registry import Call, House, Reply, SlashCommand
 
 _ROOM = "room:"
 
 
 async def _memory(call: Call, house: House) -> Reply:
-    if not call.message.address.is_direct:
-        return Reply(text=wording.ONLY_IN_DIRECT)
+    keeper = find_keeper(call)
     word, _, rest = call.argument.partition(" ")
     if word.casefold() == "forget" and rest.strip().isdecimal():
-        return await _forget(call, house, int(rest))
+        return await _forget(call, house, keeper, int(rest))
     if word:
-        return Reply(text=wording.MEMORY_USAGE)
-    listed = await _look(call, house)
+        return Reply(text=wording_memory.ROOM_HOW if keeper.is_room else wording.MEMORY_USAGE)
+    listed = await _look(call, house, keeper)
+    if keeper.is_room:
+        # What is not noted of the room is asked for by somebody who means their own.
+        shown = [(entry.number, entry.entry) for entry in listed]
+        return Reply(text=wording_memory.list_room(shown) if shown else wording.ONLY_IN_DIRECT)
     if not listed:
         return Reply(text=wording.MEMORY_EMPTY)
+    return Reply(text=await _describe(house, listed))
+
+
+async def _describe(house: House, listed: Sequence[Listed]) -> str:
     titles = await house.database.read(lambda c: _find_titles(c, listed))
     shown = [
         (
@@ -41,29 +50,37 @@ async def _memory(call: Call, house: House) -> Reply:
         )
         for entry in listed
     ]
-    return Reply(text=wording.list_memory(shown))
+    return wording.list_memory(shown)
 
 
-async def _forget(call: Call, house: House, number: int) -> Reply:
+async def _forget(call: Call, house: House, keeper: Keeper, number: int) -> Reply:
     """Drop an entry; the ledger itself is the record of that. Done once, if read twice."""
     key = f"inbox:{call.inbox_id}"
     done = await house.database.read(
-        lambda c: ledger.find_call(c, person_id=call.person.id, call_key=key)
+        lambda c: ledger.find_call(c, person_id=keeper.person_id, call_key=key)
     )
     if done:
         return Reply(text=wording.describe_forgotten(done[0].change.before or ""))
-    chosen = _choose(await _look(call, house), number)
-    if chosen is None:
+    register = await look(call, house, keeper)
+    life = find_standing(register, number)
+    if life is None or life.words is None:
         return Reply(text=wording.NUMBER_UNKNOWN.format(number=number))
-    origin = Origin(actor="person", now=call.now, evidence=call.message.text, call_key=key)
-    edit = Edit(action="remove", target=chosen.target, old=chosen.entry)
+    if keeper.is_room and not await may_change(call, house, life.made_by):
+        return Reply(text=wording_memory.NOT_YOUR_CHANGE)
+    target = life.rows[0].target
+    origin = Origin(
+        actor=name_actor(call, keeper), now=call.now, evidence=call.message.text, call_key=key
+    )
+    edit = Edit(action="remove", target=target, old=life.words)
     try:
-        outcome = await house.memory.change(call.person.id, call.person.slug, edit, origin)
+        outcome = await house.memory.change(
+            keeper.person_id, keeper.slug, edit, origin, kind=keeper.kind
+        )
     except OSError as error:
         return Reply(text=wording.UNREADABLE.format(reason=error.strerror or error))
     if isinstance(outcome, Refusal):
         return Reply(text=wording.NUMBER_UNKNOWN.format(number=number))
-    return Reply(text=wording.describe_forgotten(chosen.entry))
+    return Reply(text=wording.describe_forgotten(life.words))
 
 
 async def _share(call: Call, house: House) -> Reply:
@@ -74,7 +91,7 @@ async def _share(call: Call, house: House) -> Reply:
     is_room = call.room is not None
     if word not in ("", "private", "here" if is_room else "everyone"):
         return Reply(text=wording.AUDIENCE_UNKNOWN.format(number=number))
-    await _look(call, house)
+    await look(call, house, own(call.person))
 
     def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
         chosen = _choose(list_entries(connection, person_id=call.person.id), int(number))
@@ -121,10 +138,10 @@ def _note(connection: Connection, call: Call, action: str, detail: str) -> None:
     audit.note(connection, deed)
 
 
-async def _look(call: Call, house: House) -> tuple[Listed, ...]:
-    """The person's entries as they stand, with what was changed by hand."""
-    await house.memory.snapshot(call.person.id, call.person.slug, call.now)
-    return await house.database.read(lambda c: list_entries(c, person_id=call.person.id))
+async def _look(call: Call, house: House, keeper: Keeper) -> tuple[Listed, ...]:
+    """The entries as they stand, with what was changed by hand."""
+    await look(call, house, keeper)
+    return await house.database.read(lambda c: list_entries(c, person_id=keeper.person_id))
 
 
 def _choose(listed: Sequence[Listed], number: int) -> Listed | None:

@@ -1,0 +1,108 @@
+"""Commands about where what is remembered comes from, and taking it back: why, undo."""
+
+from collections.abc import Sequence
+
+from agent_core.ids import PersonId
+from agent_core.memory.listing import Register
+from agent_core.memory.reasons import explain
+from agent_core.memory.undoing import Kept, Undone
+from agent_core.state import people
+from agent_core.state.database import Connection
+from agent_core.state.ledger import LedgerEntry, Origin
+from gateway import wording_memory as wording
+from gateway.buttons import stand_for
+from gateway.commands.keeper import PERSON, Keeper, find_keeper, look, may_change, name_actor
+from gateway.commands.registry import Call, House, Reply, SlashCommand
+from gateway.wording_memory import Told, Viewer
+from gateway.wording_rooms import UNREADABLE
+
+
+async def _why(call: Call, house: House) -> Reply:
+    number = _read_number(call.argument)
+    if number is None:
+        return Reply(text=wording.WHY_HOW)
+    keeper = find_keeper(call)
+    register = await look(call, house, keeper)
+    reason = await house.database.read(lambda c: explain(c, register, number, keeper.reader))
+    if reason is None:
+        return Reply(text=wording.NUMBER_UNKNOWN.format(number=number))
+    viewer = await _view(call, house, keeper, [step.row for step in reason.steps])
+    undo = stand_for(f"undo {reason.number}", wording.UNDO)
+    return Reply(
+        text=wording.explain(reason, viewer), buttons=() if reason.words is None else (undo,)
+    )
+
+
+async def _undo(call: Call, house: House) -> Reply:
+    """Take a change back. Done once, if the event is read twice: the ledger knows it."""
+    number = _read_number(call.argument)
+    if number is None and call.argument:
+        return Reply(text=wording.UNDO_HOW)
+    keeper = find_keeper(call)
+    register = await look(call, house, keeper)
+    row = None if number is None else register.find(number)
+    if number is not None and row is None:
+        return Reply(text=wording.NUMBER_UNKNOWN.format(number=number))
+    if keeper.is_room and not await may_change(call, house, row):
+        return Reply(text=wording.NOT_YOUR_CHANGE)
+    origin = Origin(
+        actor=name_actor(call, keeper),
+        now=call.now,
+        evidence=call.message.text,
+        call_key=f"inbox:{call.inbox_id}",
+    )
+    try:
+        outcome = await house.memory.undo(
+            keeper.person_id, keeper.slug, row.id if row else None, origin, kind=keeper.kind
+        )
+    except OSError as error:
+        return Reply(text=UNREADABLE.format(reason=error.strerror or error))
+    if isinstance(outcome, Kept):
+        return Reply(text=wording.describe_kept(outcome))
+    return await _tell(call, house, keeper, outcome)
+
+
+async def _tell(call: Call, house: House, keeper: Keeper, outcome: Sequence[Undone]) -> Reply:
+    register = await look(call, house, keeper)
+    told = [_number(one, register) for one in outcome]
+    viewer = await _view(call, house, keeper, [one.undone for one in outcome])
+    again = (stand_for(f"undo {told[0].again}", wording.UNDO_AGAIN),) if len(told) == 1 else ()
+    return Reply(text=wording.describe_undone(told, viewer), buttons=again)
+
+
+def _number(one: Undone, register: Register) -> Told:
+    def tell(rows: Sequence[LedgerEntry]) -> tuple[tuple[int, str], ...]:
+        others = (row for row in rows if row.id != one.undone.id)
+        return tuple((register.number_of(row), row.change.after or "") for row in others)
+
+    return Told(
+        undone=one,
+        number=register.number_of(one.undone),
+        again=register.number_of(one.row),
+        went=tell(one.derived),
+        came=tell(one.revived),
+    )
+
+
+async def _view(call: Call, house: House, keeper: Keeper, rows: Sequence[LedgerEntry]) -> Viewer:
+    """Who reads the answer, with the names of those in a room who made changes by command."""
+    ids = {
+        row.origin.actor.removeprefix(PERSON) for row in rows if row.origin.actor.startswith(PERSON)
+    }
+
+    def find_names(connection: Connection) -> dict[str, str]:
+        found = {one: people.find(connection, person_id=PersonId(int(one))) for one in ids}
+        return {one: person.name for one, person in found.items() if person}
+
+    names = await house.database.read(find_names) if ids else {}
+    return Viewer(zone=call.zone, is_direct=not keeper.is_room, names=names)
+
+
+def _read_number(argument: str) -> int | None:
+    return int(argument) if argument.isdecimal() and len(argument) < 10 else None
+
+
+COMMANDS = (
+    SlashCommand(name="why", summary="Where an entry of my memory comes from", run=_why),
+    SlashCommand(name="undo", summary="Take back a change of my memory", run=_undo),
+)
