@@ -4,9 +4,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agent_core.memory.store import MemoryStore
 from agent_core.prompt.freezing import Freezer
 from agent_core.state.database import Database
 from agent_core.state.outbox import OutboxRow
+from gateway.belongings import Belongings
 from gateway.errors import Declined
 
 Answer = Mapping[str, Any]
@@ -25,6 +27,10 @@ class Desk:
     """Deliver what was written into the outbox, if there is anybody who can."""
     forget_people: Callable[[], None]
     """People have changed; whoever keeps them in mind has to read them afresh."""
+    memory: MemoryStore
+    """What is remembered, in the same order as everybody else's changes of it."""
+    belongings: Belongings
+    """Exports and erases."""
     freezer: Freezer | None = None
     """Tells what a talk's prompt would be now; None where nobody knows the settings."""
 

@@ -6,15 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from agent_core.errors import StoreError
+from agent_core.memory.store import MemoryStore
+from agent_core.memory.store import MemoryStore
 from agent_core.state.database import Database
 from agent_core.state.outbox import OutboxRow
 from gateway.assembly import make_freezer, make_memory
+from gateway.belongings import Belongings
 from gateway.clock import now
 from gateway.control.client import PATIENCE, NobodyThere, ask
 from gateway.control.contract import Answer, Desk
 from gateway.control.operations import OPERATIONS
 from gateway.errors import Declined, StartError
-from gateway.home import DATABASE, make_home
+from gateway.home import DATABASE, MEMORIES, make_home
 from gateway.settings import Settings
 
 
@@ -52,6 +55,16 @@ async def _perform_here(
         now=now,
         owe=_keep_owed,
         forget_people=_nobody_remembers,
+        belongings=Belongings(
+            database,
+            MemoryStore(database, home / MEMORIES),
+            home,
+            adapters={},
+            now=now,
+            renew=_nobody_remembers,
+            owe=_keep_owed,
+        ),
+        memory=MemoryStore(database, home / "memories"),
         freezer=make_freezer(settings, database, make_memory(settings, database))
         if settings
         else None,

@@ -131,6 +131,8 @@ async def _operate(request: web.Request) -> web.Response:
         now=now,
         owe=gateway.delivery.owe,
         forget_people=gateway.identity.forget_known,
+        belongings=gateway.belongings,
+        memory=gateway.memory.store,
         freezer=make_freezer(gateway.settings, gateway.database, gateway.memory),
     )
     try:
