@@ -1,0 +1,116 @@
+"""A thousand random searches by twenty people over the same words show nobody anybody else's."""
+
+import random
+import sqlite3
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from agent_core.archive import finding, keeping
+from agent_core.archive.entries import Content
+from agent_core.ids import TurnId
+from agent_core.recall import finding as recall
+from agent_core.recall.query import read_query
+from agent_core.state import messages
+from agent_core.state.archive import Drawer
+from agent_core.state.ledger import Origin
+from agent_core.state.search import Field
+from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.tools.clock import local_time
+from agent_core.transcript import Message, Role, TextPart
+from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
+
+PEOPLE, SEARCHES, EACH = 20, 1000, 25
+WORDS = (
+    *("tea", "lemon", "boiler", "canary", "harbour", "roses", "invoice", "Riga", "falcon", "soup"),
+    *("getUserName", "茶と水", "чай", "42", "a-b", "p1_tea", "p2__c1", "the"),
+)
+SIGNS = ('"', "*", " OR ", " AND ", " NOT ", "NEAR(", "^", "p3_", ":", "-", "'")
+TAGS = ("food", "house", "work")
+
+
+@pytest.fixture(scope="module")
+def crowd(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[sqlite3.Connection, list[Talk]]]:
+    """Twenty people who have said and kept the same things; each has a word of their own, too."""
+    folder = tmp_path_factory.mktemp("crowd")
+    connection = sqlite3.connect(folder / "state.db", isolation_level=None)
+    upgrade(connection, load_migrations(FOLDER), folder, datetime.now(UTC))
+    connection.execute("BEGIN")
+    dice = random.Random(1)
+    talks = [add_talk(connection, add_person(connection, f"p{n}")) for n in range(PEOPLE)]
+    for number in range(PEOPLE * EACH):
+        fill(connection, dice, talks[number % PEOPLE], number)
+    connection.execute("COMMIT")
+    yield connection, talks
+    connection.close()
+
+
+def fill(connection: sqlite3.Connection, dice: random.Random, talk: Talk, number: int) -> None:
+    text = f"{' '.join(dice.choices(WORDS, k=6))} of {talk.person.slug}"
+    roles: tuple[Role, ...] = ("user", "assistant")
+    turn_id = add_turn(connection, talk, now=number)
+    said = [Message(role=role, parts=(TextPart(text=text),)) for role in roles]
+    messages.append(connection, talk.shelf(turn_id), said, now=number)
+    content = Content(text=text, tags=tuple(sorted(dice.sample(TAGS, k=dice.randrange(3)))))
+    origin = Origin(actor=f"turn:{turn_id}", now=number + 1)
+    keeping.insert(connection, person_id=talk.person.id, content=content, origin=origin)
+
+
+def make_query(dice: random.Random) -> str:
+    words = dice.choices(WORDS, k=dice.randrange(1, 5))
+    if dice.random() < 0.3:
+        words.insert(dice.randrange(len(words)), dice.choice(SIGNS))
+    if dice.random() < 0.2:
+        words.append(f"p{dice.randrange(PEOPLE)}")
+    return " ".join(words)
+
+
+def test_a_thousand_searches_of_what_was_said_show_nothing_of_anybody_else(
+    crowd: tuple[sqlite3.Connection, list[Talk]],
+) -> None:
+    connection, talks = crowd
+    dice, shown = random.Random(2), 0
+    for number in range(SEARCHES):
+        talk = talks[number % PEOPLE]
+        # A scope that is somebody else's is a mistake that finds nothing.
+        scopes = (f"p{talk.person.id}", *(f"c{one.conversation.id}" for one in (talk, *talks)))
+        field = Field(
+            person_id=talk.person.id,
+            scope=scopes[dice.choice((0, 0, 1, dice.randrange(2, PEOPLE + 2)))],
+            except_turn=TurnId(0),
+            since=dice.choice((None, 100)),
+            role=dice.choice((None, "user")),
+        )
+        query = read_query(make_query(dice))
+        found = recall.find(
+            connection, field, query, limit=8, clock=lambda at: local_time(at, "UTC")
+        )
+        for hit in found.hits:
+            assert hit.saying.text.endswith(f" of {talk.person.slug}")
+        assert found.count <= 2 * EACH
+        shown += len(found.hits)
+    assert shown > SEARCHES
+
+
+def test_a_thousand_searches_of_the_archive_show_nothing_of_anybody_else(
+    crowd: tuple[sqlite3.Connection, list[Talk]],
+) -> None:
+    connection, talks = crowd
+    dice, shown = random.Random(3), 0
+    for number in range(SEARCHES):
+        talk = talks[number % PEOPLE]
+        drawer = Drawer(
+            person_id=talk.person.id,
+            tags=tuple(dice.sample(TAGS, k=dice.choice((0, 0, 1)))),
+            since=dice.choice((None, 100)),
+        )
+        query = read_query(make_query(dice))
+        found = finding.find(connection, drawer, query, lambda at: local_time(at, "UTC"))
+        for hit in found.hits:
+            assert hit.entry.text.endswith(f" of {talk.person.slug}")
+        assert found.count <= EACH
+        shown += len(found.hits)
+    assert shown > SEARCHES
