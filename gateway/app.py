@@ -15,10 +15,12 @@ from agent_core.builtin import private_tools, room_tools
 from agent_core.ceilings.reservations import Ceilings
 from agent_core.errors import StoreError
 from agent_core.ids import SessionId
+from agent_core.memory import identity as soul
 from agent_core.memory.approval import Approval
+from agent_core.memory.proposing import ProposeIdentity
 from agent_core.memory.shared import SharedMemory
 from agent_core.models.contract import Model
-from agent_core.prompt.soul import ensure_soul
+from agent_core.prompt.soul import SOUL_LIMIT, ensure_soul
 from agent_core.state import people, turns
 from agent_core.state.database import Connection, Database, Observer
 from agent_core.state.tasks import Task
@@ -44,6 +46,7 @@ from gateway.joining import Joining
 from gateway.lanes import Lanes
 from gateway.linking import Linking
 from gateway.media.assembly import make_reader
+from gateway.notices import Notices
 from gateway.platforms import Platforms
 from gateway.questions import Questions
 from gateway.rooms import Rooms
@@ -169,7 +172,7 @@ async def _serve(parts: _Parts, stop: asyncio.Event, companions: Sequence[Compan
             await _recover(gateway)
             collector.spare_what_stands()
             with closing(gateway.delivery):
-                _start(group, gateway, _background(parts), companions)
+                _start(group, gateway, _background(parts, gateway.delivery), companions)
                 await _wait_for_end(gateway, stop)
                 await _drain(gateway)
             raise _AtRest
@@ -268,9 +271,12 @@ def _make_agent(parts: _Parts, asking: Asking) -> Agent:
     approval = Approval(database, asking)
     shared = (AskTool(asking), *parts.tools)
     wishes = SettingsTool(database, changed=parts.identity.forget_known)
+    identity = soul.Identity(database, parts.settings.home)
+    propose = ProposeIdentity(identity, approval, SOUL_LIMIT)
     toolboxes = Toolboxes(
         private=Toolbox(
-            (*private_tools(database, memory, approval), wishes, *shared), inquirer=asking
+            (*private_tools(database, memory, approval), wishes, propose, *shared),
+            inquirer=asking,
         ),
         room=Toolbox((*room_tools(database, memory, approval), *shared), inquirer=asking),
     )
@@ -302,6 +308,7 @@ def _start(
 
 async def _recover(gateway: Gateway) -> None:
     """Take up what an earlier process left: what is owed first, then turns, then events."""
+    await soul.Identity(gateway.database, gateway.settings.home).notice(now())
     await gateway.questions.start()
     await gateway.delivery.start()
     for turn in await gateway.database.read(turns.list_running):
@@ -337,7 +344,7 @@ async def _drain(gateway: Gateway) -> None:
                 await asyncio.sleep(_POLL)
 
 
-def _background(parts: _Parts) -> Background:
+def _background(parts: _Parts, delivery: Delivery) -> Background:
     titles = Titles(
         database=parts.database,
         model=parts.model,
@@ -354,7 +361,11 @@ def _background(parts: _Parts) -> Background:
         if person:
             await parts.memory.store.snapshot(person.id, person.slug, now())
 
-    doers = {"title": give_title, "memory": write_memory}
+    async def tell_of_soul(task: Task) -> None:
+        await notices.tell_of_soul(task, now())
+
+    notices = Notices(parts.database, delivery)
+    doers = {"title": give_title, "memory": write_memory, soul.TASK: tell_of_soul}
     return Background(database=parts.database, doers=doers, now=now)
 
 

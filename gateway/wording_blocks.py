@@ -1,9 +1,11 @@
 """What the program says about named blocks of memory, and about the identity of the assistant."""
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_core.memory.shared import SharedList
+from agent_core.state.ledger import Change
 from gateway.wording_people import quote_name
 
 USAGE = (
@@ -138,3 +140,14 @@ def ask_to_drop(label: str, readers: Sequence[str]) -> str:
 def describe_dropped(label: str) -> str:
     """A block that is no more."""
     return f"The block {label} is dropped."
+
+
+def tell_of_soul(change: Change) -> str:
+    """A change of SOUL.md that nobody approved in a talk."""
+    before, after = ((text or "").splitlines() for text in (change.before, change.after))
+    lines = [line[:2] for line in difflib.ndiff(before, after)]
+    return (
+        f"SOUL.md, which says who I am, was changed by hand: {lines.count('+ ')} lines more,"
+        f" {lines.count('- ')} lines less. It holds from the next fresh prompt on. If that was"
+        " none of you, talaria memory log shows what stood there before."
+    )

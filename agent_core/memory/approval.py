@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from agent_core.state import people
+from agent_core.state import owners, people, questions
 from agent_core.state.database import Connection, Database
 from agent_core.state.ledger import Change
 from agent_core.state.questions import Choice
@@ -40,24 +40,36 @@ class Approval:
         """Ask an owner, and wait; why it may not be done, or nothing if it may.
 
         `wish` goes on after the asker's name, `shown` is put below it as it is. The same call
-        asks once only. Raises `StoreError` and `LeftOpen`.
+        asks once only, and leave holds for just what was shown then. Raises `StoreError` and
+        `LeftOpen`.
         """
         if self._inquirer is None:
             return "nobody is there who could approve it"
         asker = await self._database.read(lambda c: people.find(c, person_id=context.person_id))
         name = flatten(asker.name, _LONGEST_NAME) if asker else "Somebody"
-        answer = await self._inquirer.ask(
-            Inquiry(
-                person_id=context.person_id,
-                turn_id=context.turn_id,
-                call_id=context.call_id,
-                kind="approval",
-                text=f"{name} {wish}\n{fence(shown)}",
-                choices=(_YES, _NO),
-                is_for_owner=True,
-            )
+        inquiry = Inquiry(
+            person_id=context.person_id,
+            turn_id=context.turn_id,
+            call_id=context.call_id,
+            kind="approval",
+            text=f"{name} {wish}\n{fence(shown)}",
+            choices=(_YES, _NO),
+            is_for_owner=True,
         )
+        answer = await self._inquirer.ask(inquiry)
+        asked = await self._database.read(
+            lambda c: questions.find_of_call(c, turn_id=context.turn_id, call_id=context.call_id)
+        )
+        if asked and asked.text != inquiry.text:  # by an earlier process
+            return "what it would change is not what an owner was shown; ask for it again"
         return _explain(answer)
+
+    async def find_approver(self, context: ToolContext) -> str:
+        """Who has allowed a call, by name. Raises `StoreError`."""
+        person = await self._database.read(
+            lambda c: owners.find_approver(c, turn_id=context.turn_id, call_id=context.call_id)
+        )
+        return f"{person.name} (person {person.id})" if person else "an owner"
 
 
 def _explain(answer: Choice | Answer) -> str:

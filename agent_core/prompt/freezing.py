@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_core.ids import PromptHash
+from agent_core.memory.identity import Identity
 from agent_core.memory.shared import SharedMemory
 from agent_core.prompt.compose import PromptInputs, compose
 from agent_core.prompt.context import read_context
@@ -50,6 +51,7 @@ class Freezer:
         self._ground = ground
         self._eyes = Eyes(database, memory)
         self._prompts = FrozenPrompts(database)
+        self._identity = Identity(database, ground.home)
         self._now = now
 
     async def read(self, prompt_hash: PromptHash) -> FrozenPrompt:
@@ -114,6 +116,7 @@ class Freezer:
         """A fresh prompt. What a room's other people may not see does not enter it."""
         ground = self._ground
         soul = await ensure_soul(ground.home)
+        await self._identity.notice(self._now())
         context = (
             await read_context(ground.context_folder, ground.context_files, ground.context_limit)
             if ground.context_folder
