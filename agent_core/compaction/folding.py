@@ -1,17 +1,21 @@
 """Makes a talk shorter for its next calls: plans, has it summed up, and writes down the fold."""
 
+import asyncio
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from agent_core.compaction.measuring import Measures
 from agent_core.compaction.plan import Plan, Planner, Room
 from agent_core.compaction.summaries import Order, Summaries
-from agent_core.compaction.view import show, view
+from agent_core.compaction.view import show, show_under
 from agent_core.errors import CeilingReached, ModelError
-from agent_core.ids import MessageId, PersonId, SessionId, TurnId
-from agent_core.models.estimate import estimate_messages
-from agent_core.state import folds, messages, usage
+from agent_core.ids import MessageId, PersonId, PromptHash, SessionId, TurnId
+from agent_core.models.contract import ModelRequest
+from agent_core.models.estimate import estimate_input, estimate_messages
+from agent_core.state import folds, messages, sessions, usage
 from agent_core.state.database import Connection, Database
 from agent_core.state.folds import Fold, FoldReason, NewFold
 from agent_core.state.messages import StoredMessage
@@ -26,6 +30,9 @@ _SUMMARY_SHARE = 8
 _BLOCK = 100
 """Tokens of the block around a summary."""
 _LEAST_GAIN = 0.03
+_MOST_SESSIONS = 4096
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
@@ -92,6 +99,30 @@ class Folding:
         self.measures = measures
         self._now = now
         self._pinned = pinned
+        self._newest: OrderedDict[SessionId, Fold | None] = OrderedDict()
+
+    async def find(self, session_id: SessionId, owner_id: PersonId) -> Fold | None:
+        """The fold that counts for a session's next call. Raises `StoreError`."""
+        if session_id in self._newest:
+            return self._newest[session_id]
+        found = await self._database.read(
+            lambda c: folds.find_newest(c, session_id=session_id, person_id=owner_id)
+        )
+        if session_id in self._newest:  # one was made while this was read
+            return self._newest[session_id]
+        self.note(session_id, found)
+        return found
+
+    def note(self, session_id: SessionId, fold: Fold | None) -> None:
+        """This is the fold that counts for a session; None for one that is new."""
+        self._newest[session_id] = fold
+        self._newest.move_to_end(session_id)
+        if len(self._newest) > _MOST_SESSIONS:
+            self._newest.popitem(last=False)
+
+    def forget(self) -> None:
+        """Something was done to talks from outside: folds are read anew."""
+        self._newest.clear()
 
     async def fold(self, talk: Talk, need: Need) -> Folded | None:
         """Fold as much as is needed; None where nothing is gained, and then nothing changes.
@@ -100,7 +131,7 @@ class Folding:
         Raises `StoreError`.
         """
         stored, former, ground = await self._database.read(lambda c: _look(c, talk))
-        sizes = _Sizes(need, view(stored, [former] if former else []))
+        sizes = _Sizes(need, show_under(stored, former))
         planner = Planner(
             stored,
             former,
@@ -115,7 +146,7 @@ class Folding:
             told = await self._sum_up(plan, summary, talk, need, paid)
             plan, summary = (plan, told) if told else (planner.shorten_only(), summary)
         made = self._draw_up(plan, summary, stored, talk, sizes) if plan else None
-        fold = await self._write(talk, made, ground, paid)
+        fold = await see_through(self._write(talk, made, ground, paid))
         if fold is None:
             return None
         _log.info(
@@ -126,6 +157,32 @@ class Folding:
             fold.reason,
         )
         return Folded(fold=fold, messages=show(stored, fold), paid=tuple(paid))
+
+    async def fold_now(
+        self, talk: Talk, prompt_hash: PromptHash | None, hint: str
+    ) -> Folded | None:
+        """Fold all but the newest turns of a talk in which nothing runs, because somebody asked;
+        `hint` is what they want kept. None where nothing is gained. Raises `StoreError`.
+        """
+
+        def look(connection: Connection) -> tuple[str, tuple[Message, ...]]:
+            stored, fold, _ = _look(connection, talk)
+            prompt = prompt_hash and sessions.get_prompt(connection, prompt_hash=prompt_hash)
+            return "".join(prompt[:2]) if prompt else "", show_under(stored, fold)
+
+        system, shown = await self._database.read(look)
+        request = ModelRequest(
+            model=self.measures.model, system=system, tools=(), messages=shown, max_output_tokens=0
+        )
+        estimated = estimate_input(request)
+        need = Need(
+            reason="asked",
+            tokens=self.measures.estimate(talk.session_id, request.model, estimated),
+            estimated=estimated,
+            threshold=self.measures.bounds(request, None).threshold,
+            hint=hint,
+        )
+        return await self.fold(talk, need) if shown else None
 
     async def _sum_up(
         self, plan: Plan, earlier: str, talk: Talk, need: Need, paid: list[Spent]
@@ -192,7 +249,24 @@ class Folding:
                 connection, made, session_id=talk.session_id, person_id=talk.owner_id
             )
 
-        return await self._database.write("folds.make", work)
+        fold = await self._database.write("folds.make", work)
+        if fold:
+            self.note(talk.session_id, fold)
+        return fold
+
+
+async def see_through(work: Coroutine[object, object, T]) -> T:
+    """Await `work` to its end even if the caller is cancelled meanwhile: what is on disk and
+    what is known of it never differ.
+    """
+    task = asyncio.create_task(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        if not task.cancelled():
+            task.exception()  # taken note of; the cancellation goes on all the same
+        raise
 
 
 class _Sizes:

@@ -8,9 +8,10 @@ from agent_core.errors import ModelError
 from agent_core.ids import SessionId
 from agent_core.models.contract import CountsTokens, Model, ModelRequest, Usage
 from agent_core.models.windows import find_window
+from agent_core.state.people import LEAST_CAP
 
-LEAST_CAP = 8_000
-"""Tokens below which there is no room for a prompt, its tools and a few messages."""
+_SURE_PERCENT = 90
+"""Of the estimated length of a request that was refused: what the model likely takes."""
 
 _log = logging.getLogger(__name__)
 
@@ -39,17 +40,27 @@ class Bounds:
 class Measures:
     """Knows the bounds, and measures requests against them."""
 
-    def __init__(self, *, model: Model, rules: ContextRules) -> None:
-        self._model = model
+    def __init__(self, *, provider: Model, model: str, rules: ContextRules) -> None:
+        """`model` is the name of the one that thinks."""
+        self._provider = provider
+        self.model = model
         self._rules = rules
         self._gauge = Gauge()
+        self._refused: dict[str, int] = {}
+        """The shortest request, by model, that was too long for it."""
 
     def bounds(self, request: ModelRequest, cap: int | None) -> Bounds:
         """The bounds of a request; `cap` is its person's own, if they have set one."""
         window = self._rules.window_tokens or find_window(request.model)
         limit = min(window - request.max_output_tokens, self._rules.cap_tokens)
-        limit = max(min(limit, cap or limit), LEAST_CAP)
+        refused = self._refused.get(request.model, limit)
+        limit = max(min(limit, cap or limit, refused), LEAST_CAP)
         return Bounds(limit=limit, threshold=limit * self._rules.threshold_percent // 100)
+
+    def refuse(self, model: str, tokens: int) -> None:
+        """A request of about so many tokens was too long for a model."""
+        known = self._refused.get(model, tokens)
+        self._refused[model] = min(known, tokens * _SURE_PERCENT // 100)
 
     def estimate(self, session_id: SessionId, model: str, estimated: int) -> int:
         """How many tokens a request likely is, by what was learned."""
@@ -63,10 +74,10 @@ class Measures:
         """
         reading = self._gauge.read(session_id, request.model, estimated)
         is_clear = reading.high <= threshold or reading.low > threshold
-        if is_clear or not isinstance(self._model, CountsTokens):
+        if is_clear or not isinstance(self._provider, CountsTokens):
             return reading.likely
         try:
-            counted = await self._model.count(request)
+            counted = await self._provider.count(request)
         except ModelError as error:
             _log.warning("%s did not count a request: %s", request.model, error)
             return reading.likely

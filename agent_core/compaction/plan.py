@@ -104,7 +104,7 @@ class Planner:
         for choices in self._tiers():
             found = self._pick(choices)
             if found:
-                return self._plan(found)
+                return self._best([found])
             tried += choices
         return self._best(tried)
 

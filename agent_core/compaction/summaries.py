@@ -17,7 +17,7 @@ from agent_core.transcript import Message, mend_text, user_message
 
 PURPOSE = "compaction"
 """What such calls stand under in `usage`."""
-_SECONDS = 120.0
+_SECONDS = 90.0
 _MOST_PIECES = 8
 """Calls for one summary. Of a longer part of a talk the pieces in the middle are left out."""
 _LEFT_OUT = "[a long part of the talk is left out here]"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agent_core.state.folds import Fold, NewFold
-from agent_core.state.messages import StoredMessage
+from agent_core.state.messages import START, StoredMessage
 from agent_core.tools.quoting import escape
 from agent_core.transcript import Message, Part, TextPart, ToolResultPart
 
@@ -27,10 +27,12 @@ def view(stored: Sequence[StoredMessage], folds: Sequence[Fold]) -> tuple[Messag
     `stored` is a session's transcript from its beginning, `folds` are folds of the session in
     their order: all of them, or at least the one that counts. The same gives the same bytes.
     """
-    fold = find_fold(stored, folds)
-    if fold is None:
-        return tuple(one.message for one in stored)
-    return show(stored, fold)
+    return show_under(stored, find_fold(stored, folds))
+
+
+def show_under(stored: Sequence[StoredMessage], fold: Fold | None) -> tuple[Message, ...]:
+    """The messages under a fold that is known to count, or as they are."""
+    return show(stored, fold) if fold else tuple(one.message for one in stored)
 
 
 def find_fold(stored: Sequence[StoredMessage], folds: Sequence[Fold]) -> Fold | None:
@@ -53,6 +55,17 @@ def show(stored: Sequence[StoredMessage], fold: NewFold) -> tuple[Message, ...]:
         *summary,
         *(_shown(one, fold) for one in after),
     )
+
+
+def is_fresh(stored: Sequence[StoredMessage], fold: Fold | None) -> bool:
+    """True until a turn has begun after the fold was made: the provider's cache holds little
+    of the talk then, so that a new prompt costs nothing.
+    """
+    if fold is None or not stored:
+        return False
+    last = stored[-1].turn_id
+    began = next((one.id for one in reversed(stored) if one.turn_id != last), START)
+    return fold.made_after > began
 
 
 def _shown(stored: StoredMessage, fold: NewFold) -> Message:

@@ -38,6 +38,8 @@ class Person:
     verbosity: Verbosity = "normal"
     asked_at: int | None = None
     kind: Kind = "human"
+    context_cap: int | None = None
+    """Tokens of input above which no call of theirs may be, if they have set that."""
 
     @property
     def is_owner(self) -> bool:
@@ -76,9 +78,13 @@ class Code:
     expires_at: int
 
 
+LEAST_CAP = 8_000
+"""Tokens of a call's input below which there is no room for a prompt, its tools and some talk."""
+MOST_CAP = 10_000_000
+
 _COLUMNS = (
     *("id", "slug", "name", "role", "time_zone", "language", "quiet_from", "quiet_until"),
-    *("verbosity", "asked_at", "kind"),
+    *("verbosity", "asked_at", "kind", "context_cap"),
 )
 _PERSON = ", ".join(f"people.{column}" for column in _COLUMNS)
 _ACCOUNT = "id, person_id, platform, user_id, display_name, admitted_by, created_at, came_from"
@@ -258,19 +264,22 @@ class Wishes:
     quiet_from: int | None
     quiet_until: int | None
     verbosity: Verbosity
+    context_cap: int | None = None
 
 
 def set_wishes(connection: Connection, wishes: Wishes, *, person_id: PersonId) -> None:
     """Keep what a person wants."""
     connection.execute(
         "UPDATE people SET time_zone = :time_zone, language = :language, quiet_from = :quiet_from,"
-        " quiet_until = :quiet_until, verbosity = :verbosity WHERE id = :person_id",
+        " quiet_until = :quiet_until, verbosity = :verbosity, context_cap = :context_cap"
+        " WHERE id = :person_id",
         {
             "time_zone": wishes.time_zone,
             "language": wishes.language,
             "quiet_from": wishes.quiet_from,
             "quiet_until": wishes.quiet_until,
             "verbosity": wishes.verbosity,
+            "context_cap": wishes.context_cap,
             "person_id": person_id,
         },
     )

@@ -17,7 +17,8 @@ from agent_core.transcript import ToolSpec
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _HOURS = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])\s*[-–]\s*([01]?[0-9]|2[0-3]):([0-5][0-9])")
 _MINUTES = 60
-NAMES = ("time_zone", "language", "quiet_hours", "verbosity")
+_TOKENS = re.compile(r"(\d{1,3}(?:[,._' ]?\d{3})*|\d+)\s*(k?)(?:\s*tokens?)?", re.IGNORECASE)
+NAMES = ("time_zone", "language", "quiet_hours", "verbosity", "context_cap")
 
 _SPEC = ToolSpec(
     name="settings",
@@ -84,6 +85,8 @@ def apply_wish(person: Person, name: str, value: str) -> Person:
             if value not in ("", "quiet", "normal", "verbose"):
                 raise ToolArgumentError("verbosity is quiet, normal or verbose")
             return replace(person, verbosity=value or "normal")  # type: ignore[arg-type]
+        case "context_cap":
+            return replace(person, context_cap=_read_tokens(value))
         case _:
             raise ToolArgumentError(f'there is no setting "{name}"; there are {", ".join(NAMES)}')
 
@@ -96,6 +99,7 @@ def wishes_of(person: Person) -> Wishes:
         quiet_from=person.quiet_from,
         quiet_until=person.quiet_until,
         verbosity=person.verbosity,
+        context_cap=person.context_cap,
     )
 
 
@@ -116,6 +120,19 @@ def describe_hours(person: Person) -> str:
     if person.quiet_from is None or person.quiet_until is None:
         return ""
     return f"{_clock(person.quiet_from)}-{_clock(person.quiet_until)}"
+
+
+def _read_tokens(value: str) -> int | None:
+    """A number of tokens, like 50000, 50,000 or 50k."""
+    if not value or value.casefold() in ("none", "off"):
+        return None
+    found = _TOKENS.fullmatch(value)
+    tokens = int(re.sub(r"\D", "", found[1])) * (1000 if found[2] else 1) if found else 0
+    if not people.LEAST_CAP <= tokens <= people.MOST_CAP:
+        raise ToolArgumentError(
+            f'"{value}" is no cap; write tokens like 50000, from {people.LEAST_CAP} up, or off'
+        )
+    return tokens
 
 
 def _clock(minute: int) -> str:
