@@ -52,13 +52,14 @@ class Statement:
 
 def list_statements(module: Module) -> list[Statement]:
     """All statements of a module of the state, with every reading of what they are made of."""
-    return [
+    found = (
         Statement(place=f"{module.name}.{function.name}", line=node.lineno, text=text)
         for function, names in _functions(module)
         for node in (*_strings(function), *_asked(function))
         for text in _read(node, names)
         if _VERB.search(text)
-    ]
+    )
+    return list(dict.fromkeys(found))
 
 
 def list_unread(module: Module) -> list[str]:

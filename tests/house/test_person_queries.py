@@ -32,10 +32,11 @@ OWNED = frozenset(
 NAMES_PERSON = re.compile(
     r"\bperson_id (?:= :|IN [({])|\bperson_id = (?:conversations|turns)\.person_id"
 )
-NAMES_TURN = re.compile(r"\b(?:turn_id = :turn_id|session_id = :session_id|turns\.id = :turn_id)")
-"""Within one turn or session: the house hands their numbers on, no person and no model can."""
+NAMES_TURN = re.compile(r"\b(?:turn_id = :turn_id|turns\.id = :turn_id)")
+"""Within one turn: the house hands its number on, no person and no model can."""
 
 BY_NUMBER = "by the numbers of rows that a statement with the person in it has found just before"
+IN_SESSION = "within one session, which was found by its talk, and that by its person"
 QUESTIONS = "by its number, which only a button with its secret or the house itself knows"
 EXCEPTIONS = {
     "archive._tell": "tells the index; every word that it is given has its person in front",
@@ -44,8 +45,13 @@ EXCEPTIONS = {
     "erasing.delete_questions": BY_NUMBER,
     "erasing.delete_rows": BY_NUMBER,
     "erasing.forget_answers": "takes out who answered, whoever was asked",
+    "erasing.list_messages": IN_SESSION,
+    "folds.move": IN_SESSION,
+    "folds.sum_up_ground": IN_SESSION,
     "ledger.find_row": "the owner's desk, and where words that were joined came from",
+    "ledger.list_recent": "the owner's desk: what was learned last, of whomever",
     "ledger.redact": BY_NUMBER,
+    "messages.find_newest": IN_SESSION,
     "passages.list_beside": f"{BY_NUMBER}; what stands beside them is held against the person",
     "passages.list_damaged": BY_NUMBER,
     "questions.answer": QUESTIONS,
@@ -53,6 +59,7 @@ EXCEPTIONS = {
     "questions.find": QUESTIONS,
     "questions.list_asked": "start of the house: whose questions are still open",
     "questions.move": QUESTIONS,
+    "search._list_sessions": IN_SESSION,
     "search.drop_message": "tells the index; every word that it is given has its person in front",
     "search.index_message": "tells the index; every word that it is given has its person in front",
     "search.move_sessions": BY_NUMBER,
@@ -232,12 +239,10 @@ def test_a_statement_without_its_person_would_be_seen(is_fault: bool, body: str)
     assert bool(find_faults(module)) == is_fault
 
 
-@pytest.mark.parametrize(
-    "condition", [" AND person_id = :person_id", "person_id = :person_id AND "]
-)
-@pytest.mark.parametrize("name", ["archive", "passages", "ledger", "shares"])
-def test_a_condition_that_is_taken_out_is_missed(name: str, condition: str) -> None:
+@pytest.mark.parametrize("name", ["archive", "passages", "ledger", "shares", "messages"])
+def test_a_condition_that_is_taken_out_is_missed(name: str) -> None:
     (room,) = (one for one in rooms() if one.name == name)
-    planted = parse(room.path, room.text.replace(condition, ""))
-    if planted.text != room.text:
-        assert find_faults(planted)
+    text = re.sub(r"(?: AND)?\s[a-z.]*person_id = :person_id(?: AND)?", " ", room.text)
+    planted = parse(room.path, text)
+    assert text != room.text
+    assert find_faults(planted)
