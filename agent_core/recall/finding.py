@@ -18,7 +18,7 @@ from agent_core.state.words import cut, fold
 MOST_HOLDERS = 600
 """Messages that are looked at for one word, the newest ones; with two words, many more lie
 behind them."""
-MOST_COUNTED = 5_000
+MOST_COUNTED = 2_000
 """How far is counted how often a word was said: what is still more frequent tells nothing."""
 POOL = 40
 """Messages that are read, with those around them, to be put in order."""
@@ -49,8 +49,9 @@ def find(connection: Connection, field: Field, query: Query, *, limit: int, cloc
     held, weights, is_exact = _gather(connection, field, query.terms)
     worth: dict[MessageId, float] = {}
     for term, holders in held.items():
+        weight = weights[term]
         for message_id in holders:
-            worth[message_id] = worth.get(message_id, 0) + weights[term]
+            worth[message_id] = worth.get(message_id, 0) + weight
     for message_id in passages.list_turn(connection, field=field):
         worth.pop(message_id, None)
     best = [one for _, one in heapq.nlargest(POOL, zip(worth.values(), worth, strict=True))]
@@ -98,19 +99,22 @@ def _gather(
 def _read_around(
     connection: Connection, field: Field, message_ids: Sequence[MessageId]
 ) -> list[list[Saying]]:
-    """The messages, best first, with those around them; further around the most promising."""
-    sayings = passages.list_sayings(connection, field=field, message_ids=message_ids)
-    promising = set(message_ids[:PROMISING])
-    return [
-        passages.list_around(
-            connection,
-            field=field,
-            session_id=saying.session_id,
-            message_id=saying.id,
-            reach=passages.REACH if saying.id in promising else 1,
+    """The messages, given best first, with those around them; further around the most promising."""
+    beside = [
+        window
+        for some, reach in (
+            (message_ids[:PROMISING], passages.REACH),
+            (message_ids[PROMISING:], 1),
         )
-        for saying in sayings
+        if some
+        for window in passages.list_beside(connection, field=field, message_ids=some, reach=reach)
     ]
+    wanted = sorted({message_id for window in beside for message_id in window})
+    sayings = {
+        saying.id: saying
+        for saying in passages.list_sayings(connection, field=field, message_ids=wanted)
+    }
+    return [[sayings[one] for one in window if one in sayings] for window in beside]
 
 
 def _look_through(connection: Connection, field: Field, query: Query, limit: int) -> Found:

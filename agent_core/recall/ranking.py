@@ -1,8 +1,9 @@
 """The order of what was found, made of nothing but the messages themselves. Pure.
 
 A message is scored as if a little of what stands around it were in it, too: in talk the answer
-to a question seldom repeats its words. The weights were set by hand on a small set of questions,
-see `bench/retrieval`.
+to a question seldom repeats its words. The weights were set on five of the ten talks of LoCoMo,
+and the other five tell how well: docs/measurements.md, `bench/retrieval`. They lie where small
+changes change little.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,26 +22,26 @@ from agent_core.state.words import UNINDEXED, cut
 Clock = Callable[[int], datetime]
 """The local time of a moment in milliseconds."""
 
-NEAR, FAR_OFF = 0.3, 0.18
+NEAR, FAR_OFF = 0.24, 0.22
 """How much of a word beside a message counts in it, one and two messages away."""
-ANSWER = 0.9
+ANSWER = 1.0
 """The same for the words of a question right before a message."""
 QUESTION = 0.8
 """What is left of the score of a message that itself only asks."""
 _SHARES = {-2: FAR_OFF, -1: NEAR, 1: NEAR, 2: FAR_OFF}
 SATURATION = 1.0
 """How soon a word that is said again adds nothing more."""
-LENGTH, USUAL, FLOOR = 0.3, 30, 12
+LENGTH, USUAL, FLOOR = 0.2, 30, 12
 """How much length tells against a message; the words of a usual one; shorter ones count as so
 long, for brevity alone is no merit."""
 PAIR = 0.3
 """For words that stand side by side as they were asked, of what the two are worth."""
-TALK = 0.15
+TALK = 0.25
 """For a conversation that is about it, of what its best three messages are worth."""
-SPEAKER, NAME = 0.7, 0.2
+SPEAKER, NAME = 0.9, 0.1
 """For being said by somebody whom the query names, of what the name is worth; and what the name
 itself is worth in a text then."""
-TIME, TELLS_WHEN = 0.6, 0.4
+TIME, TELLS_WHEN = 1.2, 0.5
 """For having been said in the month or year that is asked for; for telling a time when that is
 asked; of what a usual word is worth."""
 
@@ -57,10 +58,11 @@ _TELLS_TIME: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A message as it was read: how often each term is in it, and what it earns besides."""
+    """A message as it was read: which terms are in it, and what it earns besides."""
 
     saying: Saying
-    counts: tuple[int, ...]
+    held: Mapping[int, int]
+    """How often the terms are in it that are, by their places in the query."""
     extra: float
     norm: float
     """How often a word must be said for half of its worth, by the length of the message."""
@@ -82,7 +84,7 @@ class Ranking:
     def __init__(self, query: Query, weights: Mapping[Term, float], clock: Clock) -> None:
         self._query = query
         self._terms = tuple(weights)
-        self._worths = tuple(weights.values())
+        self._worths = list(weights.values())
         self._by_word = {term.word: weight for term, weight in weights.items()}
         self._usual = sum(self._worths) / max(len(weights), 1)
         self._clock = clock
@@ -101,13 +103,17 @@ class Ranking:
                         near[window[place + step].id] = step
         self._note_names({saying.asker for saying in sayings.values()})
         read = {key: self._read(saying) for key, saying in sayings.items()}
-        talks = _weigh_talks((one.saying.session_id, self._score(one, ())) for one in read.values())
+        talks = _weigh_talks(
+            (one.saying.session_id, self._score(one, one.held)) for one in read.values()
+        )
         ranked = [
             Ranked(
                 saying=one.saying,
-                score=self._score(one, [(read[other], step) for other, step in beside[key].items()])
+                score=self._score(
+                    one, _add_up(one, [(read[at], step) for at, step in beside[key].items()])
+                )
                 + TALK * talks[one.saying.session_id],
-                holds=any(one.counts),
+                holds=bool(one.held),
             )
             for key, one in read.items()
             if one.saying.is_within
@@ -126,41 +132,38 @@ class Ranking:
             if words
         }
         of_names = set[str]().union(*names.values())
-        self._worths = tuple(
+        self._worths = [
             self._by_word[term.word] * (NAME if term.word in of_names else 1)
             for term in self._terms
-        )
+        ]
 
     def _read(self, saying: Saying) -> _Read:
         words = cut(saying.text)
-        counts = tuple(
-            sum(word.startswith(term.word) for word in words)
-            if term.is_start
-            else words.count(term.word)
-            for term in self._terms
-        )
+        held: dict[int, int] = {}
+        for place, term in enumerate(self._terms):
+            if term.is_start:
+                count = sum(word.startswith(term.word) for word in words)
+            else:
+                count = words.count(term.word)
+            if count:
+                held[place] = count
         order = [word for word in words if word not in UNINDEXED]
         extra = self._usual * self._suit_time(saying, words)
-        for left, right in self._query.pairs.intersection(pairwise(order)):
-            extra += PAIR * (self._by_word.get(left, 0) + self._by_word.get(right, 0)) / 2
+        if len(held) > 1:
+            for left, right in self._query.pairs.intersection(pairwise(order)):
+                extra += PAIR * (self._by_word.get(left, 0) + self._by_word.get(right, 0)) / 2
         if saying.role == "user":
             extra += SPEAKER * self._named.get(saying.asker, 0)
         length = max(len(order), FLOOR) / USUAL
         norm = SATURATION * (1 - LENGTH + LENGTH * length)
         is_question = saying.text.rstrip().endswith(("?", "？"))
-        return _Read(saying, counts, extra, norm, is_question)
+        return _Read(saying, held, extra, norm, is_question)
 
-    def _score(self, one: _Read, beside: Sequence[tuple[_Read, int]]) -> float:
-        counts: list[float] = list(one.counts)
-        for other, step in beside:
-            share = ANSWER if step == -1 and other.is_question else _SHARES[step]
-            for place, count in enumerate(other.counts):
-                if count:
-                    counts[place] += share
+    def _score(self, one: _Read, counts: Mapping[int, float]) -> float:
+        """What a message is worth when its terms, by their places, are there so often."""
         score = one.extra
-        for held, worth in zip(counts, self._worths, strict=True):
-            if held:
-                score += worth * held * (1 + SATURATION) / (held + one.norm)
+        for place, count in counts.items():
+            score += self._worths[place] * count * (1 + SATURATION) / (count + one.norm)
         return score * QUESTION if one.is_question else score
 
     def _suit_time(self, saying: Saying, words: Sequence[str]) -> float:
@@ -171,6 +174,16 @@ class Ranking:
         if query.asks_when and not _TELLS_TIME.isdisjoint(words):
             suits += TELLS_WHEN
         return suits
+
+
+def _add_up(one: _Read, beside: Iterable[tuple[_Read, int]]) -> Mapping[int, float]:
+    """How often each term is in a message, with what stands so many steps beside it."""
+    counts: dict[int, float] = dict(one.held)
+    for other, step in beside:
+        share = ANSWER if step == -1 and other.is_question else _SHARES[step]
+        for place in other.held:
+            counts[place] = counts.get(place, 0) + share
+    return counts
 
 
 def _weigh_talks(scores: Iterable[tuple[SessionId, float]]) -> dict[SessionId, float]:

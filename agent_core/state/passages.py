@@ -97,6 +97,27 @@ def list_around(
     return _sayings(field, rows)
 
 
+def list_beside(
+    connection: Connection, *, field: Field, message_ids: Sequence[MessageId], reach: int = REACH
+) -> list[list[MessageId]]:
+    """For each of some messages, in any order, it and those on both sides of it in its session:
+    their ids, oldest first. One statement for all, for that is most of what a search costs.
+    """
+    one = (
+        "(SELECT id FROM messages WHERE messages.session_id = middle.session_id"
+        f" AND messages.id {{}} middle.id AND{_SAID} ORDER BY id {{}} LIMIT 1 OFFSET {{}})"
+    )
+    before = [one.format("<", "DESC", step) for step in reversed(range(reach))]
+    after = [one.format(">", "ASC", step) for step in range(reach)]
+    rows = connection.execute(
+        f"SELECT {', '.join([*before, 'middle.id', *after])} FROM messages AS middle"
+        " WHERE middle.id IN (SELECT value FROM json_each(:ids))"
+        " AND middle.person_id = :person_id",
+        {"ids": json.dumps(message_ids), "person_id": field.person_id},
+    ).fetchall()
+    return [[message_id for message_id in row if message_id is not None] for row in rows]
+
+
 def list_turn(connection: Connection, *, field: Field) -> set[MessageId]:
     """The messages of the turn that the field leaves out."""
     rows = connection.execute(

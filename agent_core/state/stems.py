@@ -100,6 +100,10 @@ _STEP_4 = (
 )
 
 
+_LAST_LETTERS = frozenset(ending[-2:] for ending, _ in (*_STEP_2, *_STEP_3))
+"""Most words end on none of these, and are spared the rules one by one."""
+
+
 @lru_cache(maxsize=_REMEMBERED)
 def stem(word: str) -> str:
     """The stem of a lower-case word of ASCII letters; any other word is its own.
@@ -159,6 +163,8 @@ def _drop_ending(word: str) -> str:
 
 
 def _swap(word: str, rules: tuple[tuple[str, str], ...]) -> str:
+    if word[-2:] not in _LAST_LETTERS:
+        return word
     for ending, other in rules:
         if word.endswith(ending):
             kept = word[: -len(ending)]
@@ -167,6 +173,8 @@ def _swap(word: str, rules: tuple[tuple[str, str], ...]) -> str:
 
 
 def _drop_suffix(word: str) -> str:
+    if not word.endswith(_STEP_4):
+        return word
     for ending in _STEP_4:
         if word.endswith(ending):
             kept = word[: -3 if ending in ("sion", "tion") else -len(ending)]

@@ -113,6 +113,22 @@ def test_around_a_message_is_what_was_said_before_and_after_in_its_session(
     assert [saying.id for saying in first] == said[:2]
 
 
+def test_what_is_beside_some_messages_is_told_for_all_at_once(
+    connection: sqlite3.Connection, talk: Talk
+) -> None:
+    stranger = add_talk(connection, add_person(connection, "bob"))
+    said = []
+    for number in range(7):
+        said.append(say(connection, talk, f"message {number}"))
+        foreign = say(connection, stranger, "elsewhere")
+    beside = passages.list_beside(
+        connection, field=field(), message_ids=[said[6], said[3], said[0], foreign]
+    )
+    assert sorted(beside) == [said[0:3], said[1:6], said[4:7]]
+    near = passages.list_beside(connection, field=field(), message_ids=[said[3]], reach=1)
+    assert near == [said[2:5]]
+
+
 def test_conversations_come_latest_first_and_those_of_others_never(
     connection: sqlite3.Connection, talk: Talk
 ) -> None:

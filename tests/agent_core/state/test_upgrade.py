@@ -14,7 +14,6 @@ from agent_core.state.database import Connection, Database
 from agent_core.state.search import Field, Term
 from agent_core.state.upgrade import FOLDER, KEPT_COPIES, load_migrations
 from tests.agent_core.state.conftest import read_file
-from tests.agent_core.state.rows import add_person, add_talk, add_turn
 
 SCHEMA = Path(opening.__file__).with_name("schema.sql")
 KNOWN = len(load_migrations(FOLDER))
@@ -216,13 +215,18 @@ async def test_what_was_said_before_the_index_was_made_anew_is_found_after(path:
         for migration in load_migrations(FOLDER)[:2]:
             connection.executescript(migration.sql)
         connection.execute("PRAGMA user_version = 2")
-        talk = add_talk(connection, add_person(connection))
-        turn_id = add_turn(connection, talk)
-        connection.execute(
-            "INSERT INTO messages (session_id, turn_id, person_id, scope, role, parts, text,"
+        # As that schema had them: the rooms of the state know the newest one only.
+        connection.executescript(
+            "INSERT INTO people (id, slug, name, role, created_at)"
+            " VALUES (1, 'ann', 'Ann', 'member', 0);"
+            " INSERT INTO conversations (id, key, person_id, scope, created_at)"
+            " VALUES (1, 'telegram:ann', 1, 'p1 c1', 0);"
+            " INSERT INTO sessions (id, conversation_id, started_at, last_at) VALUES (1, 1, 0, 0);"
+            " INSERT INTO turns (id, conversation_id, session_id, person_id, platform, chat, state,"
+            " started_at) VALUES (1, 1, 1, 1, 'telegram', '{}', 'answered', 0);"
+            " INSERT INTO messages (session_id, turn_id, person_id, scope, role, parts, text,"
             " platform, created_at, checksum)"
-            " VALUES (?, ?, 1, 'p1 c1', 'user', '[]', 'The dogs', 'telegram', 0, 0)",
-            (talk.session_id, turn_id),
+            " VALUES (1, 1, 1, 'p1 c1', 'user', '[]', 'The dogs', 'telegram', 0, 0)"
         )
     database = await Database.open(path)
     field = Field(person_id=PersonId(1), scope="p1", except_turn=TurnId(0))
