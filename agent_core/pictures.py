@@ -40,6 +40,11 @@ class Pictures:
             self._keep(key, data)
         return found
 
+    def forget(self) -> None:
+        """Keep no picture at hand: some may be gone."""
+        self._kept.clear()
+        self._weight = 0
+
     def _keep(self, key: str, data: bytes) -> None:
         if key not in self._kept:
             self._weight += len(data)

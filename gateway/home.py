@@ -10,6 +10,8 @@ CONSOLE_SOCKET = "console.sock"
 CONTROL_SOCKET = "gateway.sock"
 HTTP_TOKEN = "http_token"  # noqa: S105 - the name of a file
 CHAT_HISTORY = "chat_history"
+BACKUPS = "backups"
+MEMORIES = "memories"
 LOG = Path("logs", "talaria.log")
 
 LONGEST_SOCKET_PATH = 103

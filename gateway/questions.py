@@ -34,6 +34,8 @@ class Outcome:
     stays_open: bool = False
     asks: Sequence[NewQuestion] = ()
     """What is to be asked now in its turn."""
+    is_alone: bool = False
+    """True where the words take the place of what was asked, which nobody is to see any more."""
 
 
 Answerer = Callable[[Connection, Question, str, Person, int], Outcome]
@@ -221,7 +223,7 @@ class Questions:
             return _Taken(rows=[_say(connection, reaction, outcome.words, now), *outcome.rows])
         person_id = reaction.person.id
         questions.answer(connection, question_id=question.id, key=key, by=person_id, now=now)
-        rows = _close(connection, question, outcome.words)
+        rows = _close(connection, question, outcome.words, is_alone=outcome.is_alone)
         asked = [row for new in outcome.asks for row in self.pose(connection, new, now)]
         return _Taken(rows=[*rows, *outcome.rows, *asked], answered=(question.id, key))
 
@@ -265,12 +267,14 @@ def _tell_nobody(_: QuestionId, __: str) -> None:
     """Where nobody waits, an answer only stands in the database."""
 
 
-def _close(connection: Connection, question: Question, words: str) -> list[OutboxRow]:
+def _close(
+    connection: Connection, question: Question, words: str, *, is_alone: bool = False
+) -> list[OutboxRow]:
     """The message that asks shows what came of it, and has no buttons any more."""
     row = outbox.find_of_question(connection, question_id=question.id)
     if row is None:
         return []
-    body = question_forms.close(question, row, words)
+    body = words if is_alone else question_forms.close(question, row, words)
     return [outbox.revise(connection, outbox_id=row.id, body=body)]
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from agent_core.state import inbox, outbox
+from agent_core.state import inbox, outbox, people
 from agent_core.state.database import Connection
 from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.questions import Choice
@@ -43,7 +43,9 @@ def _owe_reply(
 
     Presses can be made up: a message that has no such button stays as it is.
     """
-    debt = replace(make_debt(arrival, text), buttons=choices)
+    message, platform = arrival.message, arrival.row.platform
+    asker = people.find_by_account(connection, platform=platform, user_id=message.sender.user_id)
+    debt = replace(make_debt(arrival, text), buttons=choices, person_id=asker.id if asker else None)
     pressed = arrival.is_press and outbox.find_message(
         connection,
         platform=debt.platform,

@@ -180,5 +180,6 @@ def _make_debt(pending: Pending, text: str) -> Debt:
         platform=pending.platform,
         chat=translate.name_chat(pending.message.address),
         body=text,
+        person_id=pending.person.id,
         answers=pending.message.message_id,
     )

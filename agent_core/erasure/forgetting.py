@@ -170,7 +170,7 @@ class Forgetting:
                 ledger.redact(connection, entry_id=row_id, is_wanted=wanted.is_in, mark=FORGOTTEN)
             for prompt_hash in found.prompts:
                 redacting.drop_prompt(connection, prompt_hash=prompt_hash)
-            for person_id in whose.person_ids if found.prompts else ():
+            for person_id in whose.person_ids:
                 redacting.thaw(connection, person_id=person_id)
 
         await self._database.write("forget.memory", work)

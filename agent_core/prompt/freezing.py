@@ -58,6 +58,10 @@ class Freezer:
         """The prompt of this hash. Raises `StoreError`."""
         return await self._prompts.read(prompt_hash)
 
+    def forget(self) -> None:
+        """Keep no prompt at hand: words may have been taken out of some."""
+        self._prompts.forget()
+
     async def give(
         self,
         scene: Scene,

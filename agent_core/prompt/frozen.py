@@ -65,6 +65,10 @@ class FrozenPrompts:
         self.remember(known)
         return known
 
+    def forget(self) -> None:
+        """Read prompts afresh: words may have been taken out of some."""
+        self._known.clear()
+
     def remember(self, prompt: FrozenPrompt) -> None:
         """Keep a prompt at hand."""
         self._known[prompt.hash] = prompt

@@ -277,3 +277,23 @@ def find_heir(connection: Connection, *, whose: Whose) -> PersonId | None:
         f"SELECT 1 FROM people WHERE role = 'owner' AND id IN {_PEOPLE}", whose.values
     ).fetchone()
     return None if is_owner else whose.person_ids[0]
+
+
+def has_other_owner(connection: Connection, *, person_id: PersonId) -> bool:
+    """True if the house has an owner besides this one."""
+    row = connection.execute(
+        "SELECT 1 FROM people WHERE role = 'owner' AND kind = 'human' AND joined_to IS NULL"
+        " AND id <> :person_id LIMIT 1",
+        {"person_id": person_id},
+    ).fetchone()
+    return row is not None
+
+
+def has_owed(connection: Connection, *, person_id: PersonId) -> bool:
+    """True while a message to somebody, or one that asks them something, is not sent yet."""
+    row = connection.execute(
+        "SELECT 1 FROM outbox WHERE state IN ('owed', 'sending', 'unsure')"
+        " AND person_id = :person_id LIMIT 1",
+        {"person_id": person_id},
+    ).fetchone()
+    return row is not None

@@ -7,9 +7,9 @@ from typing import Literal
 from agent_core.ids import CallId, PersonId, QuestionId, TurnId
 from agent_core.state.database import Connection
 
-Kind = Literal["choice", "approval", "link", "merge"]
+Kind = Literal["choice", "approval", "link", "merge", "forget", "erase"]
 """What is asked: the model wants a choice, a tool call wants leave, two accounts want to be
-joined, two memories do not fit into one."""
+joined, two memories do not fit into one, words are to go for good, a person is."""
 Style = Literal["plain", "good", "danger"]
 QuestionState = Literal["open", "answered", "over"]
 

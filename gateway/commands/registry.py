@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from adapters.abilities import MenuEntry
 from adapters.messages import InboundMessage
 from agent_core.ceilings.reservations import Ceilings
+from agent_core.compaction.folding import Folding
 from agent_core.ids import InboxId
 from agent_core.memory.shared import SharedMemory
 from agent_core.memory.store import MemoryStore
@@ -16,6 +17,7 @@ from agent_core.state.people import Person
 from agent_core.state.questions import Choice
 from agent_core.state.rooms import Room
 from agent_core.state.sessions import Conversation
+from gateway.belongings import Belongings
 from gateway.identity import Identity
 from gateway.lanes import Lanes
 from gateway.linking import Linking
@@ -40,7 +42,9 @@ class House:
     memory: MemoryStore
     shared: SharedMemory
     ceilings: Ceilings
+    folding: Folding
     unpacking: Unpacking
+    belongings: Belongings
     model: str
     """The name of the model that thinks, for people to read."""
     platforms: Collection[str]

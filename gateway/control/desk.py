@@ -7,11 +7,10 @@ from typing import Any
 
 from agent_core.errors import StoreError
 from agent_core.memory.store import MemoryStore
-from agent_core.memory.store import MemoryStore
 from agent_core.state.database import Database
 from agent_core.state.outbox import OutboxRow
 from gateway.assembly import make_freezer, make_memory
-from gateway.belongings import Belongings
+from gateway.belongings import Around, Belongings
 from gateway.clock import now
 from gateway.control.client import PATIENCE, NobodyThere, ask
 from gateway.control.contract import Answer, Desk
@@ -59,10 +58,7 @@ async def _perform_here(
             database,
             MemoryStore(database, home / MEMORIES),
             home,
-            adapters={},
-            now=now,
-            renew=_nobody_remembers,
-            owe=_keep_owed,
+            Around(adapters={}, now=now, renew=_nobody_remembers, owe=_keep_owed),
         ),
         memory=MemoryStore(database, home / "memories"),
         freezer=make_freezer(settings, database, make_memory(settings, database))

@@ -1,0 +1,307 @@
+"""Gives people all that is theirs, and lets it be gone; what was begun is seen through."""
+
+import asyncio
+import json
+import logging
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from adapters.abilities import CanSendFiles
+from adapters.contract import ChatAdapter
+from agent_core.erasure.erasing import Erasing, LastOwner
+from agent_core.erasure.forgetting import Forgetting, Preview, StillAtWork
+from agent_core.erasure.scrub import scrub
+from agent_core.erasure.wanted import Wanted, read_wanted
+from agent_core.errors import StoreError
+from agent_core.export.bundle import Bundle
+from agent_core.export.filling import fill
+from agent_core.ids import PersonId
+from agent_core.memory.store import MemoryStore
+from agent_core.state import audit, erasing, meta, outbox, people, traces
+from agent_core.state.audit import Deed
+from agent_core.state.database import Connection, Database
+from agent_core.state.outbox import Debt, OutboxRow
+from agent_core.state.people import Person
+from gateway import histories, translate
+from gateway import wording_control as wording
+from gateway.home import BACKUPS, CHAT_HISTORY, MEMORIES
+from gateway.identity import LOCAL_PLATFORM
+
+_log = logging.getLogger(__name__)
+
+_OWED = "owed:"
+_FORGET, _ERASE = "owed:forget:", "owed:erase:"
+_DRAFTS = ".export-"
+"""Begins the names of folders in the home in which exports are put together."""
+_POLL = 60.0
+"""Seconds between looks at what is owed, when nobody says that there is something."""
+_PAUSE = 1.0
+"""Seconds until what could not be done is tried again."""
+_FAREWELLS = 20
+"""Attempts for which an erasure waits until the person has been sent what is owed to them."""
+_ATTEMPTS = 20
+"""Attempts of an erasure from the command line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What somebody has confirmed: words to be forgotten, or, without words, to be erased.
+
+    `place` is (platform, chat) where it is told what came of it; None for nowhere.
+    """
+
+    person_id: PersonId
+    words: str = ""
+    has_messages: bool = False
+    place: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What there is around: platforms, a clock, whoever has to read people, talks and prompts
+    afresh once something is gone (`renew`), and whoever delivers (`owe`).
+    """
+
+    adapters: Mapping[str, ChatAdapter]
+    now: Callable[[], int]
+    renew: Callable[[], None]
+    owe: Callable[[Sequence[OutboxRow]], None]
+
+
+class Belongings:
+    """All that can be done with all that is somebody's. Nothing of it holds up a turn."""
+
+    def __init__(self, database: Database, memory: MemoryStore, home: Path, around: Around) -> None:
+        self.database = database
+        self._home = home
+        self._around = around
+        self._now = around.now
+        self.renew = around.renew
+        self._forgetting = Forgetting(database, memory, _is_alone)
+        self._erasing = Erasing(database, memory, home / MEMORIES, _is_alone)
+        self._lock = asyncio.Lock()
+        self._wake = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+
+    async def export(self, person: Person, folder: Path, most_bytes: int = 0) -> list[Path]:
+        """Write all that is a person's into archives in a folder, each of at most so many bytes
+        if that can be done. Raises `StoreError`, and `OSError` if the disk takes no more.
+        """
+        now = self._now()
+
+        def work(connection: Connection) -> list[Path]:
+            whose = traces.find_whose(connection, person_id=person.id, is_alone=_is_alone)
+            bundle = Bundle(folder, f"talaria-{person.slug}", most_bytes)
+            try:
+                fill(connection, bundle, whose=whose, name=person.name, now=now)
+            finally:
+                paths = bundle.close()
+            return paths
+
+        return await self.database.browse(work)
+
+    async def export_to(self, person: Person, target: Path) -> None:
+        """Write all that is a person's into one new archive. Raises as `export` does, and
+        `FileExistsError`.
+        """
+        if await asyncio.to_thread(target.exists):
+            raise FileExistsError(target)
+        folder = await asyncio.to_thread(_make_draft, target.parent)
+        try:
+            (path,) = await self.export(person, folder)
+            await asyncio.to_thread(path.rename, target)
+        finally:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+    async def export_for_chat(self, person: Person, most_bytes: int) -> list[tuple[str, bytes]]:
+        """(name, bytes) of the archives, put together where nobody else can read. Raises as
+        `export` does.
+        """
+        folder = await asyncio.to_thread(_make_draft, self._home)
+        try:
+            paths = await self.export(person, folder, most_bytes)
+            return [(path.name, await asyncio.to_thread(path.read_bytes)) for path in paths]
+        finally:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+    def find_file_limit(self, platform: str) -> int:
+        """How many bytes a file may have on a platform; 0 where none can be sent."""
+        adapter = self._around.adapters.get(platform)
+        return adapter.most_file_bytes if isinstance(adapter, CanSendFiles) else 0
+
+    async def look(self, person: Person, wanted: Wanted) -> Preview:
+        """What of a person's holds words. Raises `StoreError`."""
+        return await self._forgetting.look(person, wanted, self._now())
+
+    async def list_backups(self) -> list[str]:
+        """The copies of the database that lie in the home, with their times."""
+        return await asyncio.to_thread(_list_backups, self._home / BACKUPS)
+
+    def wish(self, connection: Connection, wish: Wish, occasion: str) -> None:
+        """Owe what somebody has confirmed, in the transaction that keeps the answer.
+
+        `occasion` is a name for it that is used once.
+        """
+        kind = _FORGET if wish.words else _ERASE
+        meta.put(connection, key=f"{kind}{occasion}", value=json.dumps(asdict(wish)))
+        self._loop.call_soon_threadsafe(self._wake.set)
+
+    async def erase(self, person_id: PersonId) -> None:
+        """Erase a person now; back once nothing is left. Raises `StillAtWork` if something of
+        theirs goes on being under way, `LastOwner`, `StoreError`, and `OSError`.
+        """
+        for attempt in range(_ATTEMPTS):
+            try:
+                async with self._lock:
+                    await self._erase(person_id)
+                    break
+            except StillAtWork:
+                if attempt == _ATTEMPTS - 1:
+                    raise
+            await asyncio.sleep(_PAUSE / 4)
+        async with self._lock:
+            await scrub(self.database)
+
+    async def run(self, is_quiet: Callable[[], bool]) -> None:
+        """See through what is owed, until cancelled; what an earlier process began comes first."""
+        await asyncio.to_thread(_remove_drafts, self._home)
+        attempts: dict[str, int] = {}
+        while True:
+            self._wake.clear()
+            is_left = True
+            try:
+                async with self._lock:
+                    is_left = await self._work(attempts, is_quiet)
+            except StoreError as error:
+                _log.error("forgetting waits for the store: %s", error)
+            except OSError as error:
+                _log.error("forgetting waits: %s", error)
+            try:
+                async with asyncio.timeout(_PAUSE if is_left else _POLL):
+                    await self._wake.wait()
+            except TimeoutError:
+                continue
+
+    async def _work(self, attempts: dict[str, int], is_quiet: Callable[[], bool]) -> bool:
+        """Do what is owed; True if some of it has to wait."""
+        await self._erasing.go_on(self._now())
+        # Asked of the writer: what woke us may not be committed yet when we look.
+        owed = await self.database.write(
+            "belongings.owed", lambda c: meta.list_under(c, prefix=_OWED)
+        )
+        left = 0
+        for key, text in owed.items():
+            attempts[key] = attempts.get(key, 0) + 1
+            try:
+                told = await self._fulfil(key, _read(text), attempts[key])
+            except StillAtWork:
+                left += 1
+                continue
+            await self._close(key, _read(text), told)
+        if not left:
+            await scrub(self.database, is_quiet=is_quiet)
+        return bool(left)
+
+    async def _fulfil(self, key: str, wish: Wish, attempt: int) -> str:
+        """Do what was confirmed; the words that tell of it. Raises `StillAtWork`."""
+        if key.startswith(_FORGET):
+            return await self._forget(wish)
+        if attempt <= _FAREWELLS and await self._is_owed_something(wish.person_id):
+            raise StillAtWork
+        try:
+            await self._erase(wish.person_id)
+        except LastOwner:
+            return wording.ERASE_LAST_OWNER
+        return wording.tell_erased(await self.list_backups())
+
+    async def _forget(self, wish: Wish) -> str:
+        wanted = read_wanted(wish.words)
+        if wanted is None:
+            return wording.FORGET_NOTHING
+        forgotten = await self._forgetting.forget(
+            wish.person_id, wanted, has_messages=wish.has_messages, now=self._now()
+        )
+        if wish.has_messages and await self._is_local(wish.person_id):
+            path = self._home / CHAT_HISTORY
+            await asyncio.to_thread(histories.forget, path, wanted.is_in)
+        self.renew()
+        return wording.tell_forgotten(
+            forgotten.entries, forgotten.messages, has_messages=wish.has_messages
+        )
+
+    async def _erase(self, person_id: PersonId) -> None:
+        is_local = await self._is_local(person_id)
+        if not await self.database.read(
+            lambda c: erasing.is_erased(c, person_id=person_id)
+        ):  # else an earlier process came that far
+            await self._erasing.begin(person_id, now=self._now())
+        self.renew()
+        await self._erasing.go_on(self._now())
+        if is_local:
+            path = self._home / CHAT_HISTORY
+            await asyncio.to_thread(path.unlink, missing_ok=True)
+        self.renew()
+
+    async def _close(self, key: str, wish: Wish, told: str) -> None:
+        """What was owed is done, and whoever wished for it is told."""
+        now = self._now()
+
+        def work(connection: Connection) -> list[OutboxRow]:
+            meta.drop(connection, key=key)
+            if wish.words:
+                _note(connection, wish.person_id, now)
+            if wish.place is None:
+                return []
+            platform, chat = wish.place
+            return [outbox.owe(connection, Debt(platform=platform, chat=chat, body=told), now=now)]
+
+        self._around.owe(await self.database.write("belongings.done", work))
+
+    async def _is_local(self, person_id: PersonId) -> bool:
+        accounts = await self.database.read(lambda c: people.list_accounts(c, person_id=person_id))
+        return any(account.platform == LOCAL_PLATFORM for account in accounts)
+
+    async def _is_owed_something(self, person_id: PersonId) -> bool:
+        return await self.database.read(lambda c: erasing.has_owed(c, person_id=person_id))
+
+
+def _note(connection: Connection, person_id: PersonId, now: int) -> None:
+    """That something was forgotten; of what, nothing is said."""
+    deed = Deed(
+        person_id=person_id,
+        actor=f"person:{person_id}",
+        action="forget",
+        detail="",
+        created_at=now,
+    )
+    audit.note(connection, deed)
+
+
+def _read(text: str) -> Wish:
+    fields = json.loads(text)
+    fields["place"] = tuple(fields["place"]) if fields["place"] else None
+    return Wish(**fields)
+
+
+def _is_alone(chat: str) -> bool:
+    return translate.read_chat(chat).is_direct if chat else False
+
+
+def _make_draft(folder: Path) -> Path:
+    """A folder that nobody else can look into. Raises `OSError`."""
+    return Path(tempfile.mkdtemp(prefix=_DRAFTS, dir=folder))
+
+
+def _remove_drafts(home: Path) -> None:
+    """Exports that an earlier process did not get to send."""
+    for folder in home.glob(f"{_DRAFTS}*"):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _list_backups(folder: Path) -> list[str]:
+    found = [(path.stat().st_mtime, path.name) for path in folder.glob("*") if path.is_file()]
+    return [f"{name} ({datetime.fromtimestamp(at, UTC):%Y-%m-%d})" for at, name in sorted(found)]

@@ -1,0 +1,120 @@
+"""Lets go of what has grown old, in small strokes with pauses between them."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from agent_core.errors import StoreError
+from agent_core.state import retention, traces
+from agent_core.state.database import Connection, Database
+from agent_core.state.retention import DAY, Kind, Span
+from gateway.settings import RetentionSettings
+
+_log = logging.getLogger(__name__)
+
+_EVERY = 6 * 3600.0
+"""Seconds between two sweeps."""
+_SETTLE = 60.0
+"""Seconds after the start until the first one: there is more urgent work then."""
+_STROKE = 200
+"""Rows that one transaction looks at."""
+_PAUSE = 0.05
+"""Seconds between two strokes that changed something."""
+_FILES = 500
+"""Files that are looked at in one sweep."""
+_EXPORTS = 1
+"""Days that an export is kept after it was sent."""
+
+Stroke = Callable[[Connection, Span], int]
+
+
+class Sweeper:
+    """Sweeps. A kind whose days are 0 is kept for ever."""
+
+    def __init__(
+        self,
+        database: Database,
+        settings: RetentionSettings,
+        *,
+        now: Callable[[], int],
+        renew: Callable[[], None],
+    ) -> None:
+        """`renew` lets talks be read afresh, once messages are gone."""
+        self._database = database
+        self._settings = settings
+        self._now = now
+        self._renew = renew
+
+    async def run(self) -> None:
+        """Sweep now and then, until cancelled."""
+        await asyncio.sleep(_SETTLE)
+        while True:
+            try:
+                swept = await self.sweep()
+            except StoreError as error:
+                _log.error("sweeping waits for the store: %s", error)
+            else:
+                told = ", ".join(f"{number} {kind}" for kind, number in swept.items() if number)
+                if told:
+                    _log.info("swept what had grown old: %s", told)
+            await asyncio.sleep(_EVERY)
+
+    async def sweep(self) -> Mapping[str, int]:
+        """Sweep everything once; how many rows of each kind were let go of. Raises `StoreError`."""
+        days: Mapping[Kind, int] = {
+            "inbox": self._settings.inbox_days,
+            "exports": _EXPORTS,
+            "outbox": self._settings.outbox_days,
+            "steps": self._settings.steps_days,
+            "usage": self._settings.usage_days,
+            "messages": self._settings.messages_days,
+        }
+        swept = {kind: await self._sweep_kind(kind, number) for kind, number in days.items()}
+        if swept["messages"]:
+            self._renew()
+        return swept | {"files": await self._sweep_files()}
+
+    async def _sweep_kind(self, kind: Kind, days: int) -> int:
+        if not days:
+            return 0
+        before = self._now() - days * DAY
+        newest = await self._database.read(lambda c: retention.find_newest(c, kind=kind))
+        swept = 0
+        for after in range(0, newest, _STROKE):
+            span = Span(after=after, until=after + _STROKE, before=before)
+            if not await self._database.read(partial(retention.has_old, kind=kind, span=span)):
+                continue
+            work = partial(_STROKES[kind], span=span)
+            swept += await self._database.write(f"sweep.{kind}", work)
+            await asyncio.sleep(_PAUSE)
+        return swept
+
+    async def _sweep_files(self) -> int:
+        """Files that are in no message, no turn and no debt any more."""
+        if not self._settings.files_days:
+            return 0
+        before = self._now() - self._settings.files_days * DAY
+
+        def look(connection: Connection) -> list[str]:
+            keys = retention.list_old_files(connection, before=before, limit=_FILES)
+            held = traces.list_held(connection, keys=keys)
+            return [key for key in keys if key not in held]
+
+        gone = await self._database.browse(look)
+        work = partial(retention.sweep_files, keys=gone, before=before)
+        return await self._database.write("sweep.files", work) if gone else 0
+
+
+def _sweep_exports(connection: Connection, span: Span) -> int:
+    return len(retention.sweep_exports(connection, span=span))
+
+
+_STROKES: Mapping[Kind, Callable[..., int]] = {
+    "inbox": retention.sweep_inbox,
+    "outbox": retention.sweep_outbox,
+    "steps": retention.sweep_steps,
+    "usage": retention.sweep_usage,
+    "messages": retention.sweep_messages,
+    "exports": _sweep_exports,
+}

@@ -1,0 +1,63 @@
+"""What was forgotten or erased is in no table and no file: planted words are looked for in bytes."""
+
+import asyncio
+from pathlib import Path
+
+from agent_core.state import meta
+from gateway import wording_control as wording
+from tests.gateway.canaries import PLACES, Planter, make_chat, plant, search, words
+from tests.gateway.running import House, running
+from tests.gateway.sides import Side, count
+
+
+async def settled(house: House) -> None:
+    """Once nothing is owed of what was confirmed, and no byte of it is left to be overwritten."""
+    async with asyncio.timeout(20):
+        while await house.read(lambda c: meta.list_under(c, prefix="owed:")) or await house.read(
+            lambda c: meta.list_under(c, prefix="erase:") or meta.get(c, key="scrub")
+        ):
+            await asyncio.sleep(0.02)
+    await house.at_rest()
+
+
+async def test_every_place_was_planted(tmp_path: Path) -> None:
+    async with running(tmp_path, Planter(), chat=make_chat()) as house:
+        await plant(house, Side(house, "4711001", "Zebrana"), "bluefish")
+    found = {line.split()[0] for line in search(tmp_path, *words("bluefish"))}
+    assert found == set(words("bluefish"))
+    assert len(found) == len(PLACES)
+
+
+async def test_what_is_forgotten_is_in_no_byte_of_the_home(tmp_path: Path) -> None:
+    async with running(tmp_path, Planter(), chat=make_chat()) as house:
+        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Ben")
+        await plant(house, ana, "bluefish")
+        await plant(house, ben, "redfish")
+        shown = await ana.says("/forget bluefish")
+        assert "4 entries" in shown or "entries of your memory" in shown
+        await ana.presses(wording.FORGET_ALL)
+        await settled(house)
+        assert await count(house, "messages", "forgotten_at IS NOT NULL") > 0
+        assert "bluefish" not in await ana.says("/memory")
+        assert "redfishmemory" in await ben.says("/memory")
+        house.model.plays.clear()
+        await ana.says("are you still there?")
+        assert "bluefish" not in str(house.model.requests[-1])
+    assert search(tmp_path, "bluefish") == []
+    assert {line.split()[0] for line in search(tmp_path, *words("redfish"))} == set(words("redfish"))
+
+
+async def test_a_person_who_is_erased_is_in_no_byte_of_the_home(tmp_path: Path) -> None:
+    async with running(tmp_path, Planter(), chat=make_chat()) as house:
+        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Ben")
+        await plant(house, ana, "bluefish")
+        await plant(house, ben, "redfish")
+        await ana.says("/erase me")
+        await ana.presses(wording.ERASE_YES)
+        await ana.presses(wording.ERASE_SURE)
+        await settled(house)
+        assert wording.ERASE_BEGUN in [shown.text for shown in house.chat.shown]
+        assert not (tmp_path / "memories" / "people" / "zebrana").exists()
+        assert "redfishmemory" in await ben.says("/memory")
+    assert search(tmp_path, "bluefish", "4711001", "zebrana") == []
+    assert {line.split()[0] for line in search(tmp_path, *words("redfish"))} == set(words("redfish"))
