@@ -52,7 +52,6 @@ EXCEPTIONS = {
     "ledger.list_recent": "the owner's desk: what was learned last, of whomever",
     "ledger.redact": BY_NUMBER,
     "messages.find_newest": IN_SESSION,
-    "passages.list_beside": f"{BY_NUMBER}; what stands beside them is held against the person",
     "passages.list_damaged": BY_NUMBER,
     "questions.answer": QUESTIONS,
     "questions.end": QUESTIONS,
