@@ -1,0 +1,56 @@
+"""Lengths are learned from what calls took, by model and by talk."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_core.compaction.gauge import Gauge
+from agent_core.ids import SessionId
+
+HERE, THERE = SessionId(1), SessionId(2)
+
+
+def test_an_unknown_model_is_taken_for_a_bit_dearer_and_much_is_left_open() -> None:
+    reading = Gauge().read(HERE, "m", 1000)
+    assert reading.low < 1000 < reading.likely < reading.high
+    assert (reading.low, reading.high) == (600, 1800)
+
+
+def test_a_talk_that_was_measured_is_known_but_for_what_came_since() -> None:
+    gauge = Gauge()
+    gauge.learn(HERE, "m", 1000, 1500)
+    same = gauge.read(HERE, "m", 1000)
+    assert (same.low, same.likely, same.high) == (1500, 1500, 1500)
+    grown = gauge.read(HERE, "m", 1100)
+    assert grown.likely == 1650
+    assert (grown.low, grown.high) == (1590, 1710)
+    assert gauge.read(HERE, "m", 900).likely == 1350
+
+
+def test_other_talks_of_the_model_profit_and_other_models_do_not() -> None:
+    gauge = Gauge()
+    gauge.learn(HERE, "m", 1000, 2000)
+    assert gauge.read(THERE, "m", 1000).likely == 2000
+    assert gauge.read(THERE, "other", 1000) == Gauge().read(THERE, "other", 1000)
+    assert gauge.read(HERE, "other", 1000) == Gauge().read(HERE, "other", 1000)
+
+
+def test_counts_that_can_not_be_of_the_whole_request_are_not_believed() -> None:
+    gauge = Gauge()
+    for measured in (0, 10, 9000):
+        gauge.learn(HERE, "m", 1000, measured)
+    gauge.learn(HERE, "m", 0, 10)
+    assert gauge.read(HERE, "m", 1000) == Gauge().read(HERE, "m", 1000)
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 50_000), st.integers(0, 200_000)), max_size=20),
+    st.integers(0, 100_000),
+)
+def test_a_reading_is_in_order_whatever_was_learned(
+    learned: list[tuple[int, int]], estimated: int
+) -> None:
+    gauge = Gauge()
+    for before, measured in learned:
+        gauge.learn(HERE, "m", before, measured)
+    reading = gauge.read(HERE, "m", estimated)
+    assert 0 <= reading.low <= reading.likely <= reading.high
