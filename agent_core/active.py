@@ -29,7 +29,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActiveTurn:
-    """A turn that has been begun, in this process or in an earlier one.
+    """A turn, from the moment on in which the agent takes it up; its journal begins it on disk.
 
     `person` is who asks, and pays. Whose transcript it is says the conversation; whose memory
     may be changed says `keeper`.
@@ -49,5 +49,7 @@ class ActiveTurn:
     outcomes: Mapping[CallId, ToolResult]
     begun: frozenset[CallId]
     evidence: str
+    ground: Prepared | None = None
+    """What it is begun on; None for one that an earlier process began."""
     spent: Total | None = None
     """What an earlier process spent on it; this counts against its limits."""

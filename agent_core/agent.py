@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -10,9 +10,8 @@ from agent_core.active import ActiveTurn, Prepared
 from agent_core.budget import Budget, Limits
 from agent_core.ceilings.reservations import Ceilings
 from agent_core.events import Ending, Event
-from agent_core.history import History
 from agent_core.host import Host
-from agent_core.ids import PersonId, RoomId, SessionId
+from agent_core.ids import PersonId, RoomId
 from agent_core.journal import TurnJournal
 from agent_core.loop.contract import Assignment, Course, Equipment
 from agent_core.loop.turn import Loop
@@ -24,7 +23,7 @@ from agent_core.prompt.freezing import Freezer, Ground
 from agent_core.prompt.frozen import dump_tools
 from agent_core.prompt.scene import Scene
 from agent_core.prompt.sight import dump_marks
-from agent_core.state import messages, rooms, sessions, turns, usage
+from agent_core.state import messages, sessions, turns, usage
 from agent_core.state.database import Connection, Database
 from agent_core.state.messages import START, Shelf, StoredMessage
 from agent_core.state.people import Person
@@ -32,6 +31,7 @@ from agent_core.state.rooms import Room
 from agent_core.state.sessions import Conversation, Session
 from agent_core.state.turns import Asked, Turn, TurnState
 from agent_core.state.usage import Total
+from agent_core.talks import Talks, find_room
 from agent_core.tools.contract import ToolResult
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, ToolCallPart
@@ -84,7 +84,7 @@ class Agent:
         self._memory = memory
         self._now = now
         self._price = setup.ceilings.prices.cost
-        self._history = History()
+        self._talks = Talks(database)
         self._pictures = Pictures(database)
         self._fingerprints = Fingerprints()
         ground = Ground(
@@ -109,85 +109,65 @@ class Agent:
         `room_id` is where the turn is held, for a direct talk that goes on in a room; other
         talks know that themselves. Raises `StoreError`.
         """
-
-        def look(
-            connection: Connection,
-        ) -> tuple[Session | None, tuple[StoredMessage, ...], Room | None]:
-            room = _find_room(connection, conversation.room_id or room_id)
-            session = sessions.find_open(connection, conversation_id=conversation.id)
-            if session is None:
-                return None, (), room
-            known = self._history.recall(session.id)
-            fresh = messages.list_session(
-                connection,
-                session_id=session.id,
-                person_id=conversation.person_id,
-                after=known[-1].id if known else START,
-            )
-            return session, (*known, *fresh), room
-
-        session, history, room = await self._database.read(look)
-        if session:
-            self._history.keep(session.id, history)
-        scene = Scene(conversation=conversation, person=person, room=room, platform=platform)
+        standing = await self._talks.look_up(conversation, conversation.room_id or room_id)
+        scene = Scene(
+            conversation=conversation, person=person, room=standing.room, platform=platform
+        )
         tools = self._toolboxes.of(conversation).specs
-        given = await self._freezer.give(scene, session, tools, history)
+        given = await self._freezer.give(scene, standing.session, tools, standing.transcript)
         return Prepared(
             scene=scene,
-            session=session,
+            session=standing.session,
             prompt=given.prompt,
-            history=history,
+            history=standing.transcript,
             news=given.news,
         )
 
-    def begin(
-        self,
-        connection: Connection,
-        prepared: Prepared,
-        *,
-        asked: Asked,
-        said: tuple[Message, ...],
-        now: int,
-    ) -> ActiveTurn:
-        """Write down that a turn begins, within the caller's transaction.
-
-        `said` are the person's messages.
+    def draft(self, prepared: Prepared, said: tuple[Message, ...]) -> ActiveTurn:
+        """A turn over what its person said. It runs as it is; its journal has to be told how
+        it is begun (see `begin`) before anything of it is written.
         """
-        scene, prompt = prepared.scene, prepared.prompt
+        scene, session = prepared.scene, prepared.session
         conversation = scene.conversation
-        session_id = _open_session(connection, prepared, asked, now)
-        turn_id = turns.insert(
-            connection,
-            conversation=conversation,
-            session_id=session_id,
-            asked=asked,
-            prompt_hash=prompt.hash,
-            now=now,
-        )
         shelf = Shelf(
-            session_id=session_id,
-            turn_id=turn_id,
+            session_id=session.id if session else self._talks.numbers.next_session(),
+            turn_id=self._talks.numbers.next_turn(),
             person_id=conversation.person_id,
             conversation_id=conversation.id,
-            platform=asked.place[0],
+            platform=scene.platform,
             audience=scene.audience,
         )
-        messages.append(connection, shelf, said, now=now)
         return ActiveTurn(
-            id=turn_id,
-            session_id=session_id,
-            is_untitled=not (prepared.session and prepared.session.title),
+            id=shelf.turn_id,
+            session_id=shelf.session_id,
+            is_untitled=not (session and session.title),
             conversation=conversation,
             person=scene.person,
             keeper=scene.keeper,
             journal=self._journal(shelf, conversation, payer_id=scene.person.id),
-            prompt=prompt,
+            prompt=prepared.prompt,
             messages=(*(stored.message for stored in prepared.history), *said),
             own=len(said),
             outcomes={},
             begun=frozenset(),
             evidence=_words(said),
+            ground=prepared,
         )
+
+    def begin(self, connection: Connection, turn: ActiveTurn, asked: Asked, now: int) -> None:
+        """Write down that a drafted turn begins, within the caller's transaction."""
+        assert turn.ground  # noqa: S101 - a drafted turn has one
+        asked = replace(asked, turn_id=turn.id)
+        _open_session(connection, turn, turn.ground, asked, now)
+        turns.insert(
+            connection,
+            conversation=turn.conversation,
+            session_id=turn.session_id,
+            asked=asked,
+            prompt_hash=turn.prompt.hash,
+            now=now,
+        )
+        messages.append(connection, turn.journal.shelf, turn.messages[-turn.own :], now=now)
 
     async def resume(self, turn: Turn, conversation: Conversation, person: Person) -> ActiveTurn:
         """Take up a turn where an earlier process left it. Raises `StoreError`."""
@@ -201,7 +181,7 @@ class Agent:
                 ),
                 turns.list_steps(connection, turn_id=turn.id),
                 usage.total_of_turn(connection, turn_id=turn.id),
-                _find_room(connection, conversation.room_id),
+                find_room(connection, conversation.room_id),
             )
 
         history, steps, spent, room = await self._database.read(look)
@@ -287,11 +267,12 @@ class Agent:
         ending: tuple[Ending, str],
         told: str,
         now: int,
-    ) -> None:
+    ) -> tuple[StoredMessage, ...]:
         """Write down how a turn ended, within the caller's transaction.
 
         `ending` is (how, reason); `told` is the sentence the person reads where there is
-        no answer of the model's own.
+        no answer of the model's own. Gives all that its talk holds now, for `leave`; nothing
+        where the talk can't go on from there.
         """
         state, reason = ending
         if state == "suspended":
@@ -310,6 +291,36 @@ class Agent:
             model=turn.journal.model,
             now=now,
         )
+        ground = turn.ground
+        if ground is None or not sessions.is_open(connection, session_id=turn.session_id):
+            return ()
+        added = messages.list_session(
+            connection,
+            session_id=turn.session_id,
+            person_id=turn.conversation.person_id,
+            after=ground.history[-1].id if ground.history else START,
+        )
+        return (*ground.history, *added)
+
+    def leave(self, turn: ActiveTurn, transcript: tuple[StoredMessage, ...], now: int) -> None:
+        """Keep a talk at hand as a turn that was settled `now` has left it: the next one need
+        not read it.
+        """
+        if not (turn.ground and transcript):
+            return
+        known = turn.ground.session
+        session = Session(
+            id=turn.session_id,
+            prompt_hash=turn.prompt.hash,
+            title=known.title if known else "",
+            started_at=known.started_at if known else now,
+            last_at=now,
+        )
+        self._talks.leave(turn.conversation.id, session, transcript)
+
+    def forget_talks(self) -> None:
+        """Something was done to talks from outside: the next turns read theirs anew."""
+        self._talks.forget()
 
     def _journal(
         self, shelf: Shelf, conversation: Conversation, *, payer_id: PersonId
@@ -328,19 +339,19 @@ def _words(said: tuple[Message, ...]) -> str:
     return "\n".join(message.text for message in said if message.role == "user")
 
 
-def _open_session(connection: Connection, prepared: Prepared, asked: Asked, now: int) -> SessionId:
+def _open_session(
+    connection: Connection, turn: ActiveTurn, ground: Prepared, asked: Asked, now: int
+) -> None:
     """The session that a turn begins in, with the prompt that it begins with."""
-    session, prompt = prepared.session, prepared.prompt
-    session_id = (
-        session.id
-        if session
-        else sessions.insert(
+    session, prompt = ground.session, turn.prompt
+    if session is None:
+        sessions.insert(
             connection,
-            conversation_id=prepared.scene.conversation.id,
+            conversation_id=turn.conversation.id,
+            session_id=turn.session_id,
             account_id=asked.account_id,
             now=now,
         )
-    )
     if session is None or session.prompt_hash != prompt.hash:
         sessions.insert_prompt(
             connection,
@@ -350,9 +361,4 @@ def _open_session(connection: Connection, prepared: Prepared, asked: Asked, now:
             shown=dump_marks(prompt.shown),
             now=now,
         )
-        sessions.touch(connection, session_id=session_id, prompt_hash=prompt.hash, now=now)
-    return session_id
-
-
-def _find_room(connection: Connection, room_id: RoomId | None) -> Room | None:
-    return None if room_id is None else rooms.find_by_id(connection, room_id=room_id)
+        sessions.touch(connection, session_id=turn.session_id, prompt_hash=prompt.hash, now=now)

@@ -3,14 +3,16 @@
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from agent_core.ids import SessionId
+from agent_core.ids import ConversationId, SessionId
 from agent_core.state.messages import StoredMessage
+from agent_core.state.sessions import Session
 from agent_core.transcript import ImagePart, Message, Part, RawPart, ToolCallPart
 
 _MOST_WEIGHT = 16_000_000
 """Bytes, about, kept over all sessions; what is let go of is read again when needed."""
 _OBJECTS = 500
 """Bytes that a message takes besides its words."""
+_MOST_TALKS = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,7 @@ class History:
         self._most = most_weight
         self._sessions: OrderedDict[SessionId, _Kept] = OrderedDict()
         self._weight = 0
+        self._open: OrderedDict[ConversationId, Session] = OrderedDict()
 
     def recall(self, session_id: SessionId) -> tuple[StoredMessage, ...]:
         """What is remembered of a session: its beginning up to some message, or nothing."""
@@ -46,6 +49,33 @@ class History:
         while self._weight > self._most:
             _, dropped = self._sessions.popitem(last=False)
             self._weight -= dropped.weight
+
+    def leave(
+        self,
+        conversation_id: ConversationId,
+        session: Session,
+        transcript: tuple[StoredMessage, ...],
+    ) -> None:
+        """Remember a talk as its last turn left it, with all that its open session holds."""
+        self.keep(session.id, transcript)
+        self._open[conversation_id] = session
+        if len(self._open) > _MOST_TALKS:
+            self._open.popitem(last=False)
+
+    def enter(
+        self, conversation_id: ConversationId
+    ) -> tuple[Session, tuple[StoredMessage, ...]] | None:
+        """A talk as it was left; it has to be left anew before it can be entered again.
+
+        What happened to it since, beside the turns, is not in it.
+        """
+        session = self._open.pop(conversation_id, None)
+        transcript = self.recall(session.id) if session else ()
+        return (session, transcript) if session and transcript else None
+
+    def forget_talks(self) -> None:
+        """Talks may not be as they were left."""
+        self._open.clear()
 
 
 def _weigh(message: Message) -> int:

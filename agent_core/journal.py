@@ -1,4 +1,4 @@
-"""Keeps what a running turn must not lose: answers, intents, results, and its last words."""
+"""Keeps what a running turn must not lose: its beginning, answers, intents, results, last words."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
@@ -28,11 +28,16 @@ class Tools(Protocol):
         """True for a tool whose calls begin only once they are allowed."""
 
 
+Work = Callable[[Connection], None]
+"""What is written within somebody's transaction."""
+
+
 class TurnJournal:
     """The journal of one turn over the database; what `loop.Journal` asks for.
 
     A turn that is stopped in the middle of a record waits for the commit: what is on disk
-    and what the journal knows of it never differ.
+    and what the journal knows of it never differ. The turn itself is written down with the
+    first record, and not before: until then a crash leaves nothing of it.
     """
 
     def __init__(
@@ -46,7 +51,7 @@ class TurnJournal:
         now: Callable[[], int],
     ) -> None:
         self._database = database
-        self._shelf = shelf
+        self.shelf = shelf
         self._payer_id = payer_id
         self._tools = tools
         self._price = price
@@ -55,10 +60,47 @@ class TurnJournal:
         self._results: dict[CallId, ToolResult] = {}
         self._last_words: list[Message] = []
         self._unpaid: list[ModelAnswer] = []
+        self._unwritten: list[ModelAnswer] = []
+        self._begin: Work | None = None
+        self.cannot_begin = False
+        """True once an attempt to write down how the turn begins has failed."""
         self.model = ""
         """The name of the model that answered last."""
         self.claimed: set[InboxId] = set()
         """Events of the steers that are the turn's for good."""
+
+    def begin_with(self, work: Work) -> None:
+        """How the turn is written down; without this it was, by an earlier process."""
+        self._begin = work
+
+    @property
+    def is_begun(self) -> bool:
+        """True once it is known that the turn is on disk."""
+        return self._begin is None
+
+    def ensure_begun(self, connection: Connection) -> bool:
+        """Write down the turn, within the caller's transaction; False if it stands there.
+
+        Raises what the work raises that it was given.
+        """
+        if self._begin is None or turns.exists(connection, turn_id=self.shelf.turn_id):
+            return False
+        self.cannot_begin = True
+        self._begin(connection)
+        self.cannot_begin = False
+        return True
+
+    async def begin(self) -> None:
+        """Write down the turn if it is not yet. Raises what `ensure_begun` raises."""
+        await self._write("turns.begin", lambda _: None)
+
+    async def _write(self, name: str, work: Work) -> None:
+        def whole(connection: Connection) -> None:
+            self.ensure_begun(connection)
+            work(connection)
+
+        await self._database.write(name, whole)
+        self._begin = None
 
     def resume(self, calls: tuple[ToolCallPart, ...], results: dict[CallId, ToolResult]) -> None:
         """Take over calls that an earlier process left open, with the results it recorded."""
@@ -79,22 +121,24 @@ class TurnJournal:
         ]
 
         def work(connection: Connection) -> None:
-            messages.append(connection, self._shelf, [answer.message], now=now)
-            turns.begin_steps(connection, turn_id=self._shelf.turn_id, calls=calls, now=now)
+            messages.append(connection, self.shelf, [answer.message], now=now)
+            turns.begin_steps(connection, turn_id=self.shelf.turn_id, calls=calls, now=now)
             self._pay(connection, answer, now)
 
-        await self._database.write("turns.answer", work)
+        self._unwritten = [answer]
+        await self._write("turns.answer", work)
+        self._unwritten = []
         self._open_calls = answer.message.calls
         self._results = {}
 
     async def record_begin(self, call: ToolCallPart) -> None:
         """Keep that a call which needed leave has it, before it is run."""
-        await _see_through(self._database.write("turns.begin_step", partial(self._begin, call)))
+        await _see_through(self._write("turns.begin_step", partial(self._begin_step, call)))
 
-    def _begin(self, call: ToolCallPart, connection: Connection) -> None:
+    def _begin_step(self, call: ToolCallPart, connection: Connection) -> None:
         turns.begin_steps(
             connection,
-            turn_id=self._shelf.turn_id,
+            turn_id=self.shelf.turn_id,
             calls=[(call.call_id, call.name, self._tools.effect(call.name))],
             now=self._now(),
         )
@@ -105,17 +149,17 @@ class TurnJournal:
         now = self._now()
 
         def work(connection: Connection) -> None:
-            self._begin(call, connection)  # one that was refused was never begun
+            self._begin_step(call, connection)  # one that was refused was never begun
             turns.end_step(
                 connection,
-                turn_id=self._shelf.turn_id,
+                turn_id=self.shelf.turn_id,
                 call_id=call.call_id,
                 outcome=result.text,
                 is_error=result.is_error,
                 now=now,
             )
 
-        await _see_through(self._database.write("turns.result", work))
+        await _see_through(self._write("turns.result", work))
 
     async def record_input(self, added: Sequence[Message], steers: Sequence[Steer]) -> None:
         """Keep what goes in front of the next model call, and claim the steers in it."""
@@ -125,14 +169,14 @@ class TurnJournal:
         now = self._now()
 
         def work(connection: Connection) -> None:
-            messages.append(connection, self._shelf, added, now=now)
+            messages.append(connection, self.shelf, added, now=now)
             inbox.claim(
                 connection,
                 inbox_ids=[inbox_id for steer in steers for inbox_id in steer.inbox_ids],
-                turn_id=self._shelf.turn_id,
+                turn_id=self.shelf.turn_id,
             )
 
-        await self._database.write("turns.input", work)
+        await self._write("turns.input", work)
         self._open_calls = ()
         self.claimed.update(inbox_id for steer in steers for inbox_id in steer.inbox_ids)
 
@@ -158,9 +202,21 @@ class TurnJournal:
         words = list(self._last_words)
         if told and not (words and words[-1].role == "assistant"):
             words.append(Message(role="assistant", parts=(TextPart(text=told),)))
-        messages.append(connection, self._shelf, words, now=now)
+        messages.append(connection, self.shelf, words, now=now)
         for answer in self._unpaid:
             self._pay(connection, answer, now)
+
+    async def write_off(self) -> None:
+        """The turn is never begun; what its model said meanwhile is paid for all the same."""
+        lost, now = [*self._unwritten, *self._unpaid], self._now()
+
+        def work(connection: Connection) -> None:
+            for answer in lost:
+                spent = bill(answer.model, answer.usage, "broken", self._price)
+                usage.insert(connection, spent, person_id=self._payer_id, turn_id=None, now=now)
+
+        if lost:
+            await self._database.write("turns.write_off", work)
 
     def _close(self, call: ToolCallPart) -> ToolResultPart:
         result = self._results.get(call.call_id) or ToolResult(text=_STOPPED, is_error=True)
@@ -173,7 +229,7 @@ class TurnJournal:
             connection,
             bill(answer.model, answer.usage, "turn", self._price, answer.asked),
             person_id=self._payer_id,
-            turn_id=self._shelf.turn_id,
+            turn_id=self.shelf.turn_id,
             now=now,
         )
 

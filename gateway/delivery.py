@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from adapters.abilities import CanDelete, CanEdit, CanFind
+from adapters.abilities import CanDelete, CanEdit
 from adapters.contract import ChatAdapter
 from adapters.errors import (
     AdapterError,
@@ -24,12 +24,15 @@ from agent_core.state import outbox, retired
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
 from gateway import translate, wording
-from gateway.composing import Composer, note_repeat
+from gateway.composing import Composer
 from gateway.doors import Chat, Door, Lines
+from gateway.leads import Lead
 from gateway.live import LiveText, Painter
 from gateway.pacing import Pacer
+from gateway.seeking import Seeker
 from gateway.signs import Signs
 from gateway.spelling import Speller
+from gateway.translate import Place
 from gateway.workers import Workers
 
 _log = logging.getLogger(__name__)
@@ -38,7 +41,6 @@ _FIRST_PAUSE = 1.0
 _LONGEST_PAUSE = 60.0
 _SETTLE_TIME = 2.0
 """Seconds before an unsure message is looked for: it may still be on its way."""
-_MOST_LOOKS = 4
 _COMPANY = 0.02
 """Seconds that the note of a message that was sent waits for others to be written with. After a
 crash meanwhile it is in doubt, and looked for."""
@@ -53,7 +55,7 @@ class Pause:
     is_firm: bool = False
 
 
-Job = OutboxRow | LiveText
+Job = OutboxRow | LiveText | Lead
 
 
 class Delivery:
@@ -74,6 +76,7 @@ class Delivery:
         self._composer = Composer(database, adapters, self.speller)
         self._doors = {n: Door(adapter=a, pacer=Pacer(a.pace)) for n, a in adapters.items()}
         self._painter = Painter(database, now)
+        self._seeker = Seeker(database, self._composer, now)
         self._now = now
         self._workers: Workers[Chat, Job] = Workers(group, self._serve, self._fail)
         self._paused: dict[Chat, asyncio.Event | None] = {}
@@ -94,15 +97,38 @@ class Delivery:
         self._is_open = False
         self.signs.close()
 
-    def owe(self, rows: Sequence[OutboxRow]) -> None:
-        """Deliver messages that stand in the outbox; after `close` the next start does."""
+    def lead(self, place: Place) -> Lead | None:
+        """Hold the line of a place to which a message is about to be owed; None if it would
+        have to wait there.
+        """
+        chat, door = (place.platform, place.chat), self._doors.get(place.platform)
+        line = self._lines.find(chat)
+        is_held_up = chat in self._retired or self._workers.is_busy(line)
+        if door is None or not self._is_open or is_held_up or not door.pacer.is_free(place.chat):
+            return None
+        lead = Lead(place, line, door.newest(place.chat))
+        self._workers.put(line, lead)
+        return lead
+
+    def owe(self, rows: Sequence[OutboxRow], lead: Lead | None = None) -> None:
+        """Deliver messages that stand in the outbox; after `close` the next start does.
+
+        Those of a line that is held take the place of its `lead`.
+        """
+        first: list[OutboxRow] = []
         for row in rows if self._is_open else ():
-            if row.platform in self._doors:
-                self._workers.put(self._lines.find((row.platform, row.chat)), row)
+            line = self._lines.find((row.platform, row.chat))
+            if lead and lead.line == line:
+                first.append(row)
+            elif row.platform in self._doors:
+                self._workers.put(line, row)
             else:
                 _log.warning(
                     "outbox %d waits for %s, which is not on; it stays owed", row.id, row.platform
                 )
+
+        if lead:
+            lead.end(first)
 
     def paint(self, live: LiveText) -> None:
         """Show the present text of a live message, as soon as its chat is free."""
@@ -133,6 +159,11 @@ class Delivery:
 
     async def _serve(self, chat: Chat, queue: deque[Job]) -> None:
         job = queue[0]
+        if isinstance(job, Lead):
+            rows = await job.wait()
+            queue.popleft()
+            queue.extendleft(reversed(rows))
+            return
         door = self._doors[chat[0]]
         if isinstance(job, LiveText):
             job.is_waiting = False
@@ -158,7 +189,7 @@ class Delivery:
         """An unexpected error: the message is set aside, since it would meet the same again."""
         if isinstance(job, LiveText):
             job.is_over = True
-        elif not job.is_live:
+        elif isinstance(job, OutboxRow) and not job.is_live:
             await self._bury(job, "something went wrong on my side.")
 
     async def _refresh(self, row: OutboxRow) -> OutboxRow:
@@ -188,7 +219,7 @@ class Delivery:
                 # What was unsure when it was queued may have become known since.
                 row = await self._refresh(row)
             if row.state == "unsure":
-                row = await self._look_for(door, row)
+                row = await self._seeker.look_for(door, row)
             if row.is_live or row.state in ("dead", "sent"):
                 return None
             if gone := self._retired.get((row.platform, row.chat)):
@@ -235,10 +266,12 @@ class Delivery:
             return
         file = await self._composer.load_file(row)
         await door.pacer.wait(row.chat)
-        anchor = door.newest(row.chat)
-        fresh = await self._database.write(
-            "outbox.sending", lambda c: outbox.mark_sending(c, outbox_id=row.id, anchor=anchor)
-        )
+        fresh: OutboxRow | None = row
+        if row.state != "sending":  # else that was noted when it became owed
+            anchor = door.newest(row.chat)
+            fresh = await self._database.write(
+                "outbox.sending", lambda c: outbox.mark_sending(c, outbox_id=row.id, anchor=anchor)
+            )
         if fresh is None:
             return  # it was settled in another way since it was queued
         message = self._composer.word(fresh, fresh.body, file)
@@ -293,52 +326,6 @@ class Delivery:
                 await asyncio.sleep(_STORE_PAUSE)
             else:
                 return
-
-    async def _look_for(self, door: Door, row: OutboxRow) -> OutboxRow:
-        """Learn whether the platform has an unsure message, and note it.
-
-        Raises `Unsure` when that can't be learned now. A platform that can't look, or has
-        looked in vain too often, is given the message again, marked as a possible repeat:
-        twice is better than never.
-        """
-        adapter = door.adapter
-        shown = row.shown if row.shown is not None else row.body
-        found: str | None = None
-        is_known = isinstance(adapter, CanFind)
-        if isinstance(adapter, CanFind):
-            newest = await self._database.read(
-                lambda c: outbox.find_newest_message_id(c, platform=row.platform, chat=row.chat)
-            )
-            known = [PlatformMessageId(name) for name in (newest, row.answers, row.anchor) if name]
-            try:
-                message = await self._composer.compose(row, shown)
-                found = await adapter.find(message, known)
-            except Unsure as error:
-                if row.attempts < _MOST_LOOKS:
-                    raise
-                _log.warning("outbox %d is sent once more, it may be there: %s", row.id, error)
-                is_known = False
-
-        now = self._now()
-
-        def work(connection: Connection) -> OutboxRow:
-            fresh = outbox.find(connection, outbox_id=row.id)
-            is_all = fresh is not None and not fresh.is_live and fresh.body == shown
-            if found is not None and is_all:
-                outbox.mark_sent(
-                    connection, outbox_id=row.id, message_id=found, body=shown, now=now
-                )
-            elif found is not None:
-                outbox.mark_found(connection, outbox_id=row.id, message_id=found)
-            elif is_known or row.is_live:
-                outbox.mark_missing(connection, outbox_id=row.id)
-                outbox.drop_live(connection, outbox_id=row.id)
-            else:
-                body = note_repeat(adapter, fresh.body if fresh else row.body)
-                outbox.mark_repeated(connection, outbox_id=row.id, body=body)
-            return outbox.find(connection, outbox_id=row.id) or replace(row, state="dead")
-
-        return await self._database.write("outbox.found", work)
 
     async def _write_off(self, row: OutboxRow) -> None:
         """Never send what is not what was written, and say so."""

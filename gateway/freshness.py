@@ -17,8 +17,8 @@ def find_asked(
 ) -> Asked:
     """Who asks, as the database has it in the transaction that begins their turn.
 
-    Raises `OutOfDate` if two people became one in between, or one two or nobody, or the talk is not
-    what it was when its prompt was made. A turn that is stopped already ends in the talk in
+    Raises `OutOfDate` if two people became one in between, or one two or nobody, or the talk is
+    not what it was when its prompt was made. A turn that is stopped already ends in the talk in
     which it was asked for, even if that was closed since.
     """
     account = people.find_account(

@@ -94,6 +94,7 @@ class Intake:
         """Read people and their talks afresh from the database from now on."""
         self._house.identity.forget_known()
         self._house.rooms.forget_known()
+        self._house.lanes.forget_talks()
         self._conversations.clear()
 
     async def recover(self) -> None:
@@ -235,6 +236,7 @@ class Intake:
             conversation=conversation,
             room_id=talk.room.id if talk.room else None,
             unasked=unasked,
+            is_repeat=arrival.is_repeat,
         )
         self._house.unpacking.put(pending, is_repeat=arrival.is_repeat)
 

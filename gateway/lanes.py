@@ -158,6 +158,10 @@ class Lanes:
         """How many messages of a conversation wait behind the running turn."""
         return len(self._workers.waiting(conversation_id))
 
+    def forget_talks(self) -> None:
+        """Something was done to talks beside their turns: they are read anew."""
+        self._turns.forget_talks()
+
     def drain(self) -> None:
         """Begin no more turns; let the running ones reach a step boundary.
 
@@ -244,12 +248,15 @@ class Lanes:
         reins = self._reins.pop(conversation_id)
         while True:
             try:
-                if reins.active:
-                    await self._turns.give_up(reins.active)
-                elif isinstance(job, Turn):
+                if reins.active and await self._turns.give_up(reins.active):
+                    return
+                if isinstance(job, Turn):
                     await self._turns.abandon(job)
                 else:
                     await self._turns.refuse(reins.batch or [job], error)
+            except OutOfDate:
+                self._look_again([i for pending in reins.batch for i in pending.inbox_ids])
+                return
             except StoreError as store_error:
                 _log.error("what failed can't be settled yet: %s", store_error)
                 await asyncio.sleep(_STORE_PAUSE)

@@ -35,6 +35,10 @@ class Pacer:
         if start > now:
             await asyncio.sleep(start - now)
 
+    def is_free(self, chat: str) -> bool:
+        """True if a new message may go to this chat now."""
+        return self.has_room() and self._chats.get(chat, 0.0) <= time.monotonic()
+
     def has_room(self) -> bool:
         """True while signs of courtesy (typing, live edits) take no place from messages."""
         return not self._pace.per_second or self._next_free <= time.monotonic()

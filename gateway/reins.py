@@ -29,6 +29,10 @@ class Reins:
     """True if an earlier process has begun it."""
     presenter: Presenter | None = None
     """What shows it, while it runs."""
+    is_wary: bool = False
+    """True once it could not be begun: the next try begins it on disk before all else."""
+    is_cut: bool = False
+    """True once it is known that it can't be begun as it is."""
     is_over: bool = False
     """True once there is nothing left that could be stopped."""
     _is_pulled: bool = False
@@ -52,6 +56,17 @@ class Reins:
             self._scope.reschedule(asyncio.get_running_loop().time())
         self._is_pulled = True
         return True
+
+    def cut(self) -> None:
+        """What the turn rests on does not hold any more: it ends at its next await."""
+        self.is_cut = True
+        if self._scope and not self._is_pulled:
+            self._scope.reschedule(asyncio.get_running_loop().time())
+
+    def let_go(self) -> None:
+        """The turn could not be begun; it is tried again, and may be edited until then."""
+        self.active = None
+        self.is_wary, self.is_worded = True, False
 
     def is_pulled(self) -> bool:
         """True once somebody wants the turn to end."""

@@ -1,7 +1,7 @@
 """What an ended turn comes to: its words, and all that is owed after it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
@@ -13,6 +13,7 @@ from agent_core.state import files, meta, outbox, tasks
 from agent_core.state.database import Connection
 from agent_core.state.outbox import Debt, OutboxRow
 from gateway import wording, wording_usage
+from gateway.leads import Lead
 from gateway.wording_usage import Reader
 
 _TITLE_AFTER = 3
@@ -65,20 +66,35 @@ def owe_title(connection: Connection, active: ActiveTurn, now: int) -> None:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """What there is to be seen of a turn: its live message, its status line, and whether a line
+    is held for its answer.
+    """
+
+    live: OutboxRow | None = None
+    status: OutboxRow | None = None
+    lead: Lead | None = None
+
+
 def owe_parts(
-    connection: Connection, debt: Debt, parts: Sequence[str], now: int
+    connection: Connection, debt: Debt, parts: Sequence[str], now: int, stage: Stage
 ) -> list[OutboxRow]:
-    """Owe the parts of an answer; the first goes into the turn's live message if there is one.
+    """Owe the parts of an answer. The first goes into the live message if there is one; else,
+    where a line is held for it, it is noted as on its way at once.
 
     The status line goes, behind the answer: nothing may hold that up.
     """
-    live, status = outbox.find_shown(connection, turn_id=_turn_of(debt))
+    live, status, lead = stage.live, stage.status, stage.lead
     rows = []
     for number, part in enumerate(parts):
         if live and number == 0:
             rows.append(outbox.settle_live(connection, outbox_id=live.id, body=part))
+            continue
+        owed = replace(debt, body=part, part=number, is_silent=debt.is_silent or number > 0)
+        if lead and number == 0:
+            rows.append(outbox.send_off(connection, owed, anchor=lead.anchor, now=now))
         else:
-            owed = replace(debt, body=part, part=number, is_silent=debt.is_silent or number > 0)
             rows.append(outbox.owe(connection, owed, now=now))
     return [*rows, *_end_status(connection, status)]
 

@@ -52,6 +52,8 @@ class Pending:
     """What became of the message's attachments."""
     unasked: tuple[str, ...] = ()
     """What the person was never asked for and is to be asked now."""
+    is_repeat: bool = False
+    """It was read before: a process may have ended over it, or its turn could not be begun."""
 
     def amend(self, text: str, inbox_id: InboxId) -> None:
         """Replace the words by those of an edit."""

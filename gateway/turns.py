@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from functools import partial
 from typing import Protocol
 
 from agent_core.active import ActiveTurn
@@ -21,15 +20,16 @@ from agent_core.state.sessions import Conversation
 from agent_core.state.turns import Turn
 from agent_core.tools.asking import LeftOpen
 from agent_core.transcript import mend_text
-from gateway import hours, settling, translate, wording
+from gateway import settling, translate, wording
 from gateway.asking import Asking
+from gateway.beginnings import LateBeginning
 from gateway.delivery import Delivery
-from gateway.freshness import find_asked
+from gateway.endings import Endings, place_of
+from gateway.freshness import OutOfDate, find_asked
 from gateway.presenter import Presenter
 from gateway.reins import Reins
 from gateway.suspicion import is_convicted
 from gateway.translate import Pending, Place
-from gateway.wording_usage import Reader
 
 _log = logging.getLogger(__name__)
 
@@ -67,6 +67,14 @@ class Turns:
         self._asking = asking
         self._zone = zone
         self._now = now
+        self._endings = Endings(
+            database=database,
+            agent=agent,
+            delivery=delivery,
+            questions=asking.questions,
+            zone_of=self.zone_of,
+            now=now,
+        )
 
     def zone_of(self, person: Person) -> str:
         """The IANA time zone that a person lives by."""
@@ -79,8 +87,11 @@ class Turns:
     async def start(self, batch: Sequence[Pending], host: LaneHost, reins: Reins) -> None:
         """Run a turn over waiting messages of one conversation.
 
-        Raises `StoreError` if the turn could not be begun, and `OutOfDate` if it is to be
-        begun otherwise; nothing is claimed then.
+        It is begun on disk with the first of it that has to last, or after a moment; but
+        before all else where it may have ended a process or could not be begun before, and
+        where it opens a session, so that there is one to be closed.
+        Raises `StoreError` if it could not be begun, and `OutOfDate` if it is to be begun
+        otherwise; nothing is claimed then.
         """
         newest = batch[-1]
         reins.is_worded = False
@@ -98,16 +109,23 @@ class Turns:
             translate.said(pending, zone=zone, now=now, news=news if pending is batch[0] else ())
             for pending in batch
         )
+        active = self._agent.draft(prepared, said)
         inbox_ids = [inbox_id for pending in batch for inbox_id in pending.inbox_ids]
 
-        def work(connection: Connection) -> ActiveTurn:
-            asked = find_asked(connection, newest, prepared)
-            active = self._agent.begin(connection, prepared, asked=asked, said=said, now=now)
+        def begin(connection: Connection) -> None:
+            asked = find_asked(connection, newest, prepared, is_stopped=reins.is_pulled())
+            self._agent.begin(connection, active, asked, now)
             inbox.claim(connection, inbox_ids=inbox_ids, turn_id=active.id)
-            return active
 
-        active = await self._database.write("turns.begin", work)
-        await self._run(active, (None, None), host, reins)
+        active.journal.begin_with(begin)
+        try:
+            is_suspect = reins.is_wary or any(pending.is_repeat for pending in batch)
+            if is_suspect or prepared.session is None:
+                await active.journal.begin()
+            await self._run(active, (None, None), host, reins)
+        except OutOfDate:
+            await active.journal.write_off()
+            raise
 
     async def resume(self, turn: Turn, host: LaneHost, reins: Reins) -> None:
         """Take up a turn that an earlier process left.
@@ -116,7 +134,7 @@ class Turns:
         conversation has to go on, there or elsewhere. Raises `StoreError` if it could not be
         taken up; it stands as it stood then.
         """
-        reins.place = _place_of(turn)
+        reins.place = place_of(turn)
         reins.asker = turn.person_id
         reins.is_resumed = True
         active, opened = await self._take_up(turn)
@@ -147,6 +165,7 @@ class Turns:
         now = self._now()
 
         def work(connection: Connection) -> list[OutboxRow] | None:
+            active.journal.ensure_begun(connection)
             if not turns.is_running(connection, turn_id=active.id):
                 return None
             turns.move(connection, turn_id=active.id, place=place.fields)
@@ -154,12 +173,15 @@ class Turns:
             where = (place.platform, place.chat)
             return [*rows, *self._questions.move(connection, active.id, where, now)]
 
-        rows = await self._database.write("turns.move", work)
+        try:
+            rows = await self._database.write("turns.move", work)
+        except OutOfDate:
+            return False  # it will be begun otherwise, where it was asked for
         if rows is None:
             return False
         reins.place = place
         if reins.presenter:
-            reins.presenter.move(self._adapters[place.platform], self._owing(active, place))
+            reins.presenter.move(self._adapters[place.platform], self._endings.owing(active, place))
         self._delivery.owe(rows)
         return True
 
@@ -184,37 +206,31 @@ class Turns:
 
         self._delivery.owe([await self._database.write("turns.refuse", work)])
 
-    async def give_up(self, active: ActiveTurn) -> None:
-        """Settle a turn that an unexpected error ended. Raises `StoreError`."""
+    async def give_up(self, active: ActiveTurn) -> bool:
+        """Settle a turn that an unexpected error ended; False if it can't even be begun.
+
+        Raises `StoreError` and `OutOfDate`.
+        """
         turn = await self._database.read(lambda c: turns.find(c, turn_id=active.id))
-        if turn is None or turn.state != "running":
-            return
+        if turn is None and active.journal.cannot_begin:
+            return False
+        if turn and turn.state != "running":
+            return True
         try:
             await self._interrupt(active, "error")
         except StoreDamaged:
+            if turn is None:
+                raise
             await self.abandon(turn)
+        return True
 
     async def abandon(self, turn: Turn) -> None:
         """End a turn whose transcript can't be read or added to. Raises `StoreError`."""
-        now = self._now()
-        debt = Debt(
-            platform=turn.platform,
-            chat=turn.chat,
-            body=wording.describe_damage(turn.id),
-            person_id=turn.person_id,
-            turn_id=turn.id,
-            answers=turn.answers,
-        )
+        await self._endings.abandon(turn)
 
-        def work(connection: Connection) -> list[OutboxRow]:
-            turns.end(
-                connection, turn_id=turn.id, state="failed", reason="damaged", model="", now=now
-            )
-            inbox.finish_turn(connection, turn_id=turn.id)
-            rows = settling.owe_parts(connection, debt, (debt.body,), now)
-            return [*rows, *self._questions.end_of_turn(connection, turn.id, now)]
-
-        self._delivery.owe(await self._database.write("turns.abandon", work))
+    def forget_talks(self) -> None:
+        """Something was done to talks beside their turns."""
+        self._agent.forget_talks()
 
     async def _take_up(self, turn: Turn) -> tuple[ActiveTurn, Opened]:
         """A begun turn as the database has it, with what shows it. Raises `StoreError`."""
@@ -242,16 +258,21 @@ class Turns:
     ) -> None:
         """Play a turn and settle it; while the store can't be written, wait and go on.
 
-        Whatever the store refuses, the turn is begun: no caller may begin it again.
+        Raises `StoreError` only where nothing of it was written. Once it is begun no caller
+        may begin it again, whatever the store refuses.
         """
         while True:
             reins.active = active
             try:
-                ended, tools = await self._play(active, opened, host, reins)
+                async with LateBeginning(active, reins):
+                    ended, tools = await self._play(active, opened, host, reins)
                 break
             except StoreDamaged:
                 raise
             except StoreError as error:
+                if not active.journal.is_begun:
+                    reins.let_go()
+                    raise
                 _log.error("turn %d waits for the store: %s", active.id, error)
             finally:
                 host.settle_steers(frozenset(active.journal.claimed))
@@ -262,7 +283,7 @@ class Turns:
             )
         else:
             reins.is_over = True
-            await self._settle(active, ended, tools)
+            await self._endings.settle(active, ended, tools, reins.place)
 
     async def _wait_for_store(self, active: ActiveTurn) -> tuple[ActiveTurn, Opened]:
         """The turn as it stands on disk, once the disk can be read. Raises `StoreDamaged`."""
@@ -288,7 +309,7 @@ class Turns:
         presenter = reins.presenter = Presenter(
             self._delivery,
             self._adapters[reins.place.platform],
-            self._owing(active, reins.place),
+            self._endings.owing(active, reins.place),
             opened=opened,
             verbosity=active.person.verbosity,
         )
@@ -303,6 +324,8 @@ class Turns:
                         ended = event
         except TimeoutError:
             if not reins.is_pulled():
+                if reins.is_cut:
+                    raise OutOfDate from None
                 raise
             active.journal.interrupt()
             ended = TurnEnded(ending="stopped", text=mend_text(presenter.text))
@@ -317,67 +340,4 @@ class Turns:
     async def _interrupt(self, active: ActiveTurn, reason: str) -> None:
         """Settle a turn that will not be gone on with. Raises `StoreDamaged`."""
         active.journal.interrupt()
-        await self._settle(active, TurnEnded(ending="failed", text="", reason=reason), ())
-
-    async def _settle(self, active: ActiveTurn, ended: TurnEnded, tools: Sequence[str]) -> None:
-        """End a turn: transcript, cost, state, inbox and what is owed, in one transaction.
-
-        Tries until the store takes it: what the model said is paid for, and is in memory
-        only. Raises `StoreDamaged`.
-        """
-        now = self._now()
-        person = active.person
-        reader = Reader(zone=self.zone_of(person), now=now, is_owner=person.is_owner)
-        told = settling.tell(ended, active.id, tools, reader)
-        is_answer = ended.ending == "answered"
-
-        def work(connection: Connection) -> list[OutboxRow]:
-            turn = turns.find(connection, turn_id=active.id)
-            if turn is None or turn.state != "running":
-                return []  # an earlier try was written although it seemed to have failed
-            self._agent.settle(
-                connection,
-                active,
-                ending=(ended.ending, ended.reason),
-                told="" if is_answer else told,
-                now=now,
-            )
-            inbox.finish_turn(connection, turn_id=active.id)
-            settling.owe_title(connection, active, now)
-            debt = self._owing(active, _place_of(turn))
-            adapter = self._adapters.get(debt.platform)
-            spell = partial(self._delivery.speller.spell, adapter)
-            note = spell(settling.note_thrift(connection, ended, active, reader))
-            words = told if is_answer else spell(told)
-            parts = adapter.split(words + note) if adapter else (words + note,)
-            rows = settling.owe_parts(connection, debt, parts, now)
-            rows += settling.owe_files(connection, debt, adapter, now)
-            return [*rows, *self._questions.end_of_turn(connection, active.id, now)]
-
-        while True:
-            try:
-                self._delivery.owe(await self._database.write("turns.settle", work))
-            except StoreDamaged:
-                raise
-            except StoreError as error:
-                _log.error("turn %d waits for the store to be settled: %s", active.id, error)
-                await asyncio.sleep(_STORE_PAUSE)
-            else:
-                return
-
-    def _owing(self, active: ActiveTurn, place: Place) -> Debt:
-        """What a turn owes to its place, still without words; it rings outside quiet hours."""
-        person = active.person
-        return Debt(
-            platform=place.platform,
-            chat=place.chat,
-            body="",
-            person_id=person.id,
-            turn_id=active.id,
-            answers=place.answers,
-            is_silent=hours.is_quiet(person, self.zone_of(person), self._now()),
-        )
-
-
-def _place_of(turn: Turn) -> Place:
-    return Place(platform=turn.platform, chat=turn.chat, answers=turn.answers)
+        await self._endings.settle(active, TurnEnded(ending="failed", text="", reason=reason))

@@ -110,9 +110,15 @@ def list_session(
     return stored
 
 
-def count_forgotten(
-    connection: Connection, *, session_id: SessionId, person_id: PersonId
-) -> int:
+def find_newest(connection: Connection, *, session_id: SessionId) -> MessageId:
+    """The newest message of a session; `START` before the first."""
+    row = connection.execute(
+        "SELECT MAX(id) FROM messages WHERE session_id = :session_id", {"session_id": session_id}
+    ).fetchone()
+    return MessageId(row[0]) if row[0] else START
+
+
+def count_forgotten(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> int:
     """How many messages of a session had their words taken out since they were written."""
     row = connection.execute(
         "SELECT COUNT(*) FROM messages WHERE session_id = :session_id"

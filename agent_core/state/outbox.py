@@ -103,6 +103,13 @@ def owe(connection: Connection, debt: Debt, *, now: int) -> OutboxRow:
     return _insert(connection, debt, state="owed", is_live=False, now=now)
 
 
+def send_off(
+    connection: Connection, debt: Debt, *, anchor: str | None = None, now: int
+) -> OutboxRow:
+    """Owe a message that leaves at once: it counts as on its way already; see `mark_sending`."""
+    return _insert(connection, debt, state="sending", is_live=False, anchor=anchor, now=now)
+
+
 def open_live(
     connection: Connection, debt: Debt, *, anchor: str | None = None, now: int
 ) -> OutboxRow:

@@ -155,16 +155,36 @@ def insert(
     connection: Connection,
     *,
     conversation_id: ConversationId,
+    session_id: SessionId | None = None,
     account_id: AccountId | None = None,
     now: int,
 ) -> SessionId:
-    """Open a session, begun by an account."""
+    """Open a session, begun by an account; with the number that it was promised, if any."""
     row = connection.execute(
-        "INSERT INTO sessions (conversation_id, account_id, started_at, last_at)"
-        " VALUES (:conversation_id, :account_id, :now, :now) RETURNING id",
-        {"conversation_id": conversation_id, "account_id": account_id, "now": now},
+        "INSERT INTO sessions (id, conversation_id, account_id, started_at, last_at)"
+        " VALUES (:id, :conversation_id, :account_id, :now, :now) RETURNING id",
+        {
+            "id": session_id,
+            "conversation_id": conversation_id,
+            "account_id": account_id,
+            "now": now,
+        },
     ).fetchone()
     return SessionId(row[0])
+
+
+def find_newest(connection: Connection) -> SessionId:
+    """The number of the newest session of all; 0 before the first."""
+    row = connection.execute("SELECT MAX(id) FROM sessions").fetchone()
+    return SessionId(row[0] or 0)
+
+
+def is_open(connection: Connection, *, session_id: SessionId) -> bool:
+    """True until the session is closed."""
+    row = connection.execute(
+        "SELECT 1 FROM sessions WHERE id = :id AND ended_at IS NULL", {"id": session_id}
+    ).fetchone()
+    return row is not None
 
 
 def end(connection: Connection, *, conversation_id: ConversationId, now: int) -> None:

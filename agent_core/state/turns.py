@@ -46,12 +46,14 @@ class Turn:
 class Asked:
     """Who asks for a turn, by which of their accounts, and where the answer goes.
 
-    `place` is (platform, chat, message to answer).
+    `place` is (platform, chat, message to answer). `turn_id` is the number that the turn was
+    promised, if it was promised one.
     """
 
     person_id: PersonId
     account_id: AccountId | None
     place: tuple[str, str, str | None]
+    turn_id: TurnId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,11 +88,12 @@ def insert(
 ) -> TurnId:
     """Begin a turn."""
     row = connection.execute(
-        "INSERT INTO turns (conversation_id, session_id, person_id, account_id, prompt_hash,"
-        " platform, chat, answers, state, started_at) VALUES (:conversation_id, :session_id,"
+        "INSERT INTO turns (id, conversation_id, session_id, person_id, account_id, prompt_hash,"
+        " platform, chat, answers, state, started_at) VALUES (:id, :conversation_id, :session_id,"
         " :person_id, :account_id, :prompt_hash, :platform, :chat, :answers, 'running', :now)"
         " RETURNING id",
         {
+            "id": asked.turn_id,
             "conversation_id": conversation.id,
             "session_id": session_id,
             "person_id": asked.person_id,
@@ -148,6 +151,18 @@ def find(connection: Connection, *, turn_id: TurnId) -> Turn | None:
         f"SELECT {_TURN} FROM turns WHERE id = :turn_id", {"turn_id": turn_id}
     ).fetchone()
     return _turn(row) if row else None
+
+
+def exists(connection: Connection, *, turn_id: TurnId) -> bool:
+    """True once the turn was begun."""
+    row = connection.execute("SELECT 1 FROM turns WHERE id = :id", {"id": turn_id}).fetchone()
+    return row is not None
+
+
+def find_newest(connection: Connection) -> TurnId:
+    """The number of the newest turn of all; 0 before the first."""
+    row = connection.execute("SELECT MAX(id) FROM turns").fetchone()
+    return TurnId(row[0] or 0)
 
 
 def is_running(connection: Connection, *, turn_id: TurnId) -> bool:

@@ -144,6 +144,7 @@ def _pending(call: Call, text: str) -> Pending:
         conversation=call.conversation,
         room_id=call.room.id if call.room else None,
         is_held=True,
+        is_repeat=call.is_repeat,
     )
 
 

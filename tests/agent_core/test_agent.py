@@ -99,17 +99,11 @@ class Bench:
         prepared = await self.agent.prepare(
             conversation or self.talk, asker, platform="telegram", room_id=room_id
         )
-        said = (user_message(text),)
-        return await self.database.write(
-            "begin",
-            lambda c: self.agent.begin(
-                c,
-                prepared,
-                asked=Asked(person_id=asker.id, account_id=None, place=PLACE),
-                said=said,
-                now=self.time,
-            ),
-        )
+        turn = self.agent.draft(prepared, (user_message(text),))
+        asked = Asked(person_id=asker.id, account_id=None, place=PLACE)
+        turn.journal.begin_with(lambda c: self.agent.begin(c, turn, asked, self.time))
+        await turn.journal.begin()
+        return turn
 
     async def run(self, turn: ActiveTurn) -> TurnEnded:
         events: list[Event] = []

@@ -1,11 +1,13 @@
 """History: what is remembered is what was read, and it does not grow without end."""
 
 from agent_core.history import History
-from agent_core.ids import CallId, MessageId, SessionId, TurnId
+from agent_core.ids import CallId, ConversationId, MessageId, SessionId, TurnId
 from agent_core.state.messages import StoredMessage
+from agent_core.state.sessions import Session
 from agent_core.transcript import Message, RawPart, ToolCallPart, user_message
 
 ONE, TWO, THREE = SessionId(1), SessionId(2), SessionId(3)
+HERE, THERE = ConversationId(1), ConversationId(2)
 
 
 def stored(*numbers: int, size: int = 1) -> tuple[StoredMessage, ...]:
@@ -69,3 +71,32 @@ def test_what_is_let_go_of_while_a_turn_reads_is_missing_nowhere() -> None:
     assert history.recall(ONE) == ()
     history.keep(ONE, (*known, *stored(4)))
     assert history.recall(ONE) in ((), stored(1, 2, 4))
+
+
+def session(session_id: SessionId) -> Session:
+    return Session(id=session_id, prompt_hash=None, title="", started_at=1, last_at=2)
+
+
+def test_a_talk_is_entered_once_as_it_was_left() -> None:
+    history = History()
+    assert history.enter(HERE) is None
+    history.leave(HERE, session(ONE), stored(1, 2))
+    assert history.enter(THERE) is None
+    assert history.enter(HERE) == (session(ONE), stored(1, 2))
+    assert history.enter(HERE) is None
+    assert history.recall(ONE) == stored(1, 2)
+
+
+def test_a_talk_whose_words_were_let_go_of_is_read_again() -> None:
+    history = History(most_weight=1400)
+    history.leave(HERE, session(ONE), stored(1, 2))
+    history.leave(THERE, session(TWO), stored(3))
+    assert history.enter(HERE) is None
+    assert history.enter(THERE) == (session(TWO), stored(3))
+
+
+def test_talks_that_may_have_changed_are_not_entered() -> None:
+    history = History()
+    history.leave(HERE, session(ONE), stored(1))
+    history.forget_talks()
+    assert history.enter(HERE) is None

@@ -1,10 +1,12 @@
 """Killed once at each named point of the database: everything is answered once all the same."""
 
+from typing import get_args
+
 import pytest
 
 from gateway.wording import QUEUED
 from tests.faults.speech import Verb
-from tests.faults.town import Town
+from tests.faults.town import House, Moment, Town
 
 PLAIN = (
     "inbox.store",
@@ -12,12 +14,13 @@ PLAIN = (
     "conversations.ensure",
     "turns.begin",
     "turns.settle",
-    "outbox.sending",
     "outbox.sent",
 )
+LATER = ("inbox.store:2", "turns.settle:2", "outbox.sent:2")
+"""Where a talk is open a plain turn is begun by the commit that ends it."""
 WITH_TOOL = ("turns.answer", "turns.result", "turns.input")
-LIVE = ("outbox.opening", "outbox.opened", "turns.settle")
-IN_PARTS = ("outbox.sending:2", "outbox.sent:2", "outbox.sent:3")
+LIVE = ("turns.begin", "outbox.opening", "outbox.opened", "turns.settle")
+IN_PARTS = ("outbox.sending:1", "outbox.sending:2", "outbox.sent:2", "outbox.sent:3")
 STEERED = ("turns.answer", "turns.input", "turns.settle")
 PHASES = ("begin", "committed")
 
@@ -32,10 +35,80 @@ async def _die_and_recover(town: Town, point: str, verb: Verb) -> None:
     await town.open_house()
 
 
+async def _say_something_first(town: Town, *kills: str) -> House:
+    """From then on the talk is open."""
+    house = await town.open_house(*kills)
+    await town.all_seen([await town.says(1)])
+    return house
+
+
+async def _finish_after_a_kill(town: Town, verb: Verb) -> None:
+    house = town.house
+    assert house
+    await town.says(1, verb)
+    await house.died()
+    await town.says(1)  # while nobody is at home
+    town.hurry()
+    await town.open_house()
+    (await town.come_to_rest()).must_be_flawless()
+
+
 @pytest.mark.parametrize("name", PLAIN)
 @pytest.mark.parametrize("phase", PHASES)
 async def test_a_plain_turn_survives_a_kill_at_a_commit(town: Town, phase: str, name: str) -> None:
     await _die_and_recover(town, f"{phase}:{name}:1", "say")
+    (await town.come_to_rest()).must_be_flawless()
+
+
+@pytest.mark.parametrize("point", LATER)
+@pytest.mark.parametrize("phase", PHASES)
+async def test_a_turn_that_is_begun_as_it_ends_survives_a_kill_at_a_commit(
+    town: Town, phase: str, point: str
+) -> None:
+    await _say_something_first(town, f"{phase}:{point}")
+    await _finish_after_a_kill(town, "say")
+
+
+@pytest.mark.parametrize("name", WITH_TOOL)
+@pytest.mark.parametrize("phase", PHASES)
+async def test_a_tool_of_a_turn_that_is_begun_with_it_survives_a_kill(
+    town: Town, phase: str, name: str
+) -> None:
+    await _say_something_first(town, f"{phase}:{name}:1")
+    await _finish_after_a_kill(town, "ring")
+
+
+@pytest.mark.parametrize("phase", PHASES)
+async def test_a_turn_that_is_begun_after_a_moment_survives_a_kill(town: Town, phase: str) -> None:
+    await _say_something_first(town, f"{phase}:turns.begin:2")
+    town.stream_slowly()
+    await _finish_after_a_kill(town, "slow")
+
+
+@pytest.mark.parametrize("moment", get_args(Moment))
+async def test_a_call_of_the_model_before_its_turn_is_begun_survives_a_kill(
+    town: Town, moment: Moment
+) -> None:
+    town.kill_at_model(moment, number=2)
+    await _say_something_first(town)
+    await _finish_after_a_kill(town, "say")
+
+
+async def test_a_message_that_ends_processes_is_counted_from_the_second_death_on(
+    town: Town,
+) -> None:
+    house = await _say_something_first(town)
+    town.kill_at_model("before")
+    guilty = await town.says(1)
+    for deaths in (0, 1, 2):
+        await house.died()
+        assert town.attempts_of_running() == ([deaths] if deaths else [])
+        town.kill_at_model("before")
+        house = await town.open_house()
+    await house.died()
+    town.hurry()
+    await town.open_house()
+    await town.all_seen([guilty])
     (await town.come_to_rest()).must_be_flawless()
 
 

@@ -152,6 +152,14 @@ class Town:
         with closing(sqlite3.connect(self.home / "state.db")) as connection, connection:
             connection.execute("UPDATE turns SET attempts = ? WHERE state = 'running'", (attempts,))
 
+    def attempts_of_running(self) -> list[int]:
+        """How many processes took each running turn up; no house may be alive."""
+        with closing(sqlite3.connect(self.home / "state.db")) as connection:
+            rows = connection.execute(
+                "SELECT attempts FROM turns WHERE state = 'running' ORDER BY id"
+            ).fetchall()
+        return [attempts for (attempts,) in rows]
+
     def rewind_marks(self) -> None:
         """Let nothing be known of how far histories were read; no house may be alive."""
         with closing(sqlite3.connect(self.home / "state.db")) as connection, connection:

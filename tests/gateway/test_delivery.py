@@ -25,11 +25,12 @@ from agent_core.state.outbox import Debt, OutboxRow
 from gateway import delivery as delivery_module
 from gateway.delivery import Delivery
 from gateway.live import LiveText
-from gateway.translate import name_chat
+from gateway.translate import Place, name_chat
 from tests.fakes.chat import FakeChat
 
 CHAT = name_chat(Address(chat_id="1", is_direct=True))
 OTHER = name_chat(Address(chat_id="2", is_direct=True))
+PLACE = Place(platform="fake", chat=CHAT)
 
 
 @pytest.fixture
@@ -409,3 +410,58 @@ async def test_courtesy_is_shown_unless_messages_wait(database: Database) -> Non
 def _row_of(live: LiveText) -> OutboxRow:
     assert live.row is not None
     return live.row
+
+
+async def test_what_is_owed_while_a_line_is_held_waits_for_what_it_is_held_for(
+    database: Database,
+) -> None:
+    chat = FakeChat()
+    async with delivering(database, chat) as delivery:
+        lead = delivery.lead(PLACE)
+        assert lead
+        assert delivery.lead(PLACE) is None, "a line is held once"
+        later = await owe(database, "later")
+        delivery.owe([later])
+        debt = Debt(platform="fake", chat=CHAT, body="first")
+        first = await database.write(
+            "first", lambda c: outbox.send_off(c, debt, anchor=lead.anchor, now=0)
+        )
+        more = await owe(database, "more of the first")
+        elsewhere = await owe(database, "elsewhere", chat=OTHER)
+        delivery.owe([first, more, elsewhere], lead)
+        await until_sent(database, later)
+        await until_sent(database, elsewhere)
+        here = [shown.text for shown in chat.shown if shown.chat_id == "1"]
+        assert here == ["first", "more of the first", "later"]
+
+
+async def test_a_line_that_was_held_for_nothing_goes_on(database: Database) -> None:
+    chat = FakeChat()
+    async with delivering(database, chat) as delivery:
+        lead = delivery.lead(PLACE)
+        assert lead
+        row = await owe(database, "hello")
+        delivery.owe([row])
+        lead.end()
+        lead.end()
+        await until_sent(database, row)
+        await until_idle(delivery)
+        assert delivery.lead(PLACE)
+
+
+async def test_no_line_is_held_where_a_message_would_have_to_wait(database: Database) -> None:
+    chat = FakeChat(pace=Pace(chat_interval=60, edit_interval=0, per_second=0))
+    async with delivering(database, chat) as delivery:
+        assert delivery.lead(Place(platform="gone", chat=CHAT)) is None
+        row = await owe(database, "hello")
+        delivery.owe([row])
+        assert delivery.lead(PLACE) is None, "something is on its way there"
+        await until_sent(database, row)
+        await until_idle(delivery)
+        assert delivery.lead(PLACE) is None, "its pace allows no message yet"
+        lead = delivery.lead(Place(platform="fake", chat=OTHER))
+        assert lead
+        lead.end()
+        await until_idle(delivery)
+        delivery.close()
+        assert delivery.lead(Place(platform="fake", chat=OTHER)) is None

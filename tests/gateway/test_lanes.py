@@ -9,7 +9,7 @@ import pytest
 from agent_core.models.contract import Usage
 from agent_core.state import outbox, turns
 from agent_core.state.database import Connection
-from gateway import delivery, intake, lanes
+from gateway import delivery, endings, intake, lanes
 from gateway import turns as hall_turns
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
@@ -21,7 +21,7 @@ RECALL = call("recall", '{"query": "tea"}')
 
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    for room in (delivery, intake, lanes, hall_turns):
+    for room in (delivery, endings, intake, lanes, hall_turns):
         monkeypatch.setattr(room, "_STORE_PAUSE", 0.01)
 
 

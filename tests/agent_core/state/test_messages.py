@@ -6,6 +6,7 @@ from agent_core.errors import StoreDamaged
 from agent_core.ids import CallId
 from agent_core.state import messages
 from agent_core.state.database import Connection
+from agent_core.state.messages import START
 from agent_core.transcript import Message, RawPart, TextPart, ToolCallPart, ToolResultPart
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
 
@@ -109,3 +110,10 @@ def test_a_row_that_changed_on_the_disk_is_never_served(
     connection.execute(f"UPDATE messages SET {damage} WHERE id = ?", (first,))
     with pytest.raises(StoreDamaged, match=f"message {first} of the transcript is damaged"):
         read(connection, talk)
+
+
+def test_the_newest_message_is_that_of_its_session(connection: Connection, talk: Talk) -> None:
+    assert messages.find_newest(connection, session_id=talk.session_id) == START
+    ids = keep(connection, talk, TRANSCRIPT)
+    keep(connection, add_talk(connection, talk.person, key="another"), TRANSCRIPT)
+    assert messages.find_newest(connection, session_id=talk.session_id) == ids[-1]

@@ -4,7 +4,7 @@ import sqlite3
 
 import pytest
 
-from agent_core.ids import PromptHash
+from agent_core.ids import PromptHash, SessionId
 from agent_core.state import rooms, sessions
 from agent_core.state.database import Connection
 from agent_core.state.sessions import Conversation
@@ -130,3 +130,17 @@ def test_a_session_can_not_name_a_prompt_that_is_not_kept(connection: Connection
         sessions.touch(
             connection, session_id=talk.session_id, prompt_hash=PromptHash("none"), now=1
         )
+
+
+def test_a_session_takes_the_number_that_it_was_promised(connection: Connection) -> None:
+    assert sessions.find_newest(connection) == 0
+    talk = add_talk(connection, add_person(connection))
+    promised = SessionId(talk.session_id + 5)
+    assert not sessions.is_open(connection, session_id=promised)
+    opened = sessions.insert(
+        connection, conversation_id=talk.conversation.id, session_id=promised, now=1
+    )
+    assert opened == promised == sessions.find_newest(connection)
+    assert sessions.is_open(connection, session_id=promised)
+    sessions.end(connection, conversation_id=talk.conversation.id, now=2)
+    assert not sessions.is_open(connection, session_id=promised)

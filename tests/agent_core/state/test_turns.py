@@ -7,6 +7,7 @@ import pytest
 from agent_core.ids import CallId, TurnId
 from agent_core.state import turns
 from agent_core.state.database import Connection
+from agent_core.state.turns import Asked
 from tests.agent_core.state.rows import PROMPT, add_person, add_talk, add_turn
 
 ONE, TWO = CallId("one"), CallId("two")
@@ -96,3 +97,23 @@ def test_an_effect_is_one_of_three(connection: Connection) -> None:
     turn_id = add_turn(connection, add_talk(connection, add_person(connection)))
     with pytest.raises(sqlite3.IntegrityError):
         turns.begin_steps(connection, turn_id=turn_id, calls=[(ONE, "shell", "harmless")], now=1)
+
+
+def test_a_turn_takes_the_number_that_it_was_promised(connection: Connection) -> None:
+    talk = add_talk(connection, add_person(connection))
+    assert turns.find_newest(connection) == 0
+    first = add_turn(connection, talk)
+    asked = Asked(
+        person_id=talk.person.id, account_id=None, place=("p", "c", None), turn_id=TurnId(first + 5)
+    )
+    promised = turns.insert(
+        connection,
+        conversation=talk.conversation,
+        session_id=talk.session_id,
+        asked=asked,
+        prompt_hash=PROMPT,
+        now=1,
+    )
+    assert promised == turns.find_newest(connection) == first + 5
+    assert turns.exists(connection, turn_id=promised)
+    assert not turns.exists(connection, turn_id=TurnId(first + 1))
