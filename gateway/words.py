@@ -8,6 +8,7 @@ WORDS: Mapping[str, str] = {
     "check": "Look for faults without changing anything",
     "people": "Who may talk: list, claim, approve",
     "turns": "What ran: list, show, undelivered",
+    "memory": "What is remembered: log, show, undo, restore",
     "backup": "Copy the database, also while it is in use",
 }
 """In the order of `talaria --help`; each has a module of this name in `gateway/cli`."""

@@ -10,6 +10,7 @@ from agent_core.memory.reconcile import Shelf, find_rows, record, replay_rows
 from agent_core.state import ledger
 from agent_core.state.database import Connection
 from agent_core.state.ledger import LedgerEntry, Origin
+from agent_core.state.redacting import FORGOTTEN
 
 Fault = Literal["unknown", "undone", "parted", "forgotten", "nothing"]
 """Why nothing is taken back: there is no such row in these lists, it is taken back already, it
@@ -95,7 +96,7 @@ def restore(
 ) -> dict[Shelf, Restored] | Kept:
     """Add the rows that lead back to what stood at a moment, in milliseconds since the epoch.
 
-    Refused, as `parted`, where an account was split off since: what stood there then is now
+    What was forgotten since stays so. Refused, as `parted`, where an account was split off since: what stood there then is now
     two people's. Raises `StoreDamaged`.
     """
     restored = {}
@@ -105,7 +106,7 @@ def restore(
         parted = next((row for row in rows[len(then) :] if row.origin.actor == UNLINK), None)
         if parted:
             return Kept(fault="parted", row=parted)
-        wanted = replay_rows(then)
+        wanted = tuple(entry for entry in replay_rows(then) if entry != FORGOTTEN)
         changes = compare(entries, wanted)
         restored[shelf] = Restored(rows=len(changes), entries=wanted)
     for shelf, entries in lists.items():
@@ -129,7 +130,7 @@ def _find_fault(history: History, row: LedgerEntry, plan: Undoing) -> Fault | No
         )
         if is_parted:
             return "parted"
-    return "forgotten" if plan.change.after == "" else None
+    return "forgotten" if plan.change.after == FORGOTTEN else None
 
 
 def _find_stroke(histories: Collection[History]) -> list[int]:

@@ -140,6 +140,29 @@ def find_row(connection: Connection, *, entry_id: int) -> tuple[PersonId, Ledger
     return (PersonId(row[-1]), _entry(row[:-1])) if row else None
 
 
+def list_recent(connection: Connection, *, limit: int) -> list[tuple[PersonId, LedgerEntry]]:
+    """The newest changes of everybody, newest first; for the owner's command line only.
+
+    Raises `StoreDamaged` on a row that does not hold what was written.
+    """
+    rows = connection.execute(
+        f"SELECT {_ROW}, person_id FROM ledger ORDER BY id DESC LIMIT :limit", {"limit": limit}
+    ).fetchall()
+    return [(PersonId(row[-1]), _entry(row[:-1])) for row in rows]
+
+
+def list_recent_of(connection: Connection, *, person_id: PersonId, limit: int) -> list[LedgerEntry]:
+    """The newest changes of somebody, newest first.
+
+    Raises `StoreDamaged` on a row that does not hold what was written.
+    """
+    rows = connection.execute(
+        f"SELECT {_ROW} FROM ledger WHERE person_id = :person_id ORDER BY id DESC LIMIT :limit",
+        {"person_id": person_id, "limit": limit},
+    ).fetchall()
+    return [_entry(row) for row in rows]
+
+
 def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> list[LedgerEntry]:
     """The changes that a call has made already, oldest first; see `name_call`.
 

@@ -37,6 +37,7 @@ from agent_core.state import (
     grounds,
     inbox,
     joining,
+    keepers,
     ledger,
     links,
     marks,
@@ -100,6 +101,7 @@ ROOMS = (
     grounds,
     inbox,
     joining,
+    keepers,
     ledger,
     links,
     marks,
@@ -120,7 +122,10 @@ ROOMS = (
     turns,
     usage,
 )
-WALKS = {"turns.list_recent": "backwards, and it stops at its limit"}
+WALKS = {
+    "turns.list_recent": "backwards, and it stops at its limit",
+    "ledger.list_recent": "backwards, and it stops at its limit",
+}
 
 ENTRY = Archived(id=ArchiveId(1), text="t", tags=(), created_at=1, updated_at=1)
 
@@ -273,6 +278,7 @@ VALUES: dict[str, Any] = {
     "reach": 1,
 }
 ODD_VALUES: dict[str, dict[str, Any]] = {
+    "keepers.list_all": {"after": PersonId(0)},
     "archive.delete": {"entry": ENTRY},
     "archive.update": {"old": ENTRY, "new": ENTRY},
     "messages.append": {"messages": [Message(role="user", parts=(TextPart(text="a"),))]},
