@@ -279,6 +279,7 @@ VALUES: dict[str, Any] = {
 }
 ODD_VALUES: dict[str, dict[str, Any]] = {
     "keepers.list_all": {"after": PersonId(0)},
+    "grounds.rest_on_turn": {"origin": Origin(actor="turn:1", now=1)},
     "archive.delete": {"entry": ENTRY},
     "archive.update": {"old": ENTRY, "new": ENTRY},
     "messages.append": {"messages": [Message(role="user", parts=(TextPart(text="a"),))]},
