@@ -36,6 +36,11 @@ otherwise choose the likelier one and say which.
 can't run them; name one when it is what the person needs."""
 
 _GUIDANCE = {
+    "archive": (
+        "- archive: keep there, tagged by topic, what is too long or too seldom needed for memory:"
+        " texts, lists, records, the state of a project. When <facts> say that it holds entries,"
+        " search it too before you say that you don't know. Nothing secret there either."
+    ),
     "memory": (
         "- memory: save what will still matter in weeks, when told to or when clearly useful;"
         " about the person to `user`, anything else to `memory`. Good: `Works nights, reads"
