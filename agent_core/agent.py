@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from agent_core.active import ActiveTurn, Prepared
+from agent_core.archive.inventory import Inventory
 from agent_core.budget import Budget, Limits
 from agent_core.ceilings.reservations import Ceilings
 from agent_core.events import Ending, Event
@@ -23,6 +24,7 @@ from agent_core.prompt.freezing import Freezer, Ground
 from agent_core.prompt.frozen import dump_tools
 from agent_core.prompt.scene import Scene
 from agent_core.prompt.sight import dump_marks
+from agent_core.prompt.stock import take_stock
 from agent_core.state import messages, sessions, turns, usage
 from agent_core.state.database import Connection, Database
 from agent_core.state.messages import START, Shelf, StoredMessage
@@ -58,6 +60,8 @@ class Toolboxes:
 
     private: Toolbox
     room: Toolbox
+    inventory: Inventory
+    """What there is to be searched with them."""
 
     def of(self, conversation: Conversation) -> Toolbox:
         """The box of a conversation."""
@@ -115,12 +119,14 @@ class Agent:
         )
         tools = self._toolboxes.of(conversation).specs
         given = await self._freezer.give(scene, standing.session, tools, standing.transcript)
+        history = standing.transcript
+        stock = await take_stock(self._toolboxes.inventory, scene, history, self._now())
         return Prepared(
             scene=scene,
             session=standing.session,
             prompt=given.prompt,
             history=standing.transcript,
-            news=given.news,
+            news=(*given.news, *stock),
         )
 
     def draft(self, prepared: Prepared, said: tuple[Message, ...]) -> ActiveTurn:
@@ -321,6 +327,7 @@ class Agent:
     def forget_talks(self) -> None:
         """Something was done to talks from outside: the next turns read theirs anew."""
         self._talks.forget()
+        self._toolboxes.inventory.forget()
 
     def _journal(
         self, shelf: Shelf, conversation: Conversation, *, payer_id: PersonId

@@ -1,5 +1,7 @@
 """The built-in tools, in the order in which the model sees them."""
 
+from agent_core.archive.inventory import Inventory
+from agent_core.archive.tool import ArchiveTool
 from agent_core.handing.tool import SendFileTool
 from agent_core.memory.approval import Approval
 from agent_core.memory.shared import SharedMemory
@@ -9,15 +11,25 @@ from agent_core.state.database import Database
 from agent_core.tools.contract import Tool
 
 
-def private_tools(database: Database, memory: SharedMemory, approval: Approval) -> tuple[Tool, ...]:
+def private_tools(
+    database: Database, memory: SharedMemory, approval: Approval, inventory: Inventory
+) -> tuple[Tool, ...]:
     """The tools of a talk that nobody else reads."""
-    return (MemoryTool(memory, approval), RecallTool(database), SendFileTool(database))
+    return (
+        MemoryTool(memory, approval),
+        RecallTool(database),
+        ArchiveTool(database, inventory.forget_archive),
+        SendFileTool(database),
+    )
 
 
-def room_tools(database: Database, memory: SharedMemory, approval: Approval) -> tuple[Tool, ...]:
+def room_tools(
+    database: Database, memory: SharedMemory, approval: Approval, inventory: Inventory
+) -> tuple[Tool, ...]:
     """The tools of a talk in a room: none that shows what its person keeps private."""
     return (
         MemoryTool(memory, approval, in_room=True),
         RecallTool(database),
+        ArchiveTool(database, inventory.forget_archive, in_room=True),
         SendFileTool(database),
     )

@@ -11,6 +11,7 @@ import tzlocal
 
 from adapters.contract import ChatAdapter
 from agent_core.agent import Agent, Toolboxes
+from agent_core.archive.inventory import Inventory
 from agent_core.builtin import private_tools, room_tools
 from agent_core.ceilings.reservations import Ceilings
 from agent_core.errors import StoreError
@@ -273,12 +274,13 @@ def _make_agent(parts: _Parts, asking: Asking) -> Agent:
     wishes = SettingsTool(database, changed=parts.identity.forget_known)
     identity = soul.Identity(database, parts.settings.home)
     propose = ProposeIdentity(identity, approval, SOUL_LIMIT)
+    inventory = Inventory(database)
+    private = private_tools(database, memory, approval, inventory)
+    room = room_tools(database, memory, approval, inventory)
     toolboxes = Toolboxes(
-        private=Toolbox(
-            (*private_tools(database, memory, approval), wishes, propose, *shared),
-            inquirer=asking,
-        ),
-        room=Toolbox((*room_tools(database, memory, approval), *shared), inquirer=asking),
+        private=Toolbox((*private, wishes, propose, *shared), inquirer=asking),
+        room=Toolbox((*room, *shared), inquirer=asking),
+        inventory=inventory,
     )
     return Agent(
         setup=assembly.set_up_agent(parts.settings, parts.ceilings),

@@ -9,6 +9,7 @@ import pytest
 
 from agent_core.active import ActiveTurn
 from agent_core.agent import Agent, Setup, Toolboxes
+from agent_core.archive.inventory import Inventory
 from agent_core.budget import Limits
 from agent_core.builtin import private_tools, room_tools
 from agent_core.events import Event, TurnEnded
@@ -64,9 +65,11 @@ class Bench:
     def hire(self, *tools: Tool) -> Agent:
         """An agent as a process that has just started makes it."""
         shared, approval = SharedMemory(self.database, self.memory), Approval(self.database)
+        inventory = Inventory(self.database)
         boxes = Toolboxes(
-            private=Toolbox((*private_tools(self.database, shared, approval), *tools)),
-            room=Toolbox((*room_tools(self.database, shared, approval), *tools)),
+            private=Toolbox((*private_tools(self.database, shared, approval, inventory), *tools)),
+            room=Toolbox((*room_tools(self.database, shared, approval, inventory), *tools)),
+            inventory=inventory,
         )
         self.agent = Agent(
             setup=Setup(
@@ -249,7 +252,7 @@ async def test_a_change_of_tools_takes_the_prompt_afresh(bench: Bench) -> None:
     await bench.ask("one")
     bench.hire(FakeTool("knit"))
     await bench.ask("two")
-    names = ["memory", "recall", "send_file"]
+    names = ["memory", "recall", "archive", "send_file"]
     assert [spec.name for spec in bench.model.requests[-1].tools] == [*names, "knit"]
     bench.hire()
     await bench.ask("three")
