@@ -1,9 +1,14 @@
 """When a frozen prompt may go on being used in a room, by what it shows and what may be seen."""
 
+from dataclasses import replace
+
 import pytest
 
+from agent_core.ids import BlockId, PersonId
+from agent_core.memory.shared import SharedList
 from agent_core.memory.store import MemoryLimits, Snapshot
-from agent_core.prompt.sight import Sight, dump_marks, keeps_to, load_marks
+from agent_core.prompt.sight import Sight, dump_marks, keep_shared, keeps_to, load_marks
+from agent_core.state.blocks import Block
 
 
 def sight(room: str = "", lent: str = "") -> Sight:
@@ -34,6 +39,63 @@ def test_growth_of_a_room_s_memory_can_wait_and_nothing_else(
     shown: Sight, allowed: Sight, stands: bool
 ) -> None:
     assert keeps_to(shown.marks, allowed.marks) == stands
+
+
+def block(label: str = "shopping", entries: str = "ab", **rest: object) -> SharedList:
+    """A block with entries by their letters."""
+    fields: dict[str, object] = {
+        "id": BlockId(1),
+        "person_id": PersonId(7),
+        "slug": label,
+        "label": label,
+        "description": "d",
+        "limit": 100,
+        "is_read_only": False,
+        "made_by": PersonId(1),
+        **rest,
+    }
+    made = Block(**fields)  # type: ignore[arg-type]
+    return SharedList(
+        person_id=made.person_id,
+        kind="block",
+        slug=label,
+        target=f"block:{label}",
+        limit=made.limit,
+        entries=tuple(entries),
+        block=made,
+    )
+
+
+def team(entries: str = "ab") -> SharedList:
+    return replace(block(entries=entries), kind="team", block=None, person_id=PersonId(8))
+
+
+@pytest.mark.parametrize(
+    ("allowed", "stands"),
+    [
+        ((team(), block()), True),
+        ((team("abc"), block(entries="abc")), True),
+        ((team("a"), block()), False),
+        ((team("ac"), block()), False),
+        ((team(), block(entries="ac")), False),
+        ((team(),), False),
+        ((team(), block(), block("other", "", id=BlockId(2), person_id=PersonId(9))), False),
+        ((team(), block(description="e")), False),
+        ((team(), block(limit=200)), False),
+        ((team(), block(is_read_only=True)), False),
+        ((team(), block("renamed")), False),
+    ],
+)
+def test_what_is_added_to_shared_lists_can_be_told_and_nothing_else(
+    allowed: tuple[SharedList, ...], stands: bool
+) -> None:
+    shown = Sight(shared=(team(), block()))
+    assert keeps_to(shown.marks, Sight(shared=allowed).marks) == stands
+
+
+def test_the_same_words_in_two_lists_are_two_entries() -> None:
+    shown, allowed = Sight(shared=(team("a"),)), Sight(shared=(team(""), block(entries="a")))
+    assert not keeps_to(keep_shared(shown.marks), keep_shared(allowed.marks))
 
 
 def test_marks_are_kept_as_they_are() -> None:
