@@ -19,22 +19,30 @@ def index_text(scope: str, role: str, platform: str, created_at: int, text: str)
     """
     if role not in ("user", "assistant") or not text.strip():
         return None
-    entry = _begin(scope, role, platform, created_at // _DAY_MS)
-    if entry is None:
+    begun = _begin(scope, role, platform)
+    if begun is None:
         return None
-    lead, tags = entry
-    return lead.join(["", *sorted(set(cut(text)) - UNINDEXED)]).lstrip() + tags
+    lead, tags = begun
+    month = _name_month(created_at // _DAY_MS)
+    return lead.join(["", *sorted(set(cut(text)) - UNINDEXED)]).lstrip() + tags + month
 
 
 @lru_cache(maxsize=4096)
-def _begin(scope: str, role: str, platform: str, day: int) -> tuple[str, str] | None:
-    """What stands before every word, and all the tags; None for a scope of another form."""
+def _begin(scope: str, role: str, platform: str) -> tuple[str, str] | None:
+    """What stands before every word, and all the tags, the last of them up to its month; None
+    for a scope of another form.
+    """
     owner = _OWNER.fullmatch(scope)
     if owner is None:
         return None
-    month = datetime.fromtimestamp(day * _DAY_MS / 1000, UTC).strftime("%Y%m")
-    tags = (f"c{owner[2]}", f"r{role[0]}", f"o{plain_name(platform)}", f"m{month}")
+    tags = (f"c{owner[2]}", f"r{role[0]}", f"o{plain_name(platform)}", "m")
     return f" p{owner[1]}_", "".join(f" p{owner[1]}__{tag}" for tag in tags)
+
+
+@lru_cache(maxsize=1024)
+def _name_month(day: int) -> str:
+    """The month of a day since the epoch, as a tag holds it."""
+    return datetime.fromtimestamp(day * _DAY_MS / 1000, UTC).strftime("%Y%m")
 
 
 def plain_name(platform: str) -> str:
