@@ -6,10 +6,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from agent_core.active import ActiveTurn, Prepared
+from agent_core.active import ActiveTurn, Prepared, find_own
 from agent_core.archive.inventory import Inventory
 from agent_core.budget import Budget, Limits
 from agent_core.ceilings.reservations import Ceilings
+from agent_core.compaction.folding import Folding
+from agent_core.compaction.space import TurnSpace
+from agent_core.compaction.view import is_fresh, show_under
 from agent_core.events import Ending, Event
 from agent_core.host import Host
 from agent_core.ids import PersonId, RoomId
@@ -25,6 +28,7 @@ from agent_core.prompt.frozen import dump_tools
 from agent_core.prompt.scene import Scene
 from agent_core.prompt.sight import dump_marks
 from agent_core.prompt.stock import take_stock
+from agent_core.schedule.errand import Errand
 from agent_core.state import messages, sessions, turns, usage
 from agent_core.state.database import Connection, Database
 from agent_core.state.messages import START, Shelf, StoredMessage
@@ -36,7 +40,7 @@ from agent_core.state.usage import Total
 from agent_core.talks import Talks, find_room
 from agent_core.tools.contract import ToolResult
 from agent_core.tools.toolbox import Toolbox
-from agent_core.transcript import Message, ToolCallPart
+from agent_core.transcript import Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +52,8 @@ class Setup:
     limits: Limits
     ceilings: Ceilings
     """What may be spent in a day; shared with all else that calls models."""
+    folding: Folding
+    """Makes long talks shorter; shared with the command for it."""
     cache_ttl: str
     context_folder: Path | None
     context_files: tuple[str, ...]
@@ -63,9 +69,10 @@ class Toolboxes:
     inventory: Inventory
     """What there is to be searched with them."""
 
-    def of(self, conversation: Conversation) -> Toolbox:
-        """The box of a conversation."""
-        return self.private if conversation.is_private else self.room
+    def of(self, conversation: Conversation, errand: Errand | None) -> Toolbox:
+        """The box of a conversation; a job may have chosen what it needs of it."""
+        box = self.private if conversation.is_private else self.room
+        return box.only(errand.tools) if errand and errand.tools else box
 
 
 class Agent:
@@ -89,6 +96,7 @@ class Agent:
         self._now = now
         self._price = setup.ceilings.prices.cost
         self._talks = Talks(database)
+        self._folding = setup.folding
         self._pictures = Pictures(database)
         self._fingerprints = Fingerprints()
         ground = Ground(
@@ -107,6 +115,7 @@ class Agent:
         *,
         platform: str,
         room_id: RoomId | None = None,
+        errand: Errand | None = None,
     ) -> Prepared:
         """Read the open session, and freeze a new prompt where the old one may not stand.
 
@@ -117,19 +126,24 @@ class Agent:
         scene = Scene(
             conversation=conversation, person=person, room=standing.room, platform=platform
         )
-        tools = self._toolboxes.of(conversation).specs
-        given = await self._freezer.give(scene, standing.session, tools, standing.transcript)
-        history = standing.transcript
+        tools = self._toolboxes.of(conversation, errand).specs
+        session, history = standing.session, standing.transcript
+        fold = await self._folding.find(session.id, conversation.person_id) if session else None
+        warm = None if is_fresh(history, fold) else session
+        given = await self._freezer.give(scene, warm, tools, history)
         stock = await take_stock(self._toolboxes.inventory, scene, history, self._now())
         return Prepared(
             scene=scene,
-            session=standing.session,
+            session=session,
             prompt=given.prompt,
-            history=standing.transcript,
+            history=history,
+            fold=fold,
             news=(*given.news, *stock),
         )
 
-    def draft(self, prepared: Prepared, said: tuple[Message, ...]) -> ActiveTurn:
+    def draft(
+        self, prepared: Prepared, said: tuple[Message, ...], errand: Errand | None = None
+    ) -> ActiveTurn:
         """A turn over what its person said. It runs as it is; its journal has to be told how
         it is begun (see `begin`) before anything of it is written.
         """
@@ -143,6 +157,7 @@ class Agent:
             platform=scene.platform,
             audience=scene.audience,
         )
+        journal = self._journal(shelf, conversation, payer_id=scene.person.id, errand=errand)
         return ActiveTurn(
             id=shelf.turn_id,
             session_id=shelf.session_id,
@@ -150,14 +165,16 @@ class Agent:
             conversation=conversation,
             person=scene.person,
             keeper=scene.keeper,
-            journal=self._journal(shelf, conversation, payer_id=scene.person.id),
+            journal=journal,
+            space=TurnSpace(self._folding, journal.shelf, scene.person, journal.begin),
             prompt=prepared.prompt,
-            messages=(*(stored.message for stored in prepared.history), *said),
+            messages=(*show_under(prepared.history, prepared.fold), *said),
             own=len(said),
             outcomes={},
             begun=frozenset(),
             evidence=_words(said),
             ground=prepared,
+            errand=errand,
         )
 
     def begin(self, connection: Connection, turn: ActiveTurn, asked: Asked, now: int) -> None:
@@ -175,7 +192,13 @@ class Agent:
         )
         messages.append(connection, turn.journal.shelf, turn.messages[-turn.own :], now=now)
 
-    async def resume(self, turn: Turn, conversation: Conversation, person: Person) -> ActiveTurn:
+    async def resume(
+        self,
+        turn: Turn,
+        conversation: Conversation,
+        person: Person,
+        errand: Errand | None = None,
+    ) -> ActiveTurn:
         """Take up a turn where an earlier process left it. Raises `StoreError`."""
 
         def look(
@@ -191,6 +214,7 @@ class Agent:
             )
 
         history, steps, spent, room = await self._database.read(look)
+        fold = await self._folding.find(turn.session_id, conversation.person_id)
         assert turn.prompt_hash is not None  # noqa: S101 - a begun turn has one
         prompt = await self._freezer.read(turn.prompt_hash)
         outcomes = {
@@ -207,10 +231,9 @@ class Agent:
             platform=turn.platform,
             audience=scene.audience,
         )
-        journal = self._journal(shelf, conversation, payer_id=person.id)
-        own = [stored.message for stored in history if stored.turn_id == turn.id]
-        open_calls: tuple[ToolCallPart, ...] = own[-1].calls if own else ()
-        journal.resume(open_calls, outcomes)
+        journal = self._journal(shelf, conversation, payer_id=person.id, errand=errand)
+        own = find_own(history, fold, turn.id)
+        journal.resume(own.open_calls, outcomes)
         return ActiveTurn(
             id=turn.id,
             session_id=turn.session_id,
@@ -219,12 +242,15 @@ class Agent:
             person=person,
             keeper=scene.keeper,
             journal=journal,
+            space=TurnSpace(self._folding, journal.shelf, person, journal.begin),
             prompt=prompt,
-            messages=tuple(stored.message for stored in history),
-            own=len(own),
+            messages=show_under(history, fold),
+            own=own.shown,
+            answers=own.answers,
             outcomes=outcomes,
             begun=frozenset(step.call_id for step in steps if step.outcome is None),
-            evidence=_words(tuple(own)),
+            evidence=_words(own.messages),
+            errand=errand,
             spent=spent,
         )
 
@@ -232,8 +258,8 @@ class Agent:
         """Run a turn to its end; the last event says how it ended."""
         equipment = Equipment(
             model=self._model,
-            course=self._setup.course,
-            toolbox=self._toolboxes.of(turn.conversation),
+            course=_course_of(self._setup.course, turn.errand),
+            toolbox=self._toolboxes.of(turn.conversation, turn.errand),
             price=self._price,
             now=self._now,
             show=self._pictures.show,
@@ -241,11 +267,12 @@ class Agent:
             fingerprints=self._fingerprints,
         )
         started = time.monotonic()
-        budget = Budget(self._setup.limits, started=started, clock=time.monotonic)
+        limits = _limits_of(self._setup.limits, turn.errand)
+        budget = Budget(limits, started=started, clock=time.monotonic)
         if turn.spent:
             tokens = turn.spent.input_tokens + turn.spent.output_tokens
             budget.spend(tokens, turn.spent.micro_dollars)
-        loop = Loop(equipment, journal=turn.journal, host=host, budget=budget)
+        loop = Loop(equipment, journal=turn.journal, host=host, budget=budget, space=turn.space)
         return loop.run(
             Assignment(
                 system=turn.prompt.system,
@@ -261,6 +288,7 @@ class Agent:
                 turn_id=turn.id,
                 evidence=turn.evidence,
                 own=turn.own,
+                answers=turn.answers,
                 prompt_hash=turn.prompt.hash,
             )
         )
@@ -324,19 +352,31 @@ class Agent:
         )
         self._talks.leave(turn.conversation.id, session, transcript)
 
+    def forget_words(self) -> None:
+        """Words, files or people are gone: nothing that was read of them is kept at hand."""
+        self._talks.forget_words()
+        self._freezer.forget()
+        self._pictures.forget()
+
     def forget_talks(self) -> None:
         """Something was done to talks from outside: the next turns read theirs anew."""
         self._talks.forget()
+        self._folding.forget()
         self._toolboxes.inventory.forget()
 
     def _journal(
-        self, shelf: Shelf, conversation: Conversation, *, payer_id: PersonId
+        self,
+        shelf: Shelf,
+        conversation: Conversation,
+        *,
+        payer_id: PersonId,
+        errand: Errand | None,
     ) -> TurnJournal:
         return TurnJournal(
             database=self._database,
             shelf=shelf,
             payer_id=payer_id,
-            tools=self._toolboxes.of(conversation),
+            tools=self._toolboxes.of(conversation, errand),
             price=self._price,
             now=self._now,
         )
@@ -344,6 +384,19 @@ class Agent:
 
 def _words(said: tuple[Message, ...]) -> str:
     return "\n".join(message.text for message in said if message.role == "user")
+
+
+def _course_of(course: Course, errand: Errand | None) -> Course:
+    return replace(course, model=errand.model) if errand and errand.model else course
+
+
+def _limits_of(limits: Limits, errand: Errand | None) -> Limits:
+    """What a turn may take; a job may not go beyond its own day either."""
+    left = errand.micro_dollars if errand else None
+    if left is None:
+        return limits
+    most = min(limits.micro_dollars, left) if limits.micro_dollars else left
+    return replace(limits, micro_dollars=max(most, 1))
 
 
 def _open_session(

@@ -73,6 +73,12 @@ class History:
         transcript = self.recall(session.id) if session else ()
         return (session, transcript) if session and transcript else None
 
+    def forget_words(self) -> None:
+        """Transcripts may not hold what they held: nothing is remembered of them."""
+        self._open.clear()
+        self._sessions.clear()
+        self._weight = 0
+
     def forget_talks(self) -> None:
         """Talks may not be as they were left."""
         self._open.clear()

@@ -94,6 +94,10 @@ class Talks:
         """Keep a talk at hand as its last turn left it: the next one need not read it."""
         self._history.leave(conversation_id, session, transcript)
 
+    def forget_words(self) -> None:
+        """Words were taken out of talks: all of them are read anew."""
+        self._history.forget_words()
+
     def forget(self) -> None:
         """Something was done to talks beside the turns: what is at hand may not hold."""
         self._history.forget_talks()

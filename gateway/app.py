@@ -14,8 +14,8 @@ from agent_core.agent import Agent, Toolboxes
 from agent_core.archive.inventory import Inventory
 from agent_core.builtin import private_tools, room_tools
 from agent_core.ceilings.reservations import Ceilings
+from agent_core.compaction.folding import Folding
 from agent_core.errors import StoreError
-from agent_core.ids import SessionId
 from agent_core.memory import identity as soul
 from agent_core.memory.approval import Approval
 from agent_core.memory.proposing import ProposeIdentity
@@ -24,19 +24,18 @@ from agent_core.models.contract import Model
 from agent_core.prompt.soul import SOUL_LIMIT, ensure_soul
 from agent_core.state import people, turns
 from agent_core.state.database import Connection, Database, Observer
-from agent_core.state.tasks import Task
-from agent_core.titles import Titles
 from agent_core.tools.asking import AskTool
 from agent_core.tools.contract import Tool
 from agent_core.tools.settings import SettingsTool
 from agent_core.tools.toolbox import Toolbox
-from gateway import assembly, collector
+from gateway import assembly, collector, housework
 from gateway.access import Access
 from gateway.asking import Asking
-from gateway.background import Background
+from gateway.belongings import Belongings
 from gateway.clock import now
 from gateway.commands.catalog import COMMANDS, HIDDEN
 from gateway.commands.registry import House, make_menu
+from gateway.confirming import Confirming
 from gateway.delivery import Delivery
 from gateway.errors import Broken, StartError
 from gateway.fairness import FairGate
@@ -46,15 +45,12 @@ from gateway.intake import Intake
 from gateway.joining import Joining
 from gateway.lanes import Lanes
 from gateway.linking import Linking
-from gateway.media.assembly import make_reader
-from gateway.notices import Notices
 from gateway.platforms import Platforms
 from gateway.questions import Questions
 from gateway.rooms import Rooms
 from gateway.settings import Settings
 from gateway.spelling import Speller
 from gateway.turns import Turns
-from gateway.unpacking import Unpacking
 
 _log = logging.getLogger(__name__)
 
@@ -89,6 +85,7 @@ class Gateway:
     delivery: Delivery
     questions: Questions
     asking: Asking
+    belongings: Belongings
     claim_code: str | None
     """A code to claim the bot with, if no owner has an account on a chat platform yet."""
     started: float
@@ -144,6 +141,7 @@ class _Parts:
     identity: Identity
     zone: str
     ceilings: Ceilings
+    folding: Folding
 
 
 class _AtRest(Exception):
@@ -152,6 +150,7 @@ class _AtRest(Exception):
 
 def _build(settings: Settings, database: Database, model: Model, extra: Extensions) -> _Parts:
     zone = settings.people.time_zone or tzlocal.get_localzone_name()
+    ceilings = assembly.make_ceilings(settings, database, zone)
     return _Parts(
         settings=settings,
         database=database,
@@ -161,7 +160,8 @@ def _build(settings: Settings, database: Database, model: Model, extra: Extensio
         platforms=Platforms({**assembly.load_adapters(settings), **extra.adapters}),
         identity=Identity(database, Access(settings.access.allow), now),
         zone=zone,
-        ceilings=assembly.make_ceilings(settings, database, zone),
+        ceilings=ceilings,
+        folding=assembly.make_folding(settings, database, model, ceilings),
     )
 
 
@@ -173,7 +173,7 @@ async def _serve(parts: _Parts, stop: asyncio.Event, companions: Sequence[Compan
             await _recover(gateway)
             collector.spare_what_stands()
             with closing(gateway.delivery):
-                _start(group, gateway, _background(parts, gateway.delivery), companions)
+                _start(group, gateway, parts, companions)
                 await _wait_for_end(gateway, stop)
                 await _drain(gateway)
             raise _AtRest
@@ -192,23 +192,17 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
     commands = (*COMMANDS, *HIDDEN)
     speller = Speller([*(command.name for command in commands), "claim"])
     delivery = Delivery(group=group, database=database, adapters=adapters, now=now, speller=speller)
-    joining = Joining(parts.memory.store)
-    questions = Questions(
-        database=database,
-        delivery=delivery,
-        zone=parts.zone,
-        now=now,
-        answerers=joining.answerers(),
-    )
+
+    def renew() -> None:
+        intake.forget_known()
+        running.forget_words()
+
+    memory = parts.memory.store
+    belongings = housework.make_belongings(database, memory, settings.home, delivery, renew)
+    joining = Joining(memory)
+    questions = _make_questions(parts, delivery, joining, belongings)
     asking = Asking(database=database, delivery=delivery, questions=questions, now=now)
-    running = Turns(
-        database=database,
-        agent=_make_agent(parts, asking),
-        delivery=delivery,
-        asking=asking,
-        zone=parts.zone,
-        now=now,
-    )
+    running = _make_turns(parts, delivery, asking)
     gate = FairGate(at_once=settings.turns.at_once, per_person=settings.turns.per_person)
     rooms = Rooms(database=database, adapters=adapters, now=now)
     lanes = Lanes(group=group, turns=running, gate=gate, asking=asking, rooms=rooms)
@@ -219,10 +213,12 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         questions=questions,
         linking=Linking(database=database, questions=questions, joining=joining, now=now),
         rooms=rooms,
-        memory=parts.memory.store,
+        memory=memory,
         shared=parts.memory,
         ceilings=parts.ceilings,
-        unpacking=_make_unpacking(group, parts, lanes, delivery),
+        folding=parts.folding,
+        unpacking=housework.make_unpacking(group, settings, database, lanes, delivery),
+        belongings=belongings,
         model=f"{settings.model.provider}: {settings.model.name}",
         platforms=adapters.keys(),
         zone_of=running.zone_of,
@@ -246,24 +242,32 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         delivery=delivery,
         questions=questions,
         asking=asking,
+        belongings=belongings,
         claim_code=claim_code,
         started=time.monotonic(),
     )
 
 
-def _make_unpacking(
-    group: asyncio.TaskGroup, parts: _Parts, lanes: Lanes, delivery: Delivery
-) -> Unpacking:
-    settings, database = parts.settings, parts.database
-    reader = make_reader(
-        settings.media,
-        settings.secrets,
-        database=database,
-        adapters=delivery.adapters,
+def _make_questions(
+    parts: _Parts, delivery: Delivery, joining: Joining, belongings: Belongings
+) -> Questions:
+    return Questions(
+        database=parts.database,
+        delivery=delivery,
+        zone=parts.zone,
         now=now,
+        answerers={**joining.answerers(), **Confirming(belongings).answerers()},
     )
-    return Unpacking(
-        group=group, database=database, reader=reader, lanes=lanes, delivery=delivery, now=now
+
+
+def _make_turns(parts: _Parts, delivery: Delivery, asking: Asking) -> Turns:
+    return Turns(
+        database=parts.database,
+        agent=_make_agent(parts, asking),
+        delivery=delivery,
+        asking=asking,
+        zone=parts.zone,
+        now=now,
     )
 
 
@@ -283,7 +287,7 @@ def _make_agent(parts: _Parts, asking: Asking) -> Agent:
         inventory=inventory,
     )
     return Agent(
-        setup=assembly.set_up_agent(parts.settings, parts.ceilings),
+        setup=assembly.set_up_agent(parts.settings, parts.ceilings, parts.folding),
         database=database,
         model=parts.model,
         toolboxes=toolboxes,
@@ -295,15 +299,29 @@ def _make_agent(parts: _Parts, asking: Asking) -> Agent:
 def _start(
     group: asyncio.TaskGroup,
     gateway: Gateway,
-    background: Background,
+    parts: _Parts,
     companions: Sequence[Companion],
 ) -> None:
     menu = make_menu(COMMANDS)
     for name in gateway.platforms.adapters:
         group.create_task(gateway.platforms.keep(name, gateway.intake.inlet(name)))
         group.create_task(gateway.platforms.show_menu(name, menu))
+    background = housework.make_background(
+        parts.settings,
+        parts.database,
+        parts.model,
+        parts.memory.store,
+        parts.ceilings,
+        gateway.delivery,
+    )
     group.create_task(background.run())
-    group.create_task(collector.collect(gateway.is_at_rest))
+    housework.begin(
+        group,
+        parts.settings,
+        gateway.belongings,
+        is_quiet=gateway.is_at_rest,
+        renew=gateway.belongings.renew,
+    )
     for companion in companions:
         group.create_task(companion(gateway))
 
@@ -344,31 +362,6 @@ async def _drain(gateway: Gateway) -> None:
         async with asyncio.timeout(gateway.settings.turns.drain_seconds):
             while not gateway.is_at_rest():  # noqa: ASYNC110 - three rooms, each in its own time
                 await asyncio.sleep(_POLL)
-
-
-def _background(parts: _Parts, delivery: Delivery) -> Background:
-    titles = Titles(
-        database=parts.database,
-        model=parts.model,
-        name=parts.settings.model.cheap,
-        ceilings=parts.ceilings,
-    )
-
-    async def give_title(task: Task) -> None:
-        await titles.give(SessionId(int(task.payload)), task.person_id, now())
-
-    async def write_memory(task: Task) -> None:
-        # Whose it was may have been joined since: who they are now says where the files lie.
-        person = await parts.database.read(lambda c: people.find(c, person_id=task.person_id))
-        if person:
-            await parts.memory.store.snapshot(person.id, person.slug, now())
-
-    async def tell_of_soul(task: Task) -> None:
-        await notices.tell_of_soul(task, now())
-
-    notices = Notices(parts.database, delivery)
-    doers = {"title": give_title, "memory": write_memory, soul.TASK: tell_of_soul}
-    return Background(database=parts.database, doers=doers, now=now)
 
 
 async def _open_database(settings: Settings, extra: Extensions) -> Database:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 
 from agent_core.ceilings.reservations import Ceilings
 from agent_core.ids import SessionId
@@ -14,7 +15,7 @@ from agent_core.state.tasks import Task
 from agent_core.titles import Titles
 from gateway import collector
 from gateway.background import Background
-from gateway.belongings import Belongings
+from gateway.belongings import Around, Belongings
 from gateway.clock import now
 from gateway.delivery import Delivery
 from gateway.lanes import Lanes
@@ -51,6 +52,18 @@ def make_background(
     notices = Notices(database, delivery)
     doers = {"title": give_title, "memory": write_memory, soul.TASK: tell_of_soul}
     return Background(database=database, doers=doers, now=now)
+
+
+def make_belongings(
+    database: Database,
+    memory: MemoryStore,
+    home: Path,
+    delivery: Delivery,
+    renew: Callable[[], None],
+) -> Belongings:
+    """What gives people all that is theirs, and lets it be gone."""
+    around = Around(adapters=delivery.adapters, now=now, renew=renew, owe=delivery.owe)
+    return Belongings(database, memory, home, around)
 
 
 def make_unpacking(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TypeVar, cast
 
+from agent_core.state.people import LEAST_CAP, MOST_CAP
 from gateway.setting_sources import HOME_VARIABLE, read_environment, read_file, read_secrets
 from gateway.setting_values import (
     Allowed,
@@ -113,6 +114,18 @@ class MemorySettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RetentionSettings:
+    """For how many days what is done and over is kept; 0 for ever."""
+
+    inbox_days: int = _number(30, 0, 36_500)
+    outbox_days: int = _number(30, 0, 36_500)
+    steps_days: int = _number(90, 0, 36_500)
+    usage_days: int = _number(400, 0, 36_500)
+    files_days: int = _number(30, 0, 36_500)
+    messages_days: int = _number(0, 0, 36_500)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PromptSettings:
     """What joins the prompt from a working folder. The limit is in characters a file."""
 
@@ -121,6 +134,18 @@ class PromptSettings:
         ("AGENTS.md", "CLAUDE.md", ".cursorrules"), Allowed(complain=complain_of_file)
     )
     context_limit: int = _number(20_000, 0, 1_000_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextSettings:
+    """How much of a talk a call may hold, in tokens of input; what is longer is folded.
+
+    `window_tokens` is what the models of this house read, 0 for what is known of each.
+    """
+
+    cap_tokens: int = _number(120_000, LEAST_CAP, MOST_CAP)
+    threshold_percent: int = _number(80, 30, 95)
+    window_tokens: int = _number(0, 0, MOST_CAP)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,7 +250,9 @@ class Settings:
     turns: TurnSettings = field(default_factory=TurnSettings)
     cost: CostSettings = field(default_factory=CostSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
+    retention: RetentionSettings = field(default_factory=RetentionSettings)
     prompt: PromptSettings = field(default_factory=PromptSettings)
+    context: ContextSettings = field(default_factory=ContextSettings)
     media: MediaSettings = field(default_factory=MediaSettings)
     http: HttpSettings = field(default_factory=HttpSettings)
     telegram: TelegramSettings = field(default_factory=TelegramSettings)
@@ -241,7 +268,9 @@ Table = (
     | TurnSettings
     | CostSettings
     | MemorySettings
+    | RetentionSettings
     | PromptSettings
+    | ContextSettings
     | MediaSettings
     | HttpSettings
     | TelegramSettings

@@ -12,7 +12,8 @@ from agent_core.errors import StoreDamaged, StoreError
 from agent_core.events import TurnEnded
 from agent_core.host import Host, Steer
 from agent_core.ids import InboxId
-from agent_core.state import inbox, outbox, people, sessions, turns
+from agent_core.schedule.errand import Errand
+from agent_core.state import inbox, job_runs, outbox, people, sessions, turns
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.people import Person
@@ -25,7 +26,9 @@ from gateway.asking import Asking
 from gateway.beginnings import LateBeginning
 from gateway.delivery import Delivery
 from gateway.endings import Endings, place_of
+from gateway.errands import find_errand
 from gateway.freshness import OutOfDate, find_asked
+from gateway.outcomes import Outcomes
 from gateway.presenter import Presenter
 from gateway.reins import Reins
 from gateway.suspicion import is_convicted
@@ -56,7 +59,7 @@ class Turns:
         agent: Agent,
         delivery: Delivery,
         asking: Asking,
-        zone: str,
+        outcomes: Outcomes,
         now: Callable[[], int],
     ) -> None:
         self._database = database
@@ -65,20 +68,17 @@ class Turns:
         self._adapters = delivery.adapters
         self._questions = asking.questions
         self._asking = asking
-        self._zone = zone
         self._now = now
+        self.zone_of = outcomes.zone_of
+        """The IANA time zone that a person lives by."""
         self._endings = Endings(
             database=database,
             agent=agent,
             delivery=delivery,
             questions=asking.questions,
-            zone_of=self.zone_of,
+            outcomes=outcomes,
             now=now,
         )
-
-    def zone_of(self, person: Person) -> str:
-        """The IANA time zone that a person lives by."""
-        return person.time_zone or self._zone
 
     def word_steer(self, pending: Pending) -> Steer:
         """A waiting message as it goes into a running turn."""
@@ -100,6 +100,7 @@ class Turns:
             newest.person,
             platform=newest.platform,
             room_id=newest.room_id,
+            errand=newest.errand,
         )
         now = self._now()
         zone = self.zone_of(newest.person)
@@ -109,13 +110,15 @@ class Turns:
             translate.said(pending, zone=zone, now=now, news=news if pending is batch[0] else ())
             for pending in batch
         )
-        active = self._agent.draft(prepared, said)
+        active = self._agent.draft(prepared, said, newest.errand)
         inbox_ids = [inbox_id for pending in batch for inbox_id in pending.inbox_ids]
 
         def begin(connection: Connection) -> None:
             asked = find_asked(connection, newest, prepared, is_stopped=reins.is_pulled())
             self._agent.begin(connection, active, asked, now)
             inbox.claim(connection, inbox_ids=inbox_ids, turn_id=active.id)
+            if newest.errand:
+                job_runs.attach(connection, run_id=newest.errand.run_id, turn_id=active.id)
 
         active.journal.begin_with(begin)
         try:
@@ -228,6 +231,10 @@ class Turns:
         """End a turn whose transcript can't be read or added to. Raises `StoreError`."""
         await self._endings.abandon(turn)
 
+    def forget_words(self) -> None:
+        """Words, files or people are gone: nothing that was read of them is kept at hand."""
+        self._agent.forget_words()
+
     def forget_talks(self) -> None:
         """Something was done to talks beside their turns."""
         self._agent.forget_talks()
@@ -235,19 +242,22 @@ class Turns:
     async def _take_up(self, turn: Turn) -> tuple[ActiveTurn, Opened]:
         """A begun turn as the database has it, with what shows it. Raises `StoreError`."""
 
-        def look(connection: Connection) -> tuple[Conversation, Person | None, Opened]:
+        def look(
+            connection: Connection,
+        ) -> tuple[Conversation, Person | None, Opened, Errand | None]:
             return (
                 sessions.get_conversation(
                     connection, conversation_id=turn.conversation_id, person_id=turn.person_id
                 ),
                 people.find(connection, person_id=turn.person_id),
                 outbox.find_shown(connection, turn_id=turn.id),
+                find_errand(connection, turn.id, self._now()),
             )
 
-        conversation, person, opened = await self._database.read(look)
+        conversation, person, opened, errand = await self._database.read(look)
         if person is None:
             raise StoreDamaged(f"turn {turn.id} belongs to nobody")
-        return await self._agent.resume(turn, conversation, person), opened
+        return await self._agent.resume(turn, conversation, person, errand), opened
 
     async def _run(
         self,
@@ -312,6 +322,7 @@ class Turns:
             self._endings.owing(active, reins.place),
             opened=opened,
             verbosity=active.person.verbosity,
+            is_hidden=active.errand is not None,
         )
         self._asking.shown_by(active.id, presenter)
         if reins.is_resumed:

@@ -223,13 +223,15 @@ def insert_prompt(
     now: int,
     shown: str = "[]",
 ) -> None:
-    """Keep a frozen prompt; one that is known already stays.
+    """Keep a frozen prompt; one that is known already stays, unless its words were taken out.
 
     `shown` (JSON) is what of memories it shows; the same text shows the same.
     """
     connection.execute(
         "INSERT INTO prompts (hash, system, tools, shown, created_at)"
-        " VALUES (:hash, :system, :tools, :shown, :now) ON CONFLICT (hash) DO NOTHING",
+        " VALUES (:hash, :system, :tools, :shown, :now) ON CONFLICT (hash) DO UPDATE SET"
+        " system = excluded.system, tools = excluded.tools, shown = excluded.shown"
+        " WHERE prompts.system = ''",
         {"hash": prompt_hash, "system": system, "tools": tools, "shown": shown, "now": now},
     )
 

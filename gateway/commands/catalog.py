@@ -1,7 +1,19 @@
 """All slash commands, in the order in which help and menus list them."""
 
 from gateway import wording
-from gateway.commands import accounts, blocks, memory, people, rooms, settings, talk, usage, why
+from gateway.commands import (
+    accounts,
+    blocks,
+    context,
+    control,
+    memory,
+    people,
+    rooms,
+    settings,
+    talk,
+    usage,
+    why,
+)
 from gateway.commands.registry import Call, House, Reply, SlashCommand
 
 _MAIN = ("new", "stop", "here", "status", "memory", "settings", "link")
@@ -25,12 +37,14 @@ async def _start(call: Call, house: House) -> Reply:
 COMMANDS: tuple[SlashCommand, ...] = (
     SlashCommand(name="help", summary="What I can do", run=_help),
     *talk.COMMANDS,
+    *context.COMMANDS,
     *usage.COMMANDS,
     *people.COMMANDS,
     *accounts.COMMANDS,
     *memory.COMMANDS,
     *why.COMMANDS,
     *blocks.COMMANDS,
+    *control.COMMANDS,
     *settings.COMMANDS,
     *rooms.COMMANDS,
 )
