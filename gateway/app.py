@@ -319,6 +319,7 @@ def _start(
         group,
         parts.settings,
         gateway.belongings,
+        parts.memory.store,
         is_quiet=gateway.is_at_rest,
         renew=gateway.belongings.renew,
     )

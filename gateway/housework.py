@@ -7,6 +7,7 @@ from pathlib import Path
 from agent_core.ceilings.reservations import Ceilings
 from agent_core.ids import SessionId
 from agent_core.memory import identity as soul
+from agent_core.memory.rounds import compare_all
 from agent_core.memory.store import MemoryStore
 from agent_core.models.contract import Model
 from agent_core.state import people
@@ -90,11 +91,13 @@ def begin(
     group: asyncio.TaskGroup,
     settings: Settings,
     belongings: Belongings,
+    memory: MemoryStore,
     *,
     is_quiet: Callable[[], bool],
     renew: Callable[[], None],
 ) -> None:
     """Start what keeps the house in order. `renew` lets talks be read afresh."""
+    group.create_task(compare_all(memory, belongings.database, now))
     group.create_task(belongings.run(is_quiet))
     group.create_task(collector.collect(is_quiet))
     sweeper = Sweeper(belongings.database, settings.retention, now=now, renew=renew)

@@ -1,5 +1,6 @@
 """Files of memory on the disk: read whole, and replaced whole or not at all."""
 
+import codecs
 import errno
 import hashlib
 import os
@@ -12,10 +13,14 @@ MAX_BYTES = 262_144
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileText:
-    """What a file holds. `hash` is SHA-256, in hex, of its bytes; "" if there is no file."""
+    """What a file holds. `hash` is SHA-256, in hex, of its bytes; "" if there is no file.
+
+    `is_torn` says that it holds what nobody writes: zeros, which a disk leaves after a failure.
+    """
 
     text: str
     hash: str
+    is_torn: bool = False
 
 
 ABSENT = FileText(text="", hash="")
@@ -27,7 +32,8 @@ def digest(text: str) -> str:
 
 
 def read(path: Path) -> FileText:
-    """The file as it is now, or `ABSENT`. Text that is not UTF-8 is taken for Latin-1.
+    """The file as it is now, or `ABSENT`. UTF-16 is known by its mark; else text that is not
+    UTF-8 is taken for Latin-1.
 
     Blocks. Raises `OSError` if it is there and can't be read, or is larger than `MAX_BYTES`.
     """
@@ -38,11 +44,23 @@ def read(path: Path) -> FileText:
         return ABSENT
     if len(content) > MAX_BYTES:
         raise OSError(errno.EFBIG, f"larger than {MAX_BYTES // 1024} KiB", str(path))
-    try:
-        text = content.decode()
-    except UnicodeDecodeError:
-        text = content.decode("latin-1")
-    return FileText(text=text, hash=hashlib.sha256(content).hexdigest())
+    text = _decode(content)
+    is_torn = "\0" in text
+    return FileText(
+        text="" if is_torn else text,
+        hash=hashlib.sha256(content).hexdigest(),
+        is_torn=is_torn,
+    )
+
+
+def _decode(content: bytes) -> str:
+    is_wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    for encoding in ("utf-16", "latin-1") if is_wide else ("utf-8", "latin-1"):
+        try:
+            return content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    raise AssertionError("Latin-1 knows every byte")
 
 
 def write(path: Path, text: str, seen: str) -> bool:

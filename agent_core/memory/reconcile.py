@@ -28,10 +28,11 @@ class Shelf:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settlement:
     """What a transaction came to for one list. `text` is the file to be written, None if it
-    stands.
+    stands; `heard` is how many changes by hand were taken in.
     """
 
     shelf: Shelf
+    heard: int
     entries: tuple[str, ...]
     projection: Projection
     text: str | None
@@ -98,11 +99,11 @@ def settle(
     that is no longer there as it was is shared with nobody any more. Raises `StoreDamaged`.
     """
     taken = [_take_in(connection, shelf, file, now) for shelf, file in seen]
-    lists = {shelf: entries for (shelf, _), (entries, _) in zip(seen, taken, strict=True)}
+    lists = {shelf: each.entries for (shelf, _), each in zip(seen, taken, strict=True)}
     outcome = work(connection, lists)
     settlements = [
-        _close(connection, shelf, file, base)
-        for (shelf, file), (_, base) in zip(seen, taken, strict=True)
+        _close(connection, shelf, file, each)
+        for (shelf, file), each in zip(seen, taken, strict=True)
     ]
     return Settled(outcome=outcome, lists=tuple(settlements))
 
@@ -111,17 +112,30 @@ def leave(_: Connection, __: Mapping[Shelf, tuple[str, ...]]) -> None:
     """The work of who only looks."""
 
 
-def _close(connection: Connection, shelf: Shelf, seen: FileText, base: int) -> Settlement:
-    entries = find_list(connection, shelf)
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """A list with what was done by hand, in how many changes, and the row up to which the file
+    knows it.
+    """
+
+    entries: tuple[str, ...]
+    base: int
+    heard: int = 0
+
+
+def _close(connection: Connection, shelf: Shelf, seen: FileText, taken: _Taken) -> Settlement:
+    base, entries = taken.base, find_list(connection, shelf)
     _withdraw(connection, shelf, entries)
-    if parse(seen.text) == entries:
+    if parse(seen.text) == entries and not seen.is_torn:
         text = None
         projection = Projection(current=seen.hash, previous=None, base=base)
     else:
         text = render(entries)
         projection = Projection(current=digest(text), previous=seen.hash, base=base)
     _save(connection, shelf, projection)
-    return Settlement(shelf=shelf, entries=entries, projection=projection, text=text)
+    return Settlement(
+        shelf=shelf, heard=taken.heard, entries=entries, projection=projection, text=text
+    )
 
 
 def confirm(connection: Connection, shelf: Shelf, projection: Projection) -> None:
@@ -131,27 +145,25 @@ def confirm(connection: Connection, shelf: Shelf, projection: Projection) -> Non
         _save(connection, shelf, replace(projection, previous=None))
 
 
-def _take_in(
-    connection: Connection, shelf: Shelf, seen: FileText, now: int
-) -> tuple[tuple[str, ...], int]:
-    """The list with what was done by hand, and the row up to which the file knows it."""
+def _take_in(connection: Connection, shelf: Shelf, seen: FileText, now: int) -> _Taken:
     rows = find_rows(connection, shelf)
     ours = replay_rows(rows)
     projection = ledger.find_projection(connection, person_id=shelf.person_id, target=shelf.target)
     last = rows[-1].id if rows else 0
-    if seen == ABSENT:
-        return ours, 0
+    if seen == ABSENT or seen.is_torn:
+        return _Taken(ours, 0)
     if projection and seen.hash == projection.current:
-        return ours, last
+        return _Taken(ours, last)
     if projection and seen.hash == projection.previous:
-        return ours, projection.base
+        return _Taken(ours, projection.base)
     theirs = parse(seen.text)
     if projection and projection.previous is not None:
         base = replay_rows(row for row in rows if row.id <= projection.base)
         theirs = merge(base, ours, theirs)
-    for change in compare(ours, theirs):
+    changes = compare(ours, theirs)
+    for change in changes:
         last = record(connection, shelf, change, Origin(actor="hand", now=now)).id
-    return theirs, last
+    return _Taken(theirs, last, len(changes))
 
 
 def _withdraw(connection: Connection, shelf: Shelf, entries: tuple[str, ...]) -> None:

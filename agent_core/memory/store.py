@@ -70,6 +70,17 @@ class Snapshot:
     limits: MemoryLimits
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Where a file and the ledger were not the same: how many changes by hand were taken in, and
+    whether the file was written anew.
+    """
+
+    path: Path
+    heard: int
+    is_renewed: bool
+
+
 class MemoryStore:
     """Memory of all people, in `folder`/people/<slug>/, and of all else that remembers.
 
@@ -134,6 +145,26 @@ class MemoryStore:
             user_size=size(user),
             limits=self._limits,
         )
+
+    async def compare(
+        self, person_id: PersonId, slug: str, now: int, *, kind: Kind = "human"
+    ) -> list[Difference]:
+        """Bring the files of a memory and its ledger together, and say where they differed.
+
+        Raises `StoreError`, and `OSError` if a file can't be read.
+        """
+        differences = []
+        async with self._lock(person_id):
+            for shelf, path in self._places(person_id, slug, kind).items():
+                seen = await _read(path)
+                agreed = await self._database.read(partial(find_agreed, shelf=shelf, seen=seen))
+                if agreed is None:
+                    (found,) = (await self._settle({shelf: path}, leave, now)).lists
+                    is_renewed = found.text is not None
+                    differences.append(
+                        Difference(path=path, heard=found.heard, is_renewed=is_renewed)
+                    )
+        return differences
 
     async def change(
         self,

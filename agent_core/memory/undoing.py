@@ -96,8 +96,8 @@ def restore(
 ) -> dict[Shelf, Restored] | Kept:
     """Add the rows that lead back to what stood at a moment, in milliseconds since the epoch.
 
-    What was forgotten since stays so. Refused, as `parted`, where an account was split off since: what stood there then is now
-    two people's. Raises `StoreDamaged`.
+    What was forgotten since stays so. Refused, as `parted`, where an account was split off
+    since: what stood there then is now two people's. Raises `StoreDamaged`.
     """
     restored = {}
     for shelf, entries in lists.items():

@@ -75,3 +75,18 @@ def test_a_folder_in_the_place_of_the_file_is_an_error(path: Path) -> None:
     path.mkdir(parents=True)
     with pytest.raises(OSError):
         read(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_a_file_with_a_mark_of_its_encoding_is_read_by_it(path: Path, encoding: str) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_bytes("- Käse\r\n".encode(encoding))
+    found = read(path)
+    assert found.text.lstrip("\ufeff") == "- Käse\r\n"
+    assert not found.is_torn
+
+
+def test_a_file_with_zeros_in_it_is_torn_and_no_one_s_words(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"- tea\n\0\0\0\0")
+    assert (read(path).text, read(path).is_torn) == ("", True)

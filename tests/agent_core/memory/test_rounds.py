@@ -1,0 +1,157 @@
+"""At the start of a house the files of everybody are compared with their ledger, once."""
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from agent_core.memory.changes import Edit
+from agent_core.memory.rounds import compare_all
+from agent_core.memory.store import MemoryStore
+from agent_core.state import ledger, people, rooms
+from agent_core.state.database import Connection, Database
+from agent_core.state.ledger import LedgerEntry, Origin, Target
+from agent_core.state.people import Person
+from agent_core.state.rooms import Room
+from tests.agent_core.memory.conftest import Desk
+
+TURN = Origin(actor="turn:1", now=5)
+
+
+@pytest.fixture
+def store(database: Database, folder: Path) -> MemoryStore:
+    return MemoryStore(database, folder)
+
+
+@pytest.fixture
+def told(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    caplog.set_level(logging.INFO, logger="agent_core.memory.rounds")
+    return caplog
+
+
+def add(text: str, target: Target = "memory") -> Edit:
+    return Edit(action="add", target=target, text=text)
+
+
+async def rows(database: Database, person: Person) -> list[LedgerEntry]:
+    return await database.read(
+        lambda c: ledger.find_entries(c, person_id=person.id, target="memory")
+    )
+
+
+async def go_round(store: MemoryStore, database: Database) -> None:
+    await compare_all(store, database, lambda: 9)
+
+
+async def test_what_was_done_by_hand_while_nobody_looked_becomes_rows_and_a_line_of_the_log(
+    database: Database,
+    store: MemoryStore,
+    ann: Person,
+    bob: Person,
+    desk: Desk,
+    told: pytest.LogCaptureFixture,
+) -> None:
+    await store.change(ann.id, ann.slug, add("one"), TURN)
+    desk.save(ann, "- one\n- two\n- three\n")
+    desk.save(bob, "- of bob\n")
+    await go_round(store, database)
+    assert [row.origin.actor for row in await rows(database, ann)] == ["turn:1", "hand", "hand"]
+    assert [row.change.after for row in await rows(database, bob)] == ["of bob"]
+    assert [record.message for record in told.records] == [
+        f"{desk.path(ann)} was changed by hand: 2 new rows in the ledger",
+        f"{desk.path(bob)} was changed by hand: 1 new rows in the ledger",
+        "memory files of 2 were compared with the ledger",
+    ]
+
+
+async def test_a_missing_and_a_torn_file_are_written_anew(
+    database: Database,
+    store: MemoryStore,
+    ann: Person,
+    bob: Person,
+    desk: Desk,
+    told: pytest.LogCaptureFixture,
+) -> None:
+    for person in (ann, bob):
+        await store.change(person.id, person.slug, add("one"), TURN)
+    desk.lose(ann)
+    desk.path(bob).write_bytes(b"- o\0\0\0")
+    await go_round(store, database)
+    assert desk.read(ann) == desk.read(bob) == "- one\n"
+    assert len(await rows(database, bob)) == 1
+    assert [record.message for record in told.records][:2] == [
+        f"{desk.path(person)} was missing or torn, and was written anew" for person in (ann, bob)
+    ]
+
+
+async def test_where_all_agree_nothing_is_written_and_one_line_says_so(
+    database: Database,
+    store: MemoryStore,
+    ann: Person,
+    bob: Person,
+    desk: Desk,
+    told: pytest.LogCaptureFixture,
+) -> None:
+    await store.change(ann.id, ann.slug, add("one"), TURN)
+    then = desk.path(ann).stat().st_mtime_ns
+    await go_round(store, database)
+    assert desk.path(ann).stat().st_mtime_ns == then
+    assert not desk.path(bob).exists()
+    assert [record.message for record in told.records] == [
+        "memory files of 2 were compared with the ledger"
+    ]
+
+
+async def test_rooms_are_compared_in_their_own_folders(
+    database: Database, store: MemoryStore, folder: Path
+) -> None:
+    def meet(connection: Connection) -> Room:
+        return rooms.insert(connection, platform="p", chat_id="1", title="Den", slug="den", now=0)
+
+    den = await database.write("den", meet)
+    path = folder / "rooms" / "den" / "MEMORY.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("- Rent is due\n")
+    await go_round(store, database)
+    found = await database.read(
+        lambda c: ledger.find_entries(c, person_id=den.person_id, target="memory")
+    )
+    assert [row.origin.actor for row in found] == ["hand"]
+
+
+async def test_what_can_t_be_compared_is_logged_and_hinders_nobody_else(
+    database: Database,
+    store: MemoryStore,
+    ann: Person,
+    bob: Person,
+    desk: Desk,
+    told: pytest.LogCaptureFixture,
+) -> None:
+    cleo = await database.write(
+        "cleo", lambda c: people.insert(c, slug="cleo", name="Cleo", role="member", now=0)
+    )
+    await store.change(ann.id, ann.slug, add("one"), TURN)
+    await database.write("damage", lambda c: c.execute("UPDATE ledger SET after = 'x'").rowcount)
+    desk.path(bob).mkdir(parents=True)
+    desk.save(cleo, "- by hand\n")
+    await go_round(store, database)
+    assert "memory of ann: row 1 of the ledger is damaged" in told.text
+    assert "a memory file can't be read" in told.text
+    assert [row.change.after for row in await rows(database, cleo)] == ["by hand"]
+
+
+async def test_everybody_is_compared_however_many_there_are(
+    database: Database, store: MemoryStore, desk: Desk
+) -> None:
+    def meet(connection: Connection) -> list[Person]:
+        return [
+            people.insert(connection, slug=f"p{number}", name="P", role="member", now=0)
+            for number in range(205)
+        ]
+
+    everybody = await database.write("meet", meet)
+    for person in (everybody[0], everybody[99], everybody[100], everybody[204]):
+        desk.save(person, "- by hand\n")
+    await go_round(store, database)
+    for person in (everybody[0], everybody[99], everybody[100], everybody[204]):
+        assert len(await rows(database, person)) == 1
