@@ -1,0 +1,38 @@
+"""Every table is known to what erases: whoever adds one has to say what becomes of it."""
+
+import inspect
+import re
+import sqlite3
+
+from agent_core.erasure import erasing as acts
+from agent_core.state import archive, erasing, ledger, redacting
+
+NOBODYS = {
+    "marks": "numbers of channels, and how far each was read; no words",
+    "meta": "what the house remembers of itself, but for projections and marks of work owed",
+    "message_search_config": "the index's own",
+    "prompts": "emptied, where no other talk has them",
+}
+HANDLED = {
+    *("accounts", "archive", "archive_search", "audit", "block_readers", "blocks"),
+    *("conversations", "files", "folds", "guesses", "held", "inbox", "job_runs", "jobs"),
+    *("ledger", "link_codes", "link_requests", "message_search", "messages", "mirror", "outbox"),
+    *("people", "questions", "retired_chats", "rooms", "sessions", "shares", "steps", "tasks"),
+    *("turn_files", "turns", "usage"),
+}
+
+
+def test_whoever_adds_a_table_says_what_erasing_does_to_it(connection: sqlite3.Connection) -> None:
+    tables = {
+        row[0]
+        for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        if not re.search(r"_search_\w+$|^sqlite_", row[0])
+    }
+    assert tables - set(NOBODYS) == HANDLED
+
+
+def test_every_such_table_is_written_by_what_erases() -> None:
+    source = "".join(map(inspect.getsource, (erasing, redacting, archive, ledger, acts)))
+    written = set(re.findall(r"(?:UPDATE|DELETE FROM|INSERT INTO) (\w+)", source))
+    # By way of `search.drop_message`, and of a name that is put into the statement.
+    assert HANDLED - written <= {"message_search", "steps", "turn_files"}

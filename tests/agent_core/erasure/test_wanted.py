@@ -1,0 +1,85 @@
+"""Which texts hold the words that somebody wants forgotten."""
+
+import json
+
+import pytest
+
+from agent_core.erasure.wanted import read_wanted
+from agent_core.ids import CallId
+from agent_core.transcript import (
+    DocumentPart,
+    ImagePart,
+    Part,
+    RawPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ("lisbon", "In LISBON it rained"),
+        ("lisbon", "lisbon's harbour"),
+        ("secret", "my_secret and secrets"),
+        ("uber den", "Über den Wolken"),
+        ("trip lisbon", "Lisbon, a trip"),
+        ('"old  house"', "the Old\nHouse"),
+        ("京都", "私は京都に住む"),
+        ("กรุงเทพ", "ที่กรุงเทพมหานคร"),
+        ("ann@example.org", "write to ann@example.org!"),
+        ("4711", "number 4711-12"),
+    ],
+)
+def test_a_text_that_holds_the_words_is_found(words: str, text: str) -> None:
+    wanted = read_wanted(words)
+    assert wanted
+    assert wanted.is_in(text)
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ("art", "a party"),
+        ("lisbon trip", "Lisbon only"),
+        ('"old house"', "house, old"),
+        ("京都", "東京に"),
+        ("(.*)lisbon", "anything"),
+    ],
+)
+def test_a_text_without_them_is_not(words: str, text: str) -> None:
+    wanted = read_wanted(words)
+    assert wanted
+    assert not wanted.is_in(text)
+
+
+@pytest.mark.parametrize("words", ["", " ", "a", "ab", '""', "!?", "'"])
+def test_too_little_to_go_by_is_refused(words: str) -> None:
+    assert read_wanted(words) is None
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        TextPart(text="the canary"),
+        ToolCallPart(call_id=CallId("c"), name="t", arguments='{"a": ["the \\u0063anary"]}'),
+        ToolResultPart(call_id=CallId("c"), name="t", text="a canary"),
+        RawPart(provider="p", model="m", payload='{"thinking": "canary?"}'),
+        DocumentPart(name="canary.txt", text=""),
+        DocumentPart(name="a.txt", text="about a canary"),
+    ],
+)
+def test_every_kind_of_part_is_looked_into(part: Part) -> None:
+    wanted = read_wanted("canary")
+    assert wanted
+    assert wanted.is_in_part(part)
+    assert not wanted.is_in_part(ImagePart(file_key="canary", media_type="image/png", size=1))
+
+
+def test_json_is_read_whatever_way_its_letters_are_written() -> None:
+    wanted = read_wanted("Ärger")
+    assert wanted
+    assert wanted.is_in_json(json.dumps({"text": ["Ärger!"]}))
+    assert wanted.is_in_json("no JSON, but Ärger")
+    assert not wanted.is_in_json("[" * 100_000)

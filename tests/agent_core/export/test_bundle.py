@@ -1,0 +1,49 @@
+"""Archives of an export: whole, private, and begun anew before one grows too large."""
+
+import os
+import zipfile
+from pathlib import Path
+
+from agent_core.export.bundle import Bundle
+
+
+def names(path: Path) -> list[str]:
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        return archive.namelist()
+
+
+def test_what_fits_is_one_archive_that_nobody_else_may_read(tmp_path: Path) -> None:
+    bundle = Bundle(tmp_path, "all", 100_000)
+    bundle.add("a.txt", ["one ", "two"])
+    bundle.add("b/c.bin", [b"\x00\x01"])
+    (path,) = bundle.close()
+    assert path.name == "all.zip"
+    assert names(path) == ["a.txt", "b/c.bin"]
+    assert path.stat().st_mode & 0o077 == 0
+    with zipfile.ZipFile(path) as archive:
+        assert archive.read("a.txt") == b"one two"
+
+
+def test_what_is_large_comes_in_several_archives_within_the_limit(tmp_path: Path) -> None:
+    bundle = Bundle(tmp_path, "all", 10_000)
+    for number in range(20):
+        bundle.add(f"{number}.bin", [os.urandom(2000)])
+    paths = bundle.close()
+    assert len(paths) > 3
+    assert [name for path in paths for name in names(path)] == [f"{n}.bin" for n in range(20)]
+    assert all(path.stat().st_size <= 10_000 for path in paths)
+
+
+def test_a_file_is_written_piece_by_piece(tmp_path: Path) -> None:
+    held: list[int] = []
+
+    def pieces() -> object:
+        for number in range(3):
+            held.append(number)
+            yield "x" * 1000
+
+    bundle = Bundle(tmp_path, "all", 0)
+    bundle.add("long.txt", pieces())  # type: ignore[arg-type]
+    bundle.close()
+    assert held == [0, 1, 2]
