@@ -7,7 +7,7 @@ WORDS: Mapping[str, str] = {
     "chat": "Talk to it here, or through a pipe",
     "check": "Look for faults without changing anything",
     "people": "Who may talk: list, claim, approve, export, erase",
-    "turns": "What ran: list, show, undelivered",
+    "turns": "What ran: list, show, replay, undelivered",
     "memory": "What is remembered: log, show, undo, restore",
     "backup": "Copy the database, also while it is in use",
 }

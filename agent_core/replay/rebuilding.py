@@ -6,7 +6,7 @@ from itertools import product
 from typing import Literal, get_args
 
 from agent_core.budget import Exhausted
-from agent_core.compaction.view import find_fold, view
+from agent_core.compaction.view import find_fold, show_under
 from agent_core.guardrails import Guardrails
 from agent_core.loop.wording import ask_for_summary
 from agent_core.models.contract import ModelRequest
@@ -112,7 +112,7 @@ def _list_possible(record: TurnRecord) -> Iterator[Sent]:
         if record.turn.state == "exhausted" and end > record.own - _QUESTIONS_AT:
             questions = [(), *((question,) for question in _list_questions(record))]
         for fold, question in product(_list_folds(part, record.folds), questions):
-            messages = (*view(part, [fold] if fold else ()), *question)
+            messages = (*show_under(part, fold), *question)
             chosen = choose(messages)
             there = tuple(key for key in chosen if key in record.pictures)
             for shown in dict.fromkeys((there, chosen)):
@@ -125,8 +125,8 @@ def _list_likely(record: TurnRecord) -> list[Sent]:
     for end, stored in enumerate(record.said):
         if end and stored.message.role == "assistant":
             part = _part(record, end)
-            messages = view(part, record.folds)
             fold = find_fold(part, record.folds)
+            messages = show_under(part, fold)
             likely.append(Sent(end=end, fold=fold, messages=messages, shown=choose(messages)))
     return likely
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agent_core.budget import Budget, Limits
-from agent_core.compaction.view import find_fold, view
+from agent_core.compaction.view import find_fold, show_under
 from agent_core.host import Steer
 from agent_core.loop.reserving import Reservation, Unlimited
 from agent_core.models.contract import ModelAnswer, ModelRequest, Usage
@@ -66,7 +66,7 @@ class Script:
 
     def _view(self) -> tuple[Message, ...]:
         end = len(self._record.transcript) - self._record.own + self.recorded
-        return view(self._record.transcript[:end], [self._fold] if self._fold else ())
+        return show_under(self._record.transcript[:end], self._fold)
 
     def _find_first_fold(self) -> Fold | None:
         """The fold that counted when the turn began."""

@@ -137,6 +137,18 @@ def find_latest(
     return _turn(row) if row else None
 
 
+def list_latest(
+    connection: Connection, *, conversation_id: ConversationId, limit: int
+) -> list[Turn]:
+    """The newest turns of a conversation, whoever asked for them, newest first."""
+    rows = connection.execute(
+        f"SELECT {_TURN} FROM turns WHERE conversation_id = :conversation_id"
+        " ORDER BY id DESC LIMIT :limit",
+        {"conversation_id": conversation_id, "limit": limit},
+    ).fetchall()
+    return [_turn(row) for row in rows]
+
+
 def list_recent(connection: Connection, *, limit: int) -> list[Turn]:
     """The newest turns of everyone, newest first; for the owner's command line only."""
     rows = connection.execute(
