@@ -1,0 +1,210 @@
+"""What has grown old is let go of; what is owed, open or referred to never is."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from agent_core.ids import InboxId
+from agent_core.state import files, inbox, messages, outbox, questions, turns, usage
+from agent_core.state.database import Connection, Database
+from agent_core.state.outbox import Debt
+from agent_core.state.questions import NewQuestion
+from agent_core.state.retention import DAY
+from agent_core.state.usage import Spent
+from agent_core.transcript import ImagePart, Message, TextPart
+from gateway.settings import RetentionSettings
+from gateway.sweeping import Sweeper
+from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
+
+NOW = 1000 * DAY
+OLD = NOW - 500 * DAY
+SPENT = Spent(
+    purpose="turn",
+    model="m",
+    input_tokens=10,
+    cache_read_tokens=1,
+    cache_write_tokens=2,
+    output_tokens=3,
+    micro_dollars=5,
+)
+
+
+@dataclass
+class Old:
+    """A house with one person, and a sweeper of it."""
+
+    database: Database
+    talk: Talk
+    renewed: int = 0
+
+    async def do(self, work: object) -> object:
+        return await self.database.write("test", work)  # type: ignore[arg-type]
+
+    async def value(self, sql: str) -> object:
+        return await self.database.read(lambda c: c.execute(sql).fetchone()[0])
+
+    async def sweep(self, **days: int) -> dict[str, int]:
+        def renew() -> None:
+            self.renewed += 1
+
+        settings = RetentionSettings(**days)  # type: ignore[arg-type]
+        sweeper = Sweeper(self.database, settings, now=lambda: NOW, renew=renew)
+        return {kind: number for kind, number in (await sweeper.sweep()).items() if number}
+
+
+@pytest.fixture
+async def old(tmp_path: Path) -> AsyncIterator[Old]:
+    database = await Database.open(tmp_path / "state.db")
+    talk = await database.write("talk", lambda c: add_talk(c, add_person(c)))
+    yield Old(database, talk)
+    await database.close()
+
+
+async def test_an_event_that_is_done_loses_its_payload_and_is_still_known(old: Old) -> None:
+    def work(connection: Connection) -> None:
+        stored = inbox.store(
+            connection, platform="p", events=[("1", "done"), ("2", "open"), ("3", "dead")], now=OLD
+        )
+        inbox.finish(connection, inbox_id=stored[0].id)
+        inbox.park(connection, inbox_id=stored[2].id, reason="why")
+        new = inbox.store(connection, platform="p", events=[("4", "new")], now=NOW)
+        inbox.finish(connection, inbox_id=new[0].id)
+
+    await old.do(work)
+    assert await old.sweep() == {"inbox": 1}
+    assert await old.value("SELECT group_concat(payload) FROM inbox") == ",open,dead,new"
+    again = await old.do(lambda c: inbox.store(c, platform="p", events=[("1", "done")], now=NOW))
+    assert again == []
+    assert await old.sweep() == {}
+
+
+async def test_a_message_that_was_sent_keeps_only_where_it_is(old: Old) -> None:
+    def work(connection: Connection) -> None:
+        person_id = old.talk.person.id
+        question = questions.ask(
+            connection,
+            NewQuestion(
+                person_id=person_id,
+                kind="choice",
+                text="open?",
+                choices=(),
+                secret="s",
+                place=("p", "c"),
+                expires_at=NOW,
+            ),
+            now=OLD,
+        )
+        debts = [
+            Debt(platform="p", chat="c", body="sent"),
+            Debt(platform="p", chat="c", body="owed"),
+            Debt(platform="p", chat="c", body="asks", question_id=question.id),
+            Debt(platform="p", chat="c", body="dead", person_id=person_id),
+        ]
+        rows = [outbox.owe(connection, debt, now=OLD) for debt in debts]
+        for row in (rows[0], rows[2]):
+            outbox.mark_sent(
+                connection, outbox_id=row.id, message_id=f"m{row.id}", body=row.body, now=OLD
+            )
+        outbox.mark_dead(connection, outbox_id=rows[3].id, reason="gone")
+
+    await old.do(work)
+    assert await old.sweep() == {"outbox": 1}
+    assert await old.value("SELECT group_concat(body) FROM outbox") == ",owed,asks,dead"
+    found = await old.database.read(
+        lambda c: outbox.find_message(c, platform="p", chat="c", message_id="m1")
+    )
+    assert found
+    assert found.is_whole
+
+
+async def test_files_go_that_nobody_refers_to_and_come_back_when_they_are_sent_again(
+    old: Old,
+) -> None:
+    def work(connection: Connection) -> None:
+        for name in ("loose", "shown", "owed", "fresh"):
+            now = NOW if name == "fresh" else OLD
+            files.keep(connection, data=name.encode(), media_type="image/png", now=now)
+        keys = dict(connection.execute("SELECT CAST(data AS TEXT), key FROM files").fetchall())
+        picture = ImagePart(file_key=keys["shown"], media_type="image/png", size=5)
+        turn_id = add_turn(connection, old.talk)
+        message = Message(role="user", parts=(picture,))
+        messages.append(connection, old.talk.shelf(turn_id), [message], now=NOW)
+        debt = Debt(platform="p", chat="c", body="", file=(keys["owed"], "a.png"))
+        outbox.owe(connection, debt, now=OLD)
+
+    await old.do(work)
+    assert await old.sweep() == {"files": 1}
+    left = "SELECT group_concat(data) FROM files WHERE length(data) > 0"
+    assert await old.value(left) == "shown,owed,fresh"
+    await old.do(lambda c: files.keep(c, data=b"loose", media_type="image/png", now=NOW))
+    assert await old.sweep() == {}
+    assert await old.value("SELECT COUNT(*) FROM files WHERE length(data) = 0") == 0
+
+
+async def test_an_export_does_not_stay_in_the_database(old: Old) -> None:
+    def work(connection: Connection) -> None:
+        key = files.keep(connection, data=b"zip", media_type="application/zip", now=OLD)
+        row = outbox.owe(
+            connection, Debt(platform="p", chat="c", body="x", file=(key, "a.zip")), now=OLD
+        )
+        outbox.mark_sent(connection, outbox_id=row.id, message_id="m", body="x", now=OLD)
+
+    await old.do(work)
+    assert await old.sweep(outbox_days=0) == {"exports": 1, "files": 1}
+
+
+async def test_the_calls_of_a_day_become_one_row_and_cost_the_same(old: Old) -> None:
+    def work(connection: Connection) -> None:
+        turn_id = add_turn(connection, old.talk)
+        for now in (OLD, OLD + 1, OLD + DAY, NOW):
+            usage.insert(
+                connection, SPENT, person_id=old.talk.person.id, turn_id=turn_id, now=now
+            )
+
+    await old.do(work)
+    sums = "SELECT SUM(micro_dollars) || ' ' || SUM(input_tokens) FROM usage"
+    before = await old.value(sums)
+    assert await old.sweep() == {"usage": 1}
+    assert await old.value(sums) == before
+    assert await old.value("SELECT COUNT(*) FROM usage WHERE turn_id IS NOT NULL") == 1
+    assert await old.sweep() == {}
+
+
+async def test_messages_stay_for_ever_unless_days_are_set(old: Old) -> None:
+    def work(connection: Connection) -> None:
+        for now in (OLD, NOW):
+            turn_id = add_turn(connection, old.talk, now=now)
+            said = Message(role="user", parts=(TextPart(text=f"canary at {now}"),))
+            messages.append(connection, old.talk.shelf(turn_id), [said], now=now)
+            turns.end(
+                connection, turn_id=turn_id, state="answered", reason="", model="m", now=now
+            )
+
+    await old.do(work)
+    assert await old.sweep() == {}
+    assert await old.sweep(messages_days=30) == {"messages": 1}
+    assert old.renewed == 1
+    assert await old.value("SELECT group_concat(text) FROM messages") == f"canary at {NOW}"
+    found = "SELECT COUNT(*) FROM message_search WHERE message_search MATCH '\"p1_canari\"'"
+    assert await old.value(found) == 1
+
+
+async def test_no_stroke_looks_at_more_than_a_few_hundred_rows(tmp_path: Path) -> None:
+    strokes: list[str] = []
+    database = await Database.open(
+        tmp_path / "state.db", observe=lambda event, names: strokes.extend(names)
+    )
+
+    def work(connection: Connection) -> None:
+        events = [(str(number), "x" * 100) for number in range(1000)]
+        for row in inbox.store(connection, platform="p", events=events, now=OLD):
+            inbox.finish(connection, inbox_id=InboxId(row.id))
+
+    await database.write("test", work)
+    strokes.clear()
+    sweeper = Sweeper(database, RetentionSettings(), now=lambda: NOW, renew=list)
+    assert (await sweeper.sweep())["inbox"] == 1000
+    await database.close()
+    assert strokes.count("sweep.inbox") == 5 * 2  # each is told of at its beginning and its end
