@@ -10,25 +10,18 @@ from dataclasses import dataclass, field
 import tzlocal
 
 from adapters.contract import ChatAdapter
-from agent_core.agent import Agent, Toolboxes
-from agent_core.archive.inventory import Inventory
-from agent_core.builtin import private_tools, room_tools
+from agent_core.agent import Agent
 from agent_core.ceilings.reservations import Ceilings
 from agent_core.compaction.folding import Folding
 from agent_core.errors import StoreError
 from agent_core.memory import identity as soul
-from agent_core.memory.approval import Approval
-from agent_core.memory.proposing import ProposeIdentity
 from agent_core.memory.shared import SharedMemory
 from agent_core.models.contract import Model
-from agent_core.prompt.soul import SOUL_LIMIT, ensure_soul
+from agent_core.prompt.soul import ensure_soul
 from agent_core.state import people, turns
 from agent_core.state.database import Connection, Database, Observer
-from agent_core.tools.asking import AskTool
 from agent_core.tools.contract import Tool
-from agent_core.tools.settings import SettingsTool
-from agent_core.tools.toolbox import Toolbox
-from gateway import assembly, collector, housework
+from gateway import assembly, collector, housework, timekeeping
 from gateway.access import Access
 from gateway.asking import Asking
 from gateway.belongings import Belongings
@@ -50,6 +43,8 @@ from gateway.questions import Questions
 from gateway.rooms import Rooms
 from gateway.settings import Settings
 from gateway.spelling import Speller
+from gateway.timekeeping import Timekeeper, Timing
+from gateway.tooling import Stock, make_toolboxes
 from gateway.turns import Turns
 
 _log = logging.getLogger(__name__)
@@ -86,6 +81,7 @@ class Gateway:
     questions: Questions
     asking: Asking
     belongings: Belongings
+    timekeeper: Timekeeper
     claim_code: str | None
     """A code to claim the bot with, if no owner has an account on a chat platform yet."""
     started: float
@@ -93,7 +89,8 @@ class Gateway:
 
     def is_at_rest(self) -> bool:
         """True while nobody waits for anything that is under way here."""
-        return self.intake.is_idle() and self.lanes.is_idle() and self.delivery.is_idle()
+        rooms = (self.intake, self.lanes, self.delivery, self.timekeeper.runs)
+        return all(room.is_idle() for room in rooms)
 
     def waits_for_people(self) -> bool:
         """True while every turn waits for an answer, which the next process can do as well."""
@@ -202,7 +199,8 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
     joining = Joining(memory)
     questions = _make_questions(parts, delivery, joining, belongings)
     asking = Asking(database=database, delivery=delivery, questions=questions, now=now)
-    running = _make_turns(parts, delivery, asking)
+    timing = timekeeping.make_timing(delivery, parts.zone)
+    running = _make_turns(parts, delivery, asking, timing)
     gate = FairGate(at_once=settings.turns.at_once, per_person=settings.turns.per_person)
     rooms = Rooms(database=database, adapters=adapters, now=now)
     lanes = Lanes(group=group, turns=running, gate=gate, asking=asking, rooms=rooms)
@@ -222,6 +220,7 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         model=f"{settings.model.provider}: {settings.model.name}",
         platforms=adapters.keys(),
         zone_of=running.zone_of,
+        wake_jobs=timing.bell.set,
     )
     intake = Intake(
         group=group,
@@ -243,6 +242,7 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         questions=questions,
         asking=asking,
         belongings=belongings,
+        timekeeper=timekeeping.make_timekeeper(group, settings, timing, house, delivery, now),
         claim_code=claim_code,
         started=time.monotonic(),
     )
@@ -260,38 +260,33 @@ def _make_questions(
     )
 
 
-def _make_turns(parts: _Parts, delivery: Delivery, asking: Asking) -> Turns:
+def _make_turns(parts: _Parts, delivery: Delivery, asking: Asking, timing: Timing) -> Turns:
     return Turns(
         database=parts.database,
-        agent=_make_agent(parts, asking),
+        agent=_make_agent(parts, asking, timing),
         delivery=delivery,
         asking=asking,
-        zone=parts.zone,
+        outcomes=timing.outcomes,
         now=now,
     )
 
 
-def _make_agent(parts: _Parts, asking: Asking) -> Agent:
-    database, memory = parts.database, parts.memory
-    approval = Approval(database, asking)
-    shared = (AskTool(asking), *parts.tools)
-    wishes = SettingsTool(database, changed=parts.identity.forget_known)
-    identity = soul.Identity(database, parts.settings.home)
-    propose = ProposeIdentity(identity, approval, SOUL_LIMIT)
-    inventory = Inventory(database)
-    private = private_tools(database, memory, approval, inventory)
-    room = room_tools(database, memory, approval, inventory)
-    toolboxes = Toolboxes(
-        private=Toolbox((*private, wishes, propose, *shared), inquirer=asking),
-        room=Toolbox((*room, *shared), inquirer=asking),
-        inventory=inventory,
+def _make_agent(parts: _Parts, asking: Asking, timing: Timing) -> Agent:
+    stock = Stock(
+        settings=parts.settings,
+        database=parts.database,
+        memory=parts.memory,
+        asking=asking,
+        zone=parts.zone,
+        forget_people=parts.identity.forget_known,
+        wake_jobs=timing.bell.set,
     )
     return Agent(
         setup=assembly.set_up_agent(parts.settings, parts.ceilings, parts.folding),
-        database=database,
+        database=parts.database,
         model=parts.model,
-        toolboxes=toolboxes,
-        memory=memory,
+        toolboxes=make_toolboxes(stock, parts.tools),
+        memory=parts.memory,
         now=now,
     )
 
@@ -315,6 +310,7 @@ def _start(
         gateway.delivery,
     )
     group.create_task(background.run())
+    group.create_task(gateway.timekeeper.scheduler.run())
     housework.begin(
         group,
         parts.settings,
@@ -358,6 +354,7 @@ async def _drain(gateway: Gateway) -> None:
     What is not done within the grace time stands in the database for the next start.
     """
     gateway.intake.close()
+    gateway.timekeeper.runs.close()
     gateway.lanes.drain()
     with suppress(TimeoutError):
         async with asyncio.timeout(gateway.settings.turns.drain_seconds):

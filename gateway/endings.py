@@ -9,15 +9,15 @@ from agent_core.active import ActiveTurn
 from agent_core.agent import Agent
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.events import TurnEnded
-from agent_core.state import inbox, outbox, turns
+from agent_core.state import files, inbox, outbox, turns
 from agent_core.state.database import Connection, Database
 from agent_core.state.messages import StoredMessage
 from agent_core.state.outbox import Debt, OutboxRow
-from agent_core.state.people import Person
 from agent_core.state.turns import Turn
 from gateway import hours, settling, wording
 from gateway.delivery import Delivery
 from gateway.leads import Lead
+from gateway.outcomes import Made, Outcomes
 from gateway.questions import Questions
 from gateway.settling import Stage
 from gateway.translate import Place
@@ -38,14 +38,15 @@ class Endings:
         agent: Agent,
         delivery: Delivery,
         questions: Questions,
-        zone_of: Callable[[Person], str],
+        outcomes: Outcomes,
         now: Callable[[], int],
     ) -> None:
         self._database = database
         self._agent = agent
         self._delivery = delivery
         self._questions = questions
-        self._zone_of = zone_of
+        self._outcomes = outcomes
+        self._zone_of = outcomes.zone_of
         self._now = now
 
     async def settle(
@@ -64,13 +65,15 @@ class Endings:
         now = self._now()
         work = partial(self._settle, active=active, ended=(ended, tools), now=now)
         while True:
-            lead = self._delivery.lead(place) if place else None
+            lead = self._delivery.lead(place) if place and active.errand is None else None
             try:
                 rows, transcript = await self._database.write(
                     "turns.settle", partial(work, lead=lead)
                 )
                 self._delivery.owe(rows, lead)
                 self._agent.leave(active, transcript, now)
+                if active.errand:
+                    self._outcomes.ring()
                 return
             except StoreDamaged:
                 raise
@@ -107,6 +110,11 @@ class Endings:
             now=now,
         )
         inbox.finish_turn(connection, turn_id=active.id)
+        if active.errand:
+            made = _make(connection, active, told)
+            rows = self._outcomes.close(connection, active.errand, end, made, now)
+            over = self._questions.end_of_turn(connection, active.id, now)
+            return [*rows, *over], transcript
         settling.owe_title(connection, active, now)
         place = place_of(turn)
         debt = self.owing(active, place)
@@ -160,6 +168,12 @@ class Endings:
             answers=place.answers,
             is_silent=hours.is_quiet(person, self._zone_of(person), self._now()),
         )
+
+
+def _make(connection: Connection, active: ActiveTurn, told: str) -> Made:
+    """What the turn of a job has made."""
+    made = files.list_of_turn(connection, turn_id=active.id)
+    return Made(words=told, files=tuple((file.key, file.name) for file in made), turn_id=active.id)
 
 
 def place_of(turn: Turn) -> Place:

@@ -35,12 +35,17 @@ class Presenter:
         *,
         opened: tuple[OutboxRow | None, OutboxRow | None] = (None, None),
         verbosity: Verbosity = "normal",
+        is_hidden: bool = False,
     ) -> None:
-        """`opened` are the live message and the status line that an earlier process opened."""
+        """`opened` are the live message and the status line that an earlier process opened.
+
+        One that `is_hidden` takes note of a turn that nobody waits for, and shows nothing.
+        """
         self._delivery = delivery
         self._adapter = adapter
         self._debt = debt
         self._verbosity = verbosity
+        self._is_hidden = is_hidden
         self._live = LiveText(debt, opened[0])
         self._status = LiveText(_as_status(debt), opened[1])
         self._loop = asyncio.get_running_loop()
@@ -60,8 +65,8 @@ class Presenter:
         """What has been said of the present answer so far."""
         self.tools: list[str] = []
         """Names of the tools that were called, in order."""
-        self._sign_at: asyncio.TimerHandle | None = self._loop.call_later(
-            _FIRST_SIGN, self._give_sign
+        self._sign_at: asyncio.TimerHandle | None = (
+            None if is_hidden else self._loop.call_later(_FIRST_SIGN, self._give_sign)
         )
 
     def show(self, event: Event) -> None:
@@ -112,7 +117,8 @@ class Presenter:
         self._unsee()
 
     def _plan_words(self) -> None:
-        if self._paint_at is None and isinstance(self._adapter, CanEdit):
+        is_open = self._paint_at is None and not self._is_hidden
+        if is_open and isinstance(self._adapter, CanEdit):
             self._paint_at = self._loop.call_at(self._next_words, self._paint)
 
     def _paint(self) -> None:
@@ -127,7 +133,8 @@ class Presenter:
         self._plan_status()
 
     def _plan_status(self) -> None:
-        if self._verbosity != "quiet" and isinstance(self._adapter, CanEdit):
+        is_open = self._verbosity != "quiet" and not self._is_hidden
+        if is_open and isinstance(self._adapter, CanEdit):
             if self._status_at:
                 self._status_at.cancel()
             self._status_at = self._loop.call_at(self._next_status, self._paint_status)

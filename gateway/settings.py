@@ -114,6 +114,17 @@ class MemorySettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JobSettings:
+    """What is done at its time. `backups` nightly copies of the database are kept, 0 for none."""
+
+    per_person: int = _number(50, 0, 10_000)
+    least_minutes: int = _number(5, 1, 1440)
+    """Minutes between two runs of a job that thinks or runs a command."""
+    at_once: int = _number(20, 1, 1000)
+    backups: int = _number(7, 0, 1000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RetentionSettings:
     """For how many days what is done and over is kept; 0 for ever."""
 
@@ -251,6 +262,7 @@ class Settings:
     cost: CostSettings = field(default_factory=CostSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
+    jobs: JobSettings = field(default_factory=JobSettings)
     prompt: PromptSettings = field(default_factory=PromptSettings)
     context: ContextSettings = field(default_factory=ContextSettings)
     media: MediaSettings = field(default_factory=MediaSettings)
@@ -269,6 +281,7 @@ Table = (
     | CostSettings
     | MemorySettings
     | RetentionSettings
+    | JobSettings
     | PromptSettings
     | ContextSettings
     | MediaSettings

@@ -9,6 +9,7 @@ from adapters.messages import Button, InboundMessage, OutboundFile, OutboundMess
 from agent_core.host import Steer
 from agent_core.ids import InboxId, RoomId
 from agent_core.prompt.facts import FactInputs, QuotedMessage, compose_facts
+from agent_core.schedule.errand import Errand
 from agent_core.state.outbox import OutboxRow
 from agent_core.state.people import Person
 from agent_core.state.sessions import Conversation
@@ -54,6 +55,10 @@ class Pending:
     """What the person was never asked for and is to be asked now."""
     is_repeat: bool = False
     """It was read before: a process may have ended over it, or its turn could not be begun."""
+    errand: Errand | None = None
+    """The run of a job that it is; nobody has written it then."""
+    note: str = ""
+    """What the model has to know of it besides; a line of its facts."""
 
     def amend(self, text: str, inbox_id: InboxId) -> None:
         """Replace the words by those of an edit."""
@@ -124,7 +129,7 @@ def place_of(waiting: Sequence[Pending]) -> Place:
     return Place(
         platform=newest.platform,
         chat=name_chat(newest.message.address),
-        answers=newest.message.message_id,
+        answers=newest.message.message_id or None,
     )
 
 
@@ -174,7 +179,7 @@ def _facts(pending: Pending, *, zone: str, now: int, news: tuple[str, ...] = ())
             is_spoken=is_spoken(pending.readings, is_own=_is_own(message)),
             wanted=pending.person.language if pending.conversation.is_private else None,
             unasked=pending.unasked,
-            news=news,
+            news=(*news, pending.note) if pending.note else news,
         )
     )
 

@@ -67,6 +67,18 @@ def find_received(connection: Connection, *, inbox_ids: Sequence[InboxId]) -> li
     return found
 
 
+def find_event(connection: Connection, *, platform: str, event_id: str) -> InboxRow | None:
+    """An event that no turn has claimed and nobody finished."""
+    row = connection.execute(
+        "SELECT id, payload FROM inbox WHERE platform = :platform AND event_id = :event_id"
+        " AND state = 'received'",
+        {"platform": platform, "event_id": event_id},
+    ).fetchone()
+    if row is None:
+        return None
+    return InboxRow(id=InboxId(row[0]), platform=platform, event_id=event_id, payload=row[1])
+
+
 def claim(connection: Connection, *, inbox_ids: Sequence[InboxId], turn_id: TurnId) -> None:
     """Give events to a turn."""
     connection.executemany(

@@ -3,7 +3,7 @@
 import asyncio
 import difflib
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
 from agent_core.errors import CoreError, ToolArgumentError
 from agent_core.state.questions import Choice
@@ -49,6 +49,11 @@ class Toolbox:
         self._checks: dict[str, Validate] = {}
         self.specs: tuple[ToolSpec, ...] = tuple(tool.spec for tool in tools)
         """How the tools present themselves, in their order."""
+
+    def only(self, names: Collection[str]) -> "Toolbox":
+        """A box with those of these tools that have one of the names."""
+        chosen = [tool for name, tool in self._tools.items() if name in names]
+        return Toolbox(chosen, timeout=self._timeout, inquirer=self._inquirer)
 
     def effect(self, name: str) -> Effect:
         """What a repeat of a call would do; `read` for a tool that does not exist."""

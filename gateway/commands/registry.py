@@ -51,6 +51,8 @@ class House:
     """The names of those that are on."""
     zone_of: Callable[[Person], str]
     """The IANA time zone that a person lives by."""
+    wake_jobs: Callable[[], None]
+    """Something may be due earlier than was known; to be said once that is written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

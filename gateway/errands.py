@@ -1,0 +1,178 @@
+"""Makes the turn that a job wants: who asks, in which talk, where, and what it may cost."""
+
+import json
+
+from adapters.ids import PlatformMessageId, PlatformUserId
+from adapters.messages import InboundMessage, Sender
+from agent_core.ceilings.days import day_of
+from agent_core.ids import ConversationId, TurnId
+from agent_core.schedule.echo import show_moment
+from agent_core.schedule.errand import Errand
+from agent_core.schedule.slots import find_zone
+from agent_core.state import inbox, job_runs, jobs, people, sessions
+from agent_core.state.database import Connection
+from agent_core.state.inbox import InboxRow
+from agent_core.state.job_runs import Run
+from agent_core.state.jobs import Job
+from agent_core.state.people import Person
+from gateway import translate
+from gateway.outcomes import SILENCE
+from gateway.proactive import Proactive
+from gateway.translate import Pending
+
+PLATFORM = "schedule"
+"""Where the events of runs come from, as the inbox names it."""
+
+
+class NotNow(Exception):
+    """A run can't be begun; the text says why, as a sentence."""
+
+
+class Spent(NotNow):
+    """A job has cost in this day what it may."""
+
+
+def name_talk(job: Job) -> str:
+    """The key of the conversation that a job's turns are held in."""
+    return f"job:{job.id}"
+
+
+def send_off(connection: Connection, job: Job, run: Run, proactive: Proactive, now: int) -> Pending:
+    """Write down the event that starts a run's turn, once a try. Raises `NotNow`.
+
+    A job that does not see its earlier runs begins a fresh session.
+    """
+    person = _owner_of(connection, job)
+    pending = _compose(connection, job, run, person, proactive, now)
+    if not job.options.is_aware:
+        sessions.end(connection, conversation_id=pending.conversation.id, now=now)
+    payload = json.dumps({"run": run.id})
+    inbox.store(connection, platform=PLATFORM, events=[(_event_of(run), payload)], now=now)
+    return _with_event(connection, pending, run)
+
+
+def pick_up(
+    connection: Connection, job: Job, run: Run, proactive: Proactive, now: int
+) -> Pending | None:
+    """The turn of a run that was sent off and that nobody has begun; None if somebody has.
+
+    Raises `NotNow`.
+    """
+    row = _find_event(connection, run)
+    if row is None:
+        return None
+    person = _owner_of(connection, job)
+    return _with_event(connection, _compose(connection, job, run, person, proactive, now), run)
+
+
+def find_talk(connection: Connection, job: Job) -> ConversationId | None:
+    """The conversation of a job, if one was ever held."""
+    if job.person_id is None:
+        return None
+    found = sessions.find_conversation(connection, key=name_talk(job), person_id=job.person_id)
+    return found.id if found else None
+
+
+def errand_of(connection: Connection, job: Job, run: Run, now: int) -> Errand:
+    """What the turn of a run may do and cost. Raises `Spent`."""
+    ceiling, left = job.options.day_micro_dollars, None
+    if ceiling and job.person_id is not None:
+        since = day_of(now, job.zone).start
+        left = ceiling - job_runs.spent_since(
+            connection, job_id=job.id, person_id=job.person_id, since=since
+        )
+        if left <= 0:
+            raise Spent(f"its runs have cost ${ceiling / 1_000_000:.2f} today, all they may.")
+    return Errand(
+        run_id=run.id, model=job.options.model, tools=job.options.tools, micro_dollars=left
+    )
+
+
+def find_errand(connection: Connection, turn_id: TurnId, now: int) -> Errand | None:
+    """The run that a turn is, for a turn that is taken up again; None if it is none.
+
+    One that has spent all it may goes on to its end with a summary.
+    """
+    run_id = job_runs.find_of_turn(connection, turn_id=turn_id)
+    run = job_runs.find(connection, run_id=run_id) if run_id else None
+    job = jobs.find(connection, job_id=run.job_id) if run else None
+    if run is None or job is None:
+        return None
+    try:
+        return errand_of(connection, job, run, now)
+    except Spent:
+        return Errand(
+            run_id=run.id, model=job.options.model, tools=job.options.tools, micro_dollars=1
+        )
+
+
+def _owner_of(connection: Connection, job: Job) -> Person:
+    person = people.find(connection, person_id=job.person_id) if job.person_id else None
+    if person is None:
+        raise NotNow("the person whose job it was is gone.")
+    return person
+
+
+def _compose(
+    connection: Connection, job: Job, run: Run, person: Person, proactive: Proactive, now: int
+) -> Pending:
+    spots = proactive.find_spots(connection, person, job.targets)
+    if not spots:
+        raise NotNow("there is no place that it could go to; say /sethome where it should.")
+    platform, chat = spots[0]
+    accounts = people.list_accounts(connection, person_id=person.id)
+    account = next((one for one in accounts if one.platform == platform), None)
+    return Pending(
+        inbox_ids=(),
+        platform=platform,
+        message=InboundMessage(
+            address=translate.read_chat(chat),
+            message_id=PlatformMessageId(""),
+            sender=Sender(
+                user_id=PlatformUserId(account.user_id if account else ""),
+                display_name=person.name,
+            ),
+            text=job.body,
+            is_addressed=True,
+            sent_at=now,
+        ),
+        person=person,
+        conversation=sessions.ensure_conversation(
+            connection,
+            key=name_talk(job),
+            person_id=person.id,
+            is_direct=job.room_id is None,
+            room_id=job.room_id,
+            now=now,
+        ),
+        room_id=job.room_id,
+        is_held=True,
+        errand=errand_of(connection, job, run, now),
+        note=_describe(job, run),
+    )
+
+
+def _describe(job: Job, run: Run) -> str:
+    """What the model has to know: nobody has just written this, and nobody waits."""
+    due = show_moment(run.slot_at, find_zone(job.zone))
+    missed = f"; missed before that: {run.missed}" if run.missed else ""
+    return (
+        f"Scheduled: job {job.id}, due {due} ({job.zone}){missed}. Nobody is there now: ask"
+        " nothing, do it and answer with what is to be sent. If there is nothing to tell, answer"
+        f" {SILENCE}"
+    )
+
+
+def _event_of(run: Run) -> str:
+    return f"run:{run.id}:{run.attempts}"
+
+
+def _find_event(connection: Connection, run: Run) -> InboxRow | None:
+    return inbox.find_event(connection, platform=PLATFORM, event_id=_event_of(run))
+
+
+def _with_event(connection: Connection, pending: Pending, run: Run) -> Pending:
+    row = _find_event(connection, run)
+    assert row is not None  # noqa: S101 - it was stored, or found, just now
+    pending.inbox_ids = (row.id,)
+    return pending

@@ -1,0 +1,181 @@
+"""What a run of a job comes to: its words delivered, or its failure told once, and tried again."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from agent_core.events import TurnEnded
+from agent_core.ids import TurnId
+from agent_core.schedule.echo import show_moment
+from agent_core.schedule.errand import Errand
+from agent_core.schedule.planner import waited_of
+from agent_core.schedule.slots import find_zone
+from agent_core.state import job_runs, jobs, people
+from agent_core.state.database import Connection
+from agent_core.state.job_runs import Run
+from agent_core.state.jobs import Job
+from agent_core.state.outbox import OutboxRow
+from agent_core.state.people import Person
+from gateway import wording_jobs
+from gateway.proactive import Parcel, Proactive
+
+SILENCE = "[SILENT]"
+"""An answer of nothing but this is not delivered: there is nothing to tell."""
+_LATE = 300_000
+"""Milliseconds after which what comes says that it is late."""
+_PAUSES = (60_000, 300_000)
+"""Before the second try of a run and the third, in milliseconds; there is no fourth."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """What a run made. A `message` is sent as it stands; anything else below its title."""
+
+    words: str
+    files: tuple[tuple[str, str], ...] = ()
+    turn_id: TurnId | None = None
+
+
+class Outcomes:
+    """Ends runs, within the transactions of those who ran them."""
+
+    def __init__(
+        self,
+        proactive: Proactive,
+        *,
+        zone_of: Callable[[Person], str],
+        ring: Callable[[], None],
+    ) -> None:
+        """`ring` is called when a run has ended: another may have waited for its place."""
+        self._proactive = proactive
+        self.ring = ring
+        self.zone_of = zone_of
+        """The IANA time zone that a person lives by."""
+
+    def succeed(
+        self, connection: Connection, job: Job, run: Run, made: Made, now: int
+    ) -> Sequence[OutboxRow]:
+        """A run did what it should. Delivers once, however often it is called."""
+        if not job_runs.end(connection, run_id=run.id, state="done", now=now):
+            return ()
+        if job.failures:
+            jobs.change(connection, replace(job, failures=0))
+        words = made.words.strip()
+        if (not words or words == SILENCE) and not made.files:
+            return ()
+        body = words if job.kind == "message" else wording_jobs.title_body(job.title, words)
+        body += self._note(connection, job, run, now)
+        return self._deliver(connection, job, run, replace(made, words=body), now)
+
+    def fail(
+        self, connection: Connection, job: Job, run: Run, reason: str, now: int
+    ) -> Sequence[OutboxRow]:
+        """A run did not work: it is tried again soon, or told, the first time in a row."""
+        if run.attempts <= len(_PAUSES):
+            pause = _PAUSES[run.attempts - 1]
+            job_runs.postpone(connection, run_id=run.id, due_at=now + pause, reason=reason)
+            return ()
+        return self.give_up(connection, job, run, reason, now)
+
+    def give_up(
+        self, connection: Connection, job: Job, run: Run, reason: str, now: int
+    ) -> Sequence[OutboxRow]:
+        """A run failed for good. Only the first failure in a row and the pause are told."""
+        if not job_runs.end(connection, run_id=run.id, state="failed", now=now, reason=reason):
+            return ()
+        fresh = jobs.find(connection, job_id=job.id) or job
+        failures = fresh.failures + 1
+        is_enough = failures >= fresh.options.pause_after and fresh.state == "active"
+        state = "paused" if is_enough else fresh.state
+        why = f"failed {failures} times" if is_enough else fresh.reason
+        jobs.change(connection, replace(fresh, failures=failures, state=state, reason=why))
+        if is_enough:
+            told = wording_jobs.describe_pause(job.title, job.id, failures, reason)
+        elif failures == 1:
+            told = wording_jobs.describe_failure(
+                job.title, job.id, reason, self._show_next(connection, fresh)
+            )
+        else:
+            return ()
+        return self._deliver(connection, job, run, Made(words=told), now)
+
+    def refuse(
+        self, connection: Connection, job: Job, run: Run, reason: str, now: int
+    ) -> Sequence[OutboxRow]:
+        """A run may not be: its job has spent what it may in a day. Told once in a row."""
+        newest = job_runs.list_of_job(connection, job_id=job.id, limit=2)
+        before = next((one for one in newest if one.id != run.id), None)
+        if not job_runs.end(connection, run_id=run.id, state="skipped", now=now, reason=reason):
+            return ()
+        if before and before.reason == reason:
+            return ()
+        told = wording_jobs.describe_spent(job.title, reason)
+        return self._deliver(connection, job, run, Made(words=told), now)
+
+    def close(
+        self, connection: Connection, errand: Errand, ended: TurnEnded, made: Made, now: int
+    ) -> Sequence[OutboxRow]:
+        """The turn of a run has ended; `made.words` are those that its person would read."""
+        run = job_runs.find(connection, run_id=errand.run_id)
+        job = jobs.find(connection, job_id=run.job_id) if run else None
+        if run is None or job is None:
+            return ()
+        if ended.ending == "answered" or (ended.ending == "exhausted" and not ended.shut):
+            return self.succeed(connection, job, run, made, now)
+        if ended.ending == "stopped":
+            job_runs.end(connection, run_id=run.id, state="skipped", now=now, reason="stopped")
+            return ()
+        if ended.ending == "failed":
+            return self.fail(connection, job, run, made.words, now)
+        return self.give_up(connection, job, run, made.words, now)
+
+    def skip(self, connection: Connection, job: Job, missed: int, now: int) -> Sequence[OutboxRow]:
+        """Slots were passed over because the job is set to that. `job` waits for its next."""
+        told = wording_jobs.describe_skipped(job.title, missed, self._show_next(connection, job))
+        return self._deliver(connection, job, None, Made(words=told), now)
+
+    def release(self, connection: Connection, now: int) -> Sequence[OutboxRow]:
+        """Owe what was held until now."""
+        return self._proactive.release(connection, now)
+
+    def _note(self, connection: Connection, job: Job, run: Run, now: int) -> str:
+        """The lines below what was made: that it is late, that it works again."""
+        note = ""
+        is_asked = run.slot.startswith("asked ")
+        if not is_asked and (run.missed or now - run.slot_at > _LATE):
+            zone = find_zone(self._reader_of(connection, job))
+            note = wording_jobs.note_late(show_moment(run.slot_at, zone), run.missed)
+        if job.failures:
+            note += wording_jobs.describe_recovery(job.failures)
+        return note
+
+    def _deliver(
+        self, connection: Connection, job: Job, run: Run | None, made: Made, now: int
+    ) -> Sequence[OutboxRow]:
+        person = self._owner_of(connection, job)
+        if person is None:
+            return ()
+        parcel = Parcel(
+            person=person,
+            title=job.title,
+            body=made.words,
+            files=made.files,
+            is_urgent=job.is_urgent,
+            run_id=run.id if run else None,
+            turn_id=made.turn_id,
+        )
+        return self._proactive.deliver(connection, parcel, job.targets, now)
+
+    def _show_next(self, connection: Connection, job: Job) -> str:
+        waits = waited_of(job)
+        if waits is None:
+            return "never again"
+        return show_moment(waits.at, find_zone(self._reader_of(connection, job)))
+
+    def _reader_of(self, connection: Connection, job: Job) -> str:
+        person = self._owner_of(connection, job)
+        return self.zone_of(person) if person else job.zone
+
+    def _owner_of(self, connection: Connection, job: Job) -> Person | None:
+        if job.person_id is None:
+            return None
+        return people.find(connection, person_id=job.person_id)

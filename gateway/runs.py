@@ -1,0 +1,215 @@
+"""Begins what jobs are for: a message, a turn, a command, or one of the house's own works."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_core.errors import CoreError, StoreError
+from agent_core.ids import ConversationId, RunId
+from agent_core.state import job_runs, jobs
+from agent_core.state.database import Connection, Database
+from agent_core.state.job_runs import Run
+from agent_core.state.jobs import Job
+from agent_core.state.outbox import OutboxRow
+from gateway import errands
+from gateway.errands import NotNow, Spent
+from gateway.lanes import Lanes
+from gateway.outcomes import Made, Outcomes
+from gateway.proactive import Proactive
+from gateway.scripts import run_script
+from gateway.translate import Pending
+
+_log = logging.getLogger(__name__)
+
+_STORE_PAUSE = 5.0
+_BROKEN = "its turn broke off."
+
+Work = Callable[[], Awaitable[str]]
+"""One of the house's own works; what it gives says what was done, for the record."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """What runs need: the house's rooms; for commands a folder and an environment; the works."""
+
+    group: asyncio.TaskGroup
+    database: Database
+    lanes: Lanes
+    owe: Callable[[Sequence[OutboxRow]], None]
+    now: Callable[[], int]
+    folder: Path
+    environ: Mapping[str, str]
+    works: Mapping[str, Work]
+    at_once: int
+    """How many runs may be under way: people come first, so jobs have places of their own."""
+
+
+class Runs:
+    """The runs that are under way, as the database has them."""
+
+    def __init__(self, bench: Bench, *, outcomes: Outcomes, proactive: Proactive) -> None:
+        self._bench = bench
+        self._database = bench.database
+        self._lanes = bench.lanes
+        self._now = bench.now
+        self._outcomes = outcomes
+        self._proactive = proactive
+        self._tasks: dict[RunId, asyncio.Task[None]] = {}
+        self._under_way = 0
+        self._is_open = True
+
+    def close(self) -> None:
+        """Begin nothing more; what is under way is gone on with at the next start."""
+        self._is_open = False
+
+    def count_free(self) -> int:
+        """How many more runs may be begun."""
+        return self._bench.at_once - self._under_way if self._is_open else 0
+
+    def is_idle(self) -> bool:
+        """True while no command and no work of the house's own runs."""
+        return not self._tasks
+
+    async def begin(self, runs: Sequence[tuple[Run, Job]]) -> None:
+        """Begin runs; each ends by itself. Raises `StoreError`."""
+        now = self._now()
+
+        def work(connection: Connection) -> tuple[list[OutboxRow], list[Pending | tuple[Run, Job]]]:
+            rows: list[OutboxRow] = []
+            begun: list[Pending | tuple[Run, Job]] = []
+            for waiting, job in runs:
+                if not job_runs.begin(connection, run_id=waiting.id, now=now):
+                    continue
+                run = job_runs.find(connection, run_id=waiting.id)
+                assert run is not None  # noqa: S101 - it was begun just now
+                rows += self._start(connection, job, run, begun, now)
+            return rows, begun
+
+        rows, begun = await self._database.write("runs.begin", work)
+        self._bench.owe(rows)
+        self._set_going(begun)
+
+    async def recover(self) -> None:
+        """Go on with what is under way and nobody works on, also after a crash.
+
+        Raises `StoreError`.
+        """
+        now = self._now()
+        running = await self._database.read(job_runs.list_running)
+        lost = [run for run in running if run.id not in self._tasks]
+
+        def work(connection: Connection) -> tuple[list[OutboxRow], list[Pending | tuple[Run, Job]]]:
+            rows: list[OutboxRow] = []
+            begun: list[Pending | tuple[Run, Job]] = []
+            for run in lost:
+                job = jobs.find(connection, job_id=run.job_id)
+                if job:
+                    rows += self._find_again(connection, job, run, begun, now)
+            return rows, begun
+
+        rows, begun = await self._database.write("runs.recover", work) if lost else ([], [])
+        self._bench.owe(rows)
+        self._set_going(begun)
+        self._under_way = len(running)
+
+    def _start(
+        self,
+        connection: Connection,
+        job: Job,
+        run: Run,
+        begun: list[Pending | tuple[Run, Job]],
+        now: int,
+    ) -> Sequence[OutboxRow]:
+        if job.state == "dropped":
+            job_runs.end(connection, run_id=run.id, state="skipped", now=now, reason="dropped")
+            return ()
+        if job.kind == "message":
+            made = Made(words=job.body)
+            return self._outcomes.succeed(connection, job, run, made, now)
+        if job.kind != "prompt":
+            begun.append((run, job))
+            return ()
+        try:
+            begun.append(errands.send_off(connection, job, run, self._proactive, now))
+        except Spent as reason:
+            return self._outcomes.refuse(connection, job, run, str(reason), now)
+        except NotNow as reason:
+            return self._outcomes.give_up(connection, job, run, str(reason), now)
+        return ()
+
+    def _find_again(
+        self,
+        connection: Connection,
+        job: Job,
+        run: Run,
+        begun: list[Pending | tuple[Run, Job]],
+        now: int,
+    ) -> Sequence[OutboxRow]:
+        """What becomes of a run that is under way, and that may have been lost sight of."""
+        if job.kind != "prompt":
+            begun.append((run, job))
+            return ()
+        turn = job_runs.find_turn(connection, run_id=run.id)
+        if turn and turn[1] != "running":
+            return self._outcomes.fail(connection, job, run, _BROKEN, now)
+        talk = errands.find_talk(connection, job)
+        if turn or self._is_at_work(talk):
+            return ()
+        try:
+            pending = errands.pick_up(connection, job, run, self._proactive, now)
+        except NotNow as reason:
+            return self._outcomes.give_up(connection, job, run, str(reason), now)
+        if pending is None:
+            return self._outcomes.fail(connection, job, run, _BROKEN, now)
+        begun.append(pending)
+        return ()
+
+    def _is_at_work(self, talk: ConversationId | None) -> bool:
+        return talk is not None and self._lanes.is_running(talk)
+
+    def _set_going(self, begun: Sequence[Pending | tuple[Run, Job]]) -> None:
+        for one in begun:
+            if isinstance(one, Pending):
+                self._lanes.put(one)
+                self._under_way += 1
+            elif one[0].id not in self._tasks:
+                run, job = one
+                self._tasks[run.id] = self._bench.group.create_task(self._labour(run, job))
+                self._under_way += 1
+
+    async def _labour(self, run: Run, job: Job) -> None:
+        """Do the work of a command or of the house and write down what came of it."""
+        try:
+            said, fault = await self._do(job)
+            now = self._now()
+
+            def work(connection: Connection) -> Sequence[OutboxRow]:
+                if fault:
+                    return self._outcomes.fail(connection, job, run, fault, now)
+                return self._outcomes.succeed(connection, job, run, Made(words=said), now)
+
+            while True:
+                try:
+                    self._bench.owe(await self._database.write("runs.end", work))
+                except StoreError as error:
+                    _log.error("job %d waits for the store to be settled: %s", job.id, error)
+                    await asyncio.sleep(_STORE_PAUSE)
+                else:
+                    return
+        finally:
+            del self._tasks[run.id]
+            self._outcomes.ring()
+
+    async def _do(self, job: Job) -> tuple[str, str]:
+        """What a command or a work said, and why it did not work."""
+        if job.kind == "script":
+            output = await run_script(job.body, self._bench.folder, self._bench.environ)
+            return output.text, output.fault
+        try:
+            return await self._bench.works[job.body](), ""
+        except (CoreError, OSError) as error:
+            return "", str(error)
+        except KeyError:
+            return "", f"this version knows no work named {job.body}."

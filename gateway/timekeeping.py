@@ -1,0 +1,86 @@
+"""Puts the rooms together that do things at their time."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from agent_core.schedule.planner import JobRules
+from agent_core.state.people import Person
+from gateway.commands.registry import House
+from gateway.delivery import Delivery
+from gateway.home import BACKUPS
+from gateway.outcomes import Outcomes
+from gateway.proactive import Proactive
+from gateway.runs import Bench, Runs
+from gateway.scheduler import Scheduler
+from gateway.settings import JobSettings, Settings, environment
+from gateway.works import Backups
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """What turns need of the rooms below, and those need of each other."""
+
+    bell: asyncio.Event
+    """Rung when something may be due earlier than was known."""
+    outcomes: Outcomes
+    proactive: Proactive
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timekeeper:
+    """What does things at their time."""
+
+    scheduler: Scheduler
+    runs: Runs
+
+
+def make_timing(delivery: Delivery, zone: str) -> Timing:
+    """What is there before any turn can run. `zone` is the house's."""
+
+    def zone_of(person: Person) -> str:
+        return person.time_zone or zone
+
+    bell = asyncio.Event()
+    proactive = Proactive(delivery.adapters, zone_of=zone_of)
+    outcomes = Outcomes(proactive, zone_of=zone_of, ring=bell.set)
+    return Timing(bell=bell, outcomes=outcomes, proactive=proactive)
+
+
+def make_rules(settings: JobSettings) -> JobRules:
+    """What the house allows."""
+    return JobRules(per_person=settings.per_person, least_minutes=settings.least_minutes)
+
+
+def make_timekeeper(
+    group: asyncio.TaskGroup,
+    settings: Settings,
+    timing: Timing,
+    house: House,
+    delivery: Delivery,
+    now: Callable[[], int],
+) -> Timekeeper:
+    """The alarm clock and what it sets going."""
+    database = house.database
+    backups = Backups(database, settings.home / BACKUPS, keep=settings.jobs.backups, now=now)
+    bench = Bench(
+        group=group,
+        database=database,
+        lanes=house.lanes,
+        owe=delivery.owe,
+        now=now,
+        folder=settings.home,
+        environ=environment(),
+        works={"backup": backups.make},
+        at_once=settings.jobs.at_once,
+    )
+    runs = Runs(bench, outcomes=timing.outcomes, proactive=timing.proactive)
+    scheduler = Scheduler(
+        database=database,
+        runner=runs,
+        outcomes=timing.outcomes,
+        owe=delivery.owe,
+        bell=timing.bell,
+        now=now,
+    )
+    return Timekeeper(scheduler=scheduler, runs=runs)

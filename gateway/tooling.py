@@ -1,0 +1,64 @@
+"""The tools of the agent: which it has in a direct talk, and which in a room."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from agent_core.agent import Toolboxes
+from agent_core.archive.inventory import Inventory
+from agent_core.builtin import private_tools, room_tools
+from agent_core.memory.approval import Approval
+from agent_core.memory.identity import Identity
+from agent_core.memory.proposing import ProposeIdentity
+from agent_core.memory.shared import SharedMemory
+from agent_core.prompt.soul import SOUL_LIMIT
+from agent_core.schedule.tool import ScheduleTool
+from agent_core.state.database import Database
+from agent_core.tools.asking import AskTool
+from agent_core.tools.contract import Tool
+from agent_core.tools.settings import SettingsTool
+from agent_core.tools.toolbox import Toolbox
+from gateway import timekeeping
+from gateway.asking import Asking
+from gateway.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stock:
+    """What tools work on. `forget_people` is for a change of what a person wants, `wake_jobs` for
+    one of what is due.
+    """
+
+    settings: Settings
+    database: Database
+    memory: SharedMemory
+    asking: Asking
+    zone: str
+    forget_people: Callable[[], None]
+    wake_jobs: Callable[[], None]
+
+
+def make_toolboxes(stock: Stock, extra: Sequence[Tool]) -> Toolboxes:
+    """The boxes; `extra` is in both."""
+    database, asking = stock.database, stock.asking
+    approval = Approval(database, asking)
+    inventory = Inventory(database)
+    schedule = ScheduleTool(
+        database,
+        asking,
+        zone=stock.zone,
+        rules=timekeeping.make_rules(stock.settings.jobs),
+        changed=stock.wake_jobs,
+    )
+    shared: tuple[Tool, ...] = (AskTool(asking), schedule, *extra)
+    identity = Identity(database, stock.settings.home)
+    private: tuple[Tool, ...] = (
+        *private_tools(database, stock.memory, approval, inventory),
+        SettingsTool(database, changed=stock.forget_people),
+        ProposeIdentity(identity, approval, SOUL_LIMIT),
+    )
+    room = room_tools(database, stock.memory, approval, inventory)
+    return Toolboxes(
+        private=Toolbox((*private, *shared), inquirer=asking),
+        room=Toolbox((*room, *shared), inquirer=asking),
+        inventory=inventory,
+    )

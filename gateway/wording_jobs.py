@@ -1,0 +1,79 @@
+"""Sentences about jobs: what they did, that they were late, failed or were held back."""
+
+from collections.abc import Sequence
+
+from agent_core.schedule.lateness import MOST_COUNTED
+
+LONGEST_REASON = 300
+
+
+def title_body(title: str, body: str) -> str:
+    """What a job made, below its name, so that a notification says what it is."""
+    return f"**{title}**\n\n{body}"
+
+
+def note_late(due: str, missed: int) -> str:
+    """The line below what was made late. `due` is when its slot was, as its reader's clock says."""
+    return f"\n\n_This was due {due}.{_count_missed(missed)}_"
+
+
+def describe_skipped(title: str, missed: int, due_next: str) -> str:
+    """A job passed over what it missed."""
+    times = "Once" if missed == 1 else f"{_number(missed)} times"
+    return (
+        f"{times} **{title}** was due while I was not running, and was left out, as it is set to."
+        f" Next: {due_next}."
+    )
+
+
+def describe_failure(title: str, job_id: int, reason: str, next_at: str) -> str:
+    """The first failure of a job; the following ones are not told."""
+    return (
+        f"**{title}** (job {job_id}) did not work: {_shorten(reason)} I go on trying at its times,"
+        f" and tell you when it works again. Next: {next_at}. See /jobs."
+    )
+
+
+def describe_pause(title: str, job_id: int, failures: int, reason: str) -> str:
+    """A job was paused because it fails all the time."""
+    return (
+        f"**{title}** (job {job_id}) failed {failures} times in a row, so I have paused it. Last:"
+        f" {_shorten(reason)} Once that is mended, /jobs resume {job_id} starts it again."
+    )
+
+
+def describe_recovery(failures: int) -> str:
+    """The line below the first success after failures."""
+    times = "once" if failures == 1 else f"{failures} times"
+    return f"\n\n_This works again; it had failed {times}._"
+
+
+def describe_spent(title: str, reason: str) -> str:
+    """A job reached what its runs may cost in a day."""
+    return f"**{title}** was not run: {_shorten(reason)} It goes on tomorrow. See /jobs."
+
+
+def join_held(words: Sequence[tuple[str, str]]) -> str:
+    """What was held back, as (title, body), in one message."""
+    if len(words) <= 1:
+        return "".join(body for _, body in words)
+    names = "\n".join(f"- {title}" for title, _ in words)
+    bodies = "\n\n———\n\n".join(body for _, body in words)
+    return f"**While it was quiet, {len(words)} things came:**\n{names}\n\n{bodies}"
+
+
+def _count_missed(missed: int) -> str:
+    if not missed:
+        return ""
+    times = "once more" if missed == 1 else f"{_number(missed)} times more"
+    return f" Before that it was missed {times}, while I was not running."
+
+
+def _number(missed: int) -> str:
+    return f"more than {MOST_COUNTED - 1}" if missed >= MOST_COUNTED - 1 else str(missed)
+
+
+def _shorten(reason: str) -> str:
+    line = " ".join(reason.split())
+    line = line if len(line) <= LONGEST_REASON else f"{line[: LONGEST_REASON - 1]}…"
+    return line if line.endswith((".", "!", "?", "…")) else f"{line}."

@@ -1,0 +1,70 @@
+"""The house's own jobs: which there are, when, and the nightly backup."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agent_core.schedule.slots import find_zone, first_slot
+from agent_core.schedule.timing import dump_timing, read_cron
+from agent_core.state import jobs
+from agent_core.state.database import Connection, Database
+from agent_core.state.jobs import NewJob, Options
+
+TIMES: Mapping[str, tuple[str, str]] = {
+    "backup": ("Backup of the database", "30 3 * * *"),
+    "retention": ("Removing what need not be kept", "0 4 * * *"),
+}
+"""Name -> what it is called, and when it runs by the house's clock."""
+_PREFIX = "nightly-"
+_PATIENCE = 1000
+"""Failures in a row after which one is paused: the house's own work has to go on."""
+
+
+def ensure(connection: Connection, zone: str, now: int) -> None:
+    """Every work of the house has its job; those that there are stay as they are."""
+    known = {job.body for job in jobs.list_of_house(connection)}
+    for name, (title, expression) in TIMES.items():
+        if name in known:
+            continue
+        timing = read_cron(expression)
+        slot = first_slot(timing, find_zone(zone), now)
+        job = NewJob(
+            person_id=None,
+            room_id=None,
+            kind="system",
+            title=title,
+            body=name,
+            timing=dump_timing(timing),
+            zone=zone,
+            late="catch_up",
+            options=Options(pause_after=_PATIENCE),
+            targets=(),
+            is_urgent=False,
+            next_slot=(slot.name, slot.at) if slot else None,
+            actor="house",
+        )
+        jobs.insert(connection, job, now=now)
+
+
+class Backups:
+    """A copy of the database every night; the newest `keep` of them stay, none if that is 0."""
+
+    def __init__(
+        self, database: Database, folder: Path, *, keep: int, now: Callable[[], int]
+    ) -> None:
+        self._database = database
+        self._folder = folder
+        self._keep = keep
+        self._now = now
+
+    async def make(self) -> str:
+        """Make one. Raises `StoreError`, and `OSError` if older ones can't be removed."""
+        if not self._keep:
+            return "switched off"
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        moment = datetime.fromtimestamp(self._now() / 1000, UTC)
+        target = self._folder / f"{_PREFIX}{moment:%Y%m%dT%H%M%SZ}.db"
+        await self._database.back_up(target)
+        for old in sorted(self._folder.glob(f"{_PREFIX}*.db"))[: -self._keep]:
+            old.unlink()
+        return f"{target.name} made"
