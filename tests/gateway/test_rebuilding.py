@@ -1,10 +1,11 @@
 """What was sent in any turn can be told from the database, and proved."""
 
 import asyncio
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 from agent_core.ids import TurnId
-from agent_core.models.contract import ModelRequest
+from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.replay.comparing import Comparison, compare
 from agent_core.replay.playing import play
 from agent_core.replay.rebuilding import Call, rebuild
@@ -137,3 +138,33 @@ async def test_a_changed_word_is_noticed(tmp_path: Path) -> None:
     (call,) = rebuild(record)
     assert call.sent
     assert call.sent.messages == model.requests[1].messages
+
+
+class Summing(Talker):
+    """Sums up what it is asked to; that is no call of the turn's own."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
+        if request.tools:
+            async for piece in super().stream(request):
+                yield piece
+        else:
+            yield finish(TextPart(text="They spoke of many things."))
+
+
+async def test_calls_before_and_after_a_talk_was_folded_are_proved(tmp_path: Path) -> None:
+    """Between turns, in the middle of one, and again; and one that its provider refused."""
+    words = "word " * 2500
+    notes = [ask(call("recall", f'{{"query": "q{n}"}}', f"c{n}"), text=words) for n in range(6)]
+    full = [finish(TextPart(text="I beg"), stop="overflow")]
+    model = Summing(
+        *(say(f"{n}. {words}") for n in range(8)), *notes, say("Found."), full, say("The end.")
+    )
+    async with running(tmp_path, model, TALARIA_CONTEXT__CAP_TOKENS="16000") as house:
+        for number in range(8):
+            await talk(house, f"say {number}", f"{number}. word")
+        await talk(house, "look it all up", "Found.")
+        await talk(house, "and", "The end.")
+        made = await house.read(lambda c: c.execute("SELECT reason, turn_id FROM folds").fetchall())
+    assert {reason for reason, _ in made} == {"near", "overflow"}
+    assert any(turn_id == 9 for _, turn_id in made)
+    await check(tmp_path, model.requests)
