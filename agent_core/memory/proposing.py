@@ -22,9 +22,8 @@ _HASH = 12
 _SPEC = ToolSpec(
     name="propose_identity",
     description=(
-        "Propose a change of SOUL.md, the text at the top that says who you are. An owner sees the"
-        " difference and decides. `text` is the whole new text; with `old`, what that passage,"
-        " which stands there once, becomes."
+        "Propose a change of SOUL.md, the text that says who you are; an owner decides."
+        " `text` is the new whole, or, with `old`, what that passage becomes."
     ),
     schema=json.dumps(
         {

@@ -20,29 +20,19 @@ EVIDENCE_LIMIT = 500
 """Characters of the person's words that a ledger row keeps as its ground."""
 
 _STRING = {"type": "string"}
-_EDIT_ACTIONS = ["add", "replace", "remove"]
+_ACTIONS = ["add", "replace", "remove", "rewrite", "batch"]
 
 
 def _write_schema(properties: dict[str, object], required: list[str]) -> str:
-    action = {"type": "string", "enum": [*_EDIT_ACTIONS, "rewrite", "batch"]}
-    edit = {
-        "type": "object",
-        "properties": {
-            "action": {"type": "string", "enum": _EDIT_ACTIONS},
-            "text": _STRING,
-            "old": _STRING,
-        },
-        "required": ["action"],
-        "additionalProperties": False,
-    }
     schema = {
         "type": "object",
         "properties": {
-            "action": action,
-            **properties,
+            "action": {"type": "string", "enum": _ACTIONS},
+            "target": _STRING,
             "text": _STRING,
             "old": _STRING,
-            "edits": {"type": "array", "items": edit, "maxItems": wanting.MOST_EDITS},
+            **properties,
+            "edits": {"type": "array", "items": {"type": "object"}},
         },
         "required": required,
         "additionalProperties": False,
@@ -51,20 +41,19 @@ def _write_schema(properties: dict[str, object], required: list[str]) -> str:
 
 
 _HOW = (
-    " One fact an entry, short, in plain words, in `text`. replace and remove need `old`: a part of"
-    " the entry that is in no other. rewrite: `text` is the whole list, `- ` before each entry."
-    " batch: `edits` are made together or not at all."
+    " One fact an entry, short, plain, in `text`. replace and remove need `old`: a part that no"
+    " other entry has. rewrite: `text` is the whole list, a line `- …` each. batch: `edits` of"
+    " action, text, old; all or none."
 )
 _SPEC = ToolSpec(
     name="memory",
     description=(
         "Change what you remember across conversations. target `user`: who this person is and what"
-        " they prefer; `memory`: other lasting notes; `team`: what all here may know, nothing"
-        " private, owners approve it; `block:NAME`: a block shown to you." + _HOW
+        " they prefer; `memory`: other lasting notes; `team`: for all here, nothing private, owners"
+        " approve; `block:NAME`: a block you are shown." + _HOW
     ),
     schema=_write_schema(
         {
-            "target": _STRING,
             "for_anyone": {
                 "type": "boolean",
                 "description": "others may see it; only for a preference of style or language",
@@ -76,11 +65,11 @@ _SPEC = ToolSpec(
 _ROOM_SPEC = ToolSpec(
     name="memory",
     description=(
-        "Change what this room remembers; everyone in it can see that. target `memory` unless you"
-        " name `team` (all people of this house see it: nothing private; owners approve it) or"
-        " `block:NAME`, a block shown to you." + _HOW
+        "Change what this room remembers; everyone in it can see that. target `team`: for all"
+        " people of this house, nothing private, owners approve; `block:NAME`: a block you are"
+        " shown; else `memory`." + _HOW
     ),
-    schema=_write_schema({"target": _STRING}, ["action"]),
+    schema=_write_schema({}, ["action"]),
 )
 
 

@@ -12,6 +12,7 @@ TEAM = "team"
 MOST_EDITS = 50
 _LONGEST_FOR_ANYONE = 160
 """Characters of an entry that the model may show to others: a preference is short."""
+_FIELDS = {"action", "text", "old"}
 _OLD, _TEXT = ("replace", "remove"), ("add", "replace", "rewrite")
 """Actions that need the present entry, and those that need the new one."""
 
@@ -47,6 +48,8 @@ def read(arguments: Mapping[str, object], *, in_room: bool) -> Wanted:
     for number, one in enumerate(given, start=1):
         if not isinstance(one, dict):
             raise ToolArgumentError(f"edit {number} is no object")
+        if unknown := sorted(set(one) - _FIELDS):
+            raise ToolArgumentError(f"edit {number} can't have `{unknown[0]}`")
         try:
             edits.append(_read_edit(one, shelf))
         except ToolArgumentError as error:

@@ -47,10 +47,10 @@ _GUIDANCE = {
         " messages after 14:00`, `Daughter Mia, born 2019, allergic to nuts`, `Prefers metric"
         " units and short answers`. Bad: `Asked about the weather`, moods, small talk, what can"
         " be looked up. Never passwords, keys or card numbers, not even when asked to. Correct"
-        " what is wrong with replace instead of adding beside it; when little room is left,"
-        " merge related entries first. Say in a few words what you saved or dropped. What stands"
-        " below is as of the start of this session; results of the tool are newer. In rooms others"
-        " see none of it but what is `for_anyone`: the wishes for language, length and tone only."
+        " what is wrong with replace instead of adding beside it. Say in a few words what you saved"
+        " or dropped. What stands below is as of the start of this session; results of the tool are"
+        " newer. In rooms others see none of it but what is `for_anyone`: the wishes for language,"
+        " length and tone only."
     ),
     "recall": (
         "- recall: search before you say that you don't know or remember something past. Use a"

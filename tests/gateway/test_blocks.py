@@ -203,5 +203,5 @@ async def test_nothing_but_people_is_ever_counted_among_people(tmp_path: Path) -
         listed = await here.says("ann", "/block")
         assert listed.startswith(
             "**shopping** [0/200 characters]: what we need from the market"
-            " (yours; seen by `ann`, everyone)"
+            " (yours; seen by everyone, `ann`)"
         )
