@@ -9,6 +9,9 @@ from agent_core.agent import Setup
 from agent_core.budget import Limits
 from agent_core.ceilings.reservations import Ceilings, Rules
 from agent_core.ceilings.till import Ceiling
+from agent_core.compaction.folding import Folding
+from agent_core.compaction.measuring import ContextRules, Measures
+from agent_core.compaction.summaries import Summaries
 from agent_core.errors import ModelDenied, ModelError, ModelUnknown
 from agent_core.loop.contract import Course
 from agent_core.memory.shared import SharedMemory
@@ -80,7 +83,25 @@ def _micro(dollars: float) -> int:
     return round(dollars * 1_000_000)
 
 
-def set_up_agent(settings: Settings, ceilings: Ceilings) -> Setup:
+def make_folding(
+    settings: Settings, database: Database, model: Model, ceilings: Ceilings
+) -> Folding:
+    """What makes long talks shorter."""
+    names, context = settings.model, settings.context
+    rules = ContextRules(
+        cap_tokens=context.cap_tokens,
+        threshold_percent=context.threshold_percent,
+        window_tokens=context.window_tokens,
+    )
+    return Folding(
+        database=database,
+        summaries=Summaries(model=model, names=(names.cheap, names.name), ceilings=ceilings),
+        measures=Measures(provider=model, model=names.name, rules=rules),
+        now=now,
+    )
+
+
+def set_up_agent(settings: Settings, ceilings: Ceilings, folding: Folding) -> Setup:
     """How the agent is to work."""
     model, limits = settings.model, settings.turns
     return Setup(
@@ -99,6 +120,7 @@ def set_up_agent(settings: Settings, ceilings: Ceilings) -> Setup:
             seconds=limits.max_seconds,
         ),
         ceilings=ceilings,
+        folding=folding,
         cache_ttl=model.cache_ttl,
         context_folder=_context_folder(settings),
         context_files=settings.prompt.context_files,

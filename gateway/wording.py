@@ -65,7 +65,7 @@ _PLATFORMS = {
 _SIGNS: dict[StepState, str] = {"running": "⏳", "done": "✓", "failed": "✗"}
 _SETTINGS_HOW = (
     "To change one: /settings time_zone Europe/Vienna, /settings language de,"
-    " /settings quiet_hours 22:00-07:30"
+    " /settings quiet_hours 22:00-07:30, /settings context_cap 50000"
 )
 _REPEAT = "(Perhaps for the second time:)"
 _STRANGER = (
@@ -122,7 +122,7 @@ def describe_steps(steps: Sequence[Step], seconds: int, *, is_whole: bool) -> st
 
 
 def describe_settings(
-    *, zone: str, is_zone_set: bool, language: str | None, hours: str, verbosity: str
+    *, zone: str, is_zone_set: bool, language: str | None, hours: str, verbosity: str, cap: str
 ) -> str:
     """What a person has set, and how the rest is set."""
     note = "" if is_zone_set else " (the house's; yours is not set)"
@@ -132,6 +132,7 @@ def describe_settings(
             f"- Language: {language or 'the one you write in'}",
             f"- Quiet hours: {hours or 'none'}; then nothing rings",
             f"- While I work: {VERBOSITIES[verbosity].lower()}",
+            f"- Of a talk I read at once: {cap}",
             "",
             _SETTINGS_HOW,
         )

@@ -26,7 +26,7 @@ _TARGET_PERCENT, _ROOF_PERCENT = 50, 90
 """Of the threshold: what a fold aims at, and what has to do."""
 _MOST_SUMMARY = 2_500
 _SUMMARY_SHARE = 8
-"""A summary takes an eighth of the threshold, and no more tokens than that."""
+"""A summary takes an eighth of what there is, or should be, and no more tokens than that."""
 _BLOCK = 100
 """Tokens of the block around a summary."""
 _LEAST_GAIN = 0.03
@@ -295,7 +295,7 @@ class _Sizes:
 
 
 def _summary_tokens(need: Need) -> int:
-    return min(_MOST_SUMMARY, need.threshold // _SUMMARY_SHARE)
+    return min(_MOST_SUMMARY, min(need.threshold, need.tokens) // _SUMMARY_SHARE)
 
 
 def _look(connection: Connection, talk: Talk) -> tuple[list[StoredMessage], Fold | None, _Ground]:

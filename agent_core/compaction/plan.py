@@ -125,11 +125,15 @@ class Planner:
         return self._plan(best)
 
     def _pick(self, choices: Sequence[_Choice]) -> _Choice | None:
-        """The first that reaches the target; else the last, if it is below the roof."""
-        for choice in choices:
-            if self._size(choice) <= self._room.target:
-                return choice
-        is_enough = choices and self._size(choices[-1]) <= self._room.roof
+        """The first that reaches the target, or half the way to it; else the last, if it is
+        below the roof.
+        """
+        target, roof = self._room.target, self._room.roof
+        for wanted in (target, (target + roof) / 2):
+            for choice in choices:
+                if self._size(choice) <= wanted:
+                    return choice
+        is_enough = choices and self._size(choices[-1]) <= roof
         return choices[-1] if is_enough else None
 
     def _tiers(self) -> Iterator[list[_Choice]]:

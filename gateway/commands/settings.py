@@ -13,6 +13,7 @@ from gateway import wording
 from gateway.buttons import stand_for
 from gateway.commands.registry import Call, House, Reply, SlashCommand
 from gateway.commands.talk import describe_status
+from gateway.wording_context import describe_cap
 from gateway.wording_rooms import ONLY_IN_DIRECT
 
 _LEVELS = ("quiet", "normal", "verbose")
@@ -96,6 +97,7 @@ def _show(person: Person, zone: str, command: str = "settings") -> Reply:
         language=person.language,
         hours=describe_hours(person),
         verbosity=person.verbosity,
+        cap=describe_cap(person.context_cap),
     )
     return Reply(text=text, buttons=_buttons(person, command))
 

@@ -30,6 +30,7 @@ from agent_core.tools.contract import Tool
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, user_message
 from tests.fakes.ceilings import ceilings
+from tests.fakes.folding import folding
 from tests.fakes.host import FakeHost
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.fakes.tool import FakeTool
@@ -77,6 +78,7 @@ class Bench:
                 course=Course(model="fake-1", retries=0),
                 limits=self.limits,
                 ceilings=ceilings(self.database),
+                folding=folding(self.database, self.model),
                 cache_ttl="5m",
                 context_folder=self.home,
                 context_files=("AGENTS.md",),
