@@ -2,22 +2,19 @@
 
 import time
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from agent_core.active import ActiveTurn, Prepared, find_own
-from agent_core.archive.inventory import Inventory
-from agent_core.budget import Budget, Limits
-from agent_core.ceilings.reservations import Ceilings
-from agent_core.compaction.folding import Folding
+from agent_core.budget import Budget
 from agent_core.compaction.space import TurnSpace
 from agent_core.compaction.view import is_fresh, show_under
 from agent_core.events import Ending, Event
+from agent_core.furnishing import Setup, Toolboxes, course_of, limits_of
 from agent_core.host import Host
 from agent_core.ids import PersonId, RoomId
 from agent_core.journal import TurnJournal
-from agent_core.loop.contract import Assignment, Course, Equipment
+from agent_core.loop.contract import Assignment, Equipment
 from agent_core.loop.turn import Loop
 from agent_core.memory.shared import SharedMemory
 from agent_core.models.contract import Model
@@ -39,40 +36,7 @@ from agent_core.state.turns import Asked, Turn, TurnState
 from agent_core.state.usage import Total
 from agent_core.talks import Talks, find_room
 from agent_core.tools.contract import ToolResult
-from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
-    """How this house wants its agent. `cache_ttl` is how long a provider keeps a prompt."""
-
-    home: Path
-    course: Course
-    limits: Limits
-    ceilings: Ceilings
-    """What may be spent in a day; shared with all else that calls models."""
-    folding: Folding
-    """Makes long talks shorter; shared with the command for it."""
-    cache_ttl: str
-    context_folder: Path | None
-    context_files: tuple[str, ...]
-    context_limit: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Toolboxes:
-    """What may be used where: a room's box holds no tool that shows private things."""
-
-    private: Toolbox
-    room: Toolbox
-    inventory: Inventory
-    """What there is to be searched with them."""
-
-    def of(self, conversation: Conversation, errand: Errand | None) -> Toolbox:
-        """The box of a conversation; a job may have chosen what it needs of it."""
-        box = self.private if conversation.is_private else self.room
-        return box.only(errand.tools) if errand and errand.tools else box
 
 
 class Agent:
@@ -258,7 +222,7 @@ class Agent:
         """Run a turn to its end; the last event says how it ended."""
         equipment = Equipment(
             model=self._model,
-            course=_course_of(self._setup.course, turn.errand),
+            course=course_of(self._setup.course, turn.errand),
             toolbox=self._toolboxes.of(turn.conversation, turn.errand),
             price=self._price,
             now=self._now,
@@ -267,7 +231,7 @@ class Agent:
             fingerprints=self._fingerprints,
         )
         started = time.monotonic()
-        limits = _limits_of(self._setup.limits, turn.errand)
+        limits = limits_of(self._setup.limits, turn.errand)
         budget = Budget(limits, started=started, clock=time.monotonic)
         if turn.spent:
             tokens = turn.spent.input_tokens + turn.spent.output_tokens
@@ -384,19 +348,6 @@ class Agent:
 
 def _words(said: tuple[Message, ...]) -> str:
     return "\n".join(message.text for message in said if message.role == "user")
-
-
-def _course_of(course: Course, errand: Errand | None) -> Course:
-    return replace(course, model=errand.model) if errand and errand.model else course
-
-
-def _limits_of(limits: Limits, errand: Errand | None) -> Limits:
-    """What a turn may take; a job may not go beyond its own day either."""
-    left = errand.micro_dollars if errand else None
-    if left is None:
-        return limits
-    most = min(limits.micro_dollars, left) if limits.micro_dollars else left
-    return replace(limits, micro_dollars=max(most, 1))
 
 
 def _open_session(

@@ -25,7 +25,7 @@ from gateway import assembly, collector, housework, timekeeping
 from gateway.access import Access
 from gateway.asking import Asking
 from gateway.belongings import Belongings
-from gateway.clock import now
+from gateway.clock import now as wall_clock
 from gateway.commands.catalog import COMMANDS, HIDDEN
 from gateway.commands.registry import House, make_menu
 from gateway.confirming import Confirming
@@ -64,6 +64,8 @@ class Extensions:
     """Who thinks, instead of the provider in the settings."""
     observe: Observer | None = None
     """Told of every commit."""
+    now: Callable[[], int] = wall_clock
+    """The time of day, in milliseconds since the epoch, UTC."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +88,8 @@ class Gateway:
     """A code to claim the bot with, if no owner has an account on a chat platform yet."""
     started: float
     """Monotonic seconds."""
+    now: Callable[[], int]
+    """The time of day, in milliseconds since the epoch, UTC."""
 
     def is_at_rest(self) -> bool:
         """True while nobody waits for anything that is under way here."""
@@ -139,6 +143,7 @@ class _Parts:
     zone: str
     ceilings: Ceilings
     folding: Folding
+    now: Callable[[], int]
 
 
 class _AtRest(Exception):
@@ -155,10 +160,11 @@ def _build(settings: Settings, database: Database, model: Model, extra: Extensio
         memory=assembly.make_memory(settings, database),
         tools=extra.tools,
         platforms=Platforms({**assembly.load_adapters(settings), **extra.adapters}),
-        identity=Identity(database, Access(settings.access.allow), now),
+        identity=Identity(database, Access(settings.access.allow), extra.now),
         zone=zone,
         ceilings=ceilings,
         folding=assembly.make_folding(settings, database, model, ceilings),
+        now=extra.now,
     )
 
 
@@ -188,7 +194,9 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
     settings, database, adapters = parts.settings, parts.database, parts.platforms.adapters
     commands = (*COMMANDS, *HIDDEN)
     speller = Speller([*(command.name for command in commands), "claim"])
-    delivery = Delivery(group=group, database=database, adapters=adapters, now=now, speller=speller)
+    delivery = Delivery(
+        group=group, database=database, adapters=adapters, now=parts.now, speller=speller
+    )
 
     def renew() -> None:
         intake.forget_known()
@@ -198,18 +206,18 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
     belongings = housework.make_belongings(database, memory, settings.home, delivery, renew)
     joining = Joining(memory)
     questions = _make_questions(parts, delivery, joining, belongings)
-    asking = Asking(database=database, delivery=delivery, questions=questions, now=now)
+    asking = Asking(database=database, delivery=delivery, questions=questions, now=parts.now)
     timing = timekeeping.make_timing(delivery, parts.zone)
     running = _make_turns(parts, delivery, asking, timing)
     gate = FairGate(at_once=settings.turns.at_once, per_person=settings.turns.per_person)
-    rooms = Rooms(database=database, adapters=adapters, now=now)
+    rooms = Rooms(database=database, adapters=adapters, now=parts.now)
     lanes = Lanes(group=group, turns=running, gate=gate, asking=asking, rooms=rooms)
     house = House(
         database=database,
         identity=parts.identity,
         lanes=lanes,
         questions=questions,
-        linking=Linking(database=database, questions=questions, joining=joining, now=now),
+        linking=Linking(database=database, questions=questions, joining=joining, now=parts.now),
         rooms=rooms,
         memory=memory,
         shared=parts.memory,
@@ -228,7 +236,7 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         commands=commands,
         delivery=delivery,
         adapters=adapters,
-        now=now,
+        now=parts.now,
     )
     return Gateway(
         settings=settings,
@@ -242,9 +250,10 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         questions=questions,
         asking=asking,
         belongings=belongings,
-        timekeeper=timekeeping.make_timekeeper(group, settings, timing, house, delivery, now),
+        timekeeper=timekeeping.make_timekeeper(group, settings, timing, house, delivery, parts.now),
         claim_code=claim_code,
         started=time.monotonic(),
+        now=parts.now,
     )
 
 
@@ -255,7 +264,7 @@ def _make_questions(
         database=parts.database,
         delivery=delivery,
         zone=parts.zone,
-        now=now,
+        now=parts.now,
         answerers={**joining.answerers(), **Confirming(belongings).answerers()},
     )
 
@@ -267,7 +276,7 @@ def _make_turns(parts: _Parts, delivery: Delivery, asking: Asking, timing: Timin
         delivery=delivery,
         asking=asking,
         outcomes=timing.outcomes,
-        now=now,
+        now=parts.now,
     )
 
 
@@ -287,7 +296,7 @@ def _make_agent(parts: _Parts, asking: Asking, timing: Timing) -> Agent:
         model=parts.model,
         toolboxes=make_toolboxes(stock, parts.tools),
         memory=parts.memory,
-        now=now,
+        now=parts.now,
     )
 
 
@@ -311,26 +320,20 @@ def _start(
     )
     group.create_task(background.run())
     group.create_task(gateway.timekeeper.scheduler.run())
-    housework.begin(
-        group,
-        parts.settings,
-        gateway.belongings,
-        parts.memory.store,
-        is_quiet=gateway.is_at_rest,
-        renew=gateway.belongings.renew,
-    )
+    housework.begin(group, gateway.belongings, parts.memory.store, gateway.is_at_rest)
     for companion in companions:
         group.create_task(companion(gateway))
 
 
 async def _recover(gateway: Gateway) -> None:
     """Take up what an earlier process left: what is owed first, then turns, then events."""
-    await soul.Identity(gateway.database, gateway.settings.home).notice(now())
+    await soul.Identity(gateway.database, gateway.settings.home).notice(gateway.now())
     await gateway.questions.start()
     await gateway.delivery.start()
     for turn in await gateway.database.read(turns.list_running):
         gateway.lanes.take_up(turn)
     await gateway.intake.recover()
+    await gateway.timekeeper.prepare()
 
 
 async def _wait_for_end(gateway: Gateway, stop: asyncio.Event) -> None:
@@ -380,7 +383,7 @@ async def _make_claim_code(parts: _Parts) -> str | None:
     def work(connection: Connection) -> str | None:
         if people.has_platform_owner(connection, local_platform=LOCAL_PLATFORM):
             return None
-        return new_claim_code(connection, now=now())
+        return new_claim_code(connection, now=parts.now())
 
     return await parts.database.write("people.code", work)
 

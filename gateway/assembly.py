@@ -5,7 +5,6 @@ import logging
 from pathlib import Path
 
 from adapters.contract import ChatAdapter
-from agent_core.agent import Setup
 from agent_core.budget import Limits
 from agent_core.ceilings.reservations import Ceilings, Rules
 from agent_core.ceilings.till import Ceiling
@@ -13,6 +12,7 @@ from agent_core.compaction.folding import Folding
 from agent_core.compaction.measuring import ContextRules, Measures
 from agent_core.compaction.summaries import Summaries
 from agent_core.errors import ModelDenied, ModelError, ModelUnknown
+from agent_core.furnishing import Setup
 from agent_core.loop.contract import Course
 from agent_core.memory.shared import SharedMemory
 from agent_core.memory.store import MemoryLimits, MemoryStore

@@ -23,7 +23,6 @@ from gateway.lanes import Lanes
 from gateway.media.assembly import make_reader
 from gateway.notices import Notices
 from gateway.settings import Settings
-from gateway.sweeping import Sweeper
 from gateway.unpacking import Unpacking
 
 
@@ -89,16 +88,11 @@ def make_unpacking(
 
 def begin(
     group: asyncio.TaskGroup,
-    settings: Settings,
     belongings: Belongings,
     memory: MemoryStore,
-    *,
     is_quiet: Callable[[], bool],
-    renew: Callable[[], None],
 ) -> None:
-    """Start what keeps the house in order. `renew` lets talks be read afresh."""
+    """Start what keeps the house in order."""
     group.create_task(compare_all(memory, belongings.database, now))
     group.create_task(belongings.run(is_quiet))
     group.create_task(collector.collect(is_quiet))
-    sweeper = Sweeper(belongings.database, settings.retention, now=now, renew=renew)
-    group.create_task(sweeper.run())

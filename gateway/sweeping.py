@@ -5,7 +5,6 @@ import logging
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from agent_core.errors import StoreError
 from agent_core.state import retention, traces
 from agent_core.state.database import Connection, Database
 from agent_core.state.retention import DAY, Kind, Span
@@ -13,10 +12,6 @@ from gateway.settings import RetentionSettings
 
 _log = logging.getLogger(__name__)
 
-_EVERY = 6 * 3600.0
-"""Seconds between two sweeps."""
-_SETTLE = 60.0
-"""Seconds after the start until the first one: there is more urgent work then."""
 _STROKE = 200
 """Rows that one transaction looks at."""
 _PAUSE = 0.05
@@ -46,19 +41,10 @@ class Sweeper:
         self._now = now
         self._renew = renew
 
-    async def run(self) -> None:
-        """Sweep now and then, until cancelled."""
-        await asyncio.sleep(_SETTLE)
-        while True:
-            try:
-                swept = await self.sweep()
-            except StoreError as error:
-                _log.error("sweeping waits for the store: %s", error)
-            else:
-                told = ", ".join(f"{number} {kind}" for kind, number in swept.items() if number)
-                if told:
-                    _log.info("swept what had grown old: %s", told)
-            await asyncio.sleep(_EVERY)
+    async def work(self) -> str:
+        """Sweep once, and say what went. Raises `StoreError`."""
+        swept = await self.sweep()
+        return ", ".join(f"{number} {kind}" for kind, number in swept.items() if number)
 
     async def sweep(self) -> Mapping[str, int]:
         """Sweep everything once; how many rows of each kind were let go of. Raises `StoreError`."""

@@ -1,11 +1,12 @@
 """Puts the rooms together that do things at their time."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from agent_core.schedule.planner import JobRules
 from agent_core.state.people import Person
+from gateway import works
 from gateway.commands.registry import House
 from gateway.delivery import Delivery
 from gateway.home import BACKUPS
@@ -14,6 +15,7 @@ from gateway.proactive import Proactive
 from gateway.runs import Bench, Runs
 from gateway.scheduler import Scheduler
 from gateway.settings import JobSettings, Settings, environment
+from gateway.sweeping import Sweeper
 from gateway.works import Backups
 
 
@@ -21,6 +23,7 @@ from gateway.works import Backups
 class Timing:
     """What turns need of the rooms below, and those need of each other."""
 
+    zone: str
     bell: asyncio.Event
     """Rung when something may be due earlier than was known."""
     outcomes: Outcomes
@@ -33,6 +36,8 @@ class Timekeeper:
 
     scheduler: Scheduler
     runs: Runs
+    prepare: Callable[[], Awaitable[None]]
+    """See to it that the house's own jobs are there. Raises `StoreError`."""
 
 
 def make_timing(delivery: Delivery, zone: str) -> Timing:
@@ -44,7 +49,7 @@ def make_timing(delivery: Delivery, zone: str) -> Timing:
     bell = asyncio.Event()
     proactive = Proactive(delivery.adapters, zone_of=zone_of)
     outcomes = Outcomes(proactive, zone_of=zone_of, ring=bell.set)
-    return Timing(bell=bell, outcomes=outcomes, proactive=proactive)
+    return Timing(zone=zone, bell=bell, outcomes=outcomes, proactive=proactive)
 
 
 def make_rules(settings: JobSettings) -> JobRules:
@@ -63,6 +68,7 @@ def make_timekeeper(
     """The alarm clock and what it sets going."""
     database = house.database
     backups = Backups(database, settings.home / BACKUPS, keep=settings.jobs.backups, now=now)
+    sweeper = Sweeper(database, settings.retention, now=now, renew=house.belongings.renew)
     bench = Bench(
         group=group,
         database=database,
@@ -71,7 +77,7 @@ def make_timekeeper(
         now=now,
         folder=settings.home,
         environ=environment(),
-        works={"backup": backups.make},
+        works={"backup": backups.make, "retention": sweeper.work},
         at_once=settings.jobs.at_once,
     )
     runs = Runs(bench, outcomes=timing.outcomes, proactive=timing.proactive)
@@ -83,4 +89,8 @@ def make_timekeeper(
         bell=timing.bell,
         now=now,
     )
-    return Timekeeper(scheduler=scheduler, runs=runs)
+
+    async def prepare() -> None:
+        await database.write("works.ensure", lambda c: works.ensure(c, timing.zone, now()))
+
+    return Timekeeper(scheduler=scheduler, runs=runs, prepare=prepare)

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from agent_core.agent import Toolboxes
 from agent_core.archive.inventory import Inventory
 from agent_core.builtin import private_tools, room_tools
+from agent_core.furnishing import Toolboxes
 from agent_core.memory.approval import Approval
 from agent_core.memory.identity import Identity
 from agent_core.memory.proposing import ProposeIdentity

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from agent_core.active import ActiveTurn
-from agent_core.agent import Agent, Setup, Toolboxes
+from agent_core.agent import Agent
 from agent_core.archive.inventory import Inventory
 from agent_core.budget import Limits
 from agent_core.builtin import private_tools, room_tools
 from agent_core.events import Event, TurnEnded
+from agent_core.furnishing import Setup, Toolboxes
 from agent_core.ids import RoomId
 from agent_core.loop.contract import Course
 from agent_core.memory.approval import Approval
