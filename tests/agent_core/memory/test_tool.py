@@ -1,6 +1,7 @@
 """The memory tool says what it did, and what to do where it could not."""
 
 import json
+import re
 from pathlib import Path
 
 import fastjsonschema
@@ -12,8 +13,9 @@ from agent_core.memory.approval import Approval
 from agent_core.memory.shared import SharedMemory
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.memory.tool import MemoryTool
-from agent_core.state import ledger, rooms, shares
-from agent_core.state.database import Database
+from agent_core.state import blocks, ledger, rooms, shares
+from agent_core.state.blocks import Block, NewBlock
+from agent_core.state.database import Connection, Database
 from agent_core.state.people import Person
 from agent_core.state.rooms import Room
 from agent_core.state.shares import Share
@@ -51,7 +53,7 @@ class Caller:
         self._calls = 0
 
     async def __call__(
-        self, action: str, target: str, *, call: int = 0, **rest: str | bool
+        self, action: str, target: str, *, call: object = 0, **rest: object
     ) -> ToolResult:
         self._calls += 1
         context = ToolContext(
@@ -307,3 +309,121 @@ async def test_the_tool_of_one_kind_of_talk_leaves_the_other_kind_s_memory_alone
         assert refused.is_error
     assert not folder.joinpath("people").exists()
     assert not folder.joinpath("rooms").exists()
+
+
+@pytest.fixture
+async def block(database: Database, shared: SharedMemory, ann: Person) -> Block:
+    def work(connection: Connection) -> Block:
+        new = NewBlock(slug="list", label="list", description="d", limit=30, made_by=ann.id)
+        made = blocks.insert(connection, new, now=1)
+        blocks.share(connection, block_id=made.id, person_id=ann.id)
+        return made
+
+    shared.expect_blocks()
+    return await database.write("block", work)
+
+
+@pytest.mark.parametrize("target", ["memory", "user", "team", "block:list"])
+@pytest.mark.parametrize("action", ["add", "rewrite", "batch"])
+async def test_what_looks_like_a_secret_is_kept_nowhere(
+    call: Caller, block: Block, folder: Path, target: str, action: str
+) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    fields = {"text": f"Her token is {secret}"}
+    edits = {"edits": [{"action": "add", "text": "fine"}, {"action": "add", **fields}]}
+    refused = await call(action, target, **(edits if action == "batch" else fields))
+    assert refused.is_error
+    assert "what looks like a GitHub token" in refused.text
+    assert secret not in refused.text
+    for name in ("team", "people", "blocks"):
+        assert not folder.joinpath(name).exists()
+
+
+async def test_a_block_is_written_in_by_who_sees_it_and_while_it_is_not_read_only(
+    call: Caller, tool: MemoryTool, block: Block, database: Database, bob: Person
+) -> None:
+    added = await call("add", "block:LIST", text="milk")
+    assert added.text == "Added to `block:list`. It holds 1 entry, 7/30 characters."
+    full = await call("add", "block:list", text="x" * 30)
+    assert full.is_error
+    assert "`block:list` would hold 40 of 30 characters" in full.text
+    other = await Caller(tool, bob)("add", "block:list", text="tea")
+    assert other.text == "There is no `block:list` here. There are: `team`."
+    await database.write(
+        "fix", lambda c: blocks.set_read_only(c, block_id=block.id, is_read_only=True)
+    )
+    fixed = await call("remove", "block:list", old="milk")
+    assert fixed.is_error
+    assert fixed.text.startswith("`block:list` is read-only for you.")
+
+
+async def test_the_whole_list_is_rewritten_within_its_limit(
+    call: Caller, store: MemoryStore
+) -> None:
+    await call("add", "memory", text="One")
+    done = await call("rewrite", "memory", text="- Two\n- Three")
+    assert done.text == "Rewritten: `memory`. It holds 2 entries, 14/60 characters."
+    full = await call("rewrite", "memory", text="- " + "x" * 70)
+    assert full.is_error
+    assert "would hold 73 of 60 characters" in full.text
+
+
+async def test_a_batch_is_made_whole_once_or_not_at_all(
+    call: Caller, store: MemoryStore, ann: Person
+) -> None:
+    edits = [
+        {"action": "add", "text": "One"},
+        {"action": "replace", "old": "One", "text": "Two"},
+        {"action": "add", "text": "Three"},
+    ]
+    for _ in range(2):
+        done = await call("batch", "memory", call=7, edits=edits)
+        assert done.text == "Made 3 edits of `memory`. It holds 2 entries, 14/60 characters."
+    refused = await call("batch", "memory", edits=[*edits[2:], {"action": "add", "text": "Four"}])
+    assert refused.is_error
+    assert refused.text.startswith("Nothing was changed, because of edit 1. Nothing to do:")
+    assert (await store.snapshot(ann.id, ann.slug, 1)).memory == ("Two", "Three")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ({"action": "batch", "target": "memory"}, "batch needs `edits`"),
+        ({"action": "batch", "target": "memory", "edits": []}, "batch needs `edits`"),
+        ({"action": "batch", "target": "memory", "edits": ["x"]}, "edit 1 is no object"),
+        (
+            {"action": "batch", "target": "memory", "edits": [{"action": "batch"}]},
+            "edit 1: `action` can't be 'batch'",
+        ),
+        (
+            {"action": "batch", "target": "memory", "edits": [{"action": "add", "to": "x"}]},
+            "edit 1 can't have `to`",
+        ),
+        (
+            {"action": "batch", "target": "memory", "edits": [{"action": "add", "text": "x"}] * 51},
+            "at most 50 edits",
+        ),
+        ({"action": "add", "target": "block:", "text": "x"}, "`target` can't be 'block:'"),
+        ({"action": "add", "target": "people", "text": "x"}, "`target` can't be 'people'"),
+        ({"action": "rewrite", "target": "user", "text": " "}, "rewrite needs `text`: the whole"),
+        (
+            {"action": "add", "target": "team", "text": "x", "for_anyone": True},
+            "`for_anyone` is only for",
+        ),
+    ],
+)
+async def test_what_is_wrong_with_a_call_is_said(
+    tool: MemoryTool, ann: Person, arguments: dict[str, object], why: str
+) -> None:
+    with pytest.raises(ToolArgumentError, match=re.escape(why)):
+        await tool.run(arguments, context_of(ann, Keeper(person_id=ann.id, slug=ann.slug)))
+
+
+async def test_nobody_who_could_approve_it_means_no_change_of_the_team_s_list(
+    tool: MemoryTool, ann: Person, bob: Person, folder: Path
+) -> None:
+    refused = await Caller(tool, bob)("add", "team", text="Rent is due")
+    assert refused.is_error
+    assert refused.text == "Nothing was changed in `team`: nobody is there who could approve it."
+    assert not folder.joinpath("team").exists()
+    assert not (await Caller(tool, ann)("add", "team", text="Rent is due")).is_error
