@@ -82,8 +82,8 @@ _FAILED = {
     "model_rejected": "The model refused the request as it stands.",
     "model_unknown": "The model that is set does not exist at the provider.",
     "model_denied": "The model's provider refuses the key that is set.",
-    "overflow": "This conversation has grown longer than the model can read. /new starts afresh;"
-    " everything said stays findable.",
+    "overflow": "This conversation has grown longer than I may read at once, and could not be made"
+    " shorter. /new starts afresh; everything said stays findable.",
     "empty": "The model gave no answer.",
     "length": "The answer grew longer than the model may write, before it said anything.",
     "crashed": "I was interrupted again and again while working on this, so I let it rest.",

@@ -14,7 +14,12 @@ THRIFT = (
     "(Most of what may be spent today is spent: the smaller model answers until the day is over."
     " /usage tells more.)"
 )
-_PURPOSES = {"turn": "Answers", "title": "Titles", "broken": "Broken off"}
+_PURPOSES = {
+    "turn": "Answers",
+    "title": "Titles",
+    "compaction": "Summaries of long talks",
+    "broken": "Broken off",
+}
 _SETTINGS = {
     ("person", "money"): "cost.person_day_usd",
     ("person", "tokens"): "cost.person_day_tokens",

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from agent_core.ids import ConversationId, PersonId, SessionId
-from agent_core.state import archive, search, sessions
+from agent_core.state import archive, folds, search, sessions
 from agent_core.state.database import Connection
 from agent_core.state.sessions import Conversation
 
@@ -66,6 +66,7 @@ def _move_conversation(
         )
     else:
         empty_conversation(connection, conversation_id=talk.id, into=home.id)
+    folds.move(connection, session_ids=begun, person_id=keeper)
     tokens = f"p{keeper} c{talk.id if home is None else home.id}"
     return search.move_sessions(connection, session_ids=begun, person_id=keeper, scope=tokens)
 

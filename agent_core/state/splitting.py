@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from agent_core.ids import AccountId, PersonId, SessionId, TurnId
-from agent_core.state import archive, joining, search, sessions
+from agent_core.state import archive, folds, joining, search, sessions
 from agent_core.state.database import Connection
 from agent_core.state.joining import Rename
 from agent_core.state.people import Account
@@ -46,6 +46,7 @@ def split(
             room_id=talk.room_id,
         )
         move_turns(connection, session_ids=session_ids, out_of=talk, to=home)
+        folds.move(connection, session_ids=session_ids, person_id=into)
         tokens = f"p{into} c{home.id}"
         moved += search.move_sessions(
             connection, session_ids=session_ids, person_id=into, scope=tokens

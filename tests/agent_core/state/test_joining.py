@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.ids import PersonId, TurnId
+from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.state import (
     dead_letters,
+    folds,
     joining,
     messages,
     outbox,
@@ -25,6 +26,7 @@ from agent_core.state import (
     usage,
 )
 from agent_core.state.database import Connection, Database
+from agent_core.state.folds import Fold, NewFold
 from agent_core.state.indexing import index_text
 from agent_core.state.outbox import Debt
 from agent_core.state.people import Account, NewAccount, Person
@@ -361,6 +363,35 @@ def test_a_split_gives_back_just_what_the_account_began(
     # Only that a session's prompt has to be made anew, and the index's own bytes, differ.
     changed = [line for line in after if line not in before and "message_search" not in line]
     assert [line for line in changed if not line.startswith("sessions ")] == []
+
+
+def test_folds_go_with_their_sessions_there_and_back(
+    connection: Connection, ann: Person, ben: Person
+) -> None:
+    theirs = people.list_accounts(connection, person_id=ben.id)[0]
+    talk = direct(connection, ben)
+    say(connection, talk, "tea", account=theirs)
+    made = NewFold(
+        turn_id=None,
+        made_after=MessageId(1),
+        shortened_to=MessageId(1),
+        folded_to=MessageId(0),
+        kept=(),
+        summary="",
+        reason="asked",
+        tokens_before=2,
+        tokens_after=1,
+        created_at=1,
+    )
+    fold = folds.insert(connection, made, session_id=talk.session_id, person_id=ben.id)
+
+    def of(person: Person) -> list[Fold]:
+        return folds.list_of_session(connection, session_id=talk.session_id, person_id=person.id)
+
+    join(connection, ann, ben)
+    assert (of(ann), of(ben)) == ([fold], [])
+    split(connection, theirs, ben)
+    assert (of(ann), of(ben)) == ([], [fold])
 
 
 def test_what_an_account_did_while_it_was_joined_goes_along_and_others_talks_stay(

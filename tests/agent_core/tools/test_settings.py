@@ -48,6 +48,18 @@ def test_a_wish_is_taken_in_the_words_people_use(name: str, value: str, told: st
 
 
 @pytest.mark.parametrize(
+    ("value", "tokens"),
+    [
+        *(("50000", 50_000), ("50k", 50_000), ("50,000", 50_000), ("50 000 tokens", 50_000)),
+        *(("8000", 8_000), ("10000000", 10_000_000), ("", None), ("off", None)),
+    ],
+)
+def test_a_cap_is_taken_as_people_write_numbers(value: str, tokens: int | None) -> None:
+    before = replace(ANN, context_cap=9_000)
+    assert apply_wish(before, "context_cap", value).context_cap == tokens
+
+
+@pytest.mark.parametrize(
     ("name", "value", "complaint"),
     [
         ("time_zone", "Vienna time", '"Vienna time" is no time zone'),
@@ -57,6 +69,10 @@ def test_a_wish_is_taken_in_the_words_people_use(name: str, value: str, told: st
         ("quiet_hours", "24:00-07:00", "are no hours"),
         ("quiet_hours", "22:00-22:00", "end when they begin"),
         ("verbosity", "loud", "quiet, normal or verbose"),
+        ("context_cap", "many", "write tokens like 50000, from 8000 up"),
+        ("context_cap", "7999", "is no cap"),
+        ("context_cap", "99999999999", "is no cap"),
+        ("context_cap", "-50000", "is no cap"),
         ("volume", "11", 'there is no setting "volume"'),
     ],
 )
