@@ -8,6 +8,8 @@ from pathlib import Path
 _ROOM = 0.75
 """Part of its limit at which the next file goes into another archive."""
 _LEVEL = 6
+_LISTED = 46
+"""Bytes of an archive's list for each file, besides its name."""
 
 
 class Bundle:
@@ -41,8 +43,7 @@ class Bundle:
         return self._paths
 
     def _open(self) -> zipfile.ZipFile:
-        is_full = self._most and self._zip and self._paths[-1].stat().st_size > self._most * _ROOM
-        if self._zip and is_full:
+        if self._zip and self._most and _size(self._zip) > self._most * _ROOM:
             self._zip.close()
             self._zip = None
         if self._zip is None:
@@ -53,3 +54,9 @@ class Bundle:
                 path, "w", compression=zipfile.ZIP_DEFLATED, compresslevel=_LEVEL
             )
         return self._zip
+
+
+def _size(archive: zipfile.ZipFile) -> int:
+    """About how many bytes an archive will have, with the list of its files at the end."""
+    written = archive.fp.tell() if archive.fp else 0
+    return written + sum(_LISTED + len(file.filename) for file in archive.filelist)

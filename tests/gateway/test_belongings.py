@@ -1,0 +1,298 @@
+"""Export, forget, erase: who may do what to whom, what is in it, and that it is seen through."""
+
+import io
+import json
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from agent_core.state import erasing, meta, people
+from agent_core.state.database import Connection
+from gateway import wording_control as wording
+from gateway.wording_rooms import ONLY_IN_DIRECT
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel, say
+from tests.gateway.canaries import Planter, make_chat, plant, search, words
+from tests.gateway.running import House, running
+from tests.gateway.sides import Side, count
+from tests.gateway.test_canaries import settled
+
+ROOM = {"chat": "room", "direct": False, "room_title": "Kitchen"}
+
+
+async def make_owner(house: House, side: Side) -> None:
+    def work(connection: Connection) -> None:
+        person = people.find_by_account(connection, platform="fake", user_id=side.user)
+        assert person
+        people.make_owner(connection, person_id=person.id)
+
+    await house.gateway.database.write("owner", work)
+    house.gateway.intake.forget_known()
+
+
+def unpack(house: House, side: Side) -> dict[str, str]:
+    """What an export holds that was sent to somebody, by the names of its files."""
+    found: dict[str, str] = {}
+    for shown in house.chat.shown:
+        if shown.file and shown.chat_id == side.user and shown.file.name.endswith(".zip"):
+            with zipfile.ZipFile(io.BytesIO(shown.file.data)) as archive:
+                found |= {n: archive.read(n).decode("utf-8", "replace") for n in archive.namelist()}
+    return found
+
+
+async def test_an_export_holds_all_that_is_theirs_and_nothing_of_anybody_else(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, Planter(), chat=make_chat()) as house:
+        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Benedikt")
+        await plant(house, ana, "bluefish")
+        await plant(house, ben, "redfish")
+        told = await ana.says("/export")
+        files = unpack(house, ana)
+    assert wording.describe_export(1) in told
+    everything = "\n".join(files.values())
+    missing = [w for w in words("bluefish") if w not in everything and w not in "".join(files)]
+    assert missing == []
+    assert "redfish" not in everything
+    assert "4711002" not in everything
+    assert "bluefishmemory" in files["memory/MEMORY.md"]
+    assert "bluefishwish" in files["memory/USER.md"]
+    assert json.loads(files["accounts.json"])[0]["user_id"] == "4711001"
+    assert all("secret" not in question for question in json.loads(files["questions.json"]))
+    assert {name for name in files if name.endswith(".json")} >= {"usage.json", "ledger.json"}
+    for name, text in files.items():
+        if name.endswith(".json"):
+            json.loads(text)
+    assert "talks/" in files["README.md"]
+
+
+async def test_an_export_that_is_too_large_names_the_way_it_can_be_had(tmp_path: Path) -> None:
+    chat = FakeChat(most_file_bytes=300)
+    async with running(tmp_path, FakeModel(say("Hello.")), chat=chat) as house:
+        ana = Side(house, "4711001", "Zebrana")
+        await ana.says("hello")
+        assert "talaria people export zebrana FILE" in await ana.says("/export")
+        assert await count(house, "files") == 0
+    assert list(tmp_path.glob(".export-*")) == []
+
+
+async def test_an_export_comes_in_several_archives_where_files_are_small(tmp_path: Path) -> None:
+    chat = FakeChat(most_file_bytes=4000)
+    async with running(tmp_path, FakeModel(say("Hello.")), chat=chat) as house:
+        ana = Side(house, "4711001", "Zebrana")
+        await ana.says("hello, dear house")
+        await ana.says("/export")
+        sent = [shown.file for shown in chat.shown if shown.file]
+        assert len(sent) > 1
+        assert all(len(file.data) <= 4000 for file in sent)
+        assert "hello, dear house" in "".join(unpack(house, ana).values())
+
+
+@pytest.mark.parametrize("command", ["/export", "/forget bluefish", "/erase me"])
+async def test_none_of_it_is_done_where_others_read_along(tmp_path: Path, command: str) -> None:
+    async with running(tmp_path, FakeModel(say("Hello."))) as house:
+        ana = Side(house, "4711001", "Zebrana")
+        await ana.says("hello bluefish")
+        assert await ana.says(command, **ROOM) == ONLY_IN_DIRECT
+
+
+async def test_a_stranger_gets_nothing(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as house:
+        stranger = Side(house, "4711003", "Nobody")
+        for command in ("/export", "/forget bluefish", "/erase me"):
+            answer = await stranger.says(command)
+            assert not any(shown.file or shown.keyboard for shown in house.chat.shown)
+            assert "bluefish" not in answer
+
+
+async def erase_outcomes(house: House, sides: Sequence[Side]) -> dict[tuple[str, str], str]:
+    """What comes of each of them wanting to erase each of them."""
+    outcomes = {}
+    for one in sides:
+        for other in sides:
+            named = other.name.lower()
+            told = await one.says(f"/erase {named}")
+            outcomes[one.name, other.name] = "asked" if one.asked() else told
+            if one.asked():
+                await one.presses(wording.ERASE_NO)
+    return outcomes
+
+
+async def test_members_erase_themselves_and_owners_members_too(tmp_path: Path) -> None:
+    model = FakeModel(*(say("Hello.") for _ in range(4)))
+    async with running(tmp_path, model) as house:
+        names = {"Olga": "1001", "Otto": "1002", "Mia": "1003", "Max": "1004"}
+        sides = [Side(house, user, name) for name, user in names.items()]
+        for side in sides:
+            await side.says("hello")
+        for side in sides[:2]:
+            await make_owner(house, side)
+        outcomes = await erase_outcomes(house, sides)
+        assert await count(house, "people", "joined_to = id") == 0
+    for (one, other), outcome in outcomes.items():
+        if one == other or (one[0] == "O" and other[0] == "M"):
+            assert outcome == "asked", (one, other)
+        else:
+            refusal = wording.ERASE_OWNER if one[0] == "O" else wording.ERASE_OTHERS
+            assert outcome == refusal, (one, other)
+
+
+async def test_the_only_owner_stays(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel(say("Hello."))) as house:
+        ana = Side(house, "4711001", "Zebrana")
+        await ana.says("hello")
+        await make_owner(house, ana)
+        assert await ana.says("/erase me") == wording.ERASE_LAST_OWNER
+
+
+async def test_an_owner_erases_a_member_and_is_told_of_the_backups(tmp_path: Path) -> None:
+    (tmp_path / "backups").mkdir()
+    (tmp_path / "backups" / "state-before-0009.db").write_bytes(b"")
+    async with running(tmp_path, Planter(), chat=make_chat()) as house:
+        olga, mia = Side(house, "4711001", "Olga"), Side(house, "4711002", "Zebramia")
+        await olga.says("hello")
+        await make_owner(house, olga)
+        await plant(house, mia, "bluefish")
+        await olga.says("/erase zebramia")
+        await olga.presses(wording.ERASE_YES)
+        question = olga.asked()
+        assert question
+        assert wording.ask_again("Zebramia") in question.text
+        await olga.presses(wording.ERASE_SURE)
+        await settled(house)
+        assert "state-before-0009.db" in house.chat.shown[-1].text
+        assert house.chat.shown[-1].chat_id == olga.user
+        await mia.says("hello again")
+        again = await mia.person()
+        assert again
+        assert "bluefish" not in str(house.model.requests[-1])
+        assert again.slug == "zebramia"
+    assert search(tmp_path, "bluefish") == []
+
+
+async def test_nothing_is_gone_before_it_is_confirmed_twice(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel(say("Hello."))) as house:
+        ana = Side(house, "4711001", "Zebrana")
+        await ana.says("hello")
+        await ana.says("/erase me")
+        await ana.presses(wording.ERASE_YES)
+        await ana.presses(wording.ERASE_NO)
+        await settled(house)
+        assert await ana.person()
+        assert await count(house, "messages") == 2
+
+
+async def test_entries_may_be_forgotten_and_messages_stay(tmp_path: Path) -> None:
+    async with running(tmp_path, Planter(), chat=make_chat()) as house:
+        ana = Side(house, "4711001", "Zebrana")
+        await plant(house, ana, "bluefish")
+        said = await count(house, "messages", "text LIKE '%bluefish%'")
+        await ana.says("/forget bluefish")
+        await ana.presses(wording.FORGET_ENTRIES)
+        await settled(house)
+        assert await count(house, "messages", "text LIKE '%bluefish%'") == said
+        for column in ("before", "after", "evidence"):
+            assert await count(house, "ledger", f"{column} LIKE '%bluefish%'") == 0
+        assert await count(house, "archive") == 0
+        assert await count(house, "prompts", "system LIKE '%bluefish%'") == 0
+        assert await count(house, "ledger", "before = '[forgotten]'") > 0
+        assert "bluefish" not in await ana.says("/memory")
+
+
+async def test_nothing_is_forgotten_where_nothing_is_wanted(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel(say("Hello."))) as house:
+        ana = Side(house, "4711001", "Zebrana")
+        await ana.says("hello bluefish")
+        assert await ana.says("/forget") == wording.FORGET_USAGE
+        assert await ana.says("/forget ab") == wording.FORGET_USAGE
+        assert await ana.says("/forget redfish") == wording.FORGET_NOTHING
+        await ana.says("/forget bluefish")
+        await ana.presses(wording.FORGET_NONE)
+        await settled(house)
+        assert await count(house, "messages", "text LIKE '%bluefish%'") == 1
+
+
+async def test_words_of_others_stay_theirs(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel(say("One."), say("Two."))) as house:
+        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Benedikt")
+        await ana.says("my bluefish")
+        await ben.says("another bluefish")
+        await ana.says("/forget bluefish")
+        await ana.presses(wording.FORGET_ALL)
+        await settled(house)
+        left = await house.read(
+            lambda c: c.execute("SELECT text FROM messages WHERE text LIKE '%fish'").fetchall()
+        )
+        assert left == [("another bluefish",)]
+
+
+async def test_what_was_forgotten_is_found_by_no_search(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel(say("One."), say("Two."))) as house:
+        ana = Side(house, "4711001", "Zebrana")
+        await ana.says("my bluefish swims")
+        await ana.says("/forget bluefish")
+        await ana.presses(wording.FORGET_ALL)
+        await settled(house)
+        assert await ana.says("/forget swims") == wording.FORGET_NOTHING
+        found = "SELECT COUNT(*) FROM message_search WHERE message_search MATCH '\"p1_swim\"'"
+        assert await house.read(lambda c: c.execute(found).fetchone()[0]) == 0
+        await ana.says("and now?")
+        assert "bluefish" not in str(house.model.requests[-1])
+
+
+async def test_their_words_in_a_talk_that_a_room_shares_become_erased(tmp_path: Path) -> None:
+    model = FakeModel(*(say(f"Answer {n}.") for n in range(6)))
+    async with running(tmp_path, model) as house:
+        olga = Side(house, "4711001", "Olga")
+        ana = Side(house, "4711002", "Zebrana")
+        await olga.says("hello")
+        await make_owner(house, olga)
+        await olga.says("/room room", **ROOM)
+        await ana.says("we all like bluefish", **ROOM)
+        await olga.says("and I like redfish", **ROOM)
+        await ana.says("/erase me")
+        await ana.presses(wording.ERASE_YES)
+        await ana.presses(wording.ERASE_SURE)
+        await settled(house)
+        await olga.says("who said what?", **ROOM)
+        seen = str(house.model.requests[-1].messages)
+        assert "[erased]" in seen
+        assert "redfish" in seen
+        assert "bluefish" not in seen
+    assert search(tmp_path, "bluefish", "zebrana", "4711002") == []
+
+
+async def test_who_became_one_is_erased_as_one(tmp_path: Path) -> None:
+    async with running(tmp_path, Planter(), chat=make_chat()) as house:
+        home, work = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Zebrawork")
+        await plant(house, home, "bluefish")
+        await plant(house, work, "redfish")
+        await home.joins(work)
+        await house.at_rest()
+        if home.asked():
+            await home.presses("Leave them")
+        await home.says("/erase me")
+        await home.presses(wording.ERASE_YES)
+        await home.presses(wording.ERASE_SURE)
+        await settled(house)
+        assert list((tmp_path / "memories" / "people").iterdir()) == []
+    assert search(tmp_path, "bluefish", "redfish", "zebra", "4711001", "4711002") == []
+
+
+async def test_an_erasure_that_was_cut_off_goes_on_at_the_next_start(tmp_path: Path) -> None:
+    async with running(tmp_path, Planter(), chat=make_chat()) as house:
+        ana = Side(house, "4711001", "Zebrana")
+        await plant(house, ana, "bluefish")
+        person = await ana.person()
+        assert person
+        # Only the transaction that decides, as if the process had died right after it.
+        eraser = house.gateway.belongings._erasing
+        await eraser.begin(person.id, now=1)
+        assert await house.read(lambda c: erasing.is_erased(c, person_id=person.id))
+    assert search(tmp_path, "bluefish") != []
+    async with running(tmp_path, Planter(), chat=make_chat()) as house:
+        await settled(house)
+        assert await house.read(lambda c: meta.list_under(c, prefix="erase:")) == {}
+    assert search(tmp_path, "bluefish", "zebrana", "4711001") == []
