@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from gateway import wording_blocks
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
-from tests.gateway.roommates import Searcher, see, street
+from tests.gateway.roommates import Searcher, Street, see, street
 
 PEOPLE = 20
 ROOMS = ("kitchen", "garden", "attic")
@@ -16,11 +17,15 @@ ROOMS = ("kitchen", "garden", "attic")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Secrets:
-    """What Ann keeps to herself: entries around the one that she shares, and messages."""
+    """What Ann keeps to herself: entries around the one that she shares, messages, and a block.
+
+    `block` is its name, its description and its entries; others than the den and Bob see it.
+    """
 
     before: tuple[str, ...] = ("Has a canary",)
     after: tuple[str, ...] = ("Owes Bob money",)
     said: tuple[str, ...] = ("my canary sings", "the cage is old")
+    block: tuple[str, ...] = ("hidden", "a canary in the room", "Feed the canary")
 
 
 async def live(home: Path, secrets: Secrets) -> list[tuple[object, ...]]:
@@ -34,6 +39,8 @@ async def live(home: Path, secrets: Secrets) -> list[tuple[object, ...]]:
             await here.says("ann", text)
         await here.says("ann", f"/share {await here.number_of('ann', 'Speaks German')}")
         here.remember("ann", *secrets.before, "Speaks German", *secrets.after)
+        if secrets.block:
+            await make_block(here, *secrets.block)
         count = len(model.requests)
         for who in ("ann", "bob"):
             await here.says(who, "the room has a canary", room="den")
@@ -43,6 +50,22 @@ async def live(home: Path, secrets: Secrets) -> list[tuple[object, ...]]:
             await here.says(who, "the room has a canary", room="den")
         await here.says("bob", "tell me about the canary")
     return [see(request) for request in model.requests[count:-1]]
+
+
+async def make_block(here: Street, label: str, description: str, *entries: str) -> None:
+    """Ann makes a block, and shares it with Cleo and with another room."""
+    await here.says("cleo", "hello")
+    await here.says("ann", f"/block new {label} 2000 {description}")
+    await here.says("ann", f"/block share {label} cleo")
+    await here.says("ann", f"/block share {label} here", room="attic")
+    remember_block(here, label, *entries)
+
+
+def remember_block(here: Street, slug: str, *entries: str) -> None:
+    """Write a block's file by hand."""
+    folder = here.home / "memories" / "blocks" / slug
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.joinpath("MEMORY.md").write_text("".join(f"- {entry}\n" for entry in entries))
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +86,11 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[object, ...]]:
         pytest.param(Secrets(said=("the cage is old", "my canary sings")), id="other order"),
         pytest.param(Secrets(said=()), id="no messages"),
         pytest.param(Secrets(said=("canary canary", "room room") * 6), id="many messages"),
+        pytest.param(Secrets(block=()), id="no block"),
+        pytest.param(
+            Secrets(block=("other", "the room", *(f"Cage {n}" for n in range(20)))),
+            id="another block",
+        ),
     ],
 )
 async def test_no_secret_changes_a_byte_of_what_is_asked_in_a_room_or_by_another(
@@ -144,6 +172,56 @@ async def test_sharing_shows_just_that_entry_and_taking_it_back_hides_it_at_the_
         here.remember("ann", "Has a canary and a secret", "Has a debt")
         assert await look() == before, "other words are another entry, and that is private"
         assert await look("attic") == elsewhere
+
+
+async def test_a_block_is_in_a_room_s_prompt_only_while_it_is_shared_with_it(
+    tmp_path: Path,
+) -> None:
+    async with street(tmp_path) as here:
+        for who in ("ann", "bob", "cleo"):
+            await here.says(who, "hello")
+        await here.says("ann", "/block new hidden 2000 of Ann")
+        remember_block(here, "hidden", "Feed the canary")
+
+        async def look() -> dict[tuple[str, str], bool]:
+            places = [(who, room) for who in ("ann", "bob") for room in ("", "den", "attic")]
+            seen = {}
+            for who, room in places:
+                request, *_ = await here.asks(who, "hi", room=room)
+                seen[who, room] = "Feed the canary" in str(request)
+                assert ("hidden" in request.system) == seen[who, room]
+            return seen
+
+        hers = {("ann", "")}
+        assert {place for place, is_seen in (await look()).items() if is_seen} == hers
+        await here.says("ann", "/block share hidden here", room="den")
+        den = {("ann", "den"), ("bob", "den")}
+        assert {place for place, is_seen in (await look()).items() if is_seen} == hers | den
+        await here.says("ann", "/block unshare hidden here", room="den")
+        assert {place for place, is_seen in (await look()).items() if is_seen} == hers
+        await here.says("ann", "/block share hidden with everyone")
+        assert all((await look()).values())
+        await here.says("ann", "/block drop hidden yes")
+        assert not any((await look()).values())
+
+
+async def test_in_a_room_no_command_tells_of_a_block_that_the_room_does_not_see(
+    tmp_path: Path,
+) -> None:
+    async with street(tmp_path) as here:
+        await here.says("ann", "/block new hidden 2000 of Ann")
+        remember_block(here, "hidden", "Feed the canary")
+        assert await here.says("ann", "/block", room="den") == wording_blocks.NONE
+        for word in ("hidden", "Hidden"):
+            said = await here.says("ann", f"/block {word}", room="den")
+            assert said == wording_blocks.UNKNOWN.format(name="`hidden`")
+        for words in ("drop hidden", "share hidden bob", "limit hidden 300", "unshare hidden bob"):
+            said = await here.says("ann", f"/block {words}", room="den")
+            assert said == wording_blocks.ONLY_IN_DIRECT
+        await here.says("ann", "/block share hidden here", room="den")
+        said = await here.says("bob", "/block hidden", room="den")
+        assert said.startswith("**hidden** [18/2,000 characters]: of Ann\n- Feed the canary")
+        assert "seen by" not in said
 
 
 async def test_a_room_that_gains_a_second_person_is_no_longer_private_at_the_next_turn(
