@@ -198,8 +198,8 @@ async def test_an_empty_answer_is_asked_for_again_and_then_told(stage: Stage) ->
 async def test_a_talk_too_long_for_the_model_offers_a_fresh_start(stage: Stage) -> None:
     async with stage.open() as house:
         await house.ask(ANNA, "begin " + "x" * 3000)
-        stage.model.window = 1800
-        told = await house.ask(ANNA, "go on " + "y" * 3000)
+        stage.model.window = 4000
+        told = await house.ask(ANNA, "go on " + "y" * 9000)
         assert "/new starts afresh" in told
         assert "A fresh start" in await house.ask(ANNA, "/new")
         assert await house.ask(ANNA, "hello") == "echo: hello"

@@ -1,0 +1,81 @@
+"""A talk that grows and grows: nobody notices, and the provider gets no more than it takes."""
+
+from collections.abc import Mapping
+
+from agent_core.tools.contract import ToolContext, ToolResult
+from tests.emulators.anthropic_cache import measure
+from tests.emulators.streaming import Answer
+from tests.emulators.telegram_cast import ANNA
+from tests.fakes.tool import FakeTool
+from tests.journeys.stage import Stage, call
+
+WORDS = "a long story about little " * 60
+COUNT = "POST /v1/messages/count_tokens"
+
+
+def sizes(stage: Stage) -> list[int]:
+    """Tokens of the calls that turns made, as the provider counts them."""
+    return [measure(body).tokens for body in stage.turns]
+
+
+def summaries(stage: Stage) -> int:
+    return sum("Sum it up" in str(body.get("system")) for body in stage.model.requests)
+
+
+async def test_a_provider_that_reads_less_than_is_known_is_given_less(stage: Stage) -> None:
+    stage.model.window = 7_000
+    async with stage.open() as house:
+        for number in range(14):
+            assert f"part {number}:" in await house.ask(ANNA, f"part {number}: {WORDS}")
+    assert summaries(stage) > 0
+    told = sizes(stage)
+    assert sum(size > stage.model.window for size in told) <= 2, "refused, and learned from"
+    assert told[-1] <= stage.model.window
+
+
+async def test_thoughts_and_calls_of_a_turn_stay_whole_while_its_older_steps_are_folded(
+    stage: Stage,
+) -> None:
+    async def look(arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        return ToolResult(text=f"{context.call_id} sees " + "x" * 2500)
+
+    thinks = [
+        Answer(
+            blocks=[
+                {"type": "thinking", "thinking": f"step {step} of many"},
+                call("look", place=f"place {step}"),
+            ],
+            stop="tool_use",
+        )
+        for step in range(36)
+    ]
+    stage.plan(*thinks, "I looked everywhere.")
+    settings = {"TALARIA_CONTEXT__CAP_TOKENS": "12000", "TALARIA_TURNS__MAX_STEPS": "50"}
+    async with stage.open(tools=(FakeTool("look", look),), **settings) as house:
+        assert await house.ask(ANNA, "look everywhere") == "I looked everywhere."
+        assert "what did you do?" in await house.ask(ANNA, "what did you do?")
+    assert max(sizes(stage)) <= 12_000
+    assert summaries(stage) > 0
+    assert all("look everywhere" in str(body["messages"]) for body in stage.turns)
+
+
+async def test_the_provider_is_asked_to_count_where_it_is_close_and_not_all_the_time(
+    stage: Stage,
+) -> None:
+    async with stage.open(TALARIA_CONTEXT__CAP_TOKENS="12000") as house:
+        for number in range(20):
+            await house.ask(ANNA, f"part {number}: {WORDS}")
+        counted = stage.model.calls[COUNT]
+    async with stage.open(TALARIA_CONTEXT__CAP_TOKENS="12000") as house:
+        await house.ask(ANNA, f"after a restart: {WORDS}")
+        assert stage.model.calls[COUNT] <= counted + 1
+    assert max(sizes(stage)) <= 12_000
+    assert 0 < counted <= 8
+
+
+async def test_usage_names_what_the_summaries_cost(stage: Stage) -> None:
+    async with stage.open(TALARIA_CONTEXT__CAP_TOKENS="8000") as house:
+        for number in range(8):
+            await house.ask(ANNA, f"part {number}: {WORDS}")
+        assert summaries(stage) > 0
+        assert "Summaries of long talks" in await house.ask(ANNA, "/usage")
