@@ -20,7 +20,8 @@ from agent_core.errors import (
     ModelUnknown,
 )
 from agent_core.models.anthropic.answer import AnswerReader
-from agent_core.models.anthropic.translate import PROVIDER, render_count, render_request
+from agent_core.models.anthropic.prefixes import Prefixes
+from agent_core.models.anthropic.translate import PROVIDER, render_count
 from agent_core.models.body import divide
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.models.options import read_address, read_choice, read_seconds, refuse_unknown
@@ -147,6 +148,7 @@ class AnthropicModel:
         self._effort = effort
         self._cache_ttl = cache_ttl
         self._sight = Sight()
+        self._prefixes = Prefixes()
 
     @property
     def provider(self) -> str:
@@ -188,7 +190,7 @@ class AnthropicModel:
         """
         while True:
             shown = self._sight.spare(request)
-            body = render_request(shown, cache_ttl=self._cache_ttl, effort=self._effort)
+            body = self._prefixes.render(shown, cache_ttl=self._cache_ttl, effort=self._effort)
             try:
                 # Plain dictionaries in and out: a quarter less CPU a call than
                 # `messages.create`, and our own bytes on the wire, which the cache lives on.

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -28,29 +29,70 @@ _CALL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _THOUGHTS = ("thinking", "redacted_thinking")
 _NO_WORDS = "(a message without words)"
 _OPENING = "(The conversation begins with your message.)"
+_OPEN_ENTRIES = 4
+"""At a talk's end, whose rendering may change when it goes on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prefix:
+    """The beginning of a talk as it is rendered in every longer request.
+
+    `count` messages are rendered as `text`, the encoded entries of a list. `names` are those
+    that calls have in it.
+    """
+
+    count: int = 0
+    names: frozenset[str] = frozenset()
+    text: bytes = b""
+
+
+@dataclass(slots=True)
+class _Entry:
+    """One message to the API, made of the request's from `start` on."""
+
+    start: int
+    role: str
+    content: list[Block]
+
+    def encode(self) -> bytes:
+        return _encode({"role": self.role, "content": self.content})
 
 
 def render_request(request: ModelRequest, *, cache_ttl: str = "5m", effort: str = "") -> bytes:
     """The request's body. The same request gives the same bytes, and a longer conversation
     the same bytes up to where it grew (breakpoints apart), so that the prefix cache holds.
     """
+    return render_behind(Prefix(), request, cache_ttl=cache_ttl, effort=effort)[0]
+
+
+def render_behind(
+    prefix: Prefix, request: ModelRequest, *, cache_ttl: str = "5m", effort: str = ""
+) -> tuple[bytes, Prefix]:
+    """The same body, where the request's first messages are those of `prefix`, and the longest
+    beginning that longer requests have in common with it.
+    """
     mark: Block = {"type": "ephemeral"}
     if cache_ttl != "5m":
         mark["ttl"] = cache_ttl
-    body = {
-        "model": request.model,
-        "max_tokens": request.max_output_tokens,
-        **_render_input(request, mark),
-    }
-    if effort:
-        body["output_config"] = {"effort": effort}
-    body["stream"] = True
-    return _encode(body)
+    head: Block = {"model": request.model, "max_tokens": request.max_output_tokens}
+    tail: Block = {"output_config": {"effort": effort}} if effort else {}
+    messages, longer = _render_messages(prefix, request, mark)
+    body = (
+        _encode({**head, **_render_frozen(request, mark)})[:-1],
+        b',"messages":[',
+        messages,
+        b"],",
+        _encode({**tail, "stream": True})[1:],
+    )
+    return b"".join(body), longer
 
 
 def render_count(request: ModelRequest) -> bytes:
     """The body of the question how many tokens the request's input is."""
-    return _encode({"model": request.model, **_render_input(request, {"type": "ephemeral"})})
+    mark: Block = {"type": "ephemeral"}
+    messages, _ = _render_messages(Prefix(), request, mark)
+    head = _encode({"model": request.model, **_render_frozen(request, mark)})
+    return b"".join((head[:-1], b',"messages":[', messages, b"]}"))
 
 
 def _encode(body: Block) -> bytes:
@@ -58,8 +100,8 @@ def _encode(body: Block) -> bytes:
     return _ENCODE(body).encode(errors="replace")
 
 
-def _render_input(request: ModelRequest, mark: Block) -> Block:
-    """What the model reads, with breakpoints of the cache."""
+def _render_frozen(request: ModelRequest, mark: Block) -> Block:
+    """Tools and system text, each with a breakpoint of the cache."""
     body: Block = {}
     if request.tools:
         tools = [_render_tool(tool) for tool in request.tools]
@@ -67,9 +109,6 @@ def _render_input(request: ModelRequest, mark: Block) -> Block:
         body["tools"] = tools
     if request.system.strip():
         body["system"] = [{"type": "text", "text": request.system, "cache_control": mark}]
-    messages = _render_messages(request)
-    _mark_messages(messages, mark)
-    body["messages"] = messages
     return body
 
 
@@ -88,31 +127,66 @@ def _parse_schema(schema: str) -> Block:
     return parsed
 
 
-def _render_messages(request: ModelRequest) -> list[Block]:
-    """Messages of alternating roles; in a user's, the tool results come first."""
-    rendered: list[Block] = []
-    names = _CallNames()
+def _render_messages(prefix: Prefix, request: ModelRequest, mark: Block) -> tuple[bytes, Prefix]:
+    """The encoded entries of the list of messages, with breakpoints; see `render_behind`."""
+    entries = _lay_out(prefix, request)
+    closed = _count_closed(entries)
+    start = entries[closed].start if closed else 0
+    longer = prefix
+    # A picture is shown once, at its first place: what follows one is rendered with it.
+    has_pictures = any(one.images for one in request.messages[prefix.count : start])
+    if start > prefix.count and not has_pictures:
+        used = (
+            block["id"] for entry in entries[:closed] for block in entry.content if _is_call(block)
+        )
+        texts = [prefix.text] if prefix.count else []
+        texts += [entry.encode() for entry in entries[:closed]]
+        longer = Prefix(count=start, names=prefix.names.union(used), text=b",".join(texts))
+        entries = entries[closed:]
+    _mark_entries(entries, mark)
+    texts = [longer.text] if longer.count else []
+    return b",".join([*texts, *(entry.encode() for entry in entries)]), longer
+
+
+def _count_closed(entries: list[_Entry]) -> int:
+    """How many entries stay as they are however the talk goes on: breakpoints stand in the
+    last three only. What follows begins with an answer: results belong to the calls before them.
+    """
+    for number in range(len(entries) - _OPEN_ENTRIES, 0, -1):
+        if entries[number].role == "assistant":
+            return number
+    return 0
+
+
+def _is_call(block: Block) -> bool:
+    return bool(block["type"] == "tool_use")
+
+
+def _lay_out(prefix: Prefix, request: ModelRequest) -> list[_Entry]:
+    """Entries of alternating roles; in a user's, the tool results come first."""
+    entries: list[_Entry] = []
+    names = _CallNames(prefix.names)
     gallery = Gallery(request.images)
-    for message in request.messages:
+    for place, message in enumerate(request.messages[prefix.count :], start=prefix.count):
         if message.role == "assistant":
             role, blocks = "assistant", _render_assistant(message, request.model, names)
         else:
             role, blocks = "user", _render_user(message, names, gallery)
         if not blocks:
             continue
-        if rendered and rendered[-1]["role"] == role:
-            rendered[-1]["content"] += blocks
+        if entries and entries[-1].role == role:
+            entries[-1].content += blocks
         else:
-            rendered.append({"role": role, "content": blocks})
-    for number, turn in enumerate(rendered):
-        if turn["role"] == "user":
-            turn["content"].sort(key=lambda block: block["type"] != "tool_result")
-        elif number < len(rendered) - 1:
-            turn["content"] = _without_last_thoughts(turn["content"])
-    if rendered and rendered[0]["role"] == "assistant":
+            entries.append(_Entry(place, role, blocks))
+    for number, entry in enumerate(entries):
+        if entry.role == "user":
+            entry.content.sort(key=lambda block: block["type"] != "tool_result")
+        elif number < len(entries) - 1:
+            entry.content = _without_last_thoughts(entry.content)
+    if not prefix.count and entries and entries[0].role == "assistant":
         # The API wants the user to speak first; after a digest it was the assistant.
-        rendered.insert(0, {"role": "user", "content": [{"type": "text", "text": _OPENING}]})
-    return rendered
+        entries.insert(0, _Entry(0, "user", [{"type": "text", "text": _OPENING}]))
+    return entries
 
 
 def _render_user(message: Message, names: "_CallNames", gallery: Gallery) -> list[Block]:
@@ -191,7 +265,9 @@ class _CallNames:
     from zero in every answer.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, before: frozenset[str]) -> None:
+        """`before` are the names that are taken already."""
+        self._before = before
         self._used: set[str] = set()
         self._current: dict[CallId, str] = {}
 
@@ -201,9 +277,9 @@ class _CallNames:
 
     def add(self, call_id: CallId) -> str:
         name: str = call_id
-        if name in self._used or not _CALL_ID.fullmatch(name):
-            name = f"call_{len(self._used)}"
-            while name in self._used:
+        if self._is_taken(name) or not _CALL_ID.fullmatch(name):
+            name = f"call_{len(self._before) + len(self._used)}"
+            while self._is_taken(name):
                 name += "x"
         self._used.add(name)
         self._current[call_id] = name
@@ -212,21 +288,24 @@ class _CallNames:
     def find(self, call_id: CallId) -> str:
         return self._current.get(call_id, call_id)
 
+    def _is_taken(self, name: str) -> bool:
+        return name in self._used or name in self._before
 
-def _mark_messages(messages: list[Block], mark: Block) -> None:
+
+def _mark_entries(entries: list[_Entry], mark: Block) -> None:
     """Set breakpoints on the last message and on the user's one before it.
 
     The former call wrote its prefix up to what was then the last message, which is now the
     user's before: marked again, it is found however many blocks have come since (the API
     looks back over 20 blocks only).
     """
-    if not messages:
+    if not entries:
         return
-    before = [message for message in messages[:-1] if message["role"] == "user"]
-    for message in (messages[-1], *before[-1:]):
-        for place in range(len(message["content"]) - 1, -1, -1):
-            block = message["content"][place]
+    before = [entry for entry in entries[:-1] if entry.role == "user"]
+    for entry in (entries[-1], *before[-1:]):
+        for place in range(len(entry.content) - 1, -1, -1):
+            block = entry.content[place]
             if block["type"] not in _THOUGHTS:
                 # A copy: blocks of raw parts are not ours to change.
-                message["content"][place] = {**block, "cache_control": mark}
+                entry.content[place] = {**block, "cache_control": mark}
                 break
