@@ -20,6 +20,7 @@ from tests.agent_core.compaction.talks import check_pairs
 from tests.fakes.model import FakeModel, finish, say
 from tests.fakes.tool import FakeTool
 from tests.gateway.running import House, running
+from tests.gateway.test_purity import rebuild, see
 
 CAP = 8_000
 SMALL = {"TALARIA_CONTEXT__CAP_TOKENS": str(CAP)}
@@ -221,6 +222,23 @@ async def test_after_a_fold_the_prompt_is_taken_afresh_once(tmp_path: Path) -> N
     assert "somebody else" not in old
     assert "somebody else" in new
     assert kept == new
+
+
+async def test_every_request_of_a_folded_talk_can_be_rebuilt_from_the_file(tmp_path: Path) -> None:
+    model = Talker()
+
+    async def look(*_: object) -> ToolResult:
+        return ToolResult(text="x" * 3000)
+
+    async with running(tmp_path, model, tools=(FakeTool("look", look),), **SMALL) as house:
+        for number in range(12):
+            await talk(house, f"fact {number}{FILLER}")
+        await talk(house, "look 12 times around")
+        await talk(house, "/compact")
+        await talk(house, "look 3 times again")
+        reasons = [reason for reason, _, _ in await folds(house)]
+    assert {*reasons} == {"near", "asked"}
+    assert rebuild(tmp_path) == [see(request) for request in model.turns]
 
 
 async def test_folds_stand_after_a_restart(tmp_path: Path) -> None:

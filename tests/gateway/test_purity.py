@@ -7,7 +7,10 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent_core.compaction.view import view
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.state import folds
+from agent_core.state.messages import StoredMessage
 from agent_core.transcript import Message, TextPart, ToolSpec, dump_parts, load_parts
 from tests.fakes.model import FakeModel, ask, call, finish, say
 from tests.gateway.running import House, running
@@ -36,27 +39,34 @@ def rebuild(home: Path) -> list[Sent]:
     """The requests of all model calls, oldest first, by nothing but the file.
 
     A call is a message of the assistant that the model gave: what it was sent is the frozen
-    prompt of its turn, and its session up to there.
+    prompt of its turn, and its session up to there, under the fold that counted then.
     """
     connection = sqlite3.connect(home / "state.db")
     sent = []
     answers = connection.execute(
-        "SELECT messages.id, messages.session_id, prompts.system, prompts.tools FROM messages"
+        "SELECT messages.id, messages.session_id, messages.person_id, prompts.system,"
+        " prompts.tools FROM messages"
         " JOIN turns ON turns.id = messages.turn_id JOIN prompts ON prompts.hash = prompt_hash"
         " WHERE messages.role = 'assistant' ORDER BY messages.id"
     ).fetchall()
-    for message_id, session_id, system, tools in answers:
-        before = connection.execute(
-            "SELECT role, parts FROM messages WHERE session_id = ? AND id < ? ORDER BY id",
+    for message_id, session_id, person_id, system, tools in answers:
+        rows = connection.execute(
+            "SELECT id, turn_id, role, parts FROM messages WHERE session_id = ? AND id < ?"
+            " ORDER BY id",
             (session_id, message_id),
         ).fetchall()
+        before = [
+            StoredMessage(id=key, turn_id=turn, message=Message(role=role, parts=load_parts(parts)))
+            for key, turn, role, parts in rows
+        ]
+        made = folds.list_of_session(connection, session_id=session_id, person_id=person_id)
         sent.append(
             see(
                 ModelRequest(
                     model="",
                     system=system,
                     tools=tuple(ToolSpec(**fields) for fields in json.loads(tools)),
-                    messages=tuple(Message(role=r, parts=load_parts(p)) for r, p in before),
+                    messages=view(before, made),
                     max_output_tokens=0,
                 )
             )
