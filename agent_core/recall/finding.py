@@ -2,13 +2,14 @@
 
 import heapq
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import combinations, product
 
 from agent_core.ids import MessageId
 from agent_core.recall.query import Query
-from agent_core.recall.ranking import Clock, Ranked, Ranking
+from agent_core.recall.ranking import TIME, Clock, Ranked, Ranking
 from agent_core.state import passages, search
 from agent_core.state.database import Connection
 from agent_core.state.passages import Saying
@@ -26,6 +27,10 @@ PROMISING = 15
 """Of the pool, those around which two messages on each side are read; of the others one."""
 MOST_READ = 2000
 """Messages that are read for what the index does not have, the newest ones."""
+
+MOST_MONTHS, MOST_THEN = 3, 200
+"""Months that are named by a query in which its words are looked for once more, and messages of
+each that are looked at for one word, the newest ones."""
 
 _PAIRED = 5
 """Of so many of the rarest words every two are looked for together, where one is frequent."""
@@ -52,6 +57,9 @@ def find(connection: Connection, field: Field, query: Query, *, limit: int, cloc
         weight = weights[term]
         for message_id in holders:
             worth[message_id] = worth.get(message_id, 0) + weight
+    usual = sum(weights.values()) / max(len(weights), 1)
+    for message_id in _list_then(connection, field, query, held):
+        worth[message_id] = worth.get(message_id, 0) + TIME * usual
     for message_id in passages.list_turn(connection, field=field):
         worth.pop(message_id, None)
     best = [one for _, one in heapq.nlargest(POOL, zip(worth.values(), worth, strict=True))]
@@ -94,6 +102,29 @@ def _gather(
             for term in pair:
                 held[term] |= set(both)
     return held, weights, is_exact
+
+
+def _list_then(
+    connection: Connection, field: Field, query: Query, terms: Iterable[Term]
+) -> set[MessageId]:
+    """Messages of the months that are asked for that hold any of the terms, however long ago
+    that was. A month begins and ends by UTC here: who reads the clock more closely is the ranking.
+    """
+    then: set[MessageId] = set()
+    if field.since is not None or field.until is not None:
+        return then
+    months = sorted(product(query.years, query.months), reverse=True)[:MOST_MONTHS]
+    for year, month in months:
+        first = datetime(year, month, 1, tzinfo=UTC)
+        after = datetime(year + month // 12, month % 12 + 1, 1, tzinfo=UTC)
+        there = replace(
+            field,
+            since=int(first.timestamp() * 1000),
+            until=int(after.timestamp() * 1000) - 1,
+        )
+        for term in terms:
+            then.update(search.list_holders(connection, field=there, terms=[term], limit=MOST_THEN))
+    return then
 
 
 def _read_around(

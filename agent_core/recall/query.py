@@ -40,6 +40,11 @@ _MONTHS = (
     *("october", "november", "december"),
 )
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_ISO_DATE = re.compile(r"\b(?:19|20)\d\d-(0[1-9]|1[0-2])(?:-(\d\d))?\b")
+_DAY = re.compile(
+    rf"\b(?:(\d\d?)(?:st|nd|rd|th)?(?: of)? (?=({'|'.join(_MONTHS)})\b)"
+    rf"|({'|'.join(_MONTHS)}) (\d\d?)(?:st|nd|rd|th)?\b)"
+)
 _ASKS_WHEN = re.compile(r"\b(?:when|how long|(?:what|which) (?:day|date|week|month|year|time))\b")
 
 
@@ -55,6 +60,8 @@ class Query:
     """What the index does not have, to be looked for in texts themselves; only without terms."""
     months: frozenset[int] = frozenset()
     years: frozenset[int] = frozenset()
+    days: frozenset[tuple[int, int]] = frozenset()
+    """Months with the day that is named beside them."""
     asks_when: bool = False
 
 
@@ -84,12 +91,23 @@ def read_query(text: str) -> Query:
         asked=content,
         terms=tuple(dict.fromkeys(terms))[:MAX_TERMS],
         pairs=frozenset(pairwise(order)),
-        months=frozenset(
-            number for number, month in enumerate(_MONTHS, start=1) if month in content
-        ),
+        months=_list_months(folded, content),
+        days=_list_days(folded),
         years=frozenset(int(year) for year in _YEAR.findall(folded)),
         asks_when=bool(_ASKS_WHEN.search(folded)),
     )
+
+
+def _list_months(folded: str, content: Iterable[str]) -> frozenset[int]:
+    named = {number for number, month in enumerate(_MONTHS, start=1) if month in content}
+    return frozenset(named | {int(month) for month, _ in _ISO_DATE.findall(folded)})
+
+
+def _list_days(folded: str) -> frozenset[tuple[int, int]]:
+    named = {(int(month), int(day)) for month, day in _ISO_DATE.findall(folded) if day}
+    for before, month, same, after in _DAY.findall(folded):
+        named.add((_MONTHS.index(month or same) + 1, int(before or after)))
+    return frozenset(named)
 
 
 def _unique(words: Iterable[str]) -> tuple[str, ...]:

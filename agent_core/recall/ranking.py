@@ -41,9 +41,9 @@ TALK = 0.25
 SPEAKER, NAME = 0.9, 0.1
 """For being said by somebody whom the query names, of what the name is worth; and what the name
 itself is worth in a text then."""
-TIME, TELLS_WHEN = 1.2, 0.5
-"""For having been said in the month or year that is asked for; for telling a time when that is
-asked; of what a usual word is worth."""
+TIME, DAY, TELLS_WHEN = 1.2, 1.0, 0.5
+"""For having been said in the month or year that is asked for, and on that very day; for telling
+a time when that is asked; of what a usual word is worth."""
 
 _TELLS_TIME: Final = frozenset(
     stem(word)
@@ -171,6 +171,7 @@ class Ranking:
         if query.months or query.years:
             said = self._clock(saying.said_at)
             suits += TIME * ((said.month in query.months) + (said.year in query.years))
+            suits += DAY * ((said.month, said.day) in query.days)
         if query.asks_when and not _TELLS_TIME.isdisjoint(words):
             suits += TELLS_WHEN
         return suits

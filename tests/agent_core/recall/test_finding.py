@@ -31,11 +31,14 @@ def talk(connection: sqlite3.Connection) -> Talk:
     return add_talk(connection, add_person(connection))
 
 
-def say(connection: sqlite3.Connection, talk: Talk, *texts: str) -> list[MessageId]:
+def say(
+    connection: sqlite3.Connection, talk: Talk, *texts: str, at: str = "1970-01-01"
+) -> list[MessageId]:
+    now = int(datetime.fromisoformat(at).replace(tzinfo=UTC).timestamp() * 1000)
     connection.execute("BEGIN")
     shelf = talk.shelf(add_turn(connection, talk))
     said = [Message(role="user", parts=(TextPart(text=text),)) for text in texts]
-    ids = messages.append(connection, shelf, said, now=0)
+    ids = messages.append(connection, shelf, said, now=now)
     connection.execute("COMMIT")
     return ids
 
@@ -69,6 +72,29 @@ def test_a_rare_word_beside_a_frequent_one_is_found_however_long_ago_that_was(
     (rare,) = say(connection, talk, "tea with marzipan")
     say(connection, talk, *["tea again"] * (MOST_HOLDERS + 1))
     assert search(connection, "tea marzipan").hits[0].saying.id == rare
+
+
+def test_a_frequent_word_is_found_in_the_month_that_is_asked_for(
+    connection: sqlite3.Connection, talk: Talk
+) -> None:
+    say(connection, talk, *["tea again"] * 3, at="2023-05-31T23:59")
+    june = say(connection, talk, "tea by the sea", at="2023-06-30T23:59")
+    december = say(connection, talk, "tea by the fire", at="2023-12-31T23:59")
+    say(connection, talk, *["tea again"] * (MOST_HOLDERS + 1), at="2024-06-15")
+    for query, expected in (("tea in June 2023", june), ("tea 2023-12", december)):
+        assert [search(connection, query).hits[0].saying.id] == expected
+    assert search(connection, "tea in June").hits[0].saying.id not in june
+
+
+def test_a_month_that_is_asked_for_widens_no_span_of_time(
+    connection: sqlite3.Connection, talk: Talk
+) -> None:
+    say(connection, talk, "tea by the sea", at="2023-06-15")
+    field = Field(person_id=PersonId(1), scope="p1", except_turn=TurnId(0), since=1_700_000_000_000)
+    found = find(
+        connection, field, read_query("tea June 2023"), limit=5, clock=lambda _: datetime.now(UTC)
+    )
+    assert found == Found(hits=(), count=0)
 
 
 def test_a_count_is_exact_where_all_could_be_looked_at(

@@ -87,3 +87,16 @@ def test_words_side_by_side_are_pairs_whatever_stands_between_that_is_everywhere
 @pytest.mark.parametrize("text", ["", "  \n", "\x00", "\u202e\ud800"])
 def test_nothing_visible_is_no_query(text: str) -> None:
     assert read_query(text).asked == ()
+
+
+def test_days_are_read_beside_their_months() -> None:
+    for text in ("the 3rd of May", "may 3", "May 3rd, 2024", "on 3 May 2024", "2024-05-03"):
+        assert read_query(f"tea {text}").days == {(5, 3)}
+    assert read_query("tea from 3 May to 4 June").days == {(5, 3), (6, 4)}
+    assert read_query("3 teas in May, mayor 7").days == set()
+
+
+def test_a_month_in_figures_is_a_month() -> None:
+    query = read_query("tea 2024-05")
+    assert (query.months, query.years, query.days) == ({5}, {2024}, set())
+    assert read_query("tea 2024-13").months == set()

@@ -108,6 +108,14 @@ def test_the_month_and_the_year_that_are_asked_for_count() -> None:
     assert order("dog 2022", [say(1, "a dog", at="2022-06-20")], june) == [1, 2]
 
 
+def test_the_very_day_counts_more_than_its_month() -> None:
+    before = [say(1, "a dog", at="2023-05-24")]
+    then = [say(2, "a dog", at="2023-05-25")]
+    after = [say(3, "a dog", at="2023-05-26")]
+    for asked in ("dog on 25 May", "dog on May 25th, 2023", "dog 2023-05-25"):
+        assert order(asked, before, then, after) == [2, 3, 1]
+
+
 def test_asked_when_what_tells_a_time_comes_first() -> None:
     told, untold = [say(1, "a dog, last friday")], [say(2, "a dog, really")]
     assert order("when dog", told, untold) == [1, 2]
