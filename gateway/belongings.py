@@ -12,6 +12,7 @@ from pathlib import Path
 
 from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
+from agent_core.erasure import loose
 from agent_core.erasure.erasing import Erasing, LastOwner
 from agent_core.erasure.forgetting import Forgetting, Preview, StillAtWork
 from agent_core.erasure.scrub import scrub
@@ -166,20 +167,25 @@ class Belongings:
         async with self._lock:
             await scrub(self.database)
 
+    async def see_through(self) -> None:
+        """Do what is owed of erasures that an earlier process began. Raises as `erase` does."""
+        async with self._lock:
+            await self._erasing.go_on(self._now())
+            await loose.empty(self.database)
+            await scrub(self.database)
+
     async def run(self, is_quiet: Callable[[], bool]) -> None:
         """See through what is owed, until cancelled; what an earlier process began comes first."""
         await asyncio.to_thread(_remove_drafts, self._home)
         attempts: dict[str, int] = {}
         while True:
             self._wake.clear()
-            is_left = True
+            is_left = False
             try:
                 async with self._lock:
                     is_left = await self._work(attempts, is_quiet)
-            except StoreError as error:
-                _log.error("forgetting waits for the store: %s", error)
-            except OSError as error:
-                _log.error("forgetting waits: %s", error)
+            except (StoreError, OSError) as error:
+                _log.error("what is to be forgotten waits: %s", error)
             try:
                 async with asyncio.timeout(_PAUSE if is_left else _POLL):
                     await self._wake.wait()
@@ -189,6 +195,7 @@ class Belongings:
     async def _work(self, attempts: dict[str, int], is_quiet: Callable[[], bool]) -> bool:
         """Do what is owed; True if some of it has to wait."""
         await self._erasing.go_on(self._now())
+        await loose.empty(self.database)
         # Asked of the writer: what woke us may not be committed yet when we look.
         owed = await self.database.write(
             "belongings.owed", lambda c: meta.list_under(c, prefix=_OWED)

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
-from agent_core.erasure import burying, scrub
-from agent_core.erasure.forgetting import StillAtWork, empty_unheld
+from agent_core.erasure import burying, loose, scrub
+from agent_core.erasure.forgetting import StillAtWork
 from agent_core.erasure.wanted import plain
 from agent_core.ids import InboxId, MessageId, PersonId, PromptHash, SessionId
 from agent_core.memory.store import MemoryStore
@@ -124,6 +124,7 @@ class Erasing:
         erasing.hand_over(connection, whose=whose, to=heir)
         erasing.leave_no_wish(connection, whose=whose)
         erasing.leave_no_job(connection, whose=whose)
+        erasing.owe_outside(connection, whose=whose, now=now)
         erasing.leave_no_name(connection, person_ids=whose.person_ids)
         deed = Deed(person_id=None, actor="house", action="erase", detail="", created_at=now)
         audit.note(connection, deed)
@@ -144,39 +145,35 @@ class Erasing:
 
     async def _leave_nothing(self, mark: Mark, now: int) -> None:
         whose = mark.whose
-        keys = set(await self._database.browse(partial(erasing.list_given, whose=whose)))
-        keys |= await self._empty_talks(whose)
-        keys |= await self._empty_turns_elsewhere(whose, now)
-        keys |= await self._drop_rows(whose)
-        await self._database.write("erase.steps", partial(erasing.leave_no_step, whose=whose))
+        await self._empty_talks(whose)
+        await self._empty_turns_elsewhere(whose, now)
+        await self._drop_rows(whose)
+        await self._database.write("erase.steps", partial(_drop_steps, whose=whose))
         await self._drop_prompts(whose)
-        await empty_unheld(self._database, keys)
+        await loose.empty(self._database)
 
-    async def _empty_talks(self, whose: Whose) -> set[str]:
-        """Delete their own talks, message by message; the files that came with them."""
-        keys: set[str] = set()
+    async def _empty_talks(self, whose: Whose) -> None:
+        """Delete their own talks, some messages at a time."""
         list_sessions = partial(erasing.list_sessions, whose=whose)
         for session_id in await self._database.browse(list_sessions):
             work = partial(_empty_session, session_id=session_id)
-            while (found := await self._database.write("erase.messages", work)) is not None:
-                keys |= found
-        return keys
+            is_more = True
+            while is_more:
+                is_more = await self._database.write("erase.messages", work)
 
-    async def _empty_turns_elsewhere(self, whose: Whose, now: int) -> set[str]:
+    async def _empty_turns_elsewhere(self, whose: Whose, now: int) -> None:
         """Their turns in talks that a room shares lose all words."""
         find = partial(erasing.list_said_elsewhere, whose=whose)
         said = await self._database.browse(find)
-        keys: set[str] = set()
         for start in range(0, len(said), _PIECE):
             work = partial(_bury, said=said[start : start + _PIECE], now=now)
-            keys |= await self._database.write("erase.turns", work)
+            await self._database.write("erase.turns", work)
         changes = await self._database.browse(
             lambda c: list(traces.walk_foreign_changes(c, whose=whose))
         )
         await self._database.write("erase.evidence", partial(_drop_evidence, changes=changes))
-        return keys
 
-    async def _drop_rows(self, whose: Whose) -> set[str]:
+    async def _drop_rows(self, whose: Whose) -> None:
         """Events, messages to them, questions, work owed, and their archive."""
         events = await self._database.browse(partial(_list_events, whose=whose))
         sent = await self._database.browse(lambda c: list(traces.walk_sent(c, whose=whose)))
@@ -187,6 +184,7 @@ class Erasing:
         kept = await self._database.browse(lambda c: list(traces.walk_archive(c, whose=whose)))
 
         def work(connection: Connection) -> None:
+            loose.note(connection, {row.file_key for row in sent if row.file_key})
             for inbox_id in events:
                 redacting.drop_event(connection, inbox_id=inbox_id)
             erasing.delete_questions(connection, question_ids=asked)
@@ -202,7 +200,6 @@ class Erasing:
                     archive.delete(connection, person_id=person_id, entry=entry)
 
         await self._database.write("erase.rows", work)
-        return {row.file_key for row in sent if row.file_key}
 
     async def _drop_prompts(self, whose: Whose) -> None:
         def find(connection: Connection) -> list[PromptHash]:
@@ -269,30 +266,31 @@ def _list_named(connection: Connection, whose: Whose) -> list[tuple[InboxId, str
     ]
 
 
-def _empty_session(connection: Connection, session_id: SessionId) -> set[str] | None:
-    """Delete the next messages of a session; the files that came with them, None at the end."""
+def _empty_session(connection: Connection, session_id: SessionId) -> bool:
+    """Delete the next messages of a session; False once there is none left."""
     found = erasing.list_messages(connection, session_id=session_id, limit=_PIECE)
-    if not found:
-        return None
+    for _, parts in found:
+        loose.note(connection, _list_keys(parts))
     redacting.delete_messages(connection, message_ids=[message_id for message_id, _ in found])
-    return {key for _, parts in found for key in _list_keys(parts)}
+    return bool(found)
 
 
-def _bury(
-    connection: Connection, said: Sequence[tuple[MessageId, SessionId]], now: int
-) -> set[str]:
-    keys: set[str] = set()
+def _bury(connection: Connection, said: Sequence[tuple[MessageId, SessionId]], now: int) -> None:
     for message_id, session_id in said:
         row = redacting.read_message(connection, message_id=message_id)
         if row is None:
             continue
-        keys |= _list_keys(row[1])
+        loose.note(connection, _list_keys(row[1]))
         message = Message(role=row[0], parts=load_parts(row[1]))
         parts = dump_parts(burying.bury(message, ERASED))
         redacting.bury_message(connection, message_id=message_id, parts=parts, now=now)
         redacting.drop_title(connection, session_id=session_id)
         redacting.unfold(connection, session_id=session_id)
-    return keys
+
+
+def _drop_steps(connection: Connection, whose: Whose) -> None:
+    loose.note(connection, erasing.list_given(connection, whose=whose))
+    erasing.leave_no_step(connection, whose=whose)
 
 
 def _drop_evidence(connection: Connection, changes: Sequence[tuple[int, str]]) -> None:

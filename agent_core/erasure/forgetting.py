@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from agent_core.erasure import burying, finding, scrub
+from agent_core.erasure import burying, finding, loose, scrub
 from agent_core.erasure.finding import Found
 from agent_core.erasure.wanted import Wanted
 from agent_core.ids import MessageId, PersonId
@@ -17,7 +17,7 @@ from agent_core.state.ledger import Origin, Target
 from agent_core.state.people import Person
 from agent_core.state.redacting import FORGOTTEN
 from agent_core.state.traces import Whose
-from agent_core.transcript import ImagePart, Message, dump_parts, load_parts
+from agent_core.transcript import Message, dump_parts, load_parts
 
 _PIECE = 100
 """Rows of one transaction, so that nobody waits behind it for more than some milliseconds."""
@@ -176,26 +176,16 @@ class Forgetting:
         await self._database.write("forget.memory", work)
 
     async def _take_out_of_talks(self, found: Found, now: int) -> None:
-        keys = set(found.keys)
         for piece in _cut(found.messages):
-            keys |= await self._database.write(
+            await self._database.write(
                 "forget.messages", partial(_bury, message_ids=piece, now=now)
             )
         is_done = True
         for work in (_take_rows, _take_sessions):
             is_done &= await self._database.write("forget.traces", partial(work, found=found))
-        await empty_unheld(self._database, keys)
+        await loose.empty(self._database)
         if not is_done:
             raise StillAtWork
-
-
-async def empty_unheld(database: Database, keys: set[str]) -> None:
-    """Let the bytes of files go to which nobody refers any more."""
-    if not keys:
-        return
-    held = await database.browse(lambda c: traces.list_held(c, keys=sorted(keys)))
-    gone = sorted(keys - held)
-    await database.write("forget.files", lambda c: redacting.empty_files(c, keys=gone))
 
 
 def _is_at_work(connection: Connection, whose: Whose) -> bool:
@@ -213,9 +203,8 @@ def _note_dropped(connection: Connection, person_id: PersonId, archive_id: int, 
     )
 
 
-def _bury(connection: Connection, message_ids: Sequence[MessageId], now: int) -> set[str]:
-    """Bury messages; the files that came with them."""
-    keys: set[str] = set()
+def _bury(connection: Connection, message_ids: Sequence[MessageId], now: int) -> None:
+    """Bury messages, and note the files that came with them."""
     scrub.owe(connection)
     for message_id in message_ids:
         row = redacting.read_message(connection, message_id=message_id)
@@ -223,17 +212,17 @@ def _bury(connection: Connection, message_ids: Sequence[MessageId], now: int) ->
             continue
         role, text, session_id = row
         message = Message(role=role, parts=load_parts(text))
-        keys |= {part.file_key for part in message.parts if isinstance(part, ImagePart)}
+        loose.note(connection, [part.file_key for part in message.images])
         parts = dump_parts(burying.bury(message, FORGOTTEN))
         redacting.bury_message(connection, message_id=message_id, parts=parts, now=now)
         # What was summed up may tell of it in other words.
         redacting.unfold(connection, session_id=session_id)
-    return keys
 
 
 def _take_rows(connection: Connection, found: Found) -> bool:
     """Take words out of what is left of turns and messages; False if some is still in use."""
     scrub.owe(connection)
+    loose.note(connection, found.keys)
     for step_id in found.steps:
         redacting.drop_outcome(connection, step_id=step_id)
     for given_id in found.given:

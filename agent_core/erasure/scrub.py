@@ -9,7 +9,7 @@ from agent_core.state import meta, scrubbing
 from agent_core.state.database import Connection, Database
 
 OWED = "scrub"
-"""The key in `meta` that stands while this has not been done yet."""
+"""The key in `meta` that stands while this has not been done yet: how often it was owed."""
 _PAGES = 250
 """Pages of an index that one transaction writes: some milliseconds."""
 _LOOKS = 6000
@@ -24,7 +24,8 @@ _log = logging.getLogger(__name__)
 
 def owe(connection: Connection) -> None:
     """Note that it has to be done; in the transaction that takes words out."""
-    meta.put(connection, key=OWED, value="1")
+    times = int(meta.get(connection, key=OWED) or 0)
+    meta.put(connection, key=OWED, value=str(times + 1))
 
 
 async def scrub(database: Database, *, is_quiet: Callable[[], bool] | None = None) -> bool:
@@ -34,7 +35,8 @@ async def scrub(database: Database, *, is_quiet: Callable[[], bool] | None = Non
     anew, for SQLite leaves copies of rows that it has moved; all writes wait for that, so it
     is done when it `is_quiet`. Raises `StoreError`.
     """
-    if not await database.read(lambda c: meta.get(c, key=OWED)):
+    owed = await database.read(lambda c: meta.get(c, key=OWED))
+    if not owed:
         return True
     for index in scrubbing.INDEXES:
         await database.write(
@@ -48,13 +50,18 @@ async def scrub(database: Database, *, is_quiet: Callable[[], bool] | None = Non
         if is_quiet and is_quiet():
             break
         await asyncio.sleep(_PAUSE)
-    # Before the file is written, so that this note is in no copy of it either.
-    await database.write("scrub.done", lambda c: meta.drop(c, key=OWED))
     await database.tidy(scrubbing.rewrite)
     for _ in range(_ATTEMPTS):
         if await database.tidy(scrubbing.cut_log):
-            return True
+            return await database.write("scrub.done", partial(_pay, owed=owed))
         await asyncio.sleep(_PAUSE)
-    await database.write("scrub.owed", owe)
     _log.warning("the database's log is still read; what was forgotten leaves it later")
     return False
+
+
+def _pay(connection: Connection, owed: str) -> bool:
+    """It is done, unless more words were taken out meanwhile."""
+    if meta.get(connection, key=OWED) != owed:
+        return False
+    meta.drop(connection, key=OWED)
+    return True

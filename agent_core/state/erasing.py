@@ -90,6 +90,16 @@ def leave_no_job(connection: Connection, *, whose: Whose) -> None:
     connection.execute(f"DELETE FROM jobs WHERE person_id IN {_PEOPLE}", whose.values)
 
 
+def owe_outside(connection: Connection, *, whose: Whose, now: int) -> None:
+    """Outside memories that were ever told of them are to forget them."""
+    connection.execute(
+        "INSERT INTO mirror (provider, person_id, kind, key, payload, state, due_at, created_at)"
+        " SELECT DISTINCT provider, person_id, 'erase', 'person:' || person_id, '{}', 'owed', :now,"
+        f" :now FROM mirror WHERE person_id IN {_PEOPLE} ON CONFLICT DO NOTHING",
+        {"now": now, **whose.values},
+    )
+
+
 def leave_no_wish(connection: Connection, *, whose: Whose) -> None:
     """Wishes to join accounts, codes, and what is known of chats and of wrong codes."""
     for platform, user_id in whose.accounts:

@@ -238,9 +238,9 @@ def walk_foreign_changes(connection: Connection, *, whose: Whose) -> Iterator[tu
 
 def walk_debts(connection: Connection, *, whose: Whose) -> Iterator[tuple[str, int, str]]:
     """(table, id, words) of background work and of what an outside memory is to be told."""
-    for table in ("tasks", "mirror"):
+    for table, condition in (("tasks", ""), ("mirror", " AND kind <> 'erase'")):
         yield from connection.execute(
-            f"SELECT '{table}', id, payload FROM {table} WHERE person_id IN {_PEOPLE}",
+            f"SELECT '{table}', id, payload FROM {table} WHERE person_id IN {_PEOPLE}{condition}",
             whose.values,
         )
 

@@ -1,4 +1,4 @@
-"""What was forgotten or erased is in no table and no file: planted words are looked for in bytes."""
+"""What was forgotten or erased is in no byte of any file; planted words are looked for."""
 
 import asyncio
 from pathlib import Path
@@ -44,7 +44,9 @@ async def test_what_is_forgotten_is_in_no_byte_of_the_home(tmp_path: Path) -> No
         await ana.says("are you still there?")
         assert "bluefish" not in str(house.model.requests[-1])
     assert search(tmp_path, "bluefish") == []
-    assert {line.split()[0] for line in search(tmp_path, *words("redfish"))} == set(words("redfish"))
+    assert {line.split()[0] for line in search(tmp_path, *words("redfish"))} == set(
+        words("redfish")
+    )
 
 
 async def test_a_person_who_is_erased_is_in_no_byte_of_the_home(tmp_path: Path) -> None:
@@ -60,4 +62,6 @@ async def test_a_person_who_is_erased_is_in_no_byte_of_the_home(tmp_path: Path) 
         assert not (tmp_path / "memories" / "people" / "zebrana").exists()
         assert "redfishmemory" in await ben.says("/memory")
     assert search(tmp_path, "bluefish", "4711001", "zebrana") == []
-    assert {line.split()[0] for line in search(tmp_path, *words("redfish"))} == set(words("redfish"))
+    assert {line.split()[0] for line in search(tmp_path, *words("redfish"))} == set(
+        words("redfish")
+    )

@@ -159,9 +159,7 @@ async def test_the_calls_of_a_day_become_one_row_and_cost_the_same(old: Old) -> 
     def work(connection: Connection) -> None:
         turn_id = add_turn(connection, old.talk)
         for now in (OLD, OLD + 1, OLD + DAY, NOW):
-            usage.insert(
-                connection, SPENT, person_id=old.talk.person.id, turn_id=turn_id, now=now
-            )
+            usage.insert(connection, SPENT, person_id=old.talk.person.id, turn_id=turn_id, now=now)
 
     await old.do(work)
     sums = "SELECT SUM(micro_dollars) || ' ' || SUM(input_tokens) FROM usage"
@@ -178,9 +176,7 @@ async def test_messages_stay_for_ever_unless_days_are_set(old: Old) -> None:
             turn_id = add_turn(connection, old.talk, now=now)
             said = Message(role="user", parts=(TextPart(text=f"canary at {now}"),))
             messages.append(connection, old.talk.shelf(turn_id), [said], now=now)
-            turns.end(
-                connection, turn_id=turn_id, state="answered", reason="", model="m", now=now
-            )
+            turns.end(connection, turn_id=turn_id, state="answered", reason="", model="m", now=now)
 
     await old.do(work)
     assert await old.sweep() == {}
