@@ -121,6 +121,8 @@ class Agent:
             platform=scene.platform,
             audience=scene.audience,
         )
+        if session is None:
+            self._folding.note(shelf.session_id, None)
         journal = self._journal(shelf, conversation, payer_id=scene.person.id, errand=errand)
         return ActiveTurn(
             id=shelf.turn_id,
