@@ -43,7 +43,8 @@ _ALONE = (
     " remember of you. As soon as somebody else is here, that ends."
 )
 _MEMORY_USAGE = (
-    "/share 3 lets others see entry 3, /share 3 private takes that back, /memory forget 3 drops it."
+    "/why 3 tells where entry 3 comes from, /undo 3 takes it back, /memory forget 3 drops it."
+    " /share 3 lets others see it, /share 3 private takes that back."
 )
 _HEADS = {"memory": "Notes (MEMORY.md)", "user": "About you (USER.md)"}
 _LONGEST_ENTRY = 500

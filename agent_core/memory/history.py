@@ -35,13 +35,15 @@ class Life:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undoing:
-    """What taking a row back comes to. `change` is what its own row says.
+    """What taking a row back comes to. `change` is what its own row says, `made_by` the row that
+    gives the entry the words that it has then, if it stands.
 
     `derived` are rows that did something and no longer do, for they built on what is gone;
     `revived` are those that do something again.
     """
 
     change: Change
+    made_by: LedgerEntry | None = None
     derived: tuple[LedgerEntry, ...] = ()
     revived: tuple[LedgerEntry, ...] = ()
 
@@ -101,7 +103,7 @@ class History:
         if undoes is not None:
             self._count(undoes, 1)
         life.words, life.made_by, _ = self._live(life)
-        self._place(life, before)
+        self._place(life, before, change.position)
         if (before, life.words) != (change.before, change.after) and not (
             before == life.words and change.before is change.after is None
         ):
@@ -112,10 +114,11 @@ class History:
         life = self._lives[row_id]
         _, _, effective = self._live(life)
         self._count(row_id, 1)
-        words, _, left = self._live(life)
+        words, made_by, left = self._live(life)
         self._count(row_id, -1)
         return Undoing(
             change=self._describe(life, words),
+            made_by=made_by,
             derived=tuple(row for row in effective if row not in left and row.id != row_id),
             revived=tuple(row for row in left if row not in effective),
         )
@@ -135,10 +138,10 @@ class History:
             raise StoreDamaged(f"row {row.id} of the ledger does not fit those before it")
         return self._standing[row.change.position]
 
-    def _place(self, life: Life, before: str | None) -> None:
+    def _place(self, life: Life, before: str | None, position: int) -> None:
         """Let an entry stand that has come, or stand no more."""
         if before is None and life.words is not None:
-            self._standing.insert(self._position(life), life)
+            self._standing.insert(position, life)
         elif before is not None and life.words is None:
             self._standing.remove(life)
 

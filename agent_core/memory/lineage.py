@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from agent_core.ids import AccountId, PersonId, TurnId
 from agent_core.memory.changes import Edit, Refusal, plan
 from agent_core.memory.history import UNLINK, History
-from agent_core.state import ledger, turns
+from agent_core.state import joining, ledger, people, turns
 from agent_core.state.database import Connection
 from agent_core.state.ledger import LedgerEntry, Target
 
@@ -39,6 +39,28 @@ def came_by(
         return False
     source = ledger.find_row(connection, entry_id=row.origin.source_id)
     return source is not None and came_by(connection, *source, parting)
+
+
+def belongs(connection: Connection, person_id: PersonId, row: LedgerEntry) -> bool:
+    """True if the words of a row of a person are still theirs.
+
+    They are not if the account that they came by, or who had them first, has left since.
+    """
+    mine = {account.id for account in people.list_accounts(connection, person_id=person_id)}
+    owner, given_back = person_id, None
+    while True:
+        actor = row.origin.actor
+        if actor.startswith(_TURN):
+            turn = turns.find(connection, turn_id=TurnId(int(actor.removeprefix(_TURN))))
+            return turn is None or turn.account_id is None or turn.account_id in mine
+        if actor == UNLINK and given_back is None:
+            given_back = owner
+        source = row.origin.source_id and ledger.find_row(connection, entry_id=row.origin.source_id)
+        if not source:
+            break
+        owner, row = source
+    owner = owner if given_back is None else given_back
+    return owner == person_id or owner in joining.list_joined(connection, person_id=person_id)
 
 
 def find_first(connection: Connection, person_id: PersonId, row: LedgerEntry) -> PersonId:

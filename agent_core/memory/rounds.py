@@ -46,6 +46,7 @@ async def _compare(store: MemoryStore, keeper: Remembering, now: int) -> None:
         return
     for one in differences:
         if one.heard:
-            _log.info("%s was changed by hand: %d new rows in the ledger", one.path, one.heard)
+            rows = "1 new row" if one.heard == 1 else f"{one.heard} new rows"
+            _log.info("%s was changed by hand: %s in the ledger", one.path, rows)
         elif one.is_renewed:
             _log.warning("%s was missing or torn, and was written anew", one.path)

@@ -229,7 +229,7 @@ class MemoryStore:
         origin: Origin,
         *,
         kind: Kind = "human",
-    ) -> Mapping[Target, Restored] | Kept:
+    ) -> Mapping[Target, Restored]:
         """Lead all lists of a memory back to a moment; see `undoing.restore`.
 
         Durable as `change_all`, and raises the same.
@@ -238,8 +238,6 @@ class MemoryStore:
         work = partial(undoing.restore, moment=moment, origin=origin)
         async with self._lock(person_id):
             outcome = (await self._settle(places, work, origin.now)).outcome
-        if isinstance(outcome, Kept):
-            return outcome
         return {shelf.target: restored for shelf, restored in outcome.items()}
 
     def is_at_work(self, person_id: PersonId) -> bool:

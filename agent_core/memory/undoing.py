@@ -1,13 +1,14 @@
 """Within a transaction: rows that take others back, and rows that lead back to a moment."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from agent_core.memory.changes import compare
 from agent_core.memory.history import UNLINK, History, Undoing
-from agent_core.memory.reconcile import Shelf, find_rows, record, replay_rows
-from agent_core.state import ledger
+from agent_core.memory.lineage import belongs
+from agent_core.memory.reconcile import Shelf, find_rows, record
+from agent_core.state import ledger, people
 from agent_core.state.database import Connection
 from agent_core.state.ledger import LedgerEntry, Origin
 from agent_core.state.redacting import FORGOTTEN
@@ -40,10 +41,13 @@ class Kept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
-    """How many rows led back to a moment, and the list that stands now."""
+    """How many rows led back to a moment, the list that stands now, and how many entries of then
+    are not in it, for they were forgotten or have left with an account since.
+    """
 
     rows: int
     entries: tuple[str, ...]
+    left_out: int = 0
 
 
 def undo(
@@ -63,7 +67,7 @@ def undo(
     histories = {shelf: History(find_rows(connection, shelf)) for shelf in lists}
     if made := _find_made(connection, histories, origin.call_key):
         return made
-    row_ids = _find_stroke(histories.values()) if row_id is None else [row_id]
+    row_ids = _find_stroke(connection, histories) if row_id is None else [row_id]
     if not row_ids:
         return Kept(fault="nothing")
     taken: list[tuple[Shelf, LedgerEntry]] = []
@@ -73,7 +77,8 @@ def undo(
             return Kept(fault="unknown")
         history = histories[shelf]
         row = history.get(number)
-        if fault := _find_fault(history, row, history.plan_undo(number)):
+        plan = history.plan_undo(number)
+        if fault := _find_fault(connection, shelf, history, row, plan):
             return Kept(fault=fault, row=row)
         taken.append((shelf, row))
     done = []
@@ -93,25 +98,30 @@ def restore(
     *,
     moment: int,
     origin: Origin,
-) -> dict[Shelf, Restored] | Kept:
+) -> dict[Shelf, Restored]:
     """Add the rows that lead back to what stood at a moment, in milliseconds since the epoch.
 
-    What was forgotten since stays so. Refused, as `parted`, where an account was split off
-    since: what stood there then is now two people's. Raises `StoreDamaged`.
+    What was forgotten since, and what has left with an account, stays away. Raises
+    `StoreDamaged`.
     """
     restored = {}
     for shelf, entries in lists.items():
-        rows = find_rows(connection, shelf)
-        then = up_to(rows, moment)
-        parted = next((row for row in rows[len(then) :] if row.origin.actor == UNLINK), None)
-        if parted:
-            return Kept(fault="parted", row=parted)
-        wanted = tuple(entry for entry in replay_rows(then) if entry != FORGOTTEN)
+        then = [
+            (life.words, life.made_by)
+            for life in History(up_to(find_rows(connection, shelf), moment)).standing
+            if life.words is not None and life.made_by
+        ]
+        wanted = tuple(
+            words
+            for words, row in then
+            if words in entries or (words != FORGOTTEN and _is_still(connection, shelf, row))
+        )
         changes = compare(entries, wanted)
-        restored[shelf] = Restored(rows=len(changes), entries=wanted)
-    for shelf, entries in lists.items():
-        for change in compare(entries, restored[shelf].entries):
+        for change in changes:
             record(connection, shelf, change, origin)
+        restored[shelf] = Restored(
+            rows=len(changes), entries=wanted, left_out=len(then) - len(wanted)
+        )
     return restored
 
 
@@ -121,30 +131,40 @@ def up_to(rows: Sequence[LedgerEntry], moment: int) -> Sequence[LedgerEntry]:
     return rows[: next(later, len(rows))]
 
 
-def _find_fault(history: History, row: LedgerEntry, plan: Undoing) -> Fault | None:
+def _find_fault(
+    connection: Connection, shelf: Shelf, history: History, row: LedgerEntry, plan: Undoing
+) -> Fault | None:
     if not history.counts(row.id):
         return "undone"
-    if plan.change.before is None and plan.change.after is not None:
-        is_parted = any(
-            later.origin.actor == UNLINK and later.id >= row.id for later in history.rows
-        )
-        if is_parted:
-            return "parted"
-    return "forgotten" if plan.change.after == FORGOTTEN else None
+    if plan.change.after is None:
+        return None
+    if plan.change.after == FORGOTTEN:
+        return "forgotten"
+    made_by = plan.made_by or row
+    is_parted = row.origin.actor == UNLINK or not _is_still(connection, shelf, made_by)
+    return "parted" if is_parted else None
 
 
-def _find_stroke(histories: Collection[History]) -> list[int]:
+def _is_still(connection: Connection, shelf: Shelf, row: LedgerEntry) -> bool:
+    """True unless the words of a row have left with an account; from a room nothing leaves."""
+    keeper = people.find(connection, person_id=shelf.person_id)
+    is_person = keeper is not None and keeper.kind == "human"
+    return not is_person or belongs(connection, shelf.person_id, row)
+
+
+def _find_stroke(connection: Connection, histories: Mapping[Shelf, History]) -> list[int]:
     """The rows that the newest stroke has made, newest first; none if nothing can be taken back.
 
     Rows that take back are no stroke of their own: what they took back is looked past.
     """
-    own = [(row, history) for history in histories for row in history.rows]
-    own = [(row, history) for row, history in own if row.origin.undoes is None]
+    own = [(row, shelf) for shelf, history in histories.items() for row in history.rows]
+    own = [(row, shelf) for row, shelf in own if row.origin.undoes is None]
     own.sort(key=lambda pair: pair[0].id, reverse=True)
     stroke: list[int] = []
     name: tuple[str, int, str] | None = None
-    for row, history in own:
-        if name is None and _shows(history, row):
+    for row, shelf in own:
+        history = histories[shelf]
+        if name is None and _shows(connection, shelf, history, row):
             name = ledger.name_stroke(row)
         if name is None:
             continue
@@ -155,13 +175,13 @@ def _find_stroke(histories: Collection[History]) -> list[int]:
     return stroke
 
 
-def _shows(history: History, row: LedgerEntry) -> bool:
-    """True if a row counts, and the list would be another without it."""
+def _shows(connection: Connection, shelf: Shelf, history: History, row: LedgerEntry) -> bool:
+    """True if a row counts and may be taken back, and the list would be another without it."""
     if not history.counts(row.id):
         return False
     plan = history.plan_undo(row.id)
     is_seen = plan.change.before != plan.change.after
-    return is_seen and _find_fault(history, row, plan) is None
+    return is_seen and _find_fault(connection, shelf, history, row, plan) is None
 
 
 def _find_made(

@@ -101,8 +101,13 @@ def _tell_undo(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
 
 def _tell_restored(answer: Mapping[str, Any], _: ZoneInfo) -> list[str]:
     lines = [
-        f"{one['person']}, {_FILES[one['list']]}: {one['changes']} changes led back,"
-        f" {one['entries']} entries stand."
+        f"{one['person']}, {_FILES[one['list']]}: {_count(one['changes'], 'change', 'changes')}"
+        f" led back, {_count(one['entries'], 'entry stands', 'entries stand')}"
+        + (
+            f"; {one['left_out']} forgotten since, or gone with an account."
+            if one["left_out"]
+            else "."
+        )
         for one in answer["restored"]
     ]
     lines += [f"{one['person']}: {one['why']}" for one in answer["kept"]]
@@ -127,6 +132,10 @@ def _describe_change(row: Mapping[str, Any]) -> str:
     if after is None:
         return f"- {_shorten(before)}"
     return f"{_shorten(before)} -> {_shorten(after)}"
+
+
+def _count(count: int, one: str, several: str) -> str:
+    return f"{count} {one if count == 1 else several}"
 
 
 def _shorten(text: str) -> str:

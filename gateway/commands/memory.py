@@ -4,15 +4,16 @@ from collections.abc import Sequence
 
 from agent_core.ids import PersonId
 from agent_core.memory.changes import Edit, Refusal
-from agent_core.memory.listing import Listed, find_standing, list_entries
+from agent_core.memory.listing import Listed, Register, find_standing, list_entries
 from agent_core.state import audit, ledger, rooms, shares
 from agent_core.state.audit import Deed
 from agent_core.state.database import Connection
-from agent_core.state.ledger import Origin
+from agent_core.state.ledger import LedgerEntry, Origin
 from agent_core.state.outbox import OutboxRow
 from agent_core.state.shares import EVERYONE, Share
 from gateway import wording_memory
 from gateway import wording_rooms as wording
+from gateway.buttons import stand_for
 from gateway.commands.keeper import Keeper, find_keeper, look, may_change, name_actor, own
 from gateway.commands.registry import Call, House, Reply, SlashCommand
 
@@ -59,9 +60,9 @@ async def _forget(call: Call, house: House, keeper: Keeper, number: int) -> Repl
     done = await house.database.read(
         lambda c: ledger.find_call(c, person_id=keeper.person_id, call_key=key)
     )
-    if done:
-        return Reply(text=wording.describe_forgotten(done[0].change.before or ""))
     register = await look(call, house, keeper)
+    if done:
+        return _tell_forgotten(register, done[0])
     life = find_standing(register, number)
     if life is None or life.words is None:
         return Reply(text=wording.NUMBER_UNKNOWN.format(number=number))
@@ -80,7 +81,12 @@ async def _forget(call: Call, house: House, keeper: Keeper, number: int) -> Repl
         return Reply(text=wording.UNREADABLE.format(reason=error.strerror or error))
     if isinstance(outcome, Refusal):
         return Reply(text=wording.NUMBER_UNKNOWN.format(number=number))
-    return Reply(text=wording.describe_forgotten(life.words))
+    return _tell_forgotten(await look(call, house, keeper), outcome.rows[0])
+
+
+def _tell_forgotten(register: Register, row: LedgerEntry) -> Reply:
+    undo = stand_for(f"undo {register.number_of(row)}", wording_memory.UNDO)
+    return Reply(text=wording.describe_forgotten(row.change.before or ""), buttons=(undo,))
 
 
 async def _share(call: Call, house: House) -> Reply:

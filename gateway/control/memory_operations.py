@@ -136,18 +136,16 @@ async def restore(desk: Desk, asked: Answer) -> Answer:
         except OSError as error:
             kept.append({"person": keeper.slug, "why": _describe_unreadable(keeper, error)})
             continue
-        if isinstance(outcome, Kept):
-            kept.append({"person": keeper.slug, "why": _describe_kept(outcome)})
-            continue
         restored += [
             {
                 "person": keeper.slug,
                 "list": target,
                 "changes": one.rows,
                 "entries": len(one.entries),
+                "left_out": one.left_out,
             }
             for target, one in outcome.items()
-            if one.rows
+            if one.rows or one.left_out
         ]
     return {"restored": restored, "kept": kept}
 

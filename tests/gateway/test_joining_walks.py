@@ -4,17 +4,20 @@ import random
 import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import cast
 
 import pytest
 
-from agent_core.ids import AccountId
+from agent_core.ids import AccountId, TurnId
 from agent_core.memory import merging
 from agent_core.memory.changes import Edit
+from agent_core.memory.editing import make
 from agent_core.memory.files import ABSENT
-from agent_core.memory.reconcile import Shelf, find_list, settle
+from agent_core.memory.reconcile import Shelf, find_list, find_rows, settle
 from agent_core.memory.store import MemoryLimits, MemoryStore
+from agent_core.memory.undoing import undo
 from agent_core.state import joining, links, messages, passages, people, search, sessions, turns
 from agent_core.state.database import Database
 from agent_core.state.ledger import Origin
@@ -47,6 +50,7 @@ class Town:
         self.began: dict[AccountId, set[str]] = {}
         self.said_in: dict[int, set[str]] = {}
         self.noted: dict[AccountId, set[str]] = {}
+        self.noted_by: dict[str, AccountId] = {}
         for number in range(ACCOUNTS):
             person = add_person(connection, f"person-{number}")
             account = NewAccount(
@@ -118,10 +122,13 @@ class Town:
             self.note(person, account, f"turn:{turn_id}", f"note {self.now}")
 
     def note(self, person: Person, account: Account, actor: str, text: str) -> None:
-        edit = Edit(action="add", target="memory", text=text)
-        origin = Origin(actor=actor, now=self.now)
-        settle(self.connection, self.shelf(person), ABSENT, edit, origin)
+        self.edit(person, Edit(action="add", target="memory", text=text), actor)
         self.noted[account.id].add(text)
+        self.noted_by[text] = account.id
+
+    def edit(self, person: Person, edit: Edit, actor: str) -> None:
+        work = partial(make, edits=[edit], origin=Origin(actor=actor, now=self.now))
+        settle(self.connection, [(self.shelf(person), ABSENT)], work, self.now)
 
     def forget(self) -> None:
         """Somebody drops a note, whoever it came from."""
@@ -129,11 +136,25 @@ class Town:
         notes = find_list(self.connection, self.shelf(person))
         if notes:
             text = self.chance.choice(notes)
-            edit = Edit(action="remove", target="memory", old=text)
-            origin = Origin(actor="person", now=self.now)
-            settle(self.connection, self.shelf(person), ABSENT, edit, origin)
+            self.edit(person, Edit(action="remove", target="memory", old=text), "person")
             for noted in self.noted.values():
                 noted.discard(text)
+
+    def undo(self) -> None:
+        """Somebody takes a change of their memory back, whatever it was."""
+        person = self.person(self.chance.choice(self.accounts()))
+        shelf = self.shelf(person)
+        rows = find_rows(self.connection, shelf)
+        before = set(find_list(self.connection, shelf))
+        if rows:
+            row = self.chance.choice(rows)
+            work = partial(undo, row_id=row.id, origin=Origin(actor="person", now=self.now))
+            settle(self.connection, [(shelf, ABSENT)], work, self.now)
+        after = set(find_list(self.connection, shelf))
+        for text in before - after:
+            self.noted[self.noted_by[text]].discard(text)
+        for text in after - before:
+            self.noted[self.noted_by[text]].add(text)
 
     def left_out_of(self, person: Person) -> list[str]:
         """Notes that did not fit when others were joined to a person."""
@@ -195,7 +216,7 @@ class Town:
             assert person in people.list_all(self.connection)
             alike = [one.id for one in self.accounts() if one.person_id == person.id]
             expected = set[str]().union(*(self.began[one] for one in alike))
-            field = Field(person_id=person.id, scope=f"p{person.id}", except_turn=turns.TurnId(0))
+            field = Field(person_id=person.id, scope=f"p{person.id}", except_turn=TurnId(0))
             tea = [Term(word="tea")]
             ids = search.list_holders(self.connection, field=field, terms=tea, limit=1000)
             hits = passages.list_sayings(self.connection, field=field, message_ids=ids)
@@ -226,6 +247,8 @@ def test_whatever_is_joined_and_split_each_account_keeps_what_it_began(
             town.forget()
         elif deed < 0.62:
             town.keep()
+        elif deed < 0.66:
+            town.undo()
         elif deed < 0.85:
             town.join()
         else:

@@ -38,4 +38,4 @@ async def test_an_edit_made_while_the_house_was_down_is_a_row_before_anybody_tal
             (row,) = await rows(house)
             assert row.origin.actor == "hand"
             assert row.origin.now >= before
-    assert f"{path} was changed by hand: 1 new rows in the ledger" in caplog.text
+    assert f"{path} was changed by hand: 1 new row in the ledger" in caplog.text

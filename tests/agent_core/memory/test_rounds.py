@@ -59,7 +59,7 @@ async def test_what_was_done_by_hand_while_nobody_looked_becomes_rows_and_a_line
     assert [row.change.after for row in await rows(database, bob)] == ["of bob"]
     assert [record.message for record in told.records] == [
         f"{desk.path(ann)} was changed by hand: 2 new rows in the ledger",
-        f"{desk.path(bob)} was changed by hand: 1 new rows in the ledger",
+        f"{desk.path(bob)} was changed by hand: 1 new row in the ledger",
         "memory files of 2 were compared with the ledger",
     ]
 

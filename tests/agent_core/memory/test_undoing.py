@@ -1,21 +1,24 @@
 """What was learned can be taken back, given back, and led back to a moment."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from agent_core.memory import files
-from agent_core.memory.changes import Edit, Refusal
+from agent_core.memory.changes import Edit, Refusal, replay
 from agent_core.memory.entries import parse
 from agent_core.memory.history import UNLINK
 from agent_core.memory.listing import list_entries
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.memory.undoing import Kept, Restored, Undone
-from agent_core.state import ledger, shares
+from agent_core.state import ledger, people, shares
 from agent_core.state.database import Connection, Database
 from agent_core.state.ledger import Change, LedgerEntry, Origin, Target
-from agent_core.state.people import Person
+from agent_core.state.people import NewAccount, Person
+from agent_core.state.redacting import FORGOTTEN
 from tests.agent_core.memory.conftest import Desk
+from tests.agent_core.state.rows import add_talk, add_turn
 
 
 class Notebook:
@@ -54,11 +57,10 @@ class Notebook:
         origin = Origin(actor="person", now=self.now, call_key=call)
         return await self.store.undo(self.person.id, self.person.slug, row_id, origin)
 
-    async def restore(self, moment: int) -> dict[Target, Restored] | Kept:
+    async def restore(self, moment: int) -> Mapping[Target, Restored]:
         self.now += 1
         origin = Origin(actor="house", now=self.now)
-        done = await self.store.restore(self.person.id, self.person.slug, moment, origin)
-        return done if isinstance(done, Kept) else dict(done)
+        return await self.store.restore(self.person.id, self.person.slug, moment, origin)
 
     async def entries(self, target: Target = "memory") -> tuple[str, ...]:
         self.now += 1
@@ -252,31 +254,108 @@ async def test_an_entry_that_is_taken_back_is_shared_no_more(notebook: Notebook)
     assert await notebook.shared() == [], "what was withdrawn does not come back by itself"
 
 
-async def test_what_has_left_with_an_account_is_not_brought_back(notebook: Notebook) -> None:
-    kept = await notebook.add("mine")
-    await notebook.add("theirs")
-    added = await notebook.add("theirs, too")
-    gone = one(await notebook.undo(added))
+async def leave(notebook: Notebook, *texts: str) -> None:
+    """An account is split off, and takes entries along that came by it."""
 
-    def leave(connection: Connection) -> LedgerEntry:
-        return ledger.record(
-            connection,
-            person_id=notebook.person.id,
-            target="memory",
-            change=Change(operation="remove", position=1, before="theirs", after=None),
-            origin=Origin(actor=UNLINK, now=50),
+    def work(connection: Connection) -> None:
+        ledger_of = {"person_id": notebook.person.id, "target": "memory"}
+        for text in texts:
+            rows = ledger.find_entries(connection, **ledger_of)  # type: ignore[arg-type]
+            place = replay(row.change for row in rows).index(text)
+            change = Change(operation="remove", position=place, before=text, after=None)
+            origin = Origin(actor=UNLINK, now=50)
+            ledger.record(connection, change=change, origin=origin, **ledger_of)  # type: ignore[arg-type]
+
+    await notebook.database.write("leave", work)
+
+
+async def learn(notebook: Notebook, account_id: int, text: str) -> int:
+    """Note something in a turn that was asked for by an account."""
+
+    def talk(connection: Connection) -> int:
+        turn_id = add_turn(connection, add_talk(connection, notebook.person))
+        connection.execute("UPDATE turns SET account_id = ? WHERE id = ?", (account_id, turn_id))
+        return turn_id
+
+    turn_id = await notebook.database.write("talk", talk)
+    edit = Edit(action="add", target="memory", text=text)
+    notebook.now += 1
+    origin = Origin(actor=f"turn:{turn_id}", now=notebook.now)
+    await notebook.store.change(notebook.person.id, notebook.person.slug, edit, origin)
+    return (await notebook.rows())[-1].id
+
+
+@pytest.fixture
+async def accounts(database: Database, ann: Person, bob: Person) -> tuple[int, int]:
+    """One of Ann's, and one that was Ann's and is Bob's now."""
+
+    def attach(connection: Connection) -> tuple[int, int]:
+        for person, user_id in ((ann, "1"), (bob, "2")):
+            account = NewAccount(
+                platform="p", user_id=user_id, display_name="x", admitted_by="code"
+            )
+            people.attach_account(connection, account, person_id=person.id, now=0)
+        first, second = (
+            people.list_accounts(connection, person_id=person.id)[0].id for person in (ann, bob)
         )
+        return first, second
 
-    left = await notebook.database.write("leave", leave)
-    for row_id in (left.id, gone.row.id):
+    return await database.write("accounts", attach)
+
+
+async def test_what_has_left_with_an_account_is_not_brought_back(
+    notebook: Notebook, accounts: tuple[int, int]
+) -> None:
+    hers, theirs = accounts
+    mine = await learn(notebook, hers, "mine")
+    await learn(notebook, theirs, "theirs")
+    dropped = one(await notebook.undo(await learn(notebook, theirs, "theirs, dropped before")))
+    moment = notebook.now - 1
+    await leave(notebook, "theirs")
+    for row_id in ((await notebook.rows())[-1].id, dropped.row.id):
         refused = await notebook.undo(row_id)
         assert isinstance(refused, Kept)
         assert refused.fault == "parted"
-    refused_too = await notebook.restore(3)
-    assert isinstance(refused_too, Kept)
-    assert refused_too.fault == "parted"
+    removed = await notebook.remove("mine")
+    restored = await notebook.restore(moment)
+    assert restored["memory"] == Restored(rows=1, entries=("mine",), left_out=2)
     assert await notebook.entries() == ("mine",)
-    assert one(await notebook.undo()).undone.id == kept
+    await notebook.undo()
+    assert await notebook.entries() == ()
+    assert one(await notebook.undo()).undone.id == removed
+    assert await notebook.entries() == ("mine",)
+    assert one(await notebook.undo()).undone.id == mine
+    assert await notebook.undo() == Kept(fault="nothing")
+
+
+async def test_what_was_forgotten_comes_back_neither_by_an_undo_nor_by_leading_back(
+    notebook: Notebook,
+) -> None:
+    """Forgetting drops an entry, and takes its words out of every row; see `ledger.redact`."""
+    await notebook.add("Has a canary")
+    kept = await notebook.add("Has a dog")
+    moment = notebook.now
+    reworded = await notebook.replace("dog", "Has a cat")
+    dropped = await notebook.remove("canary")
+
+    def forget(connection: Connection) -> None:
+        for row in ledger.find_entries(connection, person_id=notebook.person.id, target="memory"):
+            ledger.redact(
+                connection,
+                entry_id=row.id,
+                is_wanted=lambda words: "canary" in words,
+                mark=FORGOTTEN,
+            )
+
+    await notebook.database.write("forget", forget)
+    refused = await notebook.undo(dropped)
+    assert isinstance(refused, Kept)
+    assert refused.fault == "forgotten"
+    assert one(await notebook.undo()).undone.id == reworded
+    await notebook.restore(moment)
+    assert await notebook.entries() == ("Has a dog",)
+    await notebook.undo(kept)
+    assert await notebook.entries() == ()
 
 
 async def test_memory_is_led_back_to_a_moment_and_that_can_be_taken_back(
