@@ -1,10 +1,12 @@
 """How good what recall finds is, by the evidence of a file in the form of LoCoMo:
-`python -m bench.retrieval.locomo locomo10.json [--captions]`.
+`python -m bench.retrieval.locomo locomo10.json [--without-captions]`.
 
 Each sample is a room in which two people talk; its turns are messages, its sessions are sessions,
-and the bare question is the query. Evidence that names no turn of the sample is left out, and so
-is a question that keeps none. Recall at k is the share of a question's evidence among the first
-k hits; the figures of a category are means over its questions.
+the captions of its pictures are text of their turns, and the bare question is the query. What is
+measured is `recall.finding.find` over a database of each sample's own. Evidence that names no turn
+of the sample is left out, and so is a question that keeps none. Recall at k is the share of a
+question's evidence among the first k hits; the figures of a category are means over its questions.
+The weights of the ranking were set on every other sample, beginning with the first.
 """
 
 import argparse
@@ -47,6 +49,10 @@ class Marks:
     ndcg: float
 
 
+Marked = Mapping[str, Sequence[Marks]]
+"""The marks of questions, by the name of their category."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
     """One conversation in a database of its own."""
@@ -59,15 +65,16 @@ class Sample:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.retrieval.locomo", description=__doc__)
     parser.add_argument("file", type=Path)
-    parser.add_argument("--captions", action="store_true", help="captions of pictures are text too")
+    parser.add_argument("--without-captions", action="store_true", help="read pictures as nothing")
     given = parser.parse_args()
-    print(render(measure(given.file, with_captions=given.captions)))
+    print(render(measure(given.file, with_captions=not given.without_captions)))
 
 
-def measure(file: Path, *, with_captions: bool = False) -> dict[str, list[Marks]]:
-    """The marks of all questions of a file, by the name of their category."""
-    marks: dict[str, list[Marks]] = defaultdict(list)
+def measure(file: Path, *, with_captions: bool = True) -> list[Marked]:
+    """The marks of all questions of a file, sample by sample."""
+    measured = []
     for sample in json.loads(file.read_text(encoding="utf-8")):
+        marks: dict[str, list[Marks]] = defaultdict(list)
         with tempfile.TemporaryDirectory(prefix="talaria-locomo-") as folder:
             told = tell(sample["conversation"], Path(folder), with_captions=with_captions)
             for question in sample["qa"]:
@@ -77,7 +84,8 @@ def measure(file: Path, *, with_captions: bool = False) -> dict[str, list[Marks]
                     name = CATEGORIES.get(question.get("category"), "other")
                     marks[name].append(judge(found, evidence))
             told.connection.close()
-    return marks
+        measured.append(marks)
+    return measured
 
 
 def tell(conversation: Mapping[str, Any], folder: Path, *, with_captions: bool) -> Sample:
@@ -194,18 +202,29 @@ def read_date(text: str) -> int:
     return int(moment.timestamp() * 1000)
 
 
-def render(marks: Mapping[str, Sequence[Marks]]) -> str:
-    """One line a category, and one for all questions."""
+def render(measured: Sequence[Marked]) -> str:
+    """One line a category, one for all questions, and one for each half of the samples."""
+    names = sorted({name for sample in measured for name in sample})
+    lines = {name: [one for sample in measured for one in sample.get(name, ())] for name in names}
+    lines |= {
+        title: [one for sample in some for marks in sample.values() for one in marks]
+        for title, some in (
+            ("all", measured),
+            ("set on", measured[::2] if len(measured) > 1 else ()),
+            ("not set on", measured[1::2]),
+        )
+    }
     head = "".join(f"{f'recall@{depth}':>11}" for depth in DEPTHS)
-    lines = [f"{'':14}{'questions':>10}{head}{'MRR':>8}{'nDCG@10':>9}"]
-    everything = [one for some in marks.values() for one in some]
-    for name, some in [*sorted(marks.items()), ("all", everything)]:
-        means = [sum(one.recall[place] for one in some) / len(some) for place in range(len(DEPTHS))]
-        reciprocal = sum(one.reciprocal for one in some) / len(some)
-        ndcg = sum(one.ndcg for one in some) / len(some)
-        recalls = "".join(f"{mean:11.3f}" for mean in means)
-        lines.append(f"{name:14}{len(some):10}{recalls}{reciprocal:8.3f}{ndcg:9.3f}")
-    return "\n".join(lines)
+    told = [f"{'':14}{'questions':>10}{head}{'MRR':>8}{'nDCG@10':>9}"]
+    return "\n".join([*told, *(_tell(name, some) for name, some in lines.items() if some)])
+
+
+def _tell(name: str, some: Sequence[Marks]) -> str:
+    means = [sum(one.recall[place] for one in some) / len(some) for place in range(len(DEPTHS))]
+    reciprocal = sum(one.reciprocal for one in some) / len(some)
+    ndcg = sum(one.ndcg for one in some) / len(some)
+    recalls = "".join(f"{mean:11.3f}" for mean in means)
+    return f"{name:14}{len(some):10}{recalls}{reciprocal:8.3f}{ndcg:9.3f}"
 
 
 if __name__ == "__main__":

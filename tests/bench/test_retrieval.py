@@ -43,7 +43,7 @@ def sample(tmp_path: Path) -> Path:
 
 
 def test_the_evidence_of_a_file_of_locomo_s_form_is_found(sample: Path) -> None:
-    marks = locomo.measure(sample)
+    (marks,) = locomo.measure(sample, with_captions=False)
     assert {name: len(some) for name, some in marks.items()} == {
         "single-hop": 1,
         "multi-hop": 1,
@@ -52,11 +52,18 @@ def test_the_evidence_of_a_file_of_locomo_s_form_is_found(sample: Path) -> None:
     assert marks["single-hop"][0] == locomo.Marks(recall=(1, 1, 1), reciprocal=1, ndcg=1)
     assert marks["multi-hop"][0].recall == (1, 1, 1)
     assert marks["adversarial"][0] == locomo.Marks(recall=(0, 0, 0), reciprocal=0, ndcg=0)
-    assert "all                    3" in locomo.render(marks)
+    assert "all                    3" in locomo.render([marks])
 
 
-def test_captions_are_text_when_that_is_asked_for(sample: Path) -> None:
-    marks = locomo.measure(sample, with_captions=True)
+def test_both_halves_of_the_samples_are_told_apart(sample: Path) -> None:
+    sample.write_text(json.dumps([SAMPLE] * 3))
+    told = locomo.render(locomo.measure(sample)).splitlines()
+    assert [line.split("  ")[0] for line in told[-3:]] == ["all", "set on", "not set on"]
+    assert [int(line[14:24]) for line in told[-3:]] == [9, 6, 3]
+
+
+def test_captions_are_text(sample: Path) -> None:
+    (marks,) = locomo.measure(sample)
     assert marks["adversarial"][0].recall == (1, 1, 1)
 
 
@@ -88,7 +95,8 @@ def test_the_hand_made_questions_are_whole_and_mostly_answered() -> None:
         for turn in turns
     }
     assert {one for question in small["qa"] for one in question["evidence"]} <= texts
-    marks = [one for some in locomo.measure(file).values() for one in some]
+    (measured,) = locomo.measure(file)
+    marks = [one for some in measured.values() for one in some]
     assert sum(one.recall[1] for one in marks) / len(marks) > 0.8
 
 
