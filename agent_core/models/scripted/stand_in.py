@@ -6,7 +6,9 @@ from collections.abc import AsyncGenerator
 from agent_core.ids import CallId
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.models.estimate import estimate_usage
-from agent_core.models.scripted.plan import make_plan
+from agent_core.models.scripted.plan import Plan, make_plan
+from agent_core.models.scripted.summing import sum_up
+from agent_core.models.scripted.telling import Piece
 from agent_core.transcript import Message, TextPart, ToolCallPart
 
 PROVIDER = "scripted"
@@ -26,7 +28,8 @@ class StandInModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
         """Answer; see the contract. Raises nothing."""
-        plan = make_plan(request, self._delay)
+        summary = sum_up(request)
+        plan = Plan(pieces=(Piece(text=summary),)) if summary else make_plan(request, self._delay)
         if plan.wishes:
             # Unique in the conversation: it grows with every call.
             stem = f"call_{len(request.messages)}"
