@@ -67,11 +67,11 @@ def write_entry(content: Content) -> str:
     return f"[{', '.join(content.tags)}] {content.text}"
 
 
-def read_entry(written: str) -> Content:
-    """The reverse of `write_entry`. Raises `ValueError` for what it did not write."""
+def read_entry(written: str) -> Content | None:
+    """The reverse of `write_entry`; None for what it did not write."""
     match = _ENTRY.fullmatch(written)
     if match is None:
-        raise ValueError("this is no entry of the archive")
+        return None
     tags = tuple(match[1].split(", ")) if match[1] else ()
     return Content(text=match[2], tags=tags)
 

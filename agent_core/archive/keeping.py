@@ -16,7 +16,7 @@ UNKNOWN = "there is no entry with that `id` here; `search` shows the ids"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
     """A change that was made, now or by the same call before. `content` is what the entry says
-    from then on; None for one that was dropped.
+    from then on; None for one that was dropped, or forgotten since.
     """
 
     id: ArchiveId
@@ -89,8 +89,7 @@ def find_done(connection: Connection, *, person_id: PersonId, origin: Origin) ->
     if not made:
         return None
     change = made[-1].change
-    content = None if change.after is None else read_entry(change.after)
-    return Done(id=ArchiveId(change.position), content=content)
+    return Done(id=ArchiveId(change.position), content=read_entry(change.after or ""))
 
 
 def _find(connection: Connection, person_id: PersonId, archive_id: ArchiveId) -> Archived:

@@ -110,7 +110,8 @@ class ArchiveTool:
         keeper = context.keeper
         if keeper is None or (keeper.kind == "room") != self._in_room:
             return ToolResult(text="There is no archive here.", is_error=True)
-        action, asked = str(arguments.get("action")), _read(arguments)
+        action = str(arguments.get("action"))
+        asked = _read(arguments, has_text=action in ("insert", "update"))
         person_id = keeper.person_id
         if action == "tags":
             return ToolResult(text=await self._database.read(lambda c: _list_tags(c, person_id)))
@@ -127,7 +128,7 @@ class ArchiveTool:
         return ToolResult(text=telling.tell_done(done, _VERBS[action]))
 
 
-def _read(arguments: Mapping[str, object]) -> _Asked:
+def _read(arguments: Mapping[str, object], *, has_text: bool) -> _Asked:
     words = {
         name: value
         for name in ("text", "id", "query", "since", "until")
@@ -138,7 +139,7 @@ def _read(arguments: Mapping[str, object]) -> _Asked:
     if words.get("id") and archive_id is None:
         raise ToolArgumentError(UNKNOWN)
     return _Asked(
-        text=read_text(words["text"]) if "text" in words else None,
+        text=read_text(words["text"]) if has_text and words.get("text") else None,
         tags=read_tags([str(tag) for tag in tags]) if isinstance(tags, list) else None,
         id=archive_id,
         query=words.get("query", ""),

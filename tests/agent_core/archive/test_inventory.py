@@ -1,5 +1,6 @@
 """What there is to be searched is counted for each talk by itself, rarely, and told in one line."""
 
+import asyncio
 from dataclasses import dataclass, field
 
 import pytest
@@ -160,6 +161,18 @@ async def test_numbers_are_counted_anew_after_a_day_and_when_people_are_joined(
     await say(database, other, "soup")
     stock.inventory.forget()
     assert (await stock.look(ann, *seen)).messages == 3
+
+
+async def test_a_count_that_a_change_has_overtaken_is_not_kept(
+    database: Database, stock: Stock, ann: Talk, call: Caller
+) -> None:
+    seen = await say(database, ann, "tea")
+    counting = asyncio.create_task(stock.look(ann, *seen))
+    await asyncio.sleep(0)  # the database is being asked now
+    stock.inventory.forget_archive(ann.person.id)
+    await counting
+    await call.keep("Lemons")
+    assert (await stock.look(ann, *seen)).entries == 1
 
 
 def test_the_line_names_what_there_is_and_is_left_out_for_nothing() -> None:

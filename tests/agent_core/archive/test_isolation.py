@@ -1,4 +1,4 @@
-"""A thousand random searches by twenty people over the same words show nobody anybody else's."""
+"""Random searches of twenty people over the same words: nothing of anybody else, and no error."""
 
 import random
 import sqlite3
@@ -21,7 +21,7 @@ from agent_core.tools.clock import local_time
 from agent_core.transcript import Message, Role, TextPart
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
 
-PEOPLE, SEARCHES, EACH = 20, 1000, 25
+PEOPLE, SEARCHES, EACH, FUZZED = 20, 1000, 25, 2000
 WORDS = (
     *("tea", "lemon", "boiler", "canary", "harbour", "roses", "invoice", "Riga", "falcon", "soup"),
     *("getUserName", "茶と水", "чай", "42", "a-b", "p1_tea", "p2__c1", "the"),
@@ -114,3 +114,18 @@ def test_a_thousand_searches_of_the_archive_show_nothing_of_anybody_else(
         assert found.count <= EACH
         shown += len(found.hits)
     assert shown > SEARCHES
+
+
+def test_two_thousand_strings_of_anything_are_no_error(
+    crowd: tuple[sqlite3.Connection, list[Talk]],
+) -> None:
+    connection, talks = crowd
+    dice = random.Random(4)
+    ranges = ((0x20, 0x7E), (0x00, 0xFF), (0x370, 0x5FF), (0xE00, 0x11FF), (0x3040, 0x9FFF))
+    for number in range(FUZZED):
+        first, last = ranges[number % len(ranges)]
+        text = "".join(chr(dice.randint(first, last)) for _ in range(dice.randrange(1, 20)))
+        words = [text, *dice.choices((*SIGNS, *WORDS), k=dice.randrange(3))]
+        drawer = Drawer(person_id=talks[0].person.id)
+        query = read_query("".join(words))
+        finding.find(connection, drawer, query, lambda at: local_time(at, "UTC"))

@@ -211,6 +211,7 @@ async def test_the_id_of_an_entry_tells_nothing_of_how_many_there_are(
     [
         ({"action": "insert"}, "insert needs `text`"),
         ({"action": "insert", "text": " \n"}, "`text` is empty"),
+        ({"action": "insert", "text": ""}, "insert needs `text`"),
         ({"action": "insert", "text": "a\u202eb"}, "turns the direction of text"),
         ({"action": "insert", "text": "a\x1bb"}, r"a control character \(U\+001B\)"),
         ({"action": "insert", "text": "a" * (LONGEST + 1)}, "keep it as several entries"),
@@ -237,6 +238,32 @@ async def test_what_can_not_be_is_refused_in_a_sentence(
     with pytest.raises(ToolArgumentError, match=sentence):
         await call(action, **arguments)
     assert await call.search() == "Nothing is kept here, or nothing like that."
+
+
+async def test_arguments_that_are_left_empty_do_not_matter(call: Caller) -> None:
+    name = await call.keep("Tea", "drinks")
+    empty = {"text": "", "id": "", "tags": [], "since": "", "until": ""}
+    assert names(await call.search("tea", **empty)) == [name]
+    await call("update", id=name, text="", tags=["warm"])
+    assert "Tea" in await call.search(tags=["warm"])
+
+
+async def test_a_repeat_of_what_was_forgotten_meanwhile_says_only_which(
+    call: Caller, database: Database
+) -> None:
+    context = call.context(await call.begin())
+    arguments = {"action": "insert", "text": "Tea", "tags": ["drinks"]}
+    once = await call.tool.run(arguments, context)
+
+    def forget(connection: Connection) -> None:
+        (row,) = connection.execute("SELECT id FROM ledger").fetchall()
+        ledger.redact(
+            connection, entry_id=row[0], is_wanted=lambda words: "Tea" in words, mark="[gone]"
+        )
+
+    await database.write("forget", forget)
+    again = await call.tool.run(arguments, context)
+    assert once.text == f"{again.text} Tags: drinks."
 
 
 async def test_text_is_kept_in_one_tidy_form_and_comes_back_as_one_quote(call: Caller) -> None:
