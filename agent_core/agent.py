@@ -31,10 +31,10 @@ from agent_core.state.database import Connection, Database
 from agent_core.state.messages import START, Shelf, StoredMessage
 from agent_core.state.people import Person
 from agent_core.state.rooms import Room
-from agent_core.state.sessions import Conversation, Session
+from agent_core.state.sessions import Conversation
 from agent_core.state.turns import Asked, Turn, TurnState
 from agent_core.state.usage import Total
-from agent_core.talks import Talks, find_room
+from agent_core.talks import Standing, Talks, find_room
 from agent_core.tools.contract import ToolResult
 from agent_core.transcript import Message
 
@@ -267,12 +267,12 @@ class Agent:
         ending: tuple[Ending, str],
         told: str,
         now: int,
-    ) -> tuple[StoredMessage, ...]:
+    ) -> Standing | None:
         """Write down how a turn ended, within the caller's transaction.
 
         `ending` is (how, reason); `told` is the sentence the person reads where there is
-        no answer of the model's own. Gives all that its talk holds now, for `leave`; nothing
-        where the talk can't go on from there.
+        no answer of the model's own. Gives how its talk stands now, for `leave`; None where
+        that has to be read anew.
         """
         state, reason = ending
         if state == "suspended":
@@ -292,31 +292,20 @@ class Agent:
             now=now,
         )
         ground = turn.ground
-        if ground is None or not sessions.is_open(connection, session_id=turn.session_id):
-            return ()
+        session = sessions.find_open(connection, conversation_id=turn.conversation.id)
+        if ground is None or session is None or session.id != turn.session_id:
+            return None
         added = messages.list_session(
             connection,
             session_id=turn.session_id,
             person_id=turn.conversation.person_id,
             after=ground.history[-1].id if ground.history else START,
         )
-        return (*ground.history, *added)
+        return Standing(session, (*ground.history, *added), None)
 
-    def leave(self, turn: ActiveTurn, transcript: tuple[StoredMessage, ...], now: int) -> None:
-        """Keep a talk at hand as a turn that was settled `now` has left it: the next one need
-        not read it.
-        """
-        if not (turn.ground and transcript):
-            return
-        known = turn.ground.session
-        session = Session(
-            id=turn.session_id,
-            prompt_hash=turn.prompt.hash,
-            title=known.title if known else "",
-            started_at=known.started_at if known else now,
-            last_at=now,
-        )
-        self._talks.leave(turn.conversation.id, session, transcript)
+    def leave(self, turn: ActiveTurn, standing: Standing) -> None:
+        """Keep a talk at hand as a settled turn has left it: the next one need not read it."""
+        self._talks.leave(turn.conversation.id, standing)
 
     def forget_words(self) -> None:
         """Words, files or people are gone: nothing that was read of them is kept at hand."""

@@ -62,6 +62,7 @@ class TurnJournal:
         self._unpaid: list[ModelAnswer] = []
         self._unwritten: list[ModelAnswer] = []
         self._begin: Work | None = None
+        self._was_tried = False
         self.cannot_begin = False
         """True once an attempt to write down how the turn begins has failed."""
         self.model = ""
@@ -83,9 +84,11 @@ class TurnJournal:
 
         Raises what the work raises that it was given.
         """
-        if self._begin is None or turns.exists(connection, turn_id=self.shelf.turn_id):
+        if self._begin is None:
             return False
-        self.cannot_begin = True
+        if self._was_tried and turns.exists(connection, turn_id=self.shelf.turn_id):
+            return False
+        self._was_tried = self.cannot_begin = True
         self._begin(connection)
         self.cannot_begin = False
         return True

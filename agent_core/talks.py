@@ -85,14 +85,10 @@ class Talks:
             self._history.keep(standing.session.id, standing.transcript)
         return standing
 
-    def leave(
-        self,
-        conversation_id: ConversationId,
-        session: Session,
-        transcript: tuple[StoredMessage, ...],
-    ) -> None:
+    def leave(self, conversation_id: ConversationId, standing: Standing) -> None:
         """Keep a talk at hand as its last turn left it: the next one need not read it."""
-        self._history.leave(conversation_id, session, transcript)
+        if standing.session:
+            self._history.leave(conversation_id, standing.session, standing.transcript)
 
     def forget_words(self) -> None:
         """Words were taken out of talks: all of them are read anew."""

@@ -11,9 +11,9 @@ from agent_core.errors import StoreDamaged, StoreError
 from agent_core.events import TurnEnded
 from agent_core.state import files, inbox, outbox, turns
 from agent_core.state.database import Connection, Database
-from agent_core.state.messages import StoredMessage
 from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.turns import Turn
+from agent_core.talks import Standing
 from gateway import hours, settling, wording
 from gateway.delivery import Delivery
 from gateway.leads import Lead
@@ -67,11 +67,12 @@ class Endings:
         while True:
             lead = self._delivery.lead(place) if place and active.errand is None else None
             try:
-                rows, transcript = await self._database.write(
+                rows, standing = await self._database.write(
                     "turns.settle", partial(work, lead=lead)
                 )
                 self._delivery.owe(rows, lead)
-                self._agent.leave(active, transcript, now)
+                if standing:
+                    self._agent.leave(active, standing)
                 if active.errand:
                     self._outcomes.ring()
                 return
@@ -91,18 +92,18 @@ class Endings:
         ended: tuple[TurnEnded, Sequence[str]],
         now: int,
         lead: Lead | None,
-    ) -> tuple[list[OutboxRow], tuple[StoredMessage, ...]]:
-        """Gives what is owed, and the transcript for `Agent.leave`."""
+    ) -> tuple[list[OutboxRow], Standing | None]:
+        """Gives what is owed, and how the talk stands then, for `Agent.leave`."""
         end, tools = ended
         is_fresh = active.journal.ensure_begun(connection)
         turn = turns.find(connection, turn_id=active.id)
         if turn is None or turn.state != "running":
-            return [], ()  # an earlier try was written although it seemed to have failed
+            return [], None  # an earlier try was written although it seemed to have failed
         person = active.person
         reader = Reader(zone=self._zone_of(person), now=now, is_owner=person.is_owner)
         told = settling.tell(end, active.id, tools, reader)
         is_answer = end.ending == "answered"
-        transcript = self._agent.settle(
+        standing = self._agent.settle(
             connection,
             active,
             ending=(end.ending, end.reason),
@@ -114,7 +115,7 @@ class Endings:
             made = _make(connection, active, told)
             rows = self._outcomes.close(connection, active.errand, end, made, now)
             over = self._questions.end_of_turn(connection, active.id, now)
-            return [*rows, *over], transcript
+            return [*rows, *over], standing
         settling.owe_title(connection, active, now)
         place = place_of(turn)
         debt = self.owing(active, place)
@@ -125,12 +126,12 @@ class Endings:
         words = told if is_answer else spell(told)
         parts = adapter.split(words + note) if adapter else (words + note,)
         if is_fresh:  # then it has shown, made and asked nothing so far
-            return settling.owe_parts(connection, debt, parts, now, Stage(lead=lead)), transcript
+            return settling.owe_parts(connection, debt, parts, now, Stage(lead=lead)), standing
         live, status = outbox.find_shown(connection, turn_id=active.id)
         stage = Stage(live=live, status=status, lead=lead)
         rows = settling.owe_parts(connection, debt, parts, now, stage)
         rows += settling.owe_files(connection, debt, adapter, now)
-        return [*rows, *self._questions.end_of_turn(connection, active.id, now)], transcript
+        return [*rows, *self._questions.end_of_turn(connection, active.id, now)], standing
 
     async def abandon(self, turn: Turn) -> None:
         """End a turn whose transcript can't be read or added to. Raises `StoreError`."""

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import Button, InboundMessage, OutboundFile, OutboundMessage, Step
@@ -17,6 +18,8 @@ from agent_core.tools.quoting import escape
 from agent_core.transcript import Message, user_message
 from gateway.media.parts import is_spoken, notes_of, parts_of
 from gateway.media.readings import Reading
+
+_MOST_CHATS = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +69,7 @@ class Pending:
         self.inbox_ids = (*self.inbox_ids, inbox_id)
 
 
+@lru_cache(maxsize=_MOST_CHATS)
 def name_chat(address: Address) -> str:
     """An address as the database knows it: the same place, the same text."""
     fields: list[object] = [address.chat_id, address.thread_id, address.is_direct]
@@ -74,6 +78,7 @@ def name_chat(address: Address) -> str:
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
 
 
+@lru_cache(maxsize=_MOST_CHATS)
 def read_chat(chat: str) -> Address:
     """The reverse of `name_chat`."""
     chat_id, thread_id, is_direct, *ticket = json.loads(chat)

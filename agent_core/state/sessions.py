@@ -179,14 +179,6 @@ def find_newest(connection: Connection) -> SessionId:
     return SessionId(row[0] or 0)
 
 
-def is_open(connection: Connection, *, session_id: SessionId) -> bool:
-    """True until the session is closed."""
-    row = connection.execute(
-        "SELECT 1 FROM sessions WHERE id = :id AND ended_at IS NULL", {"id": session_id}
-    ).fetchone()
-    return row is not None
-
-
 def end(connection: Connection, *, conversation_id: ConversationId, now: int) -> None:
     """Close whatever session is open; the next turn starts a new one."""
     connection.execute(

@@ -136,11 +136,7 @@ def test_a_session_takes_the_number_that_it_was_promised(connection: Connection)
     assert sessions.find_newest(connection) == 0
     talk = add_talk(connection, add_person(connection))
     promised = SessionId(talk.session_id + 5)
-    assert not sessions.is_open(connection, session_id=promised)
     opened = sessions.insert(
         connection, conversation_id=talk.conversation.id, session_id=promised, now=1
     )
     assert opened == promised == sessions.find_newest(connection)
-    assert sessions.is_open(connection, session_id=promised)
-    sessions.end(connection, conversation_id=talk.conversation.id, now=2)
-    assert not sessions.is_open(connection, session_id=promised)
