@@ -48,12 +48,17 @@ def _read_told(said: Iterable[Message]) -> dict[str, dict[str, bool]]:
     told: dict[str, dict[str, bool]] = {}
     for message in said:
         for part in message.parts[:1] if message.role == "user" else ():
-            if isinstance(part, TextPart) and part.is_fact:
+            if isinstance(part, TextPart) and part.is_fact and _may_tell(part.text):
                 for found in map(_TOLD.fullmatch, part.text.split("\n")):
                     if found:
                         texts = dict.fromkeys(json.loads(found[3]), found[1] == _NEW)
                         told.setdefault(found[2], {}).update(texts)
     return told
+
+
+def _may_tell(facts: str) -> bool:
+    """False at once for most: all facts of a talk are looked at before each of its turns."""
+    return _NEW in facts or _GONE in facts
 
 
 def _write(what: str, shared: SharedList, texts: Sequence[str]) -> str:

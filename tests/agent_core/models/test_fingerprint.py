@@ -82,16 +82,6 @@ def test_everything_that_is_sent_counts() -> None:
     assert known.take(TALK, "p", both) == known.take(TALK, "p", turned)
 
 
-def test_talks_that_weigh_too_much_together_are_let_go_of_oldest_first() -> None:
-    known = Fingerprints(most_weight=2000)
-    said = tuple(user_message("word") for _ in range(2))
-    for talk in range(5):
-        known.take(ConversationId(talk), "p", ask(said))
-    assert list(known._talks) == [4]
-    assert known._weight <= 2000
-    assert known.take(ConversationId(0), "p", ask(said)) == known.take(TALK, "p", ask(said))
-
-
 def test_a_call_in_a_long_talk_costs_what_is_new_in_it() -> None:
     """300 turns: some 0.02 ms a call. The bound leaves room for a busy machine."""
     known, talk = Fingerprints(), [user_message("word " * 40, facts="<facts>") for _ in range(600)]
