@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from agent_core.active import ActiveTurn, Prepared, find_own
+from agent_core.archive.inventory import View
 from agent_core.budget import Budget
 from agent_core.compaction.space import TurnSpace
 from agent_core.compaction.view import is_fresh, show_under
@@ -95,7 +96,8 @@ class Agent:
         fold = await self._folding.find(session.id, conversation.person_id) if session else None
         warm = None if is_fresh(history, fold) else session
         given = await self._freezer.give(scene, warm, tools, history)
-        stock = await take_stock(self._toolboxes.inventory, scene, history, self._now())
+        view = View(messages=history, folded_to=fold.folded_to if fold else START)
+        stock = await take_stock(self._toolboxes.inventory, scene, view, self._now())
         return Prepared(
             scene=scene,
             session=session,

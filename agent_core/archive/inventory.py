@@ -7,10 +7,10 @@ into a person's or a room's messages within one scope, `archive` into one keeper
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent_core.ids import PersonId, TurnId
+from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.state import archive, passages, search
 from agent_core.state.database import Connection, Database
-from agent_core.state.messages import StoredMessage
+from agent_core.state.messages import START, StoredMessage
 from agent_core.state.search import Field
 
 MOST_COUNTED = 100_000
@@ -49,10 +49,19 @@ class Reach:
     keeper_id: PersonId | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What a talk shows by itself: the messages of its session behind those that are folded."""
+
+    messages: Sequence[StoredMessage]
+    folded_to: MessageId = START
+
+
 @dataclass(frozen=True, slots=True)
 class _Said:
     messages: int
     since: int
+    folded_to: MessageId
     counted_at: int
 
 
@@ -64,7 +73,7 @@ class _Kept:
 
 class Inventory:
     """Counts what talks can search. A turn costs a look into memory; the database is asked when
-    a session begins, once a day, and after a change of the archive.
+    a session begins or is folded, once a day, and after a change of the archive.
     """
 
     def __init__(self, database: Database) -> None:
@@ -73,16 +82,16 @@ class Inventory:
         self._kept: dict[PersonId, _Kept] = {}
         self._changes = 0
 
-    async def look_up(
-        self, reach: Reach, in_view: Sequence[StoredMessage], *, now: int
-    ) -> Holdings:
-        """What can be searched from a talk whose session holds `in_view`. Raises `StoreError`."""
+    async def look_up(self, reach: Reach, view: View, *, now: int) -> Holdings:
+        """What can be searched from a talk. Raises `StoreError`."""
         said = self._said.get((reach.owner_id, reach.scope))
-        if not in_view or (said and now - said.counted_at > _LASTS):
+        if said and (
+            not view.messages or view.folded_to != said.folded_to or now - said.counted_at > _LASTS
+        ):
             said = None
         kept = self._find_kept(reach.keeper_id)
         if said is None or kept is None:
-            said, kept = await self._count(reach, in_view, (said, kept), now)
+            said, kept = await self._count(reach, view, (said, kept), now)
         return Holdings(
             messages=said.messages, since=said.since, entries=kept.entries, tags=kept.tags
         )
@@ -104,13 +113,13 @@ class Inventory:
     async def _count(
         self,
         reach: Reach,
-        in_view: Sequence[StoredMessage],
+        view: View,
         known: tuple[_Said | None, _Kept | None],
         now: int,
     ) -> tuple[_Said, _Kept]:
         def look(connection: Connection) -> tuple[_Said, _Kept]:
             said, kept = known
-            said = said or _count_said(connection, reach, in_view, now)
+            said = said or _count_said(connection, reach, view, now)
             return said, kept or _count_kept(connection, reach.keeper_id)
 
         changes = self._changes
@@ -125,16 +134,17 @@ class Inventory:
         return said, kept
 
 
-def _count_said(
-    connection: Connection, reach: Reach, in_view: Sequence[StoredMessage], now: int
-) -> _Said:
+def _count_said(connection: Connection, reach: Reach, view: View, now: int) -> _Said:
     field = Field(person_id=reach.owner_id, scope=reach.scope, except_turn=TurnId(0))
     count = search.count_holders(connection, field=field, most=MOST_COUNTED)
     oldest = search.list_holders(connection, field=field, terms=(), limit=1, oldest_first=True)
     first = passages.list_sayings(connection, field=field, message_ids=oldest)
-    seen = sum(one.message.role != "tool" and bool(one.message.text.strip()) for one in in_view)
+    seen = sum(
+        one.id > view.folded_to and one.message.role != "tool" and bool(one.message.text.strip())
+        for one in view.messages
+    )
     beyond = count if count == MOST_COUNTED else max(count - seen, 0)
-    return _Said(beyond, first[0].said_at if first else 0, now)
+    return _Said(beyond, first[0].said_at if first else 0, view.folded_to, now)
 
 
 def _count_kept(connection: Connection, keeper_id: PersonId | None) -> _Kept:

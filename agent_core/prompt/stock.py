@@ -1,25 +1,20 @@
 """What a talk can search, as a line of its facts: a model looks for what it knows to be there."""
 
-from collections.abc import Sequence
-
-from agent_core.archive.inventory import MOST_COUNTED, Holdings, Inventory, Reach
+from agent_core.archive.inventory import MOST_COUNTED, Holdings, Inventory, Reach, View
 from agent_core.prompt.scene import Scene
-from agent_core.state.messages import StoredMessage
 from agent_core.tools.clock import local_time
 
 _MAX_TAGS = 12
 
 
-async def take_stock(
-    inventory: Inventory, scene: Scene, in_view: Sequence[StoredMessage], now: int
-) -> tuple[str, ...]:
-    """The line for a talk whose session holds `in_view`. Raises `StoreError`."""
+async def take_stock(inventory: Inventory, scene: Scene, view: View, now: int) -> tuple[str, ...]:
+    """The line for a talk that shows what is in `view`. Raises `StoreError`."""
     reach = Reach(
         owner_id=scene.conversation.person_id,
         scope=scene.conversation.scope,
         keeper_id=scene.keeper.person_id if scene.keeper else None,
     )
-    holdings = await inventory.look_up(reach, in_view, now=now)
+    holdings = await inventory.look_up(reach, view, now=now)
     return describe_holdings(holdings, scene.person.time_zone or "UTC")
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from agent_core.archive.inventory import MOST_COUNTED, Holdings, Inventory, Reach
+from agent_core.archive.inventory import MOST_COUNTED, Holdings, Inventory, Reach, View
+from agent_core.ids import MessageId
 from agent_core.prompt.stock import describe_holdings
 from agent_core.state import messages
 from agent_core.state.database import Connection, Database
@@ -34,13 +35,15 @@ class Stock:
         keeper: Talk | None = None,
         scope: str = "",
         now: int = BEGIN,
+        folded_to: MessageId = START,
     ) -> Holdings:
         reach = Reach(
             owner_id=talk.conversation.person_id,
             scope=scope or talk.conversation.scope,
             keeper_id=(keeper or talk).person.id,
         )
-        return await self.inventory.look_up(reach, in_view, now=now)
+        view = View(messages=in_view, folded_to=folded_to)
+        return await self.inventory.look_up(reach, view, now=now)
 
 
 @pytest.fixture
@@ -126,7 +129,7 @@ async def test_a_talk_whose_keeper_is_not_known_has_no_archive(
 ) -> None:
     await call.keep("Lemons")
     reach = Reach(owner_id=ann.person.id, scope=ann.conversation.scope, keeper_id=None)
-    assert await Inventory(database).look_up(reach, (), now=BEGIN) == NOTHING
+    assert await Inventory(database).look_up(reach, View(messages=()), now=BEGIN) == NOTHING
 
 
 async def test_a_running_session_counts_once_and_a_new_one_again(
@@ -161,6 +164,16 @@ async def test_numbers_are_counted_anew_after_a_day_and_when_people_are_joined(
     await say(database, other, "soup")
     stock.inventory.forget()
     assert (await stock.look(ann, *seen)).messages == 3
+
+
+async def test_what_a_talk_no_longer_shows_can_be_searched(
+    database: Database, stock: Stock, ann: Talk
+) -> None:
+    seen = await say(database, ann, "tea", "milk", "bread")
+    assert (await stock.look(ann, *seen)).messages == 0
+    for _ in range(2):
+        folded = await stock.look(ann, *seen, folded_to=seen[1].id)
+        assert folded.messages == 2
 
 
 async def test_a_count_that_a_change_has_overtaken_is_not_kept(
