@@ -39,11 +39,10 @@ def find_asked(
 
 def _is_as_it_was(connection: Connection, prepared: Prepared) -> bool:
     """True if a talk has the session, the prompt and the last message that were seen."""
-    seen = prepared.session
-    now = sessions.find_open(connection, conversation_id=prepared.scene.conversation.id)
+    talk, seen = prepared.scene.conversation, prepared.session
+    now = sessions.find_open(connection, conversation_id=talk.id)
     if seen is None or now is None:
         return seen is now
     last = prepared.history[-1].id if prepared.history else START
-    return (seen.id, seen.prompt_hash) == (now.id, now.prompt_hash) and last == (
-        messages.find_newest(connection, session_id=now.id)
-    )
+    newest = messages.find_newest(connection, session_id=now.id, person_id=talk.person_id)
+    return (seen.id, seen.prompt_hash, last) == (now.id, now.prompt_hash, newest)

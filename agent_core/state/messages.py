@@ -110,12 +110,14 @@ def list_session(
     return stored
 
 
-def find_newest(connection: Connection, *, session_id: SessionId) -> MessageId:
-    """The newest message of a session; `START` before the first."""
+def find_newest(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> MessageId:
+    """The last message that `list_session` would give; `START` before the first."""
     row = connection.execute(
-        "SELECT MAX(id) FROM messages WHERE session_id = :session_id", {"session_id": session_id}
+        "SELECT id FROM messages WHERE session_id = :session_id AND person_id = :person_id"
+        " ORDER BY id DESC LIMIT 1",
+        {"session_id": session_id, "person_id": person_id},
     ).fetchone()
-    return MessageId(row[0]) if row[0] else START
+    return MessageId(row[0]) if row else START
 
 
 def count_forgotten(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> int:

@@ -112,8 +112,15 @@ def test_a_row_that_changed_on_the_disk_is_never_served(
         read(connection, talk)
 
 
-def test_the_newest_message_is_that_of_its_session(connection: Connection, talk: Talk) -> None:
-    assert messages.find_newest(connection, session_id=talk.session_id) == START
+def test_the_newest_message_is_the_last_one_of_its_session(
+    connection: Connection, talk: Talk
+) -> None:
+    def newest() -> int:
+        return messages.find_newest(
+            connection, session_id=talk.session_id, person_id=talk.person.id
+        )
+
+    assert newest() == START
     ids = keep(connection, talk, TRANSCRIPT)
     keep(connection, add_talk(connection, talk.person, key="another"), TRANSCRIPT)
-    assert messages.find_newest(connection, session_id=talk.session_id) == ids[-1]
+    assert newest() == ids[-1]
