@@ -248,7 +248,7 @@ async def live(happenings: Sequence[Step]) -> Model:
             await database.close()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(any_steps)
 def test_after_any_undo_memory_is_a_replay_without_what_was_undone(
     happenings: list[Step],
@@ -256,7 +256,7 @@ def test_after_any_undo_memory_is_a_replay_without_what_was_undone(
     asyncio.run(live(happenings))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(by_tool)
 def test_what_a_tool_did_is_after_an_undo_as_if_the_undone_edits_had_never_been_asked_for(
     happenings: list[Step],
