@@ -14,6 +14,8 @@ CoreError
 │   ├── ModelUnknown       the provider has no model of this name
 │   └── ModelDenied        the key is wrong, has no access, or is out of credit
 ├── CeilingReached         what may be spent in a day is spent
+├── StillAtWork            something of a person's is under way: try again in a moment
+├── LastOwner              the house would have no owner any more
 └── ToolArgumentError      the model called a tool in a way it can't run
 """
 
@@ -87,6 +89,14 @@ class CeilingReached(CoreError):
         self.unit = unit
         self.limit = limit
         self.opens_at = opens_at
+
+
+class StillAtWork(CoreError):
+    """Something of a person's is under way: it can be done in a moment, not now."""
+
+
+class LastOwner(CoreError):
+    """The house would have no owner any more."""
 
 
 class ToolArgumentError(CoreError):

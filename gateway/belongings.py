@@ -6,6 +6,7 @@ import logging
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,11 +14,11 @@ from pathlib import Path
 from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
 from agent_core.erasure import loose
-from agent_core.erasure.erasing import Erasing, LastOwner
-from agent_core.erasure.forgetting import Forgetting, Preview, StillAtWork
+from agent_core.erasure.erasing import Erasing
+from agent_core.erasure.forgetting import Forgetting, Preview
 from agent_core.erasure.scrub import scrub
 from agent_core.erasure.wanted import Wanted, read_wanted
-from agent_core.errors import StoreError
+from agent_core.errors import LastOwner, StillAtWork, StoreError
 from agent_core.export.bundle import Bundle
 from agent_core.export.filling import fill
 from agent_core.ids import PersonId
@@ -86,6 +87,7 @@ class Belongings:
         self._erasing = Erasing(database, memory, home / MEMORIES, _is_alone)
         self._lock = asyncio.Lock()
         self._wake = asyncio.Event()
+        self._dirty = asyncio.Event()
         self._loop = asyncio.get_running_loop()
 
     async def export(self, person: Person, folder: Path, most_bytes: int = 0) -> list[Path]:
@@ -174,7 +176,7 @@ class Belongings:
             await loose.empty(self.database)
             await scrub(self.database)
 
-    async def run(self, is_quiet: Callable[[], bool]) -> None:
+    async def run(self) -> None:
         """See through what is owed, until cancelled; what an earlier process began comes first."""
         await asyncio.to_thread(_remove_drafts, self._home)
         attempts: dict[str, int] = {}
@@ -183,16 +185,23 @@ class Belongings:
             is_left = False
             try:
                 async with self._lock:
-                    is_left = await self._work(attempts, is_quiet)
+                    is_left = await self._work(attempts)
             except (StoreError, OSError) as error:
                 _log.error("what is to be forgotten waits: %s", error)
-            try:
-                async with asyncio.timeout(_PAUSE if is_left else _POLL):
-                    await self._wake.wait()
-            except TimeoutError:
-                continue
+            self._dirty.set()
+            await _wait(self._wake, _PAUSE if is_left else _POLL)
 
-    async def _work(self, attempts: dict[str, int], is_quiet: Callable[[], bool]) -> bool:
+    async def keep_clean(self, is_quiet: Callable[[], bool]) -> None:
+        """Leave no byte of what was forgotten, in quiet moments, until cancelled."""
+        while True:
+            self._dirty.clear()
+            try:
+                await scrub(self.database, is_quiet=is_quiet)
+            except StoreError as error:
+                _log.error("the database can't be written anew yet: %s", error)
+            await _wait(self._dirty, _POLL)
+
+    async def _work(self, attempts: dict[str, int]) -> bool:
         """Do what is owed; True if some of it has to wait."""
         await self._erasing.go_on(self._now())
         await loose.empty(self.database)
@@ -202,15 +211,14 @@ class Belongings:
         )
         left = 0
         for key, text in owed.items():
+            wish = _read(text)
             attempts[key] = attempts.get(key, 0) + 1
             try:
-                told = await self._fulfil(key, _read(text), attempts[key])
+                told = await self._fulfil(key, wish, attempts[key])
             except StillAtWork:
                 left += 1
-                continue
-            await self._close(key, _read(text), told)
-        if not left:
-            await scrub(self.database, is_quiet=is_quiet)
+            else:
+                await self._close(key, wish, told)
         return bool(left)
 
     async def _fulfil(self, key: str, wish: Wish, attempt: int) -> str:
@@ -312,3 +320,10 @@ def _remove_drafts(home: Path) -> None:
 def _list_backups(folder: Path) -> list[str]:
     found = [(path.stat().st_mtime, path.name) for path in folder.glob("*") if path.is_file()]
     return [f"{name} ({datetime.fromtimestamp(at, UTC):%Y-%m-%d})" for at, name in sorted(found)]
+
+
+async def _wait(event: asyncio.Event, seconds: float) -> None:
+    """Until something happened, or long enough."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()

@@ -94,5 +94,6 @@ def begin(
 ) -> None:
     """Start what keeps the house in order."""
     group.create_task(compare_all(memory, belongings.database, now))
-    group.create_task(belongings.run(is_quiet))
+    group.create_task(belongings.run())
+    group.create_task(belongings.keep_clean(is_quiet))
     group.create_task(collector.collect(is_quiet))

@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from agent_core.erasure import burying, loose, scrub
-from agent_core.erasure.forgetting import StillAtWork
 from agent_core.erasure.wanted import plain
+from agent_core.errors import LastOwner, StillAtWork
 from agent_core.ids import InboxId, MessageId, PersonId, PromptHash, SessionId
 from agent_core.memory.store import MemoryStore
 from agent_core.state import (
@@ -32,14 +32,10 @@ from agent_core.transcript import ImagePart, Message, dump_parts, load_parts
 
 _MARK = "erase:"
 """The keys in `meta` that stand while somebody is being erased."""
-_PIECE = 100
+_PIECE = 50
 """Rows of one transaction."""
 _OPEN = ("received", "claimed")
 _BLOCK = "block-"
-
-
-class LastOwner(Exception):
-    """The house would have no owner any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import TypeVar
 from agent_core.erasure import burying, finding, loose, scrub
 from agent_core.erasure.finding import Found
 from agent_core.erasure.wanted import Wanted
+from agent_core.errors import StillAtWork
 from agent_core.ids import MessageId, PersonId
 from agent_core.memory.changes import Edit
 from agent_core.memory.store import MemoryStore
@@ -19,7 +20,7 @@ from agent_core.state.redacting import FORGOTTEN
 from agent_core.state.traces import Whose
 from agent_core.transcript import Message, dump_parts, load_parts
 
-_PIECE = 100
+_PIECE = 50
 """Rows of one transaction, so that nobody waits behind it for more than some milliseconds."""
 _ROUNDS = 3
 _SHOWN = 5
@@ -28,10 +29,6 @@ _LONGEST = 120
 """Characters of such a line."""
 
 T = TypeVar("T")
-
-
-class StillAtWork(Exception):
-    """Something of the person's is under way: it can be done in a moment, not now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,7 @@ def leave_no_name(connection: Connection, *, person_ids: Sequence[PersonId]) -> 
     for person_id in person_ids:
         values = {"person_id": person_id}
         connection.execute(
-            "UPDATE people SET slug = 'erased-' || id, name = '', role = 'member',"
+            "UPDATE people SET slug = 'erased-' || id, name = '(erased)', role = 'member',"
             " time_zone = NULL, created_at = 0, language = NULL, quiet_from = NULL,"
             " quiet_until = NULL, verbosity = 'normal', asked_at = NULL, context_cap = NULL,"
             " home_platform = NULL, home_chat = NULL, days_off = '[]',"

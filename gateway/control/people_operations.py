@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agent_core.erasure.erasing import LastOwner
-from agent_core.erasure.forgetting import StillAtWork
+from agent_core.errors import LastOwner, StillAtWork
 from agent_core.state import outbox, people
 from agent_core.state.database import Connection
 from agent_core.state.outbox import Debt, OutboxRow

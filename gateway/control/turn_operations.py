@@ -28,7 +28,7 @@ async def list_turns(desk: Desk, asked: Answer) -> Answer:
     def look(connection: Connection) -> list[dict[str, Any]]:
         names = {person.id: person.name for person in people.list_all(connection)}
         return [
-            _outline(turn, names[turn.person_id])
+            _outline(turn, names.get(turn.person_id, "(erased)"))
             for turn in turns.list_recent(connection, limit=limit)
         ]
 
