@@ -37,9 +37,8 @@ can't run them; name one when it is what the person needs."""
 
 _GUIDANCE = {
     "archive": (
-        "- archive: keep there, tagged by topic, what is too long or too seldom needed for memory:"
-        " texts, lists, records, the state of a project. When <facts> say that it holds entries,"
-        " search it too before you say that you don't know. Nothing secret there either."
+        "- archive: keep texts, lists, records and the state of projects there, tagged by topic."
+        " When <facts> say that it holds entries, search it before you say that you don't know."
     ),
     "memory": (
         "- memory: save what will still matter in weeks, when told to or when clearly useful;"
