@@ -57,3 +57,21 @@ async def test_the_status_tells_what_was_read_from_the_cache(stage: Stage) -> No
     assert f"{sum(total(usage) for usage in stage.model.usages):,} tokens read" in told
     assert "from the cache" in told
     assert "$0.0" in told
+
+
+async def test_what_others_add_to_shared_memory_does_not_lose_the_cache(stage: Stage) -> None:
+    path = stage.home / "memories" / "team" / "MEMORY.md"
+    path.parent.mkdir(parents=True)
+    notes = ["Rent is due on Monday"]
+    async with stage.open() as house:
+        for number in range(6):
+            path.write_text("".join(f"- {note}\n" for note in notes))
+            await house.ask(ANNA, f"and {number}?")
+            notes.append(f"Note {number} by somebody else")
+    first, *others = stage.model.usages
+    assert first["cache_read_input_tokens"] == 0
+    shares = [usage["cache_read_input_tokens"] / total(usage) for usage in others]
+    assert min(shares) >= LEAST_CACHED
+    last = str(stage.model.requests[-1]["messages"])
+    for number in range(5):
+        assert last.count(f"Note {number} by somebody else") == 1, "told once, and once only"
