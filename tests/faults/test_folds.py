@@ -1,4 +1,4 @@
-"""Killed while a long talk is made shorter: the turn goes on, and every call stays in its bounds."""
+"""Killed while a long talk is made shorter: the turn goes on, and calls stay in their bounds."""
 
 import sqlite3
 from collections.abc import AsyncIterator
