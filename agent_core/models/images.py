@@ -32,7 +32,9 @@ def choose(messages: Iterable[Message]) -> tuple[str, ...]:
     longer begins with the same bytes nearly always, so that the provider's cache holds.
     """
     kept: dict[str, int] = {}
-    for part in chain.from_iterable(message.images for message in messages):
+    # All of the talk is looked at before each call, and hardly anything in it is a picture.
+    parts = chain.from_iterable(message.parts for message in messages)
+    for part in [part for part in parts if type(part) is ImagePart]:
         kept.setdefault(part.file_key, part.size)
         if len(kept) <= MOST_IMAGES and sum(kept.values()) <= MOST_BYTES:
             continue
