@@ -34,7 +34,7 @@ class Spent(NotNow):
 
 def name_talk(job: Job) -> str:
     """The key of the conversation that a job's turns are held in."""
-    return f"job:{job.id}"
+    return f"job:{job.id}:{job.person_id}"
 
 
 def send_off(connection: Connection, job: Job, run: Run, proactive: Proactive, now: int) -> Pending:

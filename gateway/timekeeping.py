@@ -36,6 +36,8 @@ class Timekeeper:
 
     scheduler: Scheduler
     runs: Runs
+    wake: Callable[[], None]
+    """Something may be due earlier than was known."""
     prepare: Callable[[], Awaitable[None]]
     """See to it that the house's own jobs are there. Raises `StoreError`."""
 
@@ -93,4 +95,4 @@ def make_timekeeper(
     async def prepare() -> None:
         await database.write("works.ensure", lambda c: works.ensure(c, timing.zone, now()))
 
-    return Timekeeper(scheduler=scheduler, runs=runs, prepare=prepare)
+    return Timekeeper(scheduler=scheduler, runs=runs, wake=timing.bell.set, prepare=prepare)

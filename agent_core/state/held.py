@@ -63,9 +63,10 @@ def hold(connection: Connection, held: NewHeld, *, now: int) -> None:
 
 
 def list_due(connection: Connection, *, now: int) -> list[Held]:
-    """What may go by now, oldest first. Raises `StoreDamaged`."""
+    """What may go by now, in the order of its time. Raises `StoreDamaged`."""
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM held WHERE release_at <= :now ORDER BY id", {"now": now}
+        f"SELECT {_COLUMNS} FROM held WHERE release_at <= :now ORDER BY release_at, id",
+        {"now": now},
     ).fetchall()
     return [_held(row) for row in rows]
 

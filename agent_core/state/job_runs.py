@@ -80,15 +80,6 @@ def pass_over(
     return row is not None
 
 
-def is_taken(connection: Connection, *, job_id: JobId, slot: str) -> bool:
-    """True if a slot was run, or is about to be."""
-    row = connection.execute(
-        "SELECT 1 FROM job_runs WHERE job_id = :job_id AND slot = :slot",
-        {"job_id": job_id, "slot": slot},
-    ).fetchone()
-    return row is not None
-
-
 def list_waiting(connection: Connection, *, now: int, limit: int) -> list[Run]:
     """Runs that are to be begun by now, the longest due first."""
     rows = connection.execute(
@@ -102,7 +93,7 @@ def list_waiting(connection: Connection, *, now: int, limit: int) -> list[Run]:
 def list_running(connection: Connection) -> list[Run]:
     """Runs that were begun and have not ended."""
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM job_runs WHERE {_IS_OPEN} AND state = 'running' ORDER BY id"
+        f"SELECT {_COLUMNS} FROM job_runs WHERE {_IS_OPEN} AND state = 'running' ORDER BY due_at"
     ).fetchall()
     return [_run(row) for row in rows]
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from agent_core.ids import ConversationId, PersonId, SessionId
-from agent_core.state import archive, folds, search, sessions
+from agent_core.state import archive, folds, job_owners, search, sessions
 from agent_core.state.database import Connection
 from agent_core.state.sessions import Conversation
 
@@ -46,6 +46,7 @@ def join(
     move_usage(connection, keeper=keeper, gone=gone)
     move_tasks(connection, keeper=keeper, gone=gone)
     move_questions(connection, keeper=keeper, gone=gone)
+    job_owners.move_all(connection, keeper=keeper, gone=gone)
     move_accounts(connection, keeper=keeper, gone=gone)
     become(connection, keeper=keeper, gone=gone)
     tidy_sessions(connection, person_id=keeper, now=now)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from agent_core.ids import AccountId, PersonId, SessionId, TurnId
-from agent_core.state import archive, folds, joining, search, sessions
+from agent_core.state import archive, folds, job_owners, joining, search, sessions
 from agent_core.state.database import Connection
 from agent_core.state.joining import Rename
 from agent_core.state.people import Account
@@ -33,6 +33,8 @@ def split(
     """
     known = archive.list_begun(connection, person_id=account.person_id, account_id=account.id)
     archive.move(connection, out_of=account.person_id, into=into, archive_ids=known)
+    planned = job_owners.list_begun(connection, person_id=account.person_id, account_id=account.id)
+    job_owners.give(connection, job_ids=planned, out_of=account.person_id, into=into)
     begun = list_begun(connection, person_id=account.person_id, account_id=account.id)
     kept = count_shared(connection, person_id=account.person_id, account_id=account.id)
     moved = 0

@@ -11,6 +11,7 @@ from agent_core.state.database import Connection
 from agent_core.tools.contract import Tool
 from gateway import app
 from gateway.app import Extensions, Gateway
+from gateway.clock import now as wall_clock
 from gateway.settings import load
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
@@ -53,9 +54,10 @@ async def running(
     tools: tuple[Tool, ...] = (),
     platform: str = "fake",
     others: Mapping[str, FakeChat] | None = None,
+    now: Callable[[], int] = wall_clock,
     **environ: str,
 ) -> AsyncIterator[House]:
-    """Open the house, and end it in order. `others` are further platforms."""
+    """Open the house, and end it in order. `others` are further platforms, `now` its clock."""
     chat = chat or FakeChat()
     settings = load({"TALARIA_HOME": str(home), "TALARIA_ACCESS__ALLOW": "*", **environ})
     stop = asyncio.Event()
@@ -64,7 +66,9 @@ async def running(
     async def watch(gateway: Gateway) -> None:
         opened.set_result(gateway)
 
-    extensions = Extensions(adapters={platform: chat, **(others or {})}, model=model, tools=tools)
+    extensions = Extensions(
+        adapters={platform: chat, **(others or {})}, model=model, tools=tools, now=now
+    )
     serving = asyncio.create_task(
         app.run(settings, stop=stop, companions=(watch,), extensions=extensions)
     )

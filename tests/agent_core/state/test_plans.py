@@ -17,6 +17,7 @@ from agent_core.ids import (
     CallId,
     ConversationId,
     InboxId,
+    JobId,
     LinkId,
     MessageId,
     OutboxId,
@@ -24,6 +25,7 @@ from agent_core.ids import (
     PromptHash,
     QuestionId,
     RoomId,
+    RunId,
     SessionId,
     TaskId,
     TurnId,
@@ -38,7 +40,12 @@ from agent_core.state import (
     files,
     folds,
     grounds,
+    held,
+    homes,
     inbox,
+    job_owners,
+    job_runs,
+    jobs,
     joining,
     keepers,
     ledger,
@@ -69,6 +76,8 @@ from agent_core.state.archive import Archived, Drawer
 from agent_core.state.audit import Deed
 from agent_core.state.blocks import NewBlock
 from agent_core.state.folds import NewFold
+from agent_core.state.held import NewHeld
+from agent_core.state.jobs import Job, Options
 from agent_core.state.ledger import Change, Origin, Projection
 from agent_core.state.links import OtherSide
 from agent_core.state.messages import Shelf
@@ -98,7 +107,7 @@ GROWING = (
         "sessions",
         "shares",
     ),
-    *("folds", "steps", "tasks", "turn_files", "turns", "usage"),
+    *("folds", "job_runs", "jobs", "steps", "tasks", "turn_files", "turns", "usage"),
 )
 ROOMS = (
     archive,
@@ -110,7 +119,12 @@ ROOMS = (
     files,
     folds,
     grounds,
+    held,
+    homes,
     inbox,
+    job_owners,
+    job_runs,
+    jobs,
     joining,
     keepers,
     ledger,
@@ -263,6 +277,18 @@ VALUES: dict[str, Any] = {
     "events": [("e", "{}")],
     "expires_at": 1,
     "field": Field(person_id=PersonId(1), scope="p1", except_turn=TurnId(0)),
+    "at": 1,
+    "days": [6, 7],
+    "held": NewHeld(
+        person_id=PersonId(1), platform="p", chat="c", title="t", body="b", release_at=1
+    ),
+    "ids": [1],
+    "is_over": False,
+    "job_id": JobId(1),
+    "job_ids": [JobId(1)],
+    "missed": 1,
+    "run_id": RunId(1),
+    "slot": ("s", 1),
     "inbox_id": InboxId(1),
     "inbox_ids": [InboxId(1)],
     "is_direct": True,
@@ -326,7 +352,30 @@ VALUES: dict[str, Any] = {
     "oldest_first": False,
     "reach": 1,
 }
+JOB = Job(
+    id=JobId(1),
+    person_id=PersonId(1),
+    room_id=None,
+    kind="prompt",
+    title="t",
+    body="b",
+    timing="cron 0 8 * * 1",
+    zone="UTC",
+    late="skip",
+    options=Options(),
+    targets=(),
+    is_urgent=False,
+    next_slot=("s", 1),
+    actor="turn:1",
+    state="active",
+    reason="",
+    failures=0,
+    created_at=1,
+)
 ODD_VALUES: dict[str, dict[str, Any]] = {
+    "homes.set_place": {"place": ("p", "c")},
+    "jobs.insert": {"job": JOB},
+    "jobs.change": {"job": JOB},
     "retention.find_newest": {"kind": "inbox"},
     "search.drop_message": {"message_id": MessageId(1), "told": "p1_a"},
     "retention.has_old": {"kind": "outbox"},

@@ -1,0 +1,22 @@
+"""A clock that a test puts forward and back."""
+
+from datetime import UTC, datetime, timedelta
+
+from agent_core.schedule.timing import milliseconds
+from tests.gateway.running import House
+
+
+class Clock:
+    """Stands still until it is moved; times are in UTC."""
+
+    def __init__(self, *start: int) -> None:
+        year, month, day, *rest = start
+        self._moment = datetime(year, month, day, *rest, tzinfo=UTC)
+
+    def __call__(self) -> int:
+        return milliseconds(self._moment)
+
+    def move(self, house: House, **span: float) -> None:
+        """Put it forward, or back, by a span as `timedelta` takes it, and let the house see it."""
+        self._moment += timedelta(**span)
+        house.gateway.timekeeper.wake()
