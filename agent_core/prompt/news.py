@@ -18,6 +18,7 @@ MOST_CHARACTERS = 1500
 """More than this is not put into facts: a fresh prompt shows it better."""
 
 _NEW, _GONE = "New in", "Gone from"
+_NEW_LINE, _GONE_LINE = f"\n{_NEW} ", f"\n{_GONE} "
 _TOLD = re.compile(rf"({_NEW}|{_GONE}) (team|block:[\w-]+): (\[.*\])")
 
 
