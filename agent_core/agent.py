@@ -1,7 +1,7 @@
 """The agent: takes a person's words, runs one turn over their history, and settles it."""
 
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -13,7 +13,7 @@ from agent_core.compaction.view import is_fresh, show_under
 from agent_core.events import Ending, Event
 from agent_core.furnishing import Setup, Toolboxes, course_of, limits_of
 from agent_core.host import Host
-from agent_core.ids import PersonId, RoomId
+from agent_core.ids import CallId, PersonId, RoomId
 from agent_core.journal import TurnJournal
 from agent_core.loop.contract import Assignment, Equipment
 from agent_core.loop.turn import Loop
@@ -87,7 +87,9 @@ class Agent:
         `room_id` is where the turn is held, for a direct talk that goes on in a room; other
         talks know that themselves. Raises `StoreError`.
         """
-        standing = await self._talks.look_up(conversation, conversation.room_id or room_id)
+        standing = await self._talks.look_up(
+            conversation, conversation.room_id or room_id, is_afresh=errand is not None
+        )
         scene = Scene(
             conversation=conversation, person=person, room=standing.room, platform=platform
         )
@@ -185,11 +187,7 @@ class Agent:
         fold = await self._folding.find(turn.session_id, conversation.person_id)
         assert turn.prompt_hash is not None  # noqa: S101 - a begun turn has one
         prompt = await self._freezer.read(turn.prompt_hash)
-        outcomes = {
-            step.call_id: ToolResult(text=step.outcome, is_error=step.is_error)
-            for step in steps
-            if step.outcome is not None
-        }
+        outcomes = _outcomes(steps)
         scene = Scene(conversation=conversation, person=person, room=room, platform=turn.platform)
         shelf = Shelf(
             session_id=turn.session_id,
@@ -337,6 +335,14 @@ class Agent:
             price=self._price,
             now=self._now,
         )
+
+
+def _outcomes(steps: Sequence[turns.Step]) -> dict[CallId, ToolResult]:
+    return {
+        step.call_id: ToolResult(text=step.outcome, is_error=step.is_error)
+        for step in steps
+        if step.outcome is not None
+    }
 
 
 def _words(said: tuple[Message, ...]) -> str:
