@@ -72,7 +72,7 @@ def main() -> None:
 
 def measure(file: Path, *, with_captions: bool = True) -> list[Marked]:
     """The marks of all questions of a file, sample by sample."""
-    measured = []
+    measured: list[Marked] = []
     for sample in json.loads(file.read_text(encoding="utf-8")):
         marks: dict[str, list[Marks]] = defaultdict(list)
         with tempfile.TemporaryDirectory(prefix="talaria-locomo-") as folder:
