@@ -14,7 +14,8 @@ from agent_core.state.peek import SQLITE_VERSION, Glimpse, peek
 from gateway.control.client import NobodyThere, fetch_health
 from gateway.errors import StartError
 from gateway.home import DATABASE, complain_of_length
-from gateway.settings import CONFIG_NAME, SECRET_VARIABLES, Secrets, Settings
+from gateway.setting_tables import Secrets
+from gateway.settings import CONFIG_NAME, SECRET_VARIABLES, Settings
 
 State = Literal["ok", "note", "fault"]
 

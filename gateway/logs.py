@@ -12,8 +12,8 @@ from pathlib import Path
 
 from gateway.errors import StartError
 from gateway.home import LOG, describe_unwritable
+from gateway.setting_tables import LogSettings, Secrets
 from gateway.setting_values import hide_secrets
-from gateway.settings import LogSettings, Secrets
 
 OUR_LOGGERS = ("gateway", "adapters", "agent_core")
 """What `log.level` opens. SDKs tell payloads and tokens below WARNING, so they never get there."""

@@ -8,7 +8,7 @@ from functools import partial
 from agent_core.state import retention, traces
 from agent_core.state.database import Connection, Database
 from agent_core.state.retention import DAY, Kind, Span
-from gateway.settings import RetentionSettings
+from gateway.setting_tables import RetentionSettings
 
 _log = logging.getLogger(__name__)
 

@@ -14,7 +14,8 @@ from gateway.outcomes import Outcomes
 from gateway.proactive import Proactive
 from gateway.runs import Bench, Runs
 from gateway.scheduler import Scheduler
-from gateway.settings import JobSettings, Settings, environment
+from gateway.setting_tables import JobSettings
+from gateway.settings import Settings, environment
 from gateway.sweeping import Sweeper
 from gateway.works import Backups
 

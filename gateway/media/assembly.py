@@ -6,7 +6,8 @@ from adapters.contract import ChatAdapter
 from agent_core.state.database import Database
 from gateway.media.reading import Limits, Reader
 from gateway.media.transcription import CommandTranscriber, ServerTranscriber, Transcriber
-from gateway.settings import MediaSettings, Secrets, environment
+from gateway.setting_tables import MediaSettings, Secrets
+from gateway.settings import environment
 
 _ADDRESS = "https://api.openai.com/v1"
 _MEGABYTE = 1_000_000

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.home import LOG
 from gateway.logs import list_hidden, logging_to
-from gateway.settings import LogSettings, Secrets
+from gateway.setting_tables import LogSettings, Secrets
 
 TOKEN = "123456789:AAEabcdefghijklmnopqrstuvwxyz0123456"
 KEY = "not-shaped-like-any-known-key"

@@ -14,7 +14,7 @@ from agent_core.state.questions import NewQuestion
 from agent_core.state.retention import DAY
 from agent_core.state.usage import Spent
 from agent_core.transcript import ImagePart, Message, TextPart
-from gateway.settings import RetentionSettings
+from gateway.setting_tables import RetentionSettings
 from gateway.sweeping import Sweeper
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
 

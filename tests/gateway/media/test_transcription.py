@@ -9,7 +9,7 @@ import pytest
 from gateway.media import wording
 from gateway.media.assembly import make_transcriber
 from gateway.media.transcription import CommandTranscriber, NotHeard, ServerTranscriber
-from gateway.settings import MediaSettings, Secrets
+from gateway.setting_tables import MediaSettings, Secrets
 from tests.emulators.openai import OpenAIEmulator
 from tests.emulators.streaming import Fault
 
