@@ -192,6 +192,7 @@ class Folding:
             messages=tuple(one.message for one in plan.told),
             earlier=earlier,
             tokens=_summary_tokens(need),
+            room=need.threshold,
             payer_id=talk.payer_id,
             hint=need.hint,
         )

@@ -24,6 +24,9 @@ _LEFT_OUT = "[a long part of the talk is left out here]"
 _TOKENS_A_WORD = 2
 """More than in most languages, so that what is asked for fits."""
 
+_CHARACTERS = 3
+"""Of a token, on the careful side; whoever reads little reads the talk in more pieces."""
+_LEAST_PIECE = 20_000
 _THOUGHT = 1000
 """Tokens that a model may think before it writes."""
 
@@ -34,12 +37,14 @@ _log = logging.getLogger(__name__)
 class Order:
     """What is to be summed up, in at most so many tokens; `earlier` is the summary before.
 
-    `payer_id` pays; `hint` is what the person wants kept above all.
+    No call is shown more than `room` tokens of it, about. `payer_id` pays; `hint` is what the
+    person wants kept above all.
     """
 
     messages: tuple[Message, ...]
     earlier: str
     tokens: int
+    room: int
     payer_id: PersonId
     hint: str = ""
 
@@ -58,7 +63,8 @@ class Summaries:
 
         Raises `ModelError`, `CeilingReached`, `StoreError`, and `TimeoutError`.
         """
-        pieces = list(telling.cut(telling.tell(order.messages)))
+        most = min(telling.PIECE, max(order.room * _CHARACTERS, _LEAST_PIECE))
+        pieces = list(telling.cut(telling.tell(order.messages), most))
         if len(pieces) > _MOST_PIECES:
             half = _MOST_PIECES // 2
             pieces = [*pieces[:half], [_LEFT_OUT, *pieces[-half]], *pieces[1 - half :]]

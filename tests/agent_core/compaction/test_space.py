@@ -88,13 +88,13 @@ async def test_the_summary_is_made_of_what_is_hidden_and_of_the_summary_before(
     await fit(rig, 10)
     more = Script(turn=10)
     more.answers("a" * 4000)
-    for number in range(11, 17):
+    for number in range(11, 15):
         more.says(f"question {number} " + "q" * 1600)
         more.answers("a" * 1600)
     more.says("and?")
     await rig.grow(more)
 
-    await fit(rig, 17)
+    await fit(rig, 15)
 
     first, second = rig.model.requests
     assert '"question 1 ' not in str(first.messages), "the first request stays word for word"
@@ -111,7 +111,7 @@ async def test_the_summary_is_made_of_what_is_hidden_and_of_the_summary_before(
 async def test_in_a_long_turn_the_oldest_steps_are_folded_and_pairs_stay_whole(
     database: Database,
 ) -> None:
-    rig = await Rig(database, FakeModel(say("Looked around."))).open()
+    rig = await Rig(database, FakeModel(say("Looked around."), say("And further."))).open()
     script = Script()
     script.says("the great task")
     for _ in range(25):
@@ -203,6 +203,21 @@ async def test_an_answer_that_is_no_summary_is_paid_for_and_another_model_is_ask
     await fit(rig, 10)
     assert "| Good." in str(await rig.shown())
     assert len(await rig.spent()) == 2
+
+
+async def test_a_long_part_is_summed_up_in_pieces_each_on_top_of_the_one_before(
+    database: Database,
+) -> None:
+    rig = await Rig(database, FakeModel(say("ONE"), say("TWO"), say("THREE"))).open()
+    await rig.grow(long_talk(20))
+    await fit(rig, 20)
+    first, second, third = (str(request.messages) for request in rig.model.requests)
+    assert all(len(piece) < 22_000 for piece in (first, second, third))
+    assert "question 2 " in first
+    assert 'earlier summary: "ONE"' in second
+    assert 'earlier summary: "TWO"' in third
+    assert "| THREE" in str(await rig.shown())
+    assert len(await rig.spent()) == 3
 
 
 async def test_a_summary_that_is_too_long_is_cut(database: Database) -> None:
