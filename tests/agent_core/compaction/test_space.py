@@ -83,7 +83,7 @@ async def test_a_talk_above_the_threshold_is_folded_and_the_fold_is_on_disk(
 async def test_the_summary_is_made_of_what_is_hidden_and_of_the_summary_before(
     database: Database,
 ) -> None:
-    rig = await Rig(database, FakeModel(say("ONE"), say("TWO"))).open()
+    rig = await Rig(database, FakeModel(say("ONE"), say("TWO"), say("TWO"))).open()
     await rig.grow(long_talk(10))
     await fit(rig, 10)
     more = Script(turn=10)
@@ -96,7 +96,7 @@ async def test_the_summary_is_made_of_what_is_hidden_and_of_the_summary_before(
 
     await fit(rig, 15)
 
-    first, second = rig.model.requests
+    first, second, *_ = rig.model.requests
     assert '"question 1 ' not in str(first.messages), "the first request stays word for word"
     assert "question 2 " in str(first.messages)
     assert 'earlier summary: "ONE"' in str(second.messages)
