@@ -58,9 +58,14 @@ class Talks:
         assert self._numbers  # noqa: S101 - nobody needs a number before that
         return self._numbers
 
-    async def look_up(self, conversation: Conversation, room_id: RoomId | None) -> Standing:
-        """How a talk stands. `room_id` is where it is held. Raises `StoreError`."""
+    async def look_up(
+        self, conversation: Conversation, room_id: RoomId | None, *, is_afresh: bool = False
+    ) -> Standing:
+        """How a talk stands. `room_id` is where it is held. One that is looked up afresh may have
+        been closed beside its turns. Raises `StoreError`.
+        """
         known = self._history.enter(conversation.id) if room_id is None else None
+        known = None if is_afresh else known
         if known and self._numbers:
             return Standing(*known, None)
 

@@ -14,6 +14,7 @@ from agent_core.state.database import Connection
 from agent_core.tools.contract import Tool
 from gateway import app
 from gateway.app import Extensions, Gateway
+from gateway.clock import now
 from gateway.home import CONSOLE_SOCKET
 from gateway.settings import load
 from gateway.terminal.link import ConsoleLink, News, Shown
@@ -87,6 +88,8 @@ class Stage:
         self.slack.is_agent = self.slack.is_assistant = False
         self.model = AnthropicEmulator()
         self.model.answer = self._answer
+        self.now: Callable[[], int] = now
+        """The clock of houses that are opened from now on."""
         self._plan: deque[Reply] = deque()
 
     async def __aenter__(self) -> Self:
@@ -215,7 +218,7 @@ class Stage:
                 load(self.environ(allow, **settings)),
                 stop=stop,
                 companions=(watch,),
-                extensions=Extensions(tools=tools, adapters=adapters or {}),
+                extensions=Extensions(tools=tools, adapters=adapters or {}, now=self.now),
             )
         )
         await asyncio.wait((serving, opened), return_when=asyncio.FIRST_COMPLETED, timeout=PATIENCE)
