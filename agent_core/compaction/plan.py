@@ -109,9 +109,13 @@ class Planner:
         return self._best(tried)
 
     def fold_most(self) -> Plan | None:
-        """All but the newest turns folded, however much room there is; None for no gain."""
+        """All but the newest turns folded, however much room there is; None for no gain.
+
+        Where a fold has left these already, they stay.
+        """
         far, near, *_ = self._tiers()
-        return self._best((far or near)[-1:] or self._ways_to_shorten())
+        choices = far or ([] if self._cut else near)
+        return self._best(choices[-1:] or self._ways_to_shorten())
 
     def shorten_only(self) -> Plan | None:
         """What can be gained without a new summary; None for nothing."""

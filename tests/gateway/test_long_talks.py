@@ -163,6 +163,17 @@ async def test_compact_folds_now_and_tells_what_it_saves(tmp_path: Path) -> None
         assert len(spent) == 1
 
 
+async def test_compact_said_again_at_once_changes_nothing(tmp_path: Path) -> None:
+    model = Talker()
+    async with running(tmp_path, model) as house:
+        for number in range(8):
+            await talk(house, f"fact {number}{FILLER}")
+        await talk(house, "/compact")
+        await talk(house, "/compact")
+        assert house.chat.shown[-1].text == wording_context.COMPACT_NO_GAIN
+        assert len(model.summaries) == len(await folds(house)) == 1
+
+
 async def test_compact_waits_for_nothing_and_says_so(tmp_path: Path) -> None:
     reached, go = asyncio.Event(), asyncio.Event()
 
