@@ -192,38 +192,30 @@ async def _serve(parts: _Parts, stop: asyncio.Event, companions: Sequence[Compan
 def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) -> Gateway:
     """Put the rooms of the hall together; nothing runs yet."""
     settings, database, adapters = parts.settings, parts.database, parts.platforms.adapters
-    commands = (*COMMANDS, *HIDDEN)
+    now, memory, commands = parts.now, parts.memory.store, (*COMMANDS, *HIDDEN)
     speller = Speller([*(command.name for command in commands), "claim"])
-    delivery = Delivery(
-        group=group, database=database, adapters=adapters, now=parts.now, speller=speller
-    )
-
-    def renew() -> None:
-        intake.forget_known()
-        running.forget_words()
-
-    memory = parts.memory.store
-    belongings = housework.make_belongings(database, memory, settings.home, delivery, renew)
+    delivery = Delivery(group=group, database=database, adapters=adapters, now=now, speller=speller)
+    belongings = housework.make_belongings(database, memory, settings.home, delivery, now)
     joining = Joining(memory)
     questions = _make_questions(parts, delivery, joining, belongings)
-    asking = Asking(database=database, delivery=delivery, questions=questions, now=parts.now)
+    asking = Asking(database=database, delivery=delivery, questions=questions, now=now)
     timing = timekeeping.make_timing(delivery, parts.zone)
     running = _make_turns(parts, delivery, asking, timing)
     gate = FairGate(at_once=settings.turns.at_once, per_person=settings.turns.per_person)
-    rooms = Rooms(database=database, adapters=adapters, now=parts.now)
+    rooms = Rooms(database=database, adapters=adapters, now=now)
     lanes = Lanes(group=group, turns=running, gate=gate, asking=asking, rooms=rooms)
     house = House(
         database=database,
         identity=parts.identity,
         lanes=lanes,
         questions=questions,
-        linking=Linking(database=database, questions=questions, joining=joining, now=parts.now),
+        linking=Linking(database=database, questions=questions, joining=joining, now=now),
         rooms=rooms,
         memory=memory,
         shared=parts.memory,
         ceilings=parts.ceilings,
         folding=parts.folding,
-        unpacking=housework.make_unpacking(group, settings, database, lanes, delivery),
+        unpacking=housework.make_unpacking(group, settings, database, lanes, delivery, now),
         belongings=belongings,
         model=f"{settings.model.provider}: {settings.model.name}",
         platforms=adapters.keys(),
@@ -236,8 +228,9 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         commands=commands,
         delivery=delivery,
         adapters=adapters,
-        now=parts.now,
+        now=now,
     )
+    belongings.heed(intake.forget_known, running.forget_words)
     return Gateway(
         settings=settings,
         database=database,
@@ -250,10 +243,10 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         questions=questions,
         asking=asking,
         belongings=belongings,
-        timekeeper=timekeeping.make_timekeeper(group, settings, timing, house, delivery, parts.now),
+        timekeeper=timekeeping.make_timekeeper(group, settings, timing, house, delivery, now),
         claim_code=claim_code,
         started=time.monotonic(),
-        now=parts.now,
+        now=now,
     )
 
 

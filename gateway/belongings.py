@@ -64,13 +64,10 @@ class Wish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Around:
-    """What there is around: platforms, a clock, whoever has to read people, talks and prompts
-    afresh once something is gone (`renew`), and whoever delivers (`owe`).
-    """
+    """What there is around: platforms, a clock, and whoever delivers (`owe`)."""
 
     adapters: Mapping[str, ChatAdapter]
     now: Callable[[], int]
-    renew: Callable[[], None]
     owe: Callable[[Sequence[OutboxRow]], None]
 
 
@@ -82,13 +79,22 @@ class Belongings:
         self._home = home
         self._around = around
         self._now = around.now
-        self.renew = around.renew
+        self._heeding: tuple[Callable[[], None], ...] = ()
         self._forgetting = Forgetting(database, memory, _is_alone)
         self._erasing = Erasing(database, memory, home / MEMORIES, _is_alone)
         self._lock = asyncio.Lock()
         self._wake = asyncio.Event()
         self._dirty = asyncio.Event()
         self._loop = asyncio.get_running_loop()
+
+    def heed(self, *renew: Callable[[], None]) -> None:
+        """Whom to tell that something is gone: they read people, talks and prompts afresh."""
+        self._heeding = renew
+
+    def renew(self) -> None:
+        """Let nobody go on with what they have read before."""
+        for renew in self._heeding:
+            renew()
 
     async def export(self, person: Person, folder: Path, most_bytes: int = 0) -> list[Path]:
         """Write all that is a person's into archives in a folder, each of at most so many bytes

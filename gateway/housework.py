@@ -59,10 +59,10 @@ def make_belongings(
     memory: MemoryStore,
     home: Path,
     delivery: Delivery,
-    renew: Callable[[], None],
+    now: Callable[[], int],
 ) -> Belongings:
     """What gives people all that is theirs, and lets it be gone."""
-    around = Around(adapters=delivery.adapters, now=now, renew=renew, owe=delivery.owe)
+    around = Around(adapters=delivery.adapters, now=now, owe=delivery.owe)
     return Belongings(database, memory, home, around)
 
 
@@ -72,6 +72,7 @@ def make_unpacking(
     database: Database,
     lanes: Lanes,
     delivery: Delivery,
+    now: Callable[[], int],
 ) -> Unpacking:
     """What reads attachments before a lane gets them."""
     reader = make_reader(

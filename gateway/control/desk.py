@@ -58,7 +58,7 @@ async def _perform_here(
             database,
             MemoryStore(database, home / MEMORIES),
             home,
-            Around(adapters={}, now=now, renew=_nobody_remembers, owe=_keep_owed),
+            Around(adapters={}, now=now, owe=_keep_owed),
         ),
         memory=MemoryStore(database, home / "memories"),
         freezer=make_freezer(settings, database, make_memory(settings, database))

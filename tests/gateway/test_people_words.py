@@ -83,7 +83,7 @@ def observe(event, names):
 
 async def main():
     database = await Database.open(home / "state.db", observe=observe)
-    around = Around(adapters={}, now=lambda: 1, renew=lambda: None, owe=lambda rows: None)
+    around = Around(adapters={}, now=lambda: 1, owe=lambda rows: None)
     belongings = Belongings(database, MemoryStore(database, home / "memories"), home, around)
     found = [one for one in await database.read(people.list_all) if one.slug == "zebrana"]
     if found:
