@@ -30,7 +30,7 @@ class Notices:
                 return []
             meta.put(connection, key=_TOLD, value=task.payload)
             found = ledger.find_row(connection, entry_id=int(task.payload))
-            words = wording.tell_of_soul(found[1].change) if found else ""
+            words = wording.tell_of_soul(found[1].id, found[1].change) if found else ""
             rows = []
             for owner in owners.list_all(connection) if words else ():
                 place = find_direct(connection, owner, self._delivery.adapters)

@@ -1,9 +1,9 @@
 """What the program says about named blocks of memory, and about the identity of the assistant."""
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agent_core.memory.approval import fence, show_difference
 from agent_core.memory.shared import SharedList
 from agent_core.state.ledger import Change
 from gateway.wording_people import quote_name
@@ -41,6 +41,7 @@ SEVERAL = "Several people are called {name}. Name an account of theirs, like tel
 DROP = "Drop it"
 
 EVERYONE = "everyone"
+_LONGEST_DIFF = 2500
 _NAMELESS = "a room without a name"
 
 
@@ -142,12 +143,12 @@ def describe_dropped(label: str) -> str:
     return f"The block {label} is dropped."
 
 
-def tell_of_soul(change: Change) -> str:
+def tell_of_soul(row_id: int, change: Change) -> str:
     """A change of SOUL.md that nobody approved in a talk."""
-    before, after = ((text or "").splitlines() for text in (change.before, change.after))
-    lines = [line[:2] for line in difflib.ndiff(before, after)]
+    diff = show_difference(change.before or "", change.after or "", ("before", "now"))
+    shown = f"\n{fence(diff)}" if len(diff) <= _LONGEST_DIFF else ""
     return (
-        f"SOUL.md, which says who I am, was changed by hand: {lines.count('+ ')} lines more,"
-        f" {lines.count('- ')} lines less. It holds from the next fresh prompt on. If that was"
-        " none of you, talaria memory log shows what stood there before."
+        "SOUL.md, which says who I am, was changed by hand. It holds from the next fresh prompt"
+        f" on. Both texts are in the ledger, row {row_id}; if that was none of you, put the old one"
+        f" back.{shown}"
     )

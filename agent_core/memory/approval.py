@@ -1,5 +1,6 @@
 """Asks an owner for what only owners may do: in their direct talk, with all that would change."""
 
+import difflib
 import re
 from collections.abc import Sequence
 
@@ -96,4 +97,10 @@ def show_changes(changes: Sequence[Change]) -> str:
         for sign, entry in (("-", change.before), ("+", change.after)):
             if entry is not None:
                 lines += [f"{sign} {line}" for line in entry.split("\n")]
+    return "\n".join(lines)
+
+
+def show_difference(before: str, after: str, names: tuple[str, str]) -> str:
+    """Two texts as people compare them: what goes and what comes, with a line around it."""
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), *names, lineterm="", n=1)
     return "\n".join(lines)

@@ -1,11 +1,10 @@
 """The `propose_identity` tool: a change of SOUL.md that only an owner can let happen."""
 
-import difflib
 import json
 from collections.abc import Mapping
 
 from agent_core.errors import ToolArgumentError
-from agent_core.memory.approval import PATIENCE, Approval
+from agent_core.memory.approval import PATIENCE, Approval, show_difference
 from agent_core.memory.entries import find_flaw
 from agent_core.memory.files import FileText, digest
 from agent_core.memory.identity import Identity
@@ -125,12 +124,5 @@ def _compare(base: FileText, text: str) -> str:
     """The difference as people read it; its heading names both texts by their hashes, so that
     an approval of one difference is never taken for that of another.
     """
-    lines = difflib.unified_diff(
-        base.text.splitlines(),
-        text.splitlines(),
-        f"SOUL.md {base.hash[:_HASH]}",
-        f"SOUL.md {digest(text)[:_HASH]}",
-        lineterm="",
-        n=1,
-    )
-    return "\n".join(lines)
+    names = (f"SOUL.md {base.hash[:_HASH]}", f"SOUL.md {digest(text)[:_HASH]}")
+    return show_difference(base.text, text, names)

@@ -186,7 +186,9 @@ async def test_a_change_by_hand_is_a_row_and_told_to_the_owners_once(tmp_path: P
     chat.inlet = None
     soul(tmp_path).write_text("You are Bo.\n")
     async with street(tmp_path, FakeModel(), chat) as here:
-        told = await chat.sees_text("SOUL.md, which says who I am, was changed by hand: 1 lines")
+        told = await chat.sees_text("SOUL.md, which says who I am, was changed by hand.")
+        assert "\n-You are Talaria, a personal assistant." in told.text
+        assert told.text.endswith("\n+You are Bo.\n```")
         assert (told.chat_id, told.is_silent) == ("cleo", True)
         row = (await here.house.read(find_rows))[-1]
         assert (row.origin.actor, row.change.before) == ("hand", DEFAULT_SOUL)
