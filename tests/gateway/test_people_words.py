@@ -6,8 +6,9 @@ import zipfile
 from pathlib import Path
 
 from tests.gateway.canaries import Planter, make_chat, plant, search
-from tests.gateway.processes import environ, talaria
+from tests.gateway.processes import environ, talaria, talaria_beside
 from tests.gateway.running import running as in_this_process
+from tests.gateway.served import served
 from tests.gateway.sides import Side
 from tests.gateway.test_belongings import make_owner
 from tests.house.source import ROOT
@@ -104,3 +105,21 @@ def _erase_and_die(home: Path, last: int) -> int:
         timeout=60,
         check=False,
     ).returncode
+
+
+async def test_a_running_house_exports_and_erases_and_knows_them_no_more(tmp_path: Path) -> None:
+    home, target = tmp_path / "home", tmp_path / "all.zip"
+    await fill(home)
+    async with served(home) as house:
+        done = await talaria_beside(home, "people", "export", "zebrana", str(target))
+        assert done.code == 0, done.err
+        erased = await talaria_beside(home, "people", "erase", "zebrana", "--yes")
+        assert erased.code == 0, erased.err
+        listed = await talaria_beside(home, "people", "list")
+        assert "zebrana" not in listed.out
+        turns = await talaria_beside(home, "turns", "list")
+        assert "(erased)" in turns.out
+        assert house.gateway.identity._known == {}
+    with zipfile.ZipFile(target) as archive:
+        assert "bluefishmemory" in archive.read("memory/MEMORY.md").decode()
+    assert search(home, "bluefish", "zebrana", "4711002") == []

@@ -1,0 +1,125 @@
+"""Words taken out of single rows: what stays, what is refused, and what may come again."""
+
+import sqlite3
+
+from agent_core.erasure.burying import bury
+from agent_core.ids import CallId, PromptHash
+from agent_core.state import files, inbox, ledger, messages, outbox, redacting, sessions
+from agent_core.state.ledger import Change, Origin
+from agent_core.state.outbox import Debt
+from agent_core.transcript import (
+    ImagePart,
+    Message,
+    RawPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    dump_parts,
+)
+from tests.agent_core.state.rows import add_person, add_talk, add_turn
+
+CALL = ToolCallPart(call_id=CallId("c"), name="t", arguments='{"secret": 1}')
+
+
+def test_a_prompt_without_words_is_written_again_when_it_is_needed_again(
+    connection: sqlite3.Connection,
+) -> None:
+    key = PromptHash("h")
+
+    def freeze(system: str) -> None:
+        sessions.insert_prompt(connection, prompt_hash=key, system=system, tools="[1]", now=1)
+
+    freeze("first")
+    freeze("first")
+    redacting.drop_prompt(connection, prompt_hash=key)
+    assert sessions.get_prompt(connection, prompt_hash=key) == ("", "[]", "[]")
+    freeze("first")
+    assert sessions.get_prompt(connection, prompt_hash=key)[:2] == ("first", "[1]")
+
+
+def test_a_file_that_was_emptied_is_kept_again_when_it_comes_again(
+    connection: sqlite3.Connection,
+) -> None:
+    key = files.keep(connection, data=b"bytes", media_type="text/plain", now=1)
+    redacting.empty_files(connection, keys=[key])
+    assert files.find(connection, key=key) is None
+    assert files.keep(connection, data=b"bytes", media_type="text/plain", now=2) == key
+    found = files.find(connection, key=key)
+    assert found
+    assert found.data == b"bytes"
+
+
+def test_an_event_that_is_still_worked_on_keeps_its_words(connection: sqlite3.Connection) -> None:
+    (row,) = inbox.store(connection, platform="p", events=[("1", "words")], now=1)
+    assert not redacting.drop_event(connection, inbox_id=row.id)
+    assert inbox.list_received(connection)[0].payload == "words"
+    inbox.finish(connection, inbox_id=row.id)
+    assert redacting.drop_event(connection, inbox_id=row.id)
+
+
+def test_a_message_on_its_way_is_left_and_one_that_is_owed_is_not_sent_any_more(
+    connection: sqlite3.Connection,
+) -> None:
+    rows = [
+        outbox.owe(connection, Debt(platform="p", chat="c", body=body), now=1)
+        for body in ("going", "owed")
+    ]
+    outbox.mark_sending(connection, outbox_id=rows[0].id)
+    assert not redacting.drop_words(connection, outbox_id=rows[0].id)
+    assert redacting.drop_words(connection, outbox_id=rows[1].id)
+    assert outbox.mark_sending(connection, outbox_id=rows[1].id) is None
+    assert [row.body for row in outbox.list_open(connection)] == ["going"]
+
+
+def test_a_row_of_the_ledger_stays_whole_without_its_words(connection: sqlite3.Connection) -> None:
+    person = add_person(connection)
+    row = ledger.record(
+        connection,
+        person_id=person.id,
+        target="memory",
+        change=Change(operation="replace", position=0, before="old secret", after="plain"),
+        origin=Origin(actor="turn:1", now=1, evidence="a secret quote"),
+    )
+    ledger.redact(connection, entry_id=row.id, is_wanted=lambda text: "secret" in text, mark="[x]")
+    (left,) = ledger.find_entries(connection, person_id=person.id, target="memory")
+    assert (left.change.before, left.change.after, left.origin.evidence) == ("[x]", "plain", "")
+    ledger.empty(connection, person_id=person.id, actor="erased")
+    (left,) = ledger.find_entries(connection, person_id=person.id, target="memory")
+    assert left.change == Change(operation="add", position=0, before=None, after=None)
+
+
+def test_a_buried_message_is_whole_and_keeps_its_calls_and_results(
+    connection: sqlite3.Connection,
+) -> None:
+    talk = add_talk(connection, add_person(connection))
+    turn_id = add_turn(connection, talk)
+    asked = Message(
+        role="assistant",
+        parts=(
+            RawPart(provider="p", model="m", payload='"secret"'),
+            TextPart(text="secret"),
+            CALL,
+        ),
+    )
+    given = Message(
+        role="tool",
+        parts=(ToolResultPart(call_id=CallId("c"), name="t", text="secret", is_error=True),),
+    )
+    said = Message(
+        role="user",
+        parts=(
+            TextPart(text="secret facts", is_fact=True),
+            ImagePart(file_key="k", media_type="image/png", size=1),
+        ),
+    )
+    everything = (said, asked, given)
+    ids = messages.append(connection, talk.shelf(turn_id), everything, now=1)
+    for message_id, message in zip(ids, everything, strict=True):
+        parts = dump_parts(bury(message, "[x]"))
+        redacting.bury_message(connection, message_id=message_id, parts=parts, now=2)
+        assert redacting.read_message(connection, message_id=message_id) is None
+    stored = messages.list_session(connection, session_id=talk.session_id, person_id=talk.person.id)
+    left = [one.message.parts for one in stored]
+    call = ToolCallPart(call_id=CallId("c"), name="t", arguments="{}")
+    result = ToolResultPart(call_id=CallId("c"), name="t", text="[x]", is_error=True)
+    assert left == [(TextPart(text="[x]"),), (TextPart(text="[x]"), call), (result,)]
