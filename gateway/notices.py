@@ -1,8 +1,11 @@
 """Quiet lines to the owners of the house about what happened to it while nobody talked."""
 
+from dataclasses import replace
+
 from agent_core.state import ledger, meta, owners
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow, owe
+from agent_core.state.people import Person
 from agent_core.state.tasks import Task
 from gateway import wording_blocks as wording
 from gateway.delivery import Delivery
@@ -31,18 +34,23 @@ class Notices:
             meta.put(connection, key=_TOLD, value=task.payload)
             found = ledger.find_row(connection, entry_id=int(task.payload))
             words = wording.tell_of_soul(found[1].id, found[1].change) if found else ""
-            rows = []
-            for owner in owners.list_all(connection) if words else ():
-                place = find_direct(connection, owner, self._delivery.adapters)
-                if place:
-                    debt = Debt(
-                        platform=place[0],
-                        chat=place[1],
-                        body=words,
-                        person_id=owner.id,
-                        is_silent=True,
-                    )
-                    rows.append(owe(connection, debt, now=now))
-            return rows
+            return [
+                row
+                for owner in (owners.list_all(connection) if words else ())
+                for row in self._owe(connection, owner, words, now)
+            ]
 
         self._delivery.owe(await self._database.write("soul.tell", work))
+
+    def _owe(self, connection: Connection, owner: Person, words: str, now: int) -> list[OutboxRow]:
+        """Owe words to an owner, in as many parts as their platform needs; none rings."""
+        adapters = self._delivery.adapters
+        place = find_direct(connection, owner, adapters)
+        if place is None:
+            return []
+        debt = Debt(platform=place[0], chat=place[1], body="", person_id=owner.id, is_silent=True)
+        parts = adapters[place[0]].split(words)
+        return [
+            owe(connection, replace(debt, body=part, part=number), now=now)
+            for number, part in enumerate(parts)
+        ]

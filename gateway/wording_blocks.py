@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from agent_core.memory.approval import fence, show_difference
 from agent_core.memory.shared import SharedList
 from agent_core.state.ledger import Change
+from agent_core.tools.quoting import flatten
 from gateway.wording_people import quote_name
 
 USAGE = (
@@ -42,6 +43,10 @@ DROP = "Drop it"
 
 EVERYONE = "everyone"
 _LONGEST_DIFF = 2500
+_SHORT, _LONG = 80, 300
+"""Characters of a description."""
+_MOST_CHARACTERS = 1200
+"""Discord takes 2,000 in a message, and what stands around a list needs its part."""
 _NAMELESS = "a room without a name"
 
 
@@ -56,16 +61,28 @@ class BlockLine:
 
 def list_blocks(lines: Sequence[BlockLine]) -> str:
     """The blocks that somebody sees."""
-    return "\n".join([*(_describe(line) for line in lines), "", USAGE])
+    return "\n".join([*_cut([_describe(line, _SHORT) for line in lines]), "", USAGE])
 
 
 def show_block(line: BlockLine) -> str:
     """One block with its entries."""
     entries = [f"- {' '.join(entry.split())}" for entry in line.shared.entries]
-    return "\n".join([_describe(line), *(entries or ["It is empty."])])
+    return "\n".join([_describe(line, _LONG), *(_cut(entries) or ["It is empty."])])
 
 
-def _describe(line: BlockLine) -> str:
+def _cut(lines: Sequence[str]) -> list[str]:
+    """As many lines as go into one message of any platform."""
+    kept: list[str] = []
+    room = _MOST_CHARACTERS
+    for number, line in enumerate(lines):
+        room -= len(line) + 1
+        if room < 0:
+            return [*kept, f"… and {len(lines) - number} more"]
+        kept.append(line)
+    return kept
+
+
+def _describe(line: BlockLine, longest: int) -> str:
     shared, block = line.shared, line.shared.block
     assert block is not None  # noqa: S101 - a line is one of a block
     notes = ["read-only"] if block.is_read_only else []
@@ -73,7 +90,7 @@ def _describe(line: BlockLine) -> str:
     notes += [f"seen by {', '.join(line.readers)}"] if line.readers else []
     more = f" ({'; '.join(notes)})" if notes else ""
     size = f"{shared.size:,}/{shared.limit:,} characters"
-    return f"**{block.label}** [{size}]: {block.description}{more}"
+    return f"**{block.label}** [{size}]: {flatten(block.description, longest)}{more}"
 
 
 def name_room(title: str) -> str:

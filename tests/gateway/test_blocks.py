@@ -190,6 +190,21 @@ async def test_a_block_is_dropped_by_a_button_and_seen_by_nobody_then(tmp_path: 
         assert (tmp_path / "memories/blocks/shopping/MEMORY.md").read_text() == "- milk\n"
 
 
+async def test_a_long_block_is_shown_as_far_as_a_message_goes(tmp_path: Path) -> None:
+    async with street(tmp_path) as here:
+        await here.says("ann", "/block new long 20000 " + "x" * 300)
+        remember(here, "long", *(f"entry {number} " + "y" * 100 for number in range(50)))
+        said = await here.says("ann", "/block long")
+        assert said.startswith("**long** [5,590/20,000 characters]: xxx")
+        assert said.endswith("\n… and 40 more")
+        assert len(said) < 2000
+        for number in range(12):
+            await here.says("ann", f"/block new block{number} 1000 " + "z" * 300)
+        listed = await here.says("ann", "/block")
+        assert "more\n\n/block new" in listed
+        assert len(listed) < 2000
+
+
 async def test_nothing_but_people_is_ever_counted_among_people(tmp_path: Path) -> None:
     async with street(tmp_path) as here:
         await here.says("ann", NEW)

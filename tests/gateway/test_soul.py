@@ -187,8 +187,10 @@ async def test_a_change_by_hand_is_a_row_and_told_to_the_owners_once(tmp_path: P
     soul(tmp_path).write_text("You are Bo.\n")
     async with street(tmp_path, FakeModel(), chat) as here:
         told = await chat.sees_text("SOUL.md, which says who I am, was changed by hand.")
-        assert "\n-You are Talaria, a personal assistant." in told.text
-        assert told.text.endswith("\n+You are Bo.\n```")
+        await here.house.at_rest()
+        whole = "\n".join(one.text for one in chat.shown if one.chat_id == "cleo")
+        assert "\n-You are Talaria, a personal assistant." in whole
+        assert whole.rstrip("`\n").endswith("\n+You are Bo.")
         assert (told.chat_id, told.is_silent) == ("cleo", True)
         row = (await here.house.read(find_rows))[-1]
         assert (row.origin.actor, row.change.before) == ("hand", DEFAULT_SOUL)
