@@ -44,13 +44,13 @@ def arguments_of(name: BotName, platform: PlatformName = "telegram") -> tuple[st
 
 @asynccontextmanager
 async def run_bot(
-    name: BotName, model_url: str, platform: PlatformName = "telegram"
+    name: BotName, model_url: str, platform: PlatformName = "telegram", **settings: str
 ) -> AsyncIterator[Bot]:
-    """A bot in a fresh home that listens already."""
+    """A bot in a fresh home that listens already; `settings` are variables besides the usual."""
     with TemporaryDirectory(prefix="talaria-bench-") as folder:
         home = Path(folder)
         async with CROWDS[platform]() as crowd:
-            environ = compose_environment([crowd], model_url, home)
+            environ = compose_environment([crowd], model_url, home) | settings
             arguments = arguments_of(name, platform)
             async with run_program(arguments, environ, home / "output.log") as program:
                 await crowd.wait_for_poll()
