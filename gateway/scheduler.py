@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
@@ -215,10 +215,10 @@ class Scheduler:
             if clock.get_job(_ALARM):
                 clock.remove_job(_ALARM)
         else:
-            at = datetime.fromtimestamp(max(coming, self._now()) / 1000, UTC)
+            wait = timedelta(milliseconds=max(coming - self._now(), 0))
             clock.add_job(
                 self._bell.set,
-                DateTrigger(at),
+                DateTrigger(datetime.now(UTC) + wait),
                 id=_ALARM,
                 replace_existing=True,
                 misfire_grace_time=None,
