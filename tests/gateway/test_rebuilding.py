@@ -168,3 +168,26 @@ async def test_calls_before_and_after_a_talk_was_folded_are_proved(tmp_path: Pat
     assert {reason for reason, _ in made} == {"near", "overflow"}
     assert any(turn_id == 9 for _, turn_id in made)
     await check(tmp_path, model.requests)
+
+
+async def test_a_turn_that_two_processes_ran_is_proved_and_played_as_one(tmp_path: Path) -> None:
+    reached, go = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        reached.set()
+        await go.wait()
+
+    search = call("recall", '{"query": "tea"}')
+    first = Talker([hold, *ask(search, text="I look.")])
+    async with running(tmp_path, first) as house:
+        await house.chat.says("tea?")
+        await reached.wait()
+        house.gateway.lanes.drain()
+        go.set()
+        await house.at_rest()
+    second = Talker(say("Found."))
+    async with running(tmp_path, second) as house:
+        await house.chat.sees_text("Found.")
+        await house.at_rest()
+    assert len(second.requests) == 1
+    await check(tmp_path, [*first.requests, *second.requests])
