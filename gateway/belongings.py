@@ -21,9 +21,9 @@ from agent_core.erasure.wanted import Wanted, read_wanted
 from agent_core.errors import LastOwner, StillAtWork, StoreError
 from agent_core.export.bundle import Bundle
 from agent_core.export.filling import fill
-from agent_core.ids import PersonId
+from agent_core.ids import PersonId, QuestionId
 from agent_core.memory.store import MemoryStore
-from agent_core.state import audit, erasing, meta, outbox, people, traces
+from agent_core.state import audit, erasing, meta, outbox, people, redacting, traces
 from agent_core.state.audit import Deed
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
@@ -59,6 +59,8 @@ class Wish:
     person_id: PersonId
     words: str = ""
     has_messages: bool = False
+    question_id: int = 0
+    """The question that it was confirmed by, if that is to be forgotten, too."""
     place: tuple[str, str] | None = None
 
 
@@ -273,6 +275,8 @@ class Belongings:
 
         def work(connection: Connection) -> list[OutboxRow]:
             meta.drop(connection, key=key)
+            if wish.question_id:  # it shows a few lines of what is gone
+                redacting.drop_question(connection, question_id=QuestionId(wish.question_id))
             if wish.words:
                 _note(connection, wish.person_id, now)
             if wish.place is None:

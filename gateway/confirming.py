@@ -39,6 +39,7 @@ class Confirming:
             person_id=person.id,
             words=json.loads(question.payload)["words"],
             has_messages=key == _ALL,
+            question_id=question.id,
             place=(question.platform, question.chat),
         )
         self._belongings.wish(connection, wish, f"q{question.id}")

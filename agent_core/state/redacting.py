@@ -120,10 +120,11 @@ def drop_words(connection: Connection, *, outbox_id: OutboxId) -> bool:
 
 
 def drop_question(connection: Connection, *, question_id: QuestionId) -> bool:
-    """Keep of a question that it was asked; False while it is open."""
+    """Keep of a question that it was asked; it is over then. False while a turn waits for it."""
     row = connection.execute(
-        "UPDATE questions SET text = :mark, choices = '', payload = '' WHERE id = :question_id"
-        " AND state <> 'open' RETURNING id",
+        "UPDATE questions SET text = :mark, choices = '', payload = '',"
+        " state = CASE WHEN state = 'open' THEN 'over' ELSE state END"
+        " WHERE id = :question_id AND (state <> 'open' OR turn_id IS NULL) RETURNING id",
         {"question_id": question_id, "mark": FORGOTTEN},
     ).fetchone()
     return row is not None

@@ -198,7 +198,20 @@ async def test_entries_may_be_forgotten_and_messages_stay(tmp_path: Path) -> Non
         assert await count(house, "archive") == 0
         assert await count(house, "prompts", "system LIKE '%bluefish%'") == 0
         assert await count(house, "ledger", "before = '[forgotten]'") > 0
+        assert await count(house, "questions", "kind = 'forget' AND text LIKE '%bluefish%'") == 0
         assert "bluefish" not in await ana.says("/memory")
+
+
+async def test_a_question_that_was_never_answered_holds_nothing_up(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel(say("Hello."))) as house:
+        ana = Side(house, "4711001", "Zebrana")
+        await ana.says("hello bluefish")
+        await ana.says("/forget bluefish")
+        await ana.says("/forget bluefish")
+        await ana.presses(wording.FORGET_ALL)
+        await settled(house)
+        assert await count(house, "questions", "state = 'open'") == 0
+    assert search(tmp_path, "bluefish") == []
 
 
 async def test_nothing_is_forgotten_where_nothing_is_wanted(tmp_path: Path) -> None:
