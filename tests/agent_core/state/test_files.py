@@ -32,6 +32,14 @@ def test_a_file_whose_bytes_have_changed_is_not_given_out(connection: sqlite3.Co
     assert files.find(connection, key=key) is None
 
 
+def test_a_file_that_was_emptied_is_not_there(connection: sqlite3.Connection) -> None:
+    key = keep(connection)
+    assert files.exists(connection, key=key)
+    assert not files.exists(connection, key="none")
+    connection.execute("UPDATE files SET data = x''")
+    assert not files.exists(connection, key=key)
+
+
 def test_a_turn_gives_its_files_out_in_order_and_each_call_one(
     connection: sqlite3.Connection,
 ) -> None:

@@ -89,3 +89,14 @@ def test_lines_are_by_purpose_and_model_the_dearest_first(connection: Connection
             charged=Charged(micro_dollars=0, unpriced_tokens=4321),
         ),
     ]
+
+
+def test_a_turn_lists_its_own_calls_as_they_were_made(connection: Connection) -> None:
+    person = add_person(connection)
+    talk = add_talk(connection, person)
+    turn_id, other = add_turn(connection, talk), add_turn(connection, talk)
+    asked = replace(CALL, request_hash="ab", asked_model="n", output_limit=8)
+    for spent, of in ((asked, turn_id), (CALL, other), (CALL, turn_id)):
+        usage.insert(connection, spent, person_id=person.id, turn_id=of, now=10)
+    assert usage.list_of_turn(connection, turn_id=turn_id) == [asked, CALL]
+    assert CALL.read_tokens == 321
