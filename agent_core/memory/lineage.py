@@ -41,6 +41,19 @@ def came_by(
     return source is not None and came_by(connection, *source, parting)
 
 
+def find_account(connection: Connection, row: LedgerEntry) -> AccountId | None:
+    """The account that the words of a row came by; None if nobody said them to us."""
+    while True:
+        actor = row.origin.actor
+        if actor.startswith(_TURN):
+            turn = turns.find(connection, turn_id=TurnId(int(actor.removeprefix(_TURN))))
+            return turn.account_id if turn else None
+        source = row.origin.source_id and ledger.find_row(connection, entry_id=row.origin.source_id)
+        if not source:
+            return None
+        row = source[1]
+
+
 def belongs(connection: Connection, person_id: PersonId, row: LedgerEntry) -> bool:
     """True if the words of a row of a person are still theirs.
 

@@ -108,7 +108,7 @@ def _add_all(
 def _find_left(
     connection: Connection, *, keeper: PersonId, gone: PersonId, target: Target
 ) -> list[tuple[str, LedgerEntry]]:
-    """Entries that stand in one list, and were never taken over into the other."""
+    """Entries that stand in one list, and were never taken over into the other, by whatever way."""
     ours = ledger.find_entries(connection, person_id=keeper, target=target)
     taken = find_taken(connection, ours)
     known = tuple(entry for entry, _ in replay(ours))
@@ -116,7 +116,7 @@ def _find_left(
     return [
         (entry, row)
         for entry, row in replay(theirs)
-        if row.id not in taken and not says(known, entry, target)
+        if not says(known, entry, target) and not taken & {row.id, *find_sources(connection, [row])}
     ]
 
 

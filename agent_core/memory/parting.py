@@ -8,6 +8,7 @@ from agent_core.memory.history import UNLINK
 from agent_core.memory.lineage import (
     Parting,
     came_by,
+    find_account,
     find_first,
     find_sources,
     find_taken,
@@ -16,9 +17,9 @@ from agent_core.memory.lineage import (
 from agent_core.memory.reconcile import Shelf
 from agent_core.memory.rewriting import TARGETS
 from agent_core.memory.store import MemoryStore
-from agent_core.state import joining, ledger
+from agent_core.state import joining, ledger, people
 from agent_core.state.database import Connection
-from agent_core.state.ledger import Origin, Target
+from agent_core.state.ledger import LedgerEntry, Origin, Target
 from agent_core.state.people import Person
 
 
@@ -85,6 +86,9 @@ def _divide_list(
         if row.id not in returning
         and (row.id in taken or find_first(connection, back, row) != back)
     ]
+    staying = _find_staying(connection, keeper, kept, taken | returning, cut)
+    staying = [one for one in staying if one[:2] not in gone]
+    gone = sorted([*gone, *(one[:2] for one in staying)])
     rewriting.remove(connection, shelf, gone, origin)
     there = {row.id for _, row in kept}
     for _, entry, row in leaving:
@@ -95,11 +99,32 @@ def _divide_list(
 
     shelf = rewriting.shelf(store, keeper, cut.target)
     rewriting.remove(connection, shelf, [(place, entry) for place, entry, _ in leaving], origin)
-    if leaving:
+    for _, entry, row in staying:
+        rewriting.append(connection, shelf, entry, origin, row)
+    if leaving or staying:
         rewriting.make_stale(connection, shelf)
     for _, entry, _ in leaving:
         rewriting.move_shares(connection, keeper, back, entry, cut.target, origin)
     return len(leaving)
+
+
+def _find_staying(
+    connection: Connection,
+    keeper: PersonId,
+    kept: list[tuple[str, LedgerEntry]],
+    known: set[int],
+    cut: _Cut,
+) -> list[tuple[int, str, LedgerEntry]]:
+    """What waits in the list of who leaves, and came by accounts that stay: it did not fit into
+    the keeper's when the two were joined, and goes there now whatever the limit.
+    """
+    others = {account.id for account in people.list_accounts(connection, person_id=keeper)}
+    others -= {cut.parting.account_id}
+    return [
+        (place, entry, row)
+        for place, (entry, row) in enumerate(kept)
+        if row.id not in known and find_account(connection, row) in others
+    ]
 
 
 def _call_back(
