@@ -62,6 +62,7 @@ class Agent:
         self._price = setup.ceilings.prices.cost
         self._talks = Talks(database)
         self._folding = setup.folding
+        self._outside = setup.outside
         self._pictures = Pictures(database)
         self._fingerprints = Fingerprints()
         ground = Ground(
@@ -93,6 +94,10 @@ class Agent:
         scene = Scene(
             conversation=conversation, person=person, room=standing.room, platform=platform
         )
+        # What an outside memory makes of a person is for talks that are theirs alone.
+        outside = self._outside if conversation.is_private and not errand else None
+        if outside:
+            outside.expect(person.id)
         tools = self._toolboxes.of(conversation, errand).specs
         session, history = standing.session, standing.transcript
         fold = await self._folding.find(session.id, conversation.person_id) if session else None
@@ -100,13 +105,14 @@ class Agent:
         given = await self._freezer.give(scene, warm, tools, history)
         view = View(messages=history, folded_to=fold.folded_to if fold else START)
         stock = await take_stock(self._toolboxes.inventory, scene, view, self._now())
+        heard = await outside.recall(person.id, show_under(history, fold)) if outside else ()
         return Prepared(
             scene=scene,
             session=session,
             prompt=given.prompt,
             history=history,
             fold=fold,
-            news=(*given.news, *stock),
+            news=(*given.news, *stock, *heard),
         )
 
     def draft(
@@ -291,6 +297,8 @@ class Agent:
             model=turn.journal.model,
             now=now,
         )
+        if self._outside and turn.errand is None and turn.conversation.person_id == turn.person.id:
+            self._outside.owe_turn(connection, turn.id, turn.person.id)
         ground = turn.ground
         session = sessions.find_open(connection, conversation_id=turn.conversation.id)
         if ground is None or session is None or session.id != turn.session_id:
@@ -306,12 +314,16 @@ class Agent:
     def leave(self, turn: ActiveTurn, standing: Standing) -> None:
         """Keep a talk at hand as a settled turn has left it: the next one need not read it."""
         self._talks.leave(turn.conversation.id, standing)
+        if self._outside:
+            self._outside.ring()
 
     def forget_words(self) -> None:
         """Words, files or people are gone: nothing that was read of them is kept at hand."""
         self._talks.forget_words()
         self._freezer.forget()
         self._pictures.forget()
+        if self._outside:
+            self._outside.forget()
 
     def forget_talks(self) -> None:
         """Something was done to talks from outside: the next turns read theirs anew."""

@@ -13,6 +13,11 @@ CoreError
 │   ├── ModelOverflow      the input is longer than the model can read
 │   ├── ModelUnknown       the provider has no model of this name
 │   └── ModelDenied        the key is wrong, has no access, or is out of credit
+├── OutsideError           an outside memory did not do what it was asked
+│   ├── OutsideAway        unreachable, slow, overloaded or not letting us in; try again
+│   ├── OutsideBroken      it failed over this one request; a repeat may, too
+│   ├── OutsideRefused     the request itself was refused; a repeat would be too
+│   └── OutsideLacking     this server has no such function
 ├── CeilingReached         what may be spent in a day is spent
 ├── StillAtWork            something of a person's is under way: try again in a moment
 ├── LastOwner              the house would have no owner any more
@@ -75,6 +80,31 @@ class ModelUnknown(ModelError):
 
 class ModelDenied(ModelError):
     """The key is wrong, lacks access or credit."""
+
+
+class OutsideError(CoreError):
+    """An outside memory did not do what it was asked."""
+
+
+class OutsideAway(OutsideError):
+    """It could not be reached, is slow, overloaded, or does not let us in."""
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        """`retry_after` is in seconds, where the provider gave one."""
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class OutsideBroken(OutsideError):
+    """It failed over a request; others may fare better."""
+
+
+class OutsideRefused(OutsideError):
+    """It refuses this request as it stands."""
+
+
+class OutsideLacking(OutsideError):
+    """This server has no such function: it is older, or set up without it."""
 
 
 class CeilingReached(CoreError):

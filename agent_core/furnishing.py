@@ -8,6 +8,7 @@ from agent_core.budget import Limits
 from agent_core.ceilings.reservations import Ceilings
 from agent_core.compaction.folding import Folding
 from agent_core.loop.contract import Course
+from agent_core.mirror.outside import Outside
 from agent_core.schedule.errand import Errand
 from agent_core.state.sessions import Conversation
 from agent_core.tools.toolbox import Toolbox
@@ -28,6 +29,8 @@ class Setup:
     context_folder: Path | None
     context_files: tuple[str, ...]
     context_limit: int
+    outside: Outside | None = None
+    """The outside memory, where there is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

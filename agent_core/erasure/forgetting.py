@@ -9,10 +9,10 @@ from agent_core.erasure import burying, finding, loose, scrub
 from agent_core.erasure.finding import Found
 from agent_core.erasure.wanted import Wanted
 from agent_core.errors import StillAtWork
-from agent_core.ids import MessageId, PersonId
+from agent_core.ids import MessageId, PersonId, SessionId
 from agent_core.memory.changes import Edit
 from agent_core.memory.store import MemoryStore
-from agent_core.state import archive, joining, ledger, people, redacting, traces
+from agent_core.state import archive, joining, ledger, mirror, people, redacting, traces
 from agent_core.state.database import Connection, Database
 from agent_core.state.ledger import Origin, Target
 from agent_core.state.people import Person
@@ -203,6 +203,7 @@ def _note_dropped(connection: Connection, person_id: PersonId, archive_id: int, 
 def _bury(connection: Connection, message_ids: Sequence[MessageId], now: int) -> None:
     """Bury messages, and note the files that came with them."""
     scrub.owe(connection)
+    touched: set[SessionId] = set()
     for message_id in message_ids:
         row = redacting.read_message(connection, message_id=message_id)
         if row is None:
@@ -214,6 +215,9 @@ def _bury(connection: Connection, message_ids: Sequence[MessageId], now: int) ->
         redacting.bury_message(connection, message_id=message_id, parts=parts, now=now)
         # What was summed up may tell of it in other words.
         redacting.unfold(connection, session_id=session_id)
+        touched.add(session_id)
+    for session_id in sorted(touched):
+        mirror.owe_drop(connection, session_id=session_id, now=now)
 
 
 def _take_rows(connection: Connection, found: Found) -> bool:

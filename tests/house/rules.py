@@ -22,7 +22,7 @@ BULKHEADS = {
     "agent_core/state/commit.py": "what one job raises is raised in its own caller, not here",
 }
 """The only modules that may catch whatever comes, and why; each is told in the decisions."""
-PLUG_FOLDERS = ("adapters", "agent_core/models")
+PLUG_FOLDERS = ("adapters", "agent_core/models", "agent_core/mirror")
 SDK_ROOMS = {
     "telegram": "adapters/telegram/",
     "discord": "adapters/discord/",
@@ -30,6 +30,7 @@ SDK_ROOMS = {
     "slack_sdk": "adapters/slack/",
     "anthropic": "agent_core/models/anthropic/",
     "openai": "agent_core/models/openai/",
+    "honcho": "agent_core/mirror/honcho/",
 }
 ENVIRONMENT = {"os.environ", "os.environb", "os.getenv"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -1,0 +1,110 @@
+"""What an outside provider of memory is: the few things it is asked, and by whom it knows people.
+
+At most one is configured. It is told everything by way of the durable queue (`agent_core.mirror`),
+so that none of its failings reaches a turn. What it raises is an `OutsideError`; any call may be
+cancelled at any await, and made again: whoever says `is_repeat` does not know whether the call
+before had its effect.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import NewType, Protocol
+
+from agent_core.transcript import ToolSpec
+
+Who = NewType("Who", str)
+"""A person as the provider knows them: always the same, and it says nothing of them."""
+Talk = NewType("Talk", str)
+"""One session of one person's talk, as the provider knows it."""
+Digest = NewType("Digest", str)
+"""Stands for the words of an entry of memory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """One message. `key` is its own for ever; `at` is in milliseconds since the epoch, UTC."""
+
+    key: str
+    is_ours: bool
+    text: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """What a person and the assistant said in one turn, oldest first; at least one message."""
+
+    who: Who
+    talk: Talk
+    said: tuple[Said, ...]
+    is_repeat: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notes:
+    """All entries of a person's memory as they stand, and which of them the provider has.
+
+    `kept` gives the provider's own name of each entry that it was told. Entries that are not in
+    `entries` any more are to be forgotten there.
+    """
+
+    who: Who
+    entries: Mapping[Digest, str]
+    kept: Mapping[Digest, str]
+    is_repeat: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutsideTool:
+    """A tool that the provider brings along, for talks that nobody else reads.
+
+    `run` is called while a turn waits, for `seconds` at most, and gives what the model reads.
+    """
+
+    spec: ToolSpec
+    run: Callable[[Who, Mapping[str, object]], Awaitable[str]]
+    seconds: float
+
+
+class MemoryProvider(Protocol):
+    """One outside memory."""
+
+    @property
+    def name(self) -> str:
+        """As people read it."""
+
+    @property
+    def leftovers(self) -> str:
+        """A sentence on what stays there of somebody who was erased."""
+
+    @property
+    def lacking(self) -> frozenset[str]:
+        """Functions that its server was found not to have, as people read them."""
+
+    @property
+    def tools(self) -> tuple[OutsideTool, ...]:
+        """The tools it brings along; the same for as long as the process lives."""
+
+    async def start(self) -> None:
+        """Find out whether it is there. Called before all else, and after each outage."""
+
+    async def recall(self, who: Who) -> str:
+        """What it makes of somebody, for the facts of their turn; "" if nothing yet.
+
+        A turn may wait for it for a moment only.
+        """
+
+    async def tell(self, exchange: Exchange) -> None:
+        """Take in what was said in a turn. Called once it is settled, in order for each person."""
+
+    async def keep(self, notes: Notes) -> Mapping[Digest, str]:
+        """Take in how somebody's memory stands; gives what `kept` is then."""
+
+    async def drop(self, talk: Talk) -> None:
+        """Forget a talk. One that it never knew is no error."""
+
+    async def erase(self, who: Who) -> None:
+        """Forget a person, as far as it can; see `leftovers`. Nobody it knows is no error."""
+
+    async def close(self) -> None:
+        """Let go of connections. Called last."""

@@ -1,0 +1,115 @@
+"""The one outside memory of a house: what is owed to it, what is heard from it, how it fares."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from agent_core.ids import PersonId, TurnId
+from agent_core.mirror.asking import OutsideAsking
+from agent_core.mirror.condition import State
+from agent_core.mirror.contact import Contact
+from agent_core.mirror.hearsay import PATIENCE, Hearsay, find_told
+from agent_core.mirror.telling import POLL, Telling
+from agent_core.state import mirror
+from agent_core.state.database import Connection, Database
+from agent_core.state.mirror import Backlog
+from agent_core.tools.contract import Tool
+from agent_core.transcript import Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How it is dealt with: tokens of a line of facts, seconds that a turn waits for it, and
+    seconds between looks at what is owed.
+    """
+
+    tokens: int = 400
+    patience: float = PATIENCE
+    poll: float = POLL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """How it fares, for people to read. `lacking` are functions that its server does not have."""
+
+    name: str
+    state: State
+    detail: str
+    owed: int
+    dead: int
+    lacking: tuple[str, ...]
+
+
+class Outside:
+    """Whoever has no outside memory has none of this, and pays nothing for it."""
+
+    def __init__(
+        self, contact: Contact, database: Database, now: Callable[[], int], pace: Pace
+    ) -> None:
+        self._provider = contact.provider
+        self._condition = contact.condition
+        self._database = database
+        self._now = now
+        self._hearsay = Hearsay(contact, tokens=pace.tokens, patience=pace.patience)
+        self._telling = Telling(contact, database, self._hearsay, now=now, poll=pace.poll)
+        self.tools: tuple[Tool, ...] = tuple(
+            OutsideAsking(tool, contact) for tool in contact.provider.tools
+        )
+        """For talks that nobody else reads."""
+
+    async def run(self) -> None:
+        """Tell what is owed until cancelled. Nothing else in the house waits for this."""
+        try:
+            await self._telling.run()
+        finally:
+            await self._hearsay.close()
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._provider.close()
+
+    def owe_turn(self, connection: Connection, turn_id: TurnId, person_id: PersonId) -> None:
+        """What was said in a turn is to be told; within the transaction that settles it."""
+        mirror.owe(
+            connection,
+            provider=self._provider.name,
+            kind="turn",
+            key=f"turn:{turn_id}",
+            person_id=person_id,
+            now=self._now(),
+        )
+
+    def ring(self) -> None:
+        """Something is owed; to be said once that is written."""
+        self._telling.ring()
+
+    def expect(self, person_id: PersonId) -> None:
+        """A turn of somebody is being prepared, in a talk that is theirs alone."""
+        self._hearsay.expect(person_id)
+
+    async def recall(self, person_id: PersonId, shown: Iterable[Message]) -> tuple[str, ...]:
+        """The line for the facts of a turn; none if there is nothing that the talk, as calls
+        see it, was not told last.
+        """
+        text = await self._hearsay.look_up(person_id)
+        line = self._hearsay.write(text) if text else ""
+        return (line,) if line and line != find_told(shown) else ()
+
+    def forget(self) -> None:
+        """Words or people are gone: nothing that was heard before is used any more."""
+        self._hearsay.forget()
+
+    async def report(self) -> Report:
+        """How it fares. Raises `StoreError`."""
+        return self.describe(await self._database.read(mirror.count_all))
+
+    def describe(self, backlogs: Iterable[Backlog]) -> Report:
+        """How it fares, where it is known what is owed."""
+        mine = [one for one in backlogs if one.provider == self._provider.name]
+        return Report(
+            name=self._provider.name,
+            state=self._condition.state,
+            detail=self._condition.detail,
+            owed=sum(one.owed for one in mine),
+            dead=sum(one.dead for one in mine),
+            lacking=tuple(sorted(self._provider.lacking)),
+        )

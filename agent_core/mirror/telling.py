@@ -1,0 +1,259 @@
+"""Tells an outside memory what it is owed: in order, again after failures, in nobody's way."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import assert_never
+
+from agent_core.errors import (
+    OutsideAway,
+    OutsideBroken,
+    OutsideError,
+    OutsideLacking,
+    OutsideRefused,
+    StoreDamaged,
+    StoreError,
+)
+from agent_core.ids import PersonId, SessionId, TurnId
+from agent_core.memory.contract import Exchange, Notes, Said
+from agent_core.memory.reconcile import Shelf, find_list
+from agent_core.mirror.contact import Contact
+from agent_core.mirror.hearsay import Hearsay
+from agent_core.state import meta, mirror
+from agent_core.state.database import Connection, Database
+from agent_core.state.ledger import Target
+from agent_core.state.mirror import Owed
+
+_log = logging.getLogger(__name__)
+
+POLL = 2.0
+"""Seconds between looks at what is owed; the work itself rings before."""
+_STORE_PAUSE = 5.0
+_LONGEST = 60.0
+"""Seconds that telling one thing may take."""
+_AT_ONCE = 200
+_MOST_ATTEMPTS = 8
+_PAUSE = 2_000
+"""Milliseconds until something over which the provider failed is tried again, doubled each time."""
+_LISTS: tuple[Target, ...] = ("memory", "user")
+
+
+class Telling:
+    """Does what the `mirror` table owes to one provider."""
+
+    def __init__(
+        self,
+        contact: Contact,
+        database: Database,
+        hearsay: Hearsay,
+        *,
+        now: Callable[[], int],
+        poll: float = POLL,
+    ) -> None:
+        self._provider = contact.provider
+        self._names = contact.names
+        self._condition = contact.condition
+        self._database = database
+        self._hearsay = hearsay
+        self._now = now
+        self._poll = poll
+        self._bell = asyncio.Event()
+
+    def ring(self) -> None:
+        """Something is owed; to be said once that is written."""
+        self._bell.set()
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        while True:
+            self._bell.clear()
+            try:
+                await self._take_in_changes()
+                pause = await self._pay()
+            except StoreError as error:
+                _log.error("the outside memory waits for the store: %s", error)
+                pause = _STORE_PAUSE
+            try:
+                async with asyncio.timeout(pause):
+                    await self._bell.wait()
+            except TimeoutError:
+                continue
+
+    async def _take_in_changes(self) -> None:
+        """Owe the memory of all whose ledger has grown, by whatever hand. Raises `StoreError`.
+
+        The ledger is what lasts: how far it was read is written together with what is owed.
+        """
+        key = f"mirror.ledger:{self._provider.name}"
+        now = self._now()
+
+        def look(connection: Connection) -> tuple[str | None, int]:
+            return meta.get(connection, key=key), mirror.find_newest_change(connection)
+
+        def work(connection: Connection) -> None:
+            if read is not None:
+                for person_id in mirror.list_changed(connection, after=int(read), upto=newest):
+                    mirror.owe_memory(
+                        connection, provider=self._provider.name, person_id=person_id, now=now
+                    )
+            meta.put(connection, key=key, value=str(newest))
+
+        read, newest = await self._database.read(look)
+        if read is None or int(read) < newest:
+            await self._database.write("mirror.changes", work)
+
+    async def _pay(self) -> float:
+        """Tell what is due; gives the seconds until there may be more. Raises `StoreError`."""
+        while True:
+            if not self._condition.is_well and not await self._start():
+                return self._condition.pause
+            rows = await self._database.read(
+                partial(mirror.list_owed, provider=self._provider.name, limit=_AT_ONCE)
+            )
+            held: set[PersonId] = set()
+            told = 0
+            for row in rows:
+                if row.person_id in held:
+                    continue  # what is told of one person is told in order
+                if row.due_at <= self._now() and await self._settle(row):
+                    told += 1
+                else:
+                    held.add(row.person_id)
+                if not self._condition.is_well:
+                    break
+            if self._condition.is_well and not told:
+                return self._poll
+
+    async def _start(self) -> bool:
+        """See whether the provider is there."""
+        if self._condition.pause:
+            return False
+        try:
+            async with asyncio.timeout(_LONGEST):
+                await self._provider.start()
+        except (OutsideError, TimeoutError) as error:
+            self._condition.note_away(error)
+            return False
+        self._condition.note_well()
+        return True
+
+    async def _settle(self, row: Owed) -> bool:
+        """Tell one thing; False if it has to wait. Raises `StoreError`."""
+        is_owed = await self._database.write(
+            "mirror.begin", partial(mirror.begin, mirror_id=row.id)
+        )
+        if not is_owed:
+            return True  # it was forgotten meanwhile
+        try:
+            async with asyncio.timeout(_LONGEST):
+                payload = await self._tell(row)
+        except (OutsideAway, TimeoutError) as error:
+            self._condition.note_away(error)
+            return False
+        except OutsideBroken as error:
+            return await self._set_back(row, error)
+        except (OutsideRefused, OutsideLacking, StoreDamaged) as error:
+            await self._park(row, str(error))
+            return True
+        await self._database.write("mirror.finish", partial(self._finish, row=row, payload=payload))
+        return True
+
+    async def _tell(self, row: Owed) -> str | None:
+        """What is to be kept of the row; None if nothing of it is. Raises `OutsideError`."""
+        match row.kind:
+            case "turn":
+                exchange = await self._database.read(partial(self._read_turn, row=row))
+                if exchange:
+                    await self._provider.tell(exchange)
+                return None
+            case "memory":
+                notes = await self._database.read(partial(self._read_memory, row=row))
+                kept = await self._provider.keep(notes)
+                self._hearsay.forget()
+                return json.dumps(dict(kept))
+            case "erase":
+                await self._erase(row)
+                self._hearsay.forget()
+                return "{}"
+        assert_never(row.kind)
+
+    async def _erase(self, row: Owed) -> None:
+        what, *numbers = row.key.split(":")
+        if what == "session":
+            session_id, dropped = map(int, numbers)
+            await self._provider.drop(self._names.name_talk(SessionId(session_id), dropped))
+        else:
+            await self._provider.erase(self._names.name_person(row.person_id))
+
+    def _read_turn(self, connection: Connection, row: Owed) -> Exchange | None:
+        """What is left to be told of a turn; None for nothing."""
+        turn_id = TurnId(int(row.key.partition(":")[2]))
+        turn = mirror.find_turn(connection, turn_id=turn_id)
+        said = mirror.list_said(connection, turn_id=turn_id)
+        if turn is None or not said:
+            return None
+        dropped = mirror.count_dropped(
+            connection, provider=self._provider.name, session_id=turn.session_id
+        )
+        return Exchange(
+            who=self._names.name_person(row.person_id),
+            talk=self._names.name_talk(turn.session_id, dropped),
+            said=tuple(
+                Said(key=f"message-{number}", is_ours=role == "assistant", text=text, at=at)
+                for number, role, text, at in said
+            ),
+            is_repeat=row.attempts > 0,
+        )
+
+    def _read_memory(self, connection: Connection, row: Owed) -> Notes:
+        """How a memory stands. Raises `StoreDamaged`."""
+        shelves = [Shelf(person_id=row.person_id, target=target, limit=0) for target in _LISTS]
+        texts = [text for shelf in shelves for text in find_list(connection, shelf)]
+        return Notes(
+            who=self._names.name_person(row.person_id),
+            entries={self._names.name_entry(text): text for text in texts},
+            kept=json.loads(row.payload),
+            is_repeat=row.attempts > 0,
+        )
+
+    def _finish(self, connection: Connection, row: Owed, payload: str | None) -> None:
+        if payload is not None:
+            mirror.finish(connection, mirror_id=row.id, payload=payload)
+            return
+        if not mirror.drop(connection, mirror_id=row.id):
+            return  # they were erased meanwhile
+        # A row of the person has to stay: by it an erasure knows that there is something outside.
+        mirror.ensure_memory(
+            connection, provider=self._provider.name, person_id=row.person_id, now=self._now()
+        )
+
+    async def _set_back(self, row: Owed, error: OutsideBroken) -> bool:
+        """It failed over this: the whole of it may be broken, or only this. Raises `StoreError`."""
+        try:
+            async with asyncio.timeout(_LONGEST):
+                await self._provider.start()
+        except (OutsideError, TimeoutError) as outage:
+            self._condition.note_away(outage)
+            return False
+        if row.attempts + 1 >= _MOST_ATTEMPTS:
+            await self._park(row, str(error))
+            return True
+        due_at = self._now() + _PAUSE * 2**row.attempts
+        await self._database.write(
+            "mirror.postpone",
+            partial(mirror.postpone, mirror_id=row.id, due_at=due_at, reason=str(error)),
+        )
+        return False
+
+    async def _park(self, row: Owed, reason: str) -> None:
+        _log.warning(
+            "%s can't be told to the outside memory %s and is set aside: %s",
+            row.key,
+            self._provider.name,
+            reason,
+        )
+        await self._database.write(
+            "mirror.park", partial(mirror.park, mirror_id=row.id, reason=reason)
+        )
