@@ -149,6 +149,14 @@ class CanCount(Protocol):
 
 
 @runtime_checkable
+class CanPreview(Protocol):
+    """Platforms that tell beforehand how a text would look, as their own wire writes it."""
+
+    def preview(self, text: str) -> list[str]:
+        """The messages that Markdown would be sent as, in the platform's own form; pure."""
+
+
+@runtime_checkable
 class CanShowSteps(Protocol):
     """Platforms that show `OutboundMessage.steps` of a live message in a way of their own."""
 

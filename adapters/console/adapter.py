@@ -54,6 +54,10 @@ class ConsoleAdapter:
         """Cut only what no screen would show."""
         return split_markdown(text, limit=_LONGEST_MESSAGE, measure=len)
 
+    def preview(self, text: str) -> list[str]:
+        """The messages of a text, which clients get as they stand."""
+        return list(self.split(text))
+
     async def send(self, message: OutboundMessage) -> PlatformMessageId:
         """Show a message; returns once a client has it. Raises `Unreachable` and `Unsure`.
 

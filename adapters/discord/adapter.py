@@ -22,7 +22,7 @@ from adapters.discord.payloads import (
 from adapters.discord.places import channel_of
 from adapters.discord.promises import Promises
 from adapters.discord.receive import receive
-from adapters.discord.render import TEXT_LIMIT, measure
+from adapters.discord.render import TEXT_LIMIT, measure, render
 from adapters.discord.settings import DiscordSettings, read_settings
 from adapters.discord.starts import Starts
 from adapters.discord.wire import Connection
@@ -147,6 +147,10 @@ class DiscordAdapter:
     def split(self, text: str) -> tuple[str, ...]:
         """Cut Markdown into parts of at most 2,000 UTF-16 units once rendered."""
         return split_markdown(text, limit=TEXT_LIMIT, measure=measure)
+
+    def preview(self, text: str) -> list[str]:
+        """The content of each message of a text."""
+        return [render(part) for part in self.split(text)]
 
     async def send(self, message: OutboundMessage) -> PlatformMessageId:
         """Post a message. Raises `AdapterError`."""

@@ -30,7 +30,14 @@ from adapters.slack.inbox import Inbox, build_inbox
 from adapters.slack.places import HOME_MESSAGE, channel_of, home_owner
 from adapters.slack.receive import receive
 from adapters.slack.refusals import StreamOpen
-from adapters.slack.render import MOST_BUTTONS, TEXT_LIMIT, measure, post_of, update_of
+from adapters.slack.render import (
+    MOST_BUTTONS,
+    TEXT_LIMIT,
+    measure,
+    post_of,
+    update_of,
+    words_of,
+)
 from adapters.slack.rooms import Rooms
 from adapters.slack.sessions import Sessions
 from adapters.slack.settings import SlackSettings, read_settings
@@ -106,6 +113,10 @@ class SlackAdapter:
     def split(self, text: str) -> tuple[str, ...]:
         """Cut Markdown into parts of at most 12,000 characters."""
         return split_markdown(text, limit=TEXT_LIMIT, measure=measure)
+
+    def preview(self, text: str) -> list[str]:
+        """The Markdown that each message of a text carries; Slack itself renders it."""
+        return [words_of(part) for part in self.split(text)]
 
     async def send(self, message: OutboundMessage) -> PlatformMessageId:
         """Post a message. Raises `AdapterError`."""

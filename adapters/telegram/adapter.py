@@ -28,8 +28,9 @@ from adapters.telegram.mishaps import AnotherPoller
 from adapters.telegram.patience import Conflict
 from adapters.telegram.places import chat_of, message_of, thread_of
 from adapters.telegram.posts import FILE_LIMIT, make_post
+from adapters.telegram.preview import write_html
 from adapters.telegram.receive import Me, pack, receive
-from adapters.telegram.render import TEXT_LIMIT, measure
+from adapters.telegram.render import TEXT_LIMIT, measure, render
 from adapters.telegram.settings import TelegramSettings, read_settings
 
 _log = logging.getLogger(__name__)
@@ -76,6 +77,10 @@ class TelegramAdapter:
     def split(self, text: str) -> tuple[str, ...]:
         """Cut Markdown into parts of at most 4,096 UTF-16 units once rendered."""
         return split_markdown(text, limit=TEXT_LIMIT, measure=measure)
+
+    def preview(self, text: str) -> list[str]:
+        """The messages of a text, their entities written as Telegram's HTML."""
+        return [write_html(render(part)) for part in self.split(text)]
 
     async def send(self, message: OutboundMessage) -> PlatformMessageId:
         """Post a message. Raises `AdapterError`."""

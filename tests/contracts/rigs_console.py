@@ -8,7 +8,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from adapters.abilities import CanAsk, CanDelete, CanEdit, CanFind, CanReact, CanType
+from adapters.abilities import (
+    CanAsk,
+    CanDelete,
+    CanEdit,
+    CanFind,
+    CanPreview,
+    CanReact,
+    CanType,
+)
 from adapters.console.adapter import ConsoleAdapter
 from adapters.console.settings import ConsoleSettings
 from adapters.ids import Address, PlatformMessageId
@@ -19,7 +27,9 @@ from tests.contracts.rig import Place, Rig, Trait
 class ConsoleRig:
     """A terminal that repeats what was not acknowledged, and shows each id once."""
 
-    abilities = frozenset[type]({CanAsk, CanDelete, CanEdit, CanFind, CanReact, CanType})
+    abilities = frozenset[type](
+        {CanAsk, CanDelete, CanEdit, CanFind, CanPreview, CanReact, CanType}
+    )
     traits = frozenset[Trait]()
     address = Address(chat_id="local", is_direct=True)
     room = None

@@ -269,6 +269,9 @@ class FakeChat(PlainChat):
     acknowledged: int = 0
     """Presses that the hall has taken."""
 
+    def preview(self, text: str) -> list[str]:
+        return list(self.split(text))
+
     async def send(self, message: OutboundMessage) -> PlatformMessageId:
         if message.file and len(message.file.data) > self.most_file_bytes:
             raise Rejected("The file is too large.")
