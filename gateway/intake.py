@@ -366,6 +366,7 @@ class Intake:
         )
         if reply.effect:
             self.forget_known()
+            self._house.wake_jobs()  # it may have made something due earlier
         if reply.pending:
             # After that: a store that refuses leaves nothing behind that would be done again.
             self._house.unpacking.put(reply.pending, is_repeat=arrival.is_repeat)

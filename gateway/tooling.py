@@ -19,6 +19,7 @@ from agent_core.tools.settings import SettingsTool
 from agent_core.tools.toolbox import Toolbox
 from gateway import timekeeping
 from gateway.asking import Asking
+from gateway.easing import easing_in
 from gateway.settings import Settings
 
 
@@ -49,11 +50,16 @@ def make_toolboxes(stock: Stock, extra: Sequence[Tool]) -> Toolboxes:
         rules=timekeeping.make_rules(stock.settings.jobs),
         changed=stock.wake_jobs,
     )
+
+    def changed() -> None:
+        stock.forget_people()
+        stock.wake_jobs()
+
     shared: tuple[Tool, ...] = (AskTool(asking), schedule, *extra)
     identity = Identity(database, stock.settings.home)
     private: tuple[Tool, ...] = (
         *private_tools(database, stock.memory, approval, inventory),
-        SettingsTool(database, changed=stock.forget_people),
+        SettingsTool(database, changed=changed, ease=easing_in(stock.zone)),
         ProposeIdentity(identity, approval, SOUL_LIMIT),
     )
     room = room_tools(database, stock.memory, approval, inventory)

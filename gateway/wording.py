@@ -27,6 +27,9 @@ VERBOSITIES = {
 }
 QUIET_NIGHT = "Quiet from 22:00 to 07:00"
 QUIET_OFF = "No quiet hours"
+WEEKENDS_OFF = "Weekends off"
+NO_DAYS_OFF = "No days off"
+ZONE_OF_HOUSE = " (the house's; yours is not set)"
 NOT_YOUR_TURN = "Somebody else asked for what I am doing: they, or an owner, can stop it."
 NOT_YOURS_TO_MOVE = "Somebody else asked for what I am doing: it is answered where they asked."
 HERE_NOTHING = "Nothing is running that could go on here."
@@ -65,7 +68,7 @@ _PLATFORMS = {
 _SIGNS: dict[StepState, str] = {"running": "⏳", "done": "✓", "failed": "✗"}
 _SETTINGS_HOW = (
     "To change one: /settings time_zone Europe/Vienna, /settings language de,"
-    " /settings quiet_hours 22:00-07:30, /settings context_cap 50000"
+    " /settings quiet_hours 22:00-07:30, /settings days_off sat,sun, /settings context_cap 50000"
 )
 _REPEAT = "(Perhaps for the second time:)"
 _STRANGER = (
@@ -122,15 +125,15 @@ def describe_steps(steps: Sequence[Step], seconds: int, *, is_whole: bool) -> st
 
 
 def describe_settings(
-    *, zone: str, is_zone_set: bool, language: str | None, hours: str, verbosity: str, cap: str
+    *, zone: str, language: str | None, hours: str, days_off: str, verbosity: str, cap: str
 ) -> str:
     """What a person has set, and how the rest is set."""
-    note = "" if is_zone_set else " (the house's; yours is not set)"
     return "\n".join(
         (
-            f"- Time zone: {zone}{note}",
+            f"- Time zone: {zone}",
             f"- Language: {language or 'the one you write in'}",
             f"- Quiet hours: {hours or 'none'}; then nothing rings",
+            f"- Days off: {days_off or 'none'}; then nothing comes by itself",
             f"- While I work: {VERBOSITIES[verbosity].lower()}",
             f"- Of a talk I read at once: {cap}",
             "",
@@ -257,6 +260,8 @@ class Status:
     output_tokens: int
     micro_dollars: int
     undelivered: int
+    memory: str = ""
+    """How the outside memory fares, if there is one."""
 
 
 def describe_status(status: Status) -> str:
@@ -273,6 +278,8 @@ def describe_status(status: Status) -> str:
             f" {status.output_tokens:,} written, ${status.micro_dollars / 1_000_000:.4f}"
         ),
     ]
+    if status.memory:
+        lines.append(status.memory)
     if status.undelivered:
         lines.append(f"Not delivered: {status.undelivered}; /retry sends them again.")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""The `settings` tool: what a person wants of time zone, language, quiet hours and detail."""
+"""The `settings` tool: what a person wants of time zone, language, quiet times and detail."""
 
 import json
 import re
@@ -8,17 +8,19 @@ from functools import cache
 from zoneinfo import available_timezones
 
 from agent_core.errors import ToolArgumentError
-from agent_core.state import people
+from agent_core.state import homes, people
 from agent_core.state.database import Connection, Database
 from agent_core.state.people import Person, Wishes
 from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.weekdays import describe_days, read_days
 from agent_core.transcript import ToolSpec
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _HOURS = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])\s*[-–]\s*([01]?[0-9]|2[0-3]):([0-5][0-9])")
 _MINUTES = 60
 _TOKENS = re.compile(r"(\d{1,3}(?:[,._' ]?\d{3})*|\d+)\s*(k?)(?:\s*tokens?)?", re.IGNORECASE)
-NAMES = ("time_zone", "language", "quiet_hours", "verbosity", "context_cap")
+DAYS_OFF = "days_off"
+NAMES = ("time_zone", "language", "quiet_hours", DAYS_OFF, "verbosity", "context_cap")
 
 _SPEC = ToolSpec(
     name="settings",
@@ -30,6 +32,7 @@ _SPEC = ToolSpec(
                 "time_zone": {"type": "string", "description": "IANA name"},
                 "language": {"type": "string", "description": "BCP 47"},
                 "quiet_hours": {"type": "string", "description": "like 22:00-07:30"},
+                "days_off": {"type": "string", "description": "like sat,sun"},
                 "verbosity": {"type": "string", "enum": ["quiet", "normal", "verbose"]},
             },
             "additionalProperties": False,
@@ -41,35 +44,54 @@ _SPEC = ToolSpec(
 
 
 class SettingsTool:
-    """The `settings` tool. `changed` is told whenever something was set."""
+    """The `settings` tool. `changed` is told whenever something was set.
+
+    `ease` is called in the transaction that sets it, with the moment in milliseconds: what was
+    held back for a person's quiet times may go earlier then.
+    """
 
     spec = _SPEC
     effect: Effect = "idempotent"
     is_cheap = True
 
-    def __init__(self, database: Database, changed: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        changed: Callable[[], None],
+        ease: Callable[[Connection, Person, int], None],
+    ) -> None:
         self._database = database
         self._changed = changed
+        self._ease = ease
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Set it. Raises `ToolArgumentError` on a value that can't be, and `StoreError`."""
 
-        def work(connection: Connection) -> Person:
+        def work(connection: Connection) -> str:
             person = people.find(connection, person_id=context.person_id)
             if person is None:
                 raise ToolArgumentError("there is nobody to set that for")
             for name, value in arguments.items():
-                person = apply_wish(person, name, str(value))
+                if name == DAYS_OFF:
+                    days = read_days(str(value))
+                    homes.set_days_off(connection, person_id=person.id, days=days)
+                else:
+                    person = apply_wish(person, name, str(value))
             people.set_wishes(connection, wishes_of(person), person_id=person.id)
-            return person
+            self._ease(connection, person, context.now)
+            days = homes.find(connection, person_id=person.id).days_off
+            return f"{describe_wishes(person)}, days off {describe_days(days) or 'none'}"
 
-        person = await self._database.write("settings.set", work)
+        told = await self._database.write("settings.set", work)
         self._changed()
-        return ToolResult(text=f"Set. Now: {describe_wishes(person)}.")
+        return ToolResult(text=f"Set. Now: {told}.")
 
 
 def apply_wish(person: Person, name: str, value: str) -> Person:
-    """The person with one setting changed. Raises `ToolArgumentError` with a plain sentence."""
+    """The person with one setting changed. Raises `ToolArgumentError` with a plain sentence.
+
+    Days off stand beside a person (`state.homes`), and are not set here.
+    """
     value = value.strip()
     match name:
         case "time_zone":

@@ -1,18 +1,21 @@
 """Commands about what a person wants: settings, verbose; and the home page of an app."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from agent_core.errors import ToolArgumentError
-from agent_core.state import people
+from agent_core.state import homes, people
 from agent_core.state.database import Connection
 from agent_core.state.outbox import OutboxRow
 from agent_core.state.people import Person
 from agent_core.state.questions import Choice
-from agent_core.tools.settings import NAMES, apply_wish, describe_hours, wishes_of
+from agent_core.tools.settings import DAYS_OFF, NAMES, apply_wish, describe_hours, wishes_of
+from agent_core.tools.weekdays import describe_days, read_days
 from gateway import wording
 from gateway.buttons import stand_for
 from gateway.commands.registry import Call, House, Reply, SlashCommand
 from gateway.commands.talk import describe_status
+from gateway.easing import ease
 from gateway.wording_context import describe_cap
 from gateway.wording_rooms import ONLY_IN_DIRECT
 
@@ -20,12 +23,20 @@ _LEVELS = ("quiet", "normal", "verbose")
 _NIGHT = "22:00-07:00"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """All that a person may set."""
+
+    person: Person
+    days_off: tuple[int, ...]
+
+
 async def _settings(call: Call, house: House) -> Reply:
     if not call.argument and not call.message.address.is_direct:
         return Reply(text=ONLY_IN_DIRECT)
     if not call.argument:
-        return _show(call.person, call.zone)
-    return _set(call, house, call.argument, _show)
+        return _show(await _look(call, house), call.zone)
+    return await _set(call, house, call.argument, _show)
 
 
 async def _verbose(call: Call, house: House) -> Reply:
@@ -33,7 +44,7 @@ async def _verbose(call: Call, house: House) -> Reply:
     wanted = call.argument.lower() or ("off" if is_on else "on")
     if wanted not in ("on", "off"):
         return Reply(text=wording.VERBOSE_HOW)
-    return _set(call, house, f"verbosity {'verbose' if wanted == 'on' else 'normal'}", _show)
+    return await _set(call, house, f"verbosity {'verbose' if wanted == 'on' else 'normal'}", _show)
 
 
 async def _home(call: Call, house: House) -> Reply:
@@ -41,16 +52,16 @@ async def _home(call: Call, house: House) -> Reply:
         return Reply(text=ONLY_IN_DIRECT)
     status = await describe_status(call, house)
 
-    def show(person: Person, zone: str) -> Reply:
-        settings = _show(person, zone, command="home")
+    def show(wanted: Wanted, zone: str) -> Reply:
+        settings = _show(wanted, zone, command="home")
         return Reply(text=wording.compose_home(status, settings.text), buttons=settings.buttons)
 
     if call.argument:
-        return _set(call, house, call.argument, show)
-    return show(call.person, call.zone)
+        return await _set(call, house, call.argument, show)
+    return show(await _look(call, house), call.zone)
 
 
-def _set(call: Call, house: House, words: str, show: Callable[[Person, str], Reply]) -> Reply:
+async def _set(call: Call, house: House, words: str, show: Callable[[Wanted, str], Reply]) -> Reply:
     """Change one setting and show them all; what can't be set is said, and changes nothing.
 
     In a room nothing is shown: when somebody sleeps is for nobody else to read.
@@ -62,21 +73,42 @@ def _set(call: Call, house: House, words: str, show: Callable[[Person, str], Rep
     if name in NAMES and value is None:
         return Reply(text=wording.SETTING_MISSING.format(name=name))
     try:
-        expected = apply_wish(call.person, name, value or "")
+        expected = _apply(await _look(call, house), name, value or "")
     except ToolArgumentError as error:
         return Reply(text=wording.describe_bad_setting(str(error)))
 
     def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
-        known = people.find(connection, person_id=call.person.id) or call.person
-        person = apply_wish(known, name, value or "")
+        wanted = _apply(_find(connection, call.person), name, value or "")
+        person = wanted.person
         people.set_wishes(connection, wishes_of(person), person_id=person.id)
+        homes.set_days_off(connection, person_id=person.id, days=wanted.days_off)
+        ease(connection, person, house.zone_of(person), call.now)
         if not is_direct:
             return wording.SET, []
-        text = show(person, house.zone_of(person)).text
+        text = show(wanted, house.zone_of(person)).text
         return text if call.is_press else f"{wording.SET}\n\n{text}", []
 
-    shown = show(expected, house.zone_of(expected))
+    shown = show(expected, house.zone_of(expected.person))
     return Reply(effect=effect, buttons=shown.buttons if is_direct else ())
+
+
+async def _look(call: Call, house: House) -> Wanted:
+    return await house.database.read(lambda c: _find(c, call.person))
+
+
+def _find(connection: Connection, person: Person) -> Wanted:
+    """What somebody has set by now."""
+    return Wanted(
+        person=people.find(connection, person_id=person.id) or person,
+        days_off=homes.find(connection, person_id=person.id).days_off,
+    )
+
+
+def _apply(wanted: Wanted, name: str, value: str) -> Wanted:
+    """With one setting changed. Raises `ToolArgumentError` with a plain sentence."""
+    if name == DAYS_OFF:
+        return replace(wanted, days_off=read_days(value))
+    return replace(wanted, person=apply_wish(wanted.person, name, value))
 
 
 def _read_wish(words: str) -> tuple[str, str | None]:
@@ -90,20 +122,22 @@ def _read_wish(words: str) -> tuple[str, str | None]:
     return name, value or None
 
 
-def _show(person: Person, zone: str, command: str = "settings") -> Reply:
+def _show(wanted: Wanted, zone: str, command: str = "settings") -> Reply:
+    person = wanted.person
     text = wording.describe_settings(
-        zone=zone,
-        is_zone_set=person.time_zone is not None,
+        zone=zone if person.time_zone else zone + wording.ZONE_OF_HOUSE,
         language=person.language,
         hours=describe_hours(person),
+        days_off=describe_days(wanted.days_off),
         verbosity=person.verbosity,
         cap=describe_cap(person.context_cap),
     )
-    return Reply(text=text, buttons=_buttons(person, command))
+    return Reply(text=text, buttons=_buttons(wanted, command))
 
 
-def _buttons(person: Person, command: str) -> tuple[Choice, ...]:
-    """One press away: how much is shown, and whether the night is quiet."""
+def _buttons(wanted: Wanted, command: str) -> tuple[Choice, ...]:
+    """One press away: how much is shown, and whether nights and weekends are quiet."""
+    person = wanted.person
     levels = [
         stand_for(
             f"{command} verbosity {level}",
@@ -116,12 +150,16 @@ def _buttons(person: Person, command: str) -> tuple[Choice, ...]:
         night = stand_for(f"{command} quiet_hours night", wording.QUIET_NIGHT)
     else:
         night = stand_for(f"{command} quiet_hours off", wording.QUIET_OFF)
-    return (*levels, night)
+    if wanted.days_off:
+        weekend = stand_for(f"{command} {DAYS_OFF} off", wording.NO_DAYS_OFF)
+    else:
+        weekend = stand_for(f"{command} {DAYS_OFF} weekend", wording.WEEKENDS_OFF)
+    return (*levels, night, weekend)
 
 
 COMMANDS = (
     SlashCommand(
-        name="settings", summary="Your time zone, language, quiet hours, detail", run=_settings
+        name="settings", summary="Your time zone, language, quiet times, detail", run=_settings
     ),
     SlashCommand(name="verbose", summary="Show each step I take, or not", run=_verbose),
 )

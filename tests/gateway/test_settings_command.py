@@ -33,7 +33,12 @@ async def test_settings_shows_what_is_set_and_how_the_rest_is(tmp_path: Path) ->
         shown = await says(house, "/settings")
         assert "Time zone: Europe/Paris (the house's; yours is not set)" in shown
         assert "Quiet hours: none" in shown
-        assert house.chat.shown[-1].labels == [*wording.VERBOSITIES.values(), wording.QUIET_NIGHT]
+        assert "Days off: none" in shown
+        assert house.chat.shown[-1].labels == [
+            *wording.VERBOSITIES.values(),
+            wording.QUIET_NIGHT,
+            wording.WEEKENDS_OFF,
+        ]
 
 
 @pytest.mark.parametrize(
@@ -43,6 +48,8 @@ async def test_settings_shows_what_is_set_and_how_the_rest_is(tmp_path: Path) ->
         ("Language de", "Language: de"),
         ("quiet_hours 22:00-07:30", "Quiet hours: 22:00-07:30"),
         ("quiet_hours night", "Quiet hours: 22:00-07:00"),
+        ("days_off sat,sun", "Days off: Sat, Sun; then nothing comes by itself"),
+        ("Days_Off weekend", "Days off: Sat, Sun"),
         ("verbosity quiet", "While I work: answers only"),
     ],
 )
@@ -56,13 +63,14 @@ async def test_each_can_be_set_and_is_shown_then(tmp_path: Path, said: str, line
 
 async def test_what_is_taken_back_is_the_houses_again(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(), TALARIA_PEOPLE__TIME_ZONE="Europe/Paris") as house:
-        for said in ("time_zone Asia/Tokyo", "language ja", "quiet_hours night"):
+        for said in ("time_zone Asia/Tokyo", "language ja", "quiet_hours night", "days_off fri"):
             await says(house, f"/settings {said}")
-        for name in ("time_zone", "language", "quiet_hours"):
+        for name in ("time_zone", "language", "quiet_hours", "days_off"):
             shown = await says(house, f"/settings {name} off")
         assert "Time zone: Europe/Paris (the house's; yours is not set)" in shown
         assert "Language: the one you write in" in shown
         assert "Quiet hours: none" in shown
+        assert "Days off: none" in shown
 
 
 @pytest.mark.parametrize(
@@ -73,6 +81,8 @@ async def test_what_is_taken_back_is_the_houses_again(tmp_path: Path) -> None:
         ("quiet_hours 25:00-07:00", "Nothing was changed: "),
         ("quiet_hours 22:00-22:00", "Nothing was changed: "),
         ("verbosity loud", "Nothing was changed: verbosity is quiet, normal or verbose"),
+        ("days_off someday", 'Nothing was changed: "someday" are no days'),
+        ("days_off", "Write what it should be, or off: /settings days_off"),
         ("volume 11", 'Nothing was changed: there is no setting "volume"'),
         ("language", "Write what it should be, or off: /settings language"),
         ("time_zone", "Write what it should be, or off: /settings time_zone"),
@@ -95,12 +105,13 @@ async def test_buttons_change_the_message_that_has_them(tmp_path: Path) -> None:
         ana = Side(house, "1", "Ana")
         await ana.presses(wording.QUIET_NIGHT)
         assert "Quiet hours: 22:00-07:00" in message.text
-        assert message.labels[-1] == wording.QUIET_OFF
+        assert message.labels[-2] == wording.QUIET_OFF
         await ana.presses(wording.VERBOSITIES["verbose"])
         await ana.presses(wording.QUIET_OFF)
         assert house.chat.shown == [message]
         assert "While I work: every step" in message.text
-        assert [button.style for button in message.keyboard] == ["plain", "plain", "good", "plain"]
+        styles = [button.style for button in message.keyboard]
+        assert styles == ["plain", "plain", "good", "plain", "plain"]
         found = await person(house)
         assert (found.quiet_from, found.verbosity) == (None, "verbose")
 

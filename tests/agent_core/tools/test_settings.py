@@ -8,8 +8,8 @@ import pytest
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import CallId, PersonId
-from agent_core.state import people
-from agent_core.state.database import Database
+from agent_core.state import homes, people
+from agent_core.state.database import Connection, Database
 from agent_core.state.people import Person
 from agent_core.tools.settings import SettingsTool, apply_wish, describe_hours, describe_wishes
 from agent_core.tools.toolbox import Toolbox
@@ -92,15 +92,23 @@ class Rig:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.changes = 0
-        self.toolbox = Toolbox([SettingsTool(database, changed=self.note)])
+        self.eased: list[tuple[PersonId, int]] = []
+        self.toolbox = Toolbox([SettingsTool(database, changed=self.note, ease=self.ease)])
 
     def note(self) -> None:
         self.changes += 1
+
+    def ease(self, connection: Connection, person: Person, now: int) -> None:
+        self.eased.append((person.id, now))
 
     async def run(self, arguments: str) -> tuple[str, bool]:
         call = ToolCallPart(call_id=CallId("c1"), name="settings", arguments=arguments)
         result = await self.toolbox.run(call, CONTEXT)
         return result.text, result.is_error
+
+    async def days_off(self) -> tuple[int, ...]:
+        home = await self.database.read(lambda c: homes.find(c, person_id=PersonId(1)))
+        return home.days_off
 
     async def ann(self) -> Person:
         found = await self.database.read(lambda c: people.find(c, person_id=PersonId(1)))
@@ -139,3 +147,28 @@ async def test_what_does_not_fit_the_schema_is_refused(rig: Rig, arguments: str)
     _, is_error = await rig.run(arguments)
     assert is_error
     assert rig.changes == 0
+
+
+async def test_days_off_are_set_and_taken_back(rig: Rig) -> None:
+    text, is_error = await rig.run('{"days_off": "sat,sun"}')
+    assert not is_error
+    assert text.endswith("days off Sat, Sun.")
+    assert await rig.days_off() == (6, 7)
+    await rig.run('{"language": "de"}')
+    assert await rig.days_off() == (6, 7)
+    text, _ = await rig.run('{"days_off": ""}')
+    assert text.endswith("days off none.")
+    assert await rig.days_off() == ()
+
+
+async def test_days_that_are_none_set_nothing(rig: Rig) -> None:
+    text, is_error = await rig.run('{"language": "de", "days_off": "someday"}')
+    assert is_error
+    assert '"someday" are no days' in text
+    assert (await rig.ann()).language is None
+
+
+async def test_what_is_held_is_looked_at_whenever_something_was_set(rig: Rig) -> None:
+    await rig.run('{"quiet_hours": ""}')
+    await rig.run('{"days_off": "someday"}')
+    assert rig.eased == [(PersonId(1), CONTEXT.now)]
