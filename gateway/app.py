@@ -16,8 +16,8 @@ from agent_core.compaction.folding import Folding
 from agent_core.errors import StoreError
 from agent_core.memory import identity as soul
 from agent_core.memory.shared import SharedMemory
+from agent_core.mirror.outside import Outside
 from agent_core.models.contract import Model
-from agent_core.prompt.soul import ensure_soul
 from agent_core.state import people, turns
 from agent_core.state.database import Connection, Database, Observer
 from agent_core.tools.contract import Tool
@@ -32,7 +32,6 @@ from gateway.confirming import Confirming
 from gateway.delivery import Delivery
 from gateway.errors import Broken, StartError
 from gateway.fairness import FairGate
-from gateway.home import DATABASE, describe_unwritable, make_home
 from gateway.identity import LOCAL_PLATFORM, Identity, new_claim_code
 from gateway.intake import Intake
 from gateway.joining import Joining
@@ -75,6 +74,8 @@ class Gateway:
     settings: Settings
     database: Database
     memory: SharedMemory
+    outside: Outside | None
+    """The outside memory, if there is one."""
     platforms: Platforms
     identity: Identity
     intake: Intake
@@ -119,12 +120,16 @@ async def run(
     """
     extra = extensions or Extensions()
     model = extra.model or assembly.load_model(settings)
-    database = await _open_database(settings, extra)
+    database = await assembly.open_database(settings.home, extra.observe)
+    outside = None
     try:
         await assembly.check_model(model, settings)
-        house = _build(settings, database, model, extra)
+        outside = await assembly.load_outside(settings, database, extra.now)
+        house = _build(settings, database, (model, outside), extra)
         await _serve(house, stop, companions)
     finally:
+        if outside:
+            await outside.close()
         await model.close()
         await database.close()
 
@@ -136,6 +141,7 @@ class _Parts:
     settings: Settings
     database: Database
     model: Model
+    outside: Outside | None
     memory: SharedMemory
     tools: tuple[Tool, ...]
     platforms: Platforms
@@ -150,13 +156,20 @@ class _AtRest(Exception):
     """Ends the TaskGroup once everything has come to rest."""
 
 
-def _build(settings: Settings, database: Database, model: Model, extra: Extensions) -> _Parts:
+def _build(
+    settings: Settings,
+    database: Database,
+    minds: tuple[Model, Outside | None],
+    extra: Extensions,
+) -> _Parts:
+    model, outside = minds
     zone = settings.people.time_zone or tzlocal.get_localzone_name()
     ceilings = assembly.make_ceilings(settings, database, zone)
     return _Parts(
         settings=settings,
         database=database,
         model=model,
+        outside=outside,
         memory=assembly.make_memory(settings, database),
         tools=extra.tools,
         platforms=Platforms({**assembly.load_adapters(settings), **extra.adapters}),
@@ -213,6 +226,7 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         rooms=rooms,
         memory=memory,
         shared=parts.memory,
+        outside=parts.outside,
         ceilings=parts.ceilings,
         folding=parts.folding,
         unpacking=housework.make_unpacking(group, settings, database, lanes, delivery, now),
@@ -235,6 +249,7 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         settings=settings,
         database=database,
         memory=parts.memory,
+        outside=parts.outside,
         platforms=parts.platforms,
         identity=parts.identity,
         intake=intake,
@@ -279,12 +294,13 @@ def _make_agent(parts: _Parts, asking: Asking, timing: Timing) -> Agent:
         database=parts.database,
         memory=parts.memory,
         asking=asking,
+        outside=parts.outside,
         zone=parts.zone,
         forget_people=parts.identity.forget_known,
         wake_jobs=timing.bell.set,
     )
     return Agent(
-        setup=assembly.set_up_agent(parts.settings, parts.ceilings, parts.folding),
+        setup=assembly.set_up_agent(parts.settings, parts.ceilings, parts.folding, parts.outside),
         database=parts.database,
         model=parts.model,
         toolboxes=make_toolboxes(stock, parts.tools),
@@ -312,6 +328,8 @@ def _start(
         gateway.delivery,
     )
     group.create_task(background.run())
+    if parts.outside:
+        group.create_task(parts.outside.run())
     group.create_task(gateway.timekeeper.scheduler.run())
     housework.begin(group, gateway.belongings, parts.memory.store, gateway.is_at_rest)
     for companion in companions:
@@ -356,16 +374,6 @@ async def _drain(gateway: Gateway) -> None:
         async with asyncio.timeout(gateway.settings.turns.drain_seconds):
             while not gateway.is_at_rest():  # noqa: ASYNC110 - three rooms, each in its own time
                 await asyncio.sleep(_POLL)
-
-
-async def _open_database(settings: Settings, extra: Extensions) -> Database:
-    home = settings.home
-    make_home(home)
-    try:
-        await ensure_soul(home)
-    except OSError as error:
-        raise StartError(describe_unwritable(home, error)) from error
-    return await Database.open(home / DATABASE, observe=extra.observe)
 
 
 async def _make_claim_code(parts: _Parts) -> str | None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 from pathlib import Path
 
 from adapters.contract import ChatAdapter
@@ -16,14 +17,19 @@ from agent_core.furnishing import Setup
 from agent_core.loop.contract import Course
 from agent_core.memory.shared import SharedMemory
 from agent_core.memory.store import MemoryLimits, MemoryStore
+from agent_core.mirror.condition import Condition
+from agent_core.mirror.contact import Contact
+from agent_core.mirror.names import Names
+from agent_core.mirror.outside import Outside, Pace
 from agent_core.models.contract import Model
 from agent_core.models.prices import Prices, parse_price
 from agent_core.prompt.freezing import Freezer, Ground
-from agent_core.state.database import Database
+from agent_core.prompt.soul import ensure_soul
+from agent_core.state.database import Database, Observer
 from gateway import plugs
 from gateway.clock import now
 from gateway.errors import StartError
-from gateway.home import CONSOLE_SOCKET
+from gateway.home import CONSOLE_SOCKET, DATABASE, describe_unwritable, make_home
 from gateway.identity import LOCAL_PLATFORM
 from gateway.settings import Settings
 
@@ -31,6 +37,19 @@ _log = logging.getLogger(__name__)
 
 _MODEL_CHECK = 5.0
 """Seconds that the model's provider has to confirm key and model before start-up goes on."""
+
+
+async def open_database(home: Path, observe: Observer | None) -> Database:
+    """The database of a home, which is made where there is none.
+
+    Raises `StartError` and `StoreError`.
+    """
+    make_home(home)
+    try:
+        await ensure_soul(home)
+    except OSError as error:
+        raise StartError(describe_unwritable(home, error)) from error
+    return await Database.open(home / DATABASE, observe=observe)
 
 
 def load_model(settings: Settings) -> Model:
@@ -101,7 +120,36 @@ def make_folding(
     )
 
 
-def set_up_agent(settings: Settings, ceilings: Ceilings, folding: Folding) -> Setup:
+async def load_outside(
+    settings: Settings, database: Database, now: Callable[[], int]
+) -> Outside | None:
+    """The outside memory, if there is to be one. Raises `StartError` and `StoreError`."""
+    memory, secrets = settings.memory, settings.secrets
+    if not memory.provider:
+        return None
+    options = {"workspace": memory.workspace} | _given(
+        api_key=secrets.honcho_api_key, base_url=secrets.honcho_base_url
+    )
+    try:
+        provider = plugs.load_memory(memory.provider, options)
+    except ModuleNotFoundError as error:
+        raise StartError(
+            f"memory.provider is {memory.provider}, and its package is not installed ({error}):"
+            f' pip install "talaria[{memory.provider}]"'
+        ) from error
+    except ValueError as error:
+        raise StartError(str(error)) from error
+    contact = Contact(
+        provider=provider,
+        names=await Names.of(database),
+        condition=Condition(provider.name),
+    )
+    return Outside(contact, database, now, Pace(tokens=memory.provider_tokens))
+
+
+def set_up_agent(
+    settings: Settings, ceilings: Ceilings, folding: Folding, outside: Outside | None
+) -> Setup:
     """How the agent is to work."""
     model, limits = settings.model, settings.turns
     return Setup(
@@ -125,6 +173,7 @@ def set_up_agent(settings: Settings, ceilings: Ceilings, folding: Folding) -> Se
         context_folder=_context_folder(settings),
         context_files=settings.prompt.context_files,
         context_limit=settings.prompt.context_limit,
+        outside=outside,
     )
 
 

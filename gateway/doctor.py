@@ -47,6 +47,7 @@ def examine(settings: Settings) -> list[Finding]:
         _look_at_gateway(settings.home),
         *_look_at_platforms(settings),
         _look_at_model(settings),
+        *_look_at_outside(settings),
         _finding("secrets", "ok", _name_secrets(settings.secrets)),
     ]
 
@@ -178,6 +179,28 @@ def _look_at_model(settings: Settings) -> Finding:
         )
     fallback = f", else {model.fallback}" if model.fallback else ""
     return _finding("model", "ok", f"{model.provider}: {model.name}{fallback}; tried at the start")
+
+
+def _look_at_outside(settings: Settings) -> list[Finding]:
+    """The outside memory, and what is owed to any that was ever told something."""
+    provider = settings.memory.provider
+    try:
+        glimpse = peek(settings.home / DATABASE)
+    except (StoreError, OSError):
+        glimpse = None  # told with the database
+    backlogs = {one.provider: one for one in glimpse.backlogs} if glimpse else {}
+    findings = []
+    for name in dict.fromkeys([*([provider] if provider else []), *backlogs]):
+        backlog = backlogs.get(name)
+        owed, dead = (backlog.owed, backlog.dead) if backlog else (0, 0)
+        if name != provider and not (owed or dead):
+            continue
+        text = f"{name} is {'on' if name == provider else 'off'}; {owed:,} still to be told"
+        if dead:
+            text += f", {dead:,} set aside: see the log"
+        is_odd = dead or (owed and name != provider)
+        findings.append(_finding("outside memory", "note" if is_odd else "ok", text))
+    return findings
 
 
 def _name_secrets(secrets: Secrets) -> str:

@@ -1,4 +1,4 @@
-"""Loads platforms, models and commands by the name of their folder or file; the only importlib."""
+"""Loads platforms, models, outside memories and commands by their names; the only importlib."""
 
 import argparse
 import importlib
@@ -9,11 +9,13 @@ from types import ModuleType
 from typing import Protocol, cast
 
 from adapters.contract import ChatAdapter
+from agent_core.memory.contract import MemoryProvider
 from agent_core.models.contract import Model
 from gateway.collector import held_off
 
 _PLATFORMS = "adapters"
 _MODELS = "agent_core.models"
+_MEMORIES = "agent_core.mirror"
 _COMMANDS = "gateway.cli"
 
 
@@ -50,6 +52,16 @@ def load_model(name: str, options: Mapping[str, str]) -> Model:
     """
     module = _load(_MODELS, name, _list(_MODELS, packages=True), "model provider")
     return cast(Model, module.create(options))
+
+
+def load_memory(name: str, options: Mapping[str, str]) -> MemoryProvider:
+    """Make an outside memory; its SDK is imported now and not before.
+
+    Raises `UnknownPlug`, `ModuleNotFoundError` where its SDK is not installed, and `ValueError`
+    with a sentence on an option it can't use.
+    """
+    module = _load(_MEMORIES, name, _list(_MEMORIES, packages=True), "outside memory")
+    return cast(MemoryProvider, module.create(options))
 
 
 def load_command(name: str) -> Command:

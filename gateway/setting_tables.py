@@ -88,10 +88,17 @@ class CostSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemorySettings:
-    """How long the two memory files of a person may become, in characters."""
+    """How long the two memory files of a person may become, in characters, and who else remembers.
+
+    `provider` is an outside memory, "" for none; `workspace` is where in it people are kept, and
+    `provider_tokens` is how much of what it makes of a person a turn may show.
+    """
 
     memory_limit: int = _number(2200, 200, 100_000)
     user_limit: int = _number(1375, 200, 100_000)
+    provider: str = _one_of("", "", "honcho")
+    workspace: str = "talaria"
+    provider_tokens: int = _number(400, 50, 4000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,12 +230,14 @@ class Secrets:
     slack_signing_secret: str | None = field(default=None, repr=False)
     anthropic_api_key: str | None = field(default=None, repr=False)
     openai_api_key: str | None = field(default=None, repr=False)
+    honcho_api_key: str | None = field(default=None, repr=False)
     telegram_api_base_url: str | None = field(default=None, repr=False)
     discord_api_base_url: str | None = field(default=None, repr=False)
     discord_gateway_url: str | None = field(default=None, repr=False)
     slack_api_base_url: str | None = field(default=None, repr=False)
     anthropic_base_url: str | None = field(default=None, repr=False)
     openai_base_url: str | None = field(default=None, repr=False)
+    honcho_base_url: str | None = field(default=None, repr=False)
 
 
 Table = (

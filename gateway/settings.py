@@ -114,6 +114,7 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
         # Names and types were held against these very fields, which mypy can't follow.
         settings = replace(settings, **{table: replace(row, **changes)})  # type: ignore[arg-type]
     _check_media(settings.media, secrets)
+    _check_memory(settings.memory, secrets)
     return replace(
         settings,
         model=_resolve_model(settings.model, secrets),
@@ -169,6 +170,18 @@ def _check_media(media: MediaSettings, secrets: Secrets) -> None:
             "media.transcription is command, but media.transcription_command does not name one with"
             ' "{file}" in it; for instance ["whisper-cli", "--no-prints", "{file}"].'
         )
+
+
+def _check_memory(memory: MemorySettings, secrets: Secrets) -> None:
+    """A server of one's own needs an address and no key."""
+    if not memory.provider:
+        return
+    if not (secrets.honcho_api_key or secrets.honcho_base_url):
+        raise SettingsError(
+            "memory.provider is honcho, but neither HONCHO_API_KEY nor HONCHO_BASE_URL is set."
+        )
+    if not memory.workspace:
+        raise SettingsError("memory.workspace can't be empty where memory.provider is honcho.")
 
 
 def _resolve_prompt(settings: Settings, user_home: str) -> PromptSettings:

@@ -10,6 +10,7 @@ from agent_core.memory.approval import Approval
 from agent_core.memory.identity import Identity
 from agent_core.memory.proposing import ProposeIdentity
 from agent_core.memory.shared import SharedMemory
+from agent_core.mirror.outside import Outside
 from agent_core.prompt.soul import SOUL_LIMIT
 from agent_core.schedule.tool import ScheduleTool
 from agent_core.state.database import Database
@@ -33,6 +34,7 @@ class Stock:
     database: Database
     memory: SharedMemory
     asking: Asking
+    outside: Outside | None
     zone: str
     forget_people: Callable[[], None]
     wake_jobs: Callable[[], None]
@@ -61,6 +63,7 @@ def make_toolboxes(stock: Stock, extra: Sequence[Tool]) -> Toolboxes:
         *private_tools(database, stock.memory, approval, inventory),
         SettingsTool(database, changed=changed, ease=easing_in(stock.zone)),
         ProposeIdentity(identity, approval, SOUL_LIMIT),
+        *(stock.outside.tools if stock.outside else ()),
     )
     room = room_tools(database, stock.memory, approval, inventory)
     return Toolboxes(

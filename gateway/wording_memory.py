@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from agent_core.memory.reasons import Reason, Saying, Step
 from agent_core.memory.undoing import Kept, Undone
+from agent_core.mirror.outside import Report
 from agent_core.state.ledger import Change, LedgerEntry
 from agent_core.tools.clock import local_time
 from agent_core.tools.quoting import flatten
@@ -202,3 +203,16 @@ def _join(text: str) -> str:
 
 def _count(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def describe_outside(report: Report) -> str:
+    """How the outside memory fares: one line."""
+    how = {"starting": "not asked yet", "ok": "there", "away": f"away ({report.detail})"}
+    told = f"Outside memory: {report.name}, {how[report.state]}"
+    if report.owed:
+        told += f"; {report.owed:,} still to be told"
+    if report.dead:
+        told += f"; {report.dead:,} set aside, the log says why"
+    if report.lacking:
+        told += f"; its server has no {' and no '.join(report.lacking)}"
+    return f"{told}."

@@ -7,7 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 
-FOREIGN_PREFIXES = ("TALARIA_", "TELEGRAM_", "DISCORD_", "SLACK_", "ANTHROPIC_", "OPENAI_")
+FOREIGN_PREFIXES = (
+    "TALARIA_",
+    "TELEGRAM_",
+    "DISCORD_",
+    "SLACK_",
+    "ANTHROPIC_",
+    "OPENAI_",
+    "HONCHO_",
+)
 PROXIES = {"http_proxy", "https_proxy", "all_proxy", "ws_proxy", "wss_proxy"}
 
 _foreign_contacts: list[str] = []

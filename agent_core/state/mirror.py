@@ -191,7 +191,7 @@ def owe_drop(connection: Connection, *, session_id: SessionId, now: int) -> None
         " ON conversations.id = sessions.conversation_id WHERE sessions.id = :session_id",
         {"session_id": session_id},
     ).fetchone()
-    for (provider,) in connection.execute("SELECT DISTINCT provider FROM mirror").fetchall():
+    for provider in _list_providers(connection):
         dropped = count_dropped(connection, provider=provider, session_id=session_id)
         owe(
             connection,
@@ -245,3 +245,7 @@ def list_said(connection: Connection, *, turn_id: TurnId) -> list[tuple[int, str
         " AND role IN ('user', 'assistant') AND text <> '' AND forgotten_at IS NULL ORDER BY id",
         {"turn_id": turn_id},
     ).fetchall()
+
+
+def _list_providers(connection: Connection) -> list[str]:
+    return [row[0] for row in connection.execute("SELECT DISTINCT provider FROM mirror").fetchall()]

@@ -5,10 +5,15 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent_core.state import mirror
 from agent_core.state.connection import BUSY_TIMEOUT_SECONDS
 from agent_core.state.lock import read_note
+from agent_core.state.mirror import Backlog
 from agent_core.state.opening import explain_error
 from agent_core.state.upgrade import FOLDER, load_migrations, read_version, refuse_newer
+
+_MIRRORED = 4
+"""The schema from which on it is kept what outside memories are owed."""
 
 SQLITE_VERSION = sqlite3.sqlite_version
 
@@ -23,6 +28,8 @@ class Glimpse:
     """The process that opened it last; None if nobody did."""
     was_closed: bool
     """Whether that process closed it in order; False also while it has it open."""
+    backlogs: tuple[Backlog, ...]
+    """What outside memories are owed still."""
 
 
 def peek(path: Path) -> Glimpse | None:
@@ -38,6 +45,8 @@ def peek(path: Path) -> Glimpse | None:
     try:
         with closing(sqlite3.connect(_address(path), uri=True, timeout=BUSY_TIMEOUT_SECONDS)) as c:
             schema = read_version(c)
+            is_known = _MIRRORED <= schema <= len(migrations)
+            backlogs = tuple(mirror.count_all(c)) if is_known else ()
     except sqlite3.Error as error:
         raise explain_error(error, path) from error
     refuse_newer(schema, migrations, path)
@@ -46,6 +55,7 @@ def peek(path: Path) -> Glimpse | None:
         newest_schema=len(migrations),
         holder=note[0] if note else None,
         was_closed=note is None or note[1],
+        backlogs=backlogs,
     )
 
 

@@ -11,6 +11,7 @@ from agent_core.compaction.folding import Folding
 from agent_core.ids import InboxId
 from agent_core.memory.shared import SharedMemory
 from agent_core.memory.store import MemoryStore
+from agent_core.mirror.outside import Outside
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import OutboxRow
 from agent_core.state.people import Person
@@ -41,6 +42,7 @@ class House:
     rooms: Rooms
     memory: MemoryStore
     shared: SharedMemory
+    outside: Outside | None
     ceilings: Ceilings
     folding: Folding
     unpacking: Unpacking

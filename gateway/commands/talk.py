@@ -7,7 +7,7 @@ from agent_core.state.database import Connection
 from agent_core.state.outbox import OutboxRow
 from agent_core.state.sessions import Session
 from agent_core.state.usage import Total
-from gateway import translate, wording
+from gateway import translate, wording, wording_memory
 from gateway.commands.registry import Call, House, Reply, SlashCommand
 from gateway.translate import Pending, Place
 
@@ -94,6 +94,12 @@ async def _here(call: Call, house: House) -> Reply:
     return Reply(text="" if is_moved else wording.HERE_NOTHING)
 
 
+async def _describe_outside(house: House) -> str:
+    if house.outside is None:
+        return ""
+    return wording_memory.describe_outside(await house.outside.report())
+
+
 async def describe_status(call: Call, house: House) -> str:
     """What is going on in this talk, in words."""
 
@@ -126,6 +132,7 @@ async def describe_status(call: Call, house: House) -> str:
         output_tokens=total.output_tokens,
         micro_dollars=total.micro_dollars,
         undelivered=dead,
+        memory=await _describe_outside(house),
     )
     return wording.describe_status(status)
 

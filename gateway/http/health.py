@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
 from adapters.contract import Health
 from agent_core.errors import StoreError
+from agent_core.mirror.outside import Outside
 from agent_core.state import inbox, meta, outbox
 from agent_core.state.database import Connection, Database
 from gateway.app import Gateway
@@ -35,6 +37,7 @@ async def examine(gateway: Gateway) -> tuple[bool, Mapping[str, Any]]:
         "model": f"{gateway.settings.model.provider}: {gateway.settings.model.name}",
         "platforms": {name: _describe(health, now) for name, health in platforms.items()},
         "store": {"state": "failing" if fault else "ok", "detail": fault},
+        "outside_memory": await _describe_outside(gateway.outside),
         "turns_running": len(gateway.lanes),
         **counts,
     }
@@ -62,6 +65,16 @@ async def _look_into(database: Database) -> tuple[dict[str, int | None], str]:
     except StoreError as error:
         return counts, str(error)
     return counts, database.failure()
+
+
+async def _describe_outside(outside: Outside | None) -> dict[str, Any] | None:
+    """An outage there is no fault of the house: it is told, and is no problem."""
+    if outside is None:
+        return None
+    try:
+        return asdict(await outside.report())
+    except StoreError:
+        return asdict(outside.describe(()))
 
 
 def _describe(health: Health, now: float) -> dict[str, Any]:

@@ -77,7 +77,8 @@ def test_every_setting_can_be_set_by_a_variable(tmp_path: Path) -> None:
             "folder": str(tmp_path),
             "transcription": "",
         }.get(key, text)
-        loaded = load({f"TALARIA_{table}__{key}".upper(): text}, home=tmp_path)
+        server = {"HONCHO_BASE_URL": "http://127.0.0.1:9"}
+        loaded = load({f"TALARIA_{table}__{key}".upper(): text, **server}, home=tmp_path)
         value = getattr(getattr(loaded, table), key)
         assert value == parse(text, default, allowed), (table, key)
         assert type(value) is type(default)
@@ -96,7 +97,7 @@ def test_a_list_in_a_variable_is_separated_by_commas(tmp_path: Path) -> None:
         ('[modle]\nname = "x"', "FILE: the table [modle] is not known; did you mean model?"),
         ('[model]\nnmae = "x"', "FILE: model.nmae is not known; did you mean model.name?"),
         ("[model]\nat_once = 1", "FILE: model.at_once is not known; did you mean turns.at_once?"),
-        ("[memory]\nxyzzy = 1", "known are memory.memory_limit, memory.user_limit."),
+        ("[memory]\nxyzzy = 1", "known are memory.memory_limit, memory.provider, "),
         ('model = "x"', "FILE: model must be a table, written as [model]."),
         ("[[model]]", "FILE: model must be a table, written as [model]."),
         ("at_once = 3", "FILE: at_once stands outside of a table; it belongs under [turns]."),
@@ -127,6 +128,7 @@ def test_a_list_in_a_variable_is_separated_by_commas(tmp_path: Path) -> None:
         (b'[log]\nlevel = "\xff"', "FILE, line 2: this is not UTF-8 text."),
         ('[model]\nprovider = "anthropic"', "but ANTHROPIC_API_KEY is not set."),
         ('[model]\nprovider = "openai"', "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set."),
+        ('[memory]\nprovider = "honcho"', "neither HONCHO_API_KEY nor HONCHO_BASE_URL is set."),
     ],
 )
 def test_what_is_wrong_in_the_file_is_said_in_a_sentence(

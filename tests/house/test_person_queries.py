@@ -37,6 +37,7 @@ NAMES_TURN = re.compile(r"\b(?:turn_id = :turn_id|turns\.id = :turn_id)")
 
 BY_NUMBER = "by the numbers of rows that a statement with the person in it has found just before"
 IN_SESSION = "within one session, which was found by its talk, and that by its person"
+OWED = "by its number, which `mirror.list_owed` has just given with its person"
 QUESTIONS = "by its number, which only a button with its secret or the house itself knows"
 EXCEPTIONS = {
     "archive._tell": "tells the index; every word that it is given has its person in front",
@@ -51,7 +52,17 @@ EXCEPTIONS = {
     "ledger.find_row": "the owner's desk, and where words that were joined came from",
     "ledger.list_recent": "the owner's desk: what was learned last, of whomever",
     "ledger.redact": BY_NUMBER,
-    "messages.find_newest": IN_SESSION,
+    "mirror._list_providers": "which outside memories there are; nothing of anybody",
+    "mirror.begin": OWED,
+    "mirror.count_all": "the owner's eyes: how much each outside memory is owed",
+    "mirror.count_dropped": IN_SESSION,
+    "mirror.drop": OWED,
+    "mirror.find_newest_change": "gives a number, and nothing of what is there",
+    "mirror.finish": OWED,
+    "mirror.list_changed": "each is told to their own place outside, under their own name",
+    "mirror.list_owed": "each is told to their own place outside, under their own name",
+    "mirror.park": OWED,
+    "mirror.postpone": OWED,
     "passages.list_damaged": BY_NUMBER,
     "questions.answer": QUESTIONS,
     "questions.end": QUESTIONS,

@@ -53,6 +53,7 @@ from agent_core.state import (
     marks,
     messages,
     meta,
+    mirror,
     outbox,
     owners,
     passages,
@@ -132,6 +133,7 @@ ROOMS = (
     marks,
     messages,
     meta,
+    mirror,
     outbox,
     owners,
     passages,
@@ -190,6 +192,8 @@ VALUES: dict[str, Any] = {
     "step_id": 1,
     "given_id": 1,
     "mirror_id": 1,
+    "provider": "honcho",
+    "upto": 9,
     "table": "ledger",
     "to": PersonId(1),
     "before": 1,
@@ -373,6 +377,7 @@ JOB = Job(
     created_at=1,
 )
 ODD_VALUES: dict[str, dict[str, Any]] = {
+    "mirror.list_changed": {"after": 0},
     "homes.set_place": {"place": ("p", "c")},
     "jobs.insert": {"job": JOB},
     "jobs.change": {"job": JOB},
