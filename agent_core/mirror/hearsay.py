@@ -48,19 +48,22 @@ class Hearsay:
         self._heard: OrderedDict[PersonId, _Heard] = OrderedDict()
         self._asking: dict[PersonId, asyncio.Task[None]] = {}
         self._generation = 0
+        self._is_slow = False
+        """Somebody waited in vain; nobody waits again before it has answered."""
 
     def expect(self, person_id: PersonId) -> None:
         """A turn of somebody is being prepared: begin to ask, if that has to be."""
         heard = self._heard.get(person_id)
         if heard is None or time.monotonic() - heard.at > _FRESH:
-            self._ask(person_id)
+            self.ask(person_id)
 
     async def look_up(self, person_id: PersonId) -> str:
         """What is known of somebody who was expected; "" if nothing is, or not in time."""
         heard = self._heard.get(person_id)
         asking = self._asking.get(person_id)
-        if heard is None and asking:
-            await asyncio.wait({asking}, timeout=self._patience)
+        if heard is None and asking and not self._is_slow:
+            done, _ = await asyncio.wait({asking}, timeout=self._patience)
+            self._is_slow = not done
             heard = self._heard.get(person_id)
         return heard.text if heard else ""
 
@@ -80,8 +83,8 @@ class Hearsay:
             task.cancel()
         await asyncio.gather(*asking, return_exceptions=True)
 
-    def _ask(self, person_id: PersonId) -> None:
-        """Ask, unless that is under way, or nobody would answer."""
+    def ask(self, person_id: PersonId) -> None:
+        """Ask anew, unless that is under way, or nobody would answer."""
         if person_id in self._asking or not self._condition.is_well:
             return
         task = asyncio.create_task(self._hear(person_id), name="mirror-hearsay")
@@ -98,6 +101,7 @@ class Hearsay:
             return
         except OutsideError:
             text = ""  # it has nothing to say of this person
+        self._is_slow = False
         if generation == self._generation:
             self._heard[person_id] = _Heard(text=text.strip(), at=time.monotonic())
             self._heard.move_to_end(person_id)

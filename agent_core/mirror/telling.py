@@ -167,6 +167,7 @@ class Telling:
                 exchange = await self._database.read(partial(self._read_turn, row=row))
                 if exchange:
                     await self._provider.tell(exchange)
+                    self._hearsay.ask(row.person_id)
                 return None
             case "memory":
                 notes = await self._database.read(partial(self._read_memory, row=row))
