@@ -28,7 +28,6 @@ from gateway.composing import Composer
 from gateway.doors import Chat, Door, Lines
 from gateway.leads import Lead
 from gateway.live import LiveText, Painter
-from gateway.pacing import Pacer
 from gateway.seeking import Seeker
 from gateway.signs import Signs
 from gateway.spelling import Speller
@@ -74,7 +73,7 @@ class Delivery:
         self.adapters = adapters
         self.speller = speller or Speller()
         self._composer = Composer(database, adapters, self.speller)
-        self._doors = {n: Door(adapter=a, pacer=Pacer(a.pace)) for n, a in adapters.items()}
+        self._doors = {name: Door.to(adapter) for name, adapter in adapters.items()}
         self._painter = Painter(database, now)
         self._seeker = Seeker(database, self._composer, now)
         self._now = now

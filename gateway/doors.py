@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
 from adapters.abilities import CanFind, CountsTogether
 from adapters.contract import ChatAdapter
@@ -19,11 +20,18 @@ class Door:
 
     adapter: ChatAdapter
     pacer: Pacer
+    finder: CanFind | None
+    """The adapter, if it can look; asked once, since asking takes longer than what it can tell."""
+
+    @classmethod
+    def to(cls, adapter: ChatAdapter) -> Self:
+        """The door to a platform."""
+        finder = adapter if isinstance(adapter, CanFind) else None
+        return cls(adapter=adapter, pacer=Pacer(adapter.pace), finder=finder)
 
     def newest(self, chat: str) -> PlatformMessageId | None:
         """The newest id known of a chat, to be kept with a send; see `CanFind`."""
-        adapter = self.adapter
-        return adapter.newest(read_chat(chat)) if isinstance(adapter, CanFind) else None
+        return self.finder.newest(read_chat(chat)) if self.finder else None
 
 
 class Lines:

@@ -96,9 +96,13 @@ class Endings:
         """Gives what is owed, and how the talk stands then, for `Agent.leave`."""
         end, tools = ended
         is_fresh = active.journal.ensure_begun(connection)
-        turn = turns.find(connection, turn_id=active.id)
-        if turn is None or turn.state != "running":
-            return [], None  # an earlier try was written although it seemed to have failed
+        if is_fresh and lead:
+            place = lead.place  # a turn that goes elsewhere is begun for that
+        else:
+            turn = turns.find(connection, turn_id=active.id)
+            if turn is None or turn.state != "running":
+                return [], None  # an earlier try was written although it seemed to have failed
+            place = place_of(turn)
         person = active.person
         reader = Reader(zone=self._zone_of(person), now=now, is_owner=person.is_owner)
         told = settling.tell(end, active.id, tools, reader)
@@ -117,7 +121,6 @@ class Endings:
             over = self._questions.end_of_turn(connection, active.id, now)
             return [*rows, *over], standing
         settling.owe_title(connection, active, now)
-        place = place_of(turn)
         debt = self.owing(active, place)
         lead = lead if lead and lead.is_for(place) else None
         adapter = self._delivery.adapters.get(debt.platform)

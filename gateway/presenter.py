@@ -117,8 +117,7 @@ class Presenter:
         self._unsee()
 
     def _plan_words(self) -> None:
-        is_open = self._paint_at is None and not self._is_hidden
-        if is_open and isinstance(self._adapter, CanEdit):
+        if self._paint_at is None and not self._is_hidden:
             self._paint_at = self._loop.call_at(self._next_words, self._paint)
 
     def _paint(self) -> None:

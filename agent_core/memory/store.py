@@ -102,6 +102,8 @@ class MemoryStore:
         self._limits = limits or MemoryLimits()
         self._write = write
         self._locks: WeakValueDictionary[PersonId, asyncio.Lock] = WeakValueDictionary()
+        self._stamped: dict[tuple[Kind, str], Path] = {}
+        """Paths of files that are looked at in every turn."""
 
     @property
     def limits(self) -> MemoryLimits:
@@ -119,8 +121,11 @@ class MemoryStore:
 
         Touches the disk, for some microseconds: less than to hand it to a thread.
         """
+        path = self._stamped.get((kind, slug))
+        if path is None:
+            path = self._stamped[kind, slug] = self._path(kind, slug, "memory")
         try:
-            found = self._path(kind, slug, "memory").stat()
+            found = path.stat()
         except OSError:
             return None
         return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
