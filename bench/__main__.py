@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from bench import long_talk, memory, overhead, startup, throughput, tokens
+from bench import long_talk, memory, overhead, schedule, startup, throughput, tokens
 from bench.bots import PLATFORMS
 from bench.figures import Figure, render, save
 
@@ -32,6 +32,7 @@ def _list_parts(*, is_quick: bool) -> dict[str, Part]:
             for platform in PLATFORMS
         },
         "long-talk": partial(long_talk.measure, turns=100 if is_quick else 300),
+        "schedule-slots": partial(schedule.measure, one_in=16 if is_quick else 1),
         "everywhere": memory.measure_everywhere,
         "memory": partial(memory.measure, conversations=200 if is_quick else 1000),
     }

@@ -8,6 +8,7 @@ import calendar
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from zoneinfo import ZoneInfo
 
 _MINUTE = timedelta(minutes=1)
@@ -97,6 +98,7 @@ def runs(
         moment += _MINUTE
 
 
+@cache
 def transitions(zone: ZoneInfo, years: range) -> list[datetime]:
     """When a zone's clock is put forward or back in these years, to the minute."""
     found = []

@@ -1,0 +1,185 @@
+"""Holds years of slots against what cron does: each slot there, at its moment, and none twice.
+
+Where a zone's clock is put forward or back, the hours around are held against the oracle, minute
+by minute. Between two such changes a clock shows what any other shows: there, the moments that an
+expression names are reckoned once for all zones, from the oracle's reading of it.
+"""
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from itertools import pairwise, takewhile
+from typing import Self
+from zoneinfo import ZoneInfo
+
+from cronsim import CronSim
+
+from agent_core.schedule.slots import Slot, first_slot, last_slot, walk
+from agent_core.schedule.timing import milliseconds, moment, read_cron
+from tests.agent_core.schedule import oracle
+
+AROUND = timedelta(hours=5)
+"""Before and behind a change of the clock; longer than any clock is put forward or back by."""
+_MINUTE = timedelta(minutes=1)
+_NAIVE_EPOCH = datetime(1970, 1, 1)
+
+Found = tuple[int, int]
+"""When, in minutes since the epoch, UTC; and the local minute that it stands for, likewise."""
+Span = tuple[datetime, datetime]
+"""From, and until before, in UTC."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """What was counted. `other` are the changes around which cronsim, told the zone, says
+    something else.
+    """
+
+    slots: int = 0
+    doubled: int = 0
+    missing: int = 0
+    changes: int = 0
+    other: int = 0
+
+    def __add__(self, more: Self) -> "Tally":
+        return Tally(
+            slots=self.slots + more.slots,
+            doubled=self.doubled + more.doubled,
+            missing=self.missing + more.missing,
+            changes=self.changes + more.changes,
+            other=self.other + more.other,
+        )
+
+
+def group_zones(names: Iterable[str], years: range) -> list[list[str]]:
+    """Zones whose clocks show the same all through these years, together."""
+    groups: defaultdict[tuple[object, ...], list[str]] = defaultdict(list)
+    for name in sorted(names):
+        zone = ZoneInfo(name)
+        start = _begin(years)
+        jumps = oracle.transitions(zone, years)
+        offsets = [at.astimezone(zone).utcoffset() for at in (start, *jumps)]
+        groups[(*jumps, *offsets)].append(name)
+    return sorted(groups.values())
+
+
+def count_named(text: str, years: range) -> int:
+    """How many local minutes an expression names in these years, some days more included."""
+    return len(_name_all(text, years))
+
+
+def whole(years: range) -> Span:
+    """All of these years."""
+    return _begin(years), _begin(range(years.stop, years.stop))
+
+
+def sample(zone: ZoneInfo, years: range) -> list[Span]:
+    """The hours around each change of a zone's clock, and the end of every third month."""
+    near = [around(jump) for jump in oracle.transitions(zone, years)]
+    days = [
+        (datetime(year, month, 27, tzinfo=UTC), datetime(year, month + 1, 1, tzinfo=UTC))
+        for year in years
+        for month in (2, 5, 8, 11)
+    ]
+    clear = [day for day in days if not any(a < day[1] and day[0] < b for a, b in near)]
+    return sorted([*near, *clear])
+
+
+def around(jump: datetime) -> Span:
+    """The hours around a change of the clock."""
+    return jump - AROUND, jump + AROUND
+
+
+def hold(text: str, zone: ZoneInfo, years: range, spans: Sequence[Span]) -> Tally:
+    """Hold the slots of an expression against cron within spans of these years."""
+    timing, jumps = read_cron(text), oracle.transitions(zone, years)
+    count, doubled, missing = 0, 0, 0
+    for start, end in spans:
+        expected = set(_expect(text, zone, years, jumps, (start, end)))
+        first = first_slot(timing, zone, milliseconds(start) - 1)
+        slots = list(_until(milliseconds(end), walk(timing, zone, first))) if first else []
+        found = {(slot.at // 60_000, _read(slot.name)) for slot in slots}
+        assert all(slot.at % 60_000 == 0 for slot in slots)
+        count += len(slots)
+        doubled += len(slots) - len({slot.name for slot in slots}) + len(found - expected)
+        missing += len(expected - found)
+        if slots:
+            missing += last_slot(timing, zone, milliseconds(end) - 1) != slots[-1]
+    return Tally(slots=count, doubled=doubled, missing=missing)
+
+
+def ask_cronsim(text: str, zone: ZoneInfo, years: range) -> Tally:
+    """Hold the moments around each change against cronsim's own walk in the zone."""
+    jumps = oracle.transitions(zone, years)
+    other = sum(_differs(text, zone, around(jump)) for jump in jumps)
+    return Tally(changes=len(jumps), other=other)
+
+
+def _differs(text: str, zone: ZoneInfo, span: Span) -> bool:
+    timing, (start, end) = read_cron(text), span
+    first = first_slot(timing, zone, milliseconds(start) - 1)
+    slots = walk(timing, zone, first) if first else ()
+    ours = (moment(slot.at) for slot in _until(milliseconds(end), slots))
+    own = CronSim(text, (start - _MINUTE).astimezone(zone))
+    theirs = takewhile(lambda at: at < end, (at.astimezone(UTC) for at in own))
+    return set(ours) != set(theirs)
+
+
+def _until(end: int, slots: Iterable[Slot]) -> Iterable[Slot]:
+    return takewhile(lambda slot: slot.at < end, slots)
+
+
+def _expect(
+    text: str, zone: ZoneInfo, years: range, jumps: Sequence[datetime], span: Span
+) -> Iterable[Found]:
+    """What cron does within a span."""
+    near = [(max(a, span[0]), min(b, span[1])) for a, b in map(around, jumps)]
+    near = [(a, b) for a, b in near if a < b]
+    edges = [span[0], *(edge for window in near for edge in window), span[1]]
+    assert edges == sorted(edges), "changes of the clock lie close together"
+    for window in near:
+        for when, local in oracle.runs(text, zone, *window):
+            yield _minutes(when), _naive_minutes(local)
+    named = _name_all(text, years)
+    for number, (start, end) in enumerate(pairwise(edges)):
+        if number % 2 or start == end:
+            continue  # it is near a change
+        offset = start.astimezone(zone).utcoffset() or timedelta(0)
+        shift = offset // _MINUTE
+        low = bisect_left(named, _minutes(start) + shift)
+        high = bisect_left(named, _minutes(end) + shift)
+        yield from ((local - shift, local) for local in named[low:high])
+
+
+@lru_cache(maxsize=64)
+def _name_all(text: str, years: range) -> list[int]:
+    """Every local minute that an expression names in these years, and some days around them."""
+    expression = oracle.read(text)
+    times = sorted(hour * 60 + minute for hour in expression.hours for minute in expression.minutes)
+    day, found = datetime(years.start, 1, 1) - timedelta(days=3), []
+    while day < datetime(years.stop, 1, 4):
+        shown = day.replace(hour=min(expression.hours), minute=min(expression.minutes))
+        if expression.names(shown):
+            first = _naive_minutes(day)
+            found += [first + time for time in times]
+        day += timedelta(days=1)
+    return found
+
+
+def _begin(years: range) -> datetime:
+    return datetime(years.start, 1, 1, tzinfo=UTC)
+
+
+def _minutes(at: datetime) -> int:
+    return milliseconds(at) // 60_000
+
+
+def _naive_minutes(local: datetime) -> int:
+    return (local - _NAIVE_EPOCH) // _MINUTE
+
+
+def _read(name: str) -> int:
+    return _naive_minutes(datetime.fromisoformat(name[:16]))
