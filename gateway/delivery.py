@@ -96,6 +96,11 @@ class Delivery:
         self._is_open = False
         self.signs.close()
 
+    def cut(self, platform: str, text: str) -> tuple[str, ...]:
+        """What the house says itself, in as many messages as a platform needs for it."""
+        adapter = self.adapters[platform]
+        return adapter.split(self.speller.spell(adapter, text))
+
     def lead(self, place: Place) -> Lead | None:
         """Hold the line of a place to which a message is about to be owed; None if it would
         have to wait there.

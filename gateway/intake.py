@@ -5,6 +5,7 @@ import logging
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from adapters.contract import ChatAdapter
 from adapters.messages import ButtonPress, InboundMessage
@@ -359,9 +360,10 @@ class Intake:
         await self._reply(arrival, await command.run(call, self._house))
 
     async def _reply(self, arrival: Arrival, reply: Reply) -> None:
+        split = partial(self._delivery.cut, arrival.row.platform)
         self._delivery.owe(
             await self._database.write(
-                "commands.apply", lambda c: write_reply(c, arrival, reply, self._now())
+                "commands.apply", lambda c: write_reply(c, arrival, reply, split, self._now())
             )
         )
         if reply.effect:

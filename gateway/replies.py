@@ -1,5 +1,6 @@
 """What a command comes to, written down: its effect, its reply, and that its event is done."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from agent_core.state import inbox, outbox, people
@@ -11,15 +12,18 @@ from gateway.arrivals import Arrival
 from gateway.buttons import read_command
 from gateway.commands.registry import Reply
 
+Split = Callable[[str], tuple[str, ...]]
+"""Cuts what the house says into as many messages as the platform needs."""
+
 
 def write_reply(
-    connection: Connection, arrival: Arrival, reply: Reply, now: int
+    connection: Connection, arrival: Arrival, reply: Reply, split: Split, now: int
 ) -> list[OutboxRow]:
     """Do what a command does, and owe its reply; all in the caller's transaction."""
     text, rows = reply.effect(connection) if reply.effect else (reply.text, ())
     owed = list(rows)
     if text:
-        owed.append(_owe_reply(connection, arrival, text, reply.buttons, now))
+        owed += _owe_reply(connection, arrival, split(text), reply.buttons, now)
     if reply.pending is None:
         inbox.finish(connection, inbox_id=arrival.row.id, reason="command")
     return owed
@@ -37,21 +41,33 @@ def make_debt(arrival: Arrival, text: str) -> Debt:
 
 
 def _owe_reply(
-    connection: Connection, arrival: Arrival, text: str, choices: tuple[Choice, ...], now: int
-) -> OutboxRow:
-    """A command's reply; where a button was pressed it takes the place of what had the button.
+    connection: Connection,
+    arrival: Arrival,
+    parts: tuple[str, ...],
+    choices: tuple[Choice, ...],
+    now: int,
+) -> list[OutboxRow]:
+    """A command's reply, with its buttons below the last part; where a button was pressed it
+    takes the place of what had the button.
 
     Presses can be made up: a message that has no such button stays as it is.
     """
     message, platform = arrival.message, arrival.row.platform
     asker = people.find_by_account(connection, platform=platform, user_id=message.sender.user_id)
-    debt = replace(make_debt(arrival, text), buttons=choices, person_id=asker.id if asker else None)
+    whole = replace(make_debt(arrival, ""), person_id=asker.id if asker else None)
     pressed = arrival.is_press and outbox.find_message(
-        connection,
-        platform=debt.platform,
-        chat=debt.chat,
-        message_id=arrival.message.message_id,
+        connection, platform=platform, chat=whole.chat, message_id=message.message_id
     )
-    if pressed and any(read_command(c.key) == arrival.message.text for c in pressed.buttons):
-        return outbox.revise(connection, outbox_id=pressed.id, body=text, buttons=choices)
-    return outbox.owe(connection, debt, now=now)
+    rows = []
+    for number, part in enumerate(parts):
+        buttons = choices if number == len(parts) - 1 else ()
+        debt = replace(whole, body=part, part=number, buttons=buttons, is_silent=number > 0)
+        if number == 0 and pressed and _has_button(pressed, message.text):
+            rows.append(outbox.revise(connection, outbox_id=pressed.id, body=part, buttons=buttons))
+        else:
+            rows.append(outbox.owe(connection, debt, now=now))
+    return rows
+
+
+def _has_button(row: OutboxRow, words: str) -> bool:
+    return any(read_command(choice.key) == words for choice in row.buttons)

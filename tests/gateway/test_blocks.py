@@ -8,6 +8,7 @@ from agent_core.models.contract import ModelRequest
 from agent_core.state import audit, blocks, owners, people
 from agent_core.state.database import Connection
 from gateway import wording_blocks
+from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.gateway.roommates import Street, street
 from tests.gateway.test_questions import results
@@ -191,7 +192,7 @@ async def test_a_block_is_dropped_by_a_button_and_seen_by_nobody_then(tmp_path: 
 
 
 async def test_a_long_block_is_shown_as_far_as_a_message_goes(tmp_path: Path) -> None:
-    async with street(tmp_path) as here:
+    async with street(tmp_path, chat=FakeChat(limit=2000)) as here:
         await here.says("ann", "/block new long 20000 " + "x" * 300)
         remember(here, "long", *(f"entry {number} " + "y" * 100 for number in range(50)))
         said = await here.says("ann", "/block long")
