@@ -59,6 +59,7 @@ async def running(
 ) -> AsyncIterator[House]:
     """Open the house, and end it in order. `others` are further platforms, `now` its clock."""
     chat = chat or FakeChat()
+    chat.inlet = None  # an earlier house may have left its own
     settings = load({"TALARIA_HOME": str(home), "TALARIA_ACCESS__ALLOW": "*", **environ})
     stop = asyncio.Event()
     opened: asyncio.Future[Gateway] = asyncio.get_running_loop().create_future()
