@@ -21,15 +21,6 @@ _LEAD = (
 )
 
 
-def view(stored: Sequence[StoredMessage], folds: Sequence[Fold]) -> tuple[Message, ...]:
-    """The messages of a call whose newest message is the last of `stored`.
-
-    `stored` is a session's transcript from its beginning, `folds` are folds of the session in
-    their order: all of them, or at least the one that counts. The same gives the same bytes.
-    """
-    return show_under(stored, find_fold(stored, folds))
-
-
 def show_under(stored: Sequence[StoredMessage], fold: Fold | None) -> tuple[Message, ...]:
     """The messages under a fold that is known to count, or as they are."""
     return show(stored, fold) if fold else tuple(one.message for one in stored)

@@ -181,15 +181,6 @@ def drop_mirrored(connection: Connection, *, mirror_id: int) -> None:
     connection.execute("DELETE FROM mirror WHERE id = :mirror_id", {"mirror_id": mirror_id})
 
 
-def drop_shares(connection: Connection, *, person_id: PersonId, entry: str) -> None:
-    """An entry is shared with nobody."""
-    connection.execute(
-        "DELETE FROM shares WHERE person_id = :person_id AND target IN ('memory', 'user')"
-        " AND entry = :entry",
-        {"person_id": person_id, "entry": entry},
-    )
-
-
 def _told(connection: Connection, message_id: MessageId) -> str | None:
     """What the index was told of a message, as far as that is known."""
     row = connection.execute(

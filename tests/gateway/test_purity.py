@@ -7,11 +7,11 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_core.compaction.view import view
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.state import folds
 from agent_core.state.messages import StoredMessage
 from agent_core.transcript import Message, TextPart, ToolSpec, dump_parts, load_parts
+from tests.agent_core.compaction.seeing import view
 from tests.fakes.model import FakeModel, ask, call, finish, say
 from tests.gateway.running import House, running
 

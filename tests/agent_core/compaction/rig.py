@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from agent_core.budget import Budget, Limits
 from agent_core.compaction.folding import Folding, Talk
 from agent_core.compaction.space import TurnSpace
-from agent_core.compaction.view import view
 from agent_core.ids import TurnId
 from agent_core.models.contract import ModelRequest, Usage
 from agent_core.models.estimate import estimate_input
@@ -15,6 +14,7 @@ from agent_core.state.database import Connection, Database
 from agent_core.state.folds import Fold
 from agent_core.state.messages import StoredMessage
 from agent_core.transcript import Message, ToolSpec
+from tests.agent_core.compaction.seeing import view
 from tests.agent_core.compaction.talks import Script
 from tests.agent_core.state import rows
 from tests.fakes.folding import folding

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent_core.compaction.view import LONGEST_OUTPUT, shorten, tell_summary, view
+from agent_core.compaction.view import LONGEST_OUTPUT, shorten, tell_summary
 from agent_core.ids import CallId, MessageId, TurnId
 from agent_core.state.folds import Fold
 from agent_core.state.messages import StoredMessage
@@ -16,6 +16,7 @@ from agent_core.transcript import (
     ToolResultPart,
     user_message,
 )
+from tests.agent_core.compaction.seeing import view
 
 
 def _stored(number: int, message: Message) -> StoredMessage:
