@@ -23,7 +23,7 @@ from agent_core.export.bundle import Bundle
 from agent_core.export.filling import fill
 from agent_core.ids import PersonId, QuestionId
 from agent_core.memory.store import MemoryStore
-from agent_core.state import audit, erasing, meta, outbox, people, redacting, traces
+from agent_core.state import audit, erasing, meta, mirror, outbox, people, redacting, traces
 from agent_core.state.audit import Deed
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
@@ -148,6 +148,10 @@ class Belongings:
         """What of a person's holds words. Raises `StoreError`."""
         return await self._forgetting.look(person, wanted, self._now())
 
+    async def list_outside(self) -> list[str]:
+        """The outside memories that were ever told anything. Raises `StoreError`."""
+        return [one.provider for one in await self.database.read(mirror.count_all)]
+
     async def list_backups(self) -> list[str]:
         """The copies of the database that lie in the home, with their times."""
         return await asyncio.to_thread(_list_backups, self._home / BACKUPS)
@@ -239,7 +243,7 @@ class Belongings:
             await self._erase(wish.person_id)
         except LastOwner:
             return wording.ERASE_LAST_OWNER
-        return wording.tell_erased(await self.list_backups())
+        return wording.tell_erased(await self.list_backups(), await self.list_outside())
 
     async def _forget(self, wish: Wish) -> str:
         wanted = read_wanted(wish.words)

@@ -106,9 +106,20 @@ def ask_again(name: str | None) -> str:
     )
 
 
-def tell_erased(backups: Sequence[str]) -> str:
-    """That somebody is gone, and where they are not."""
-    return f"Erased. {describe_backups(backups)}"
+def tell_erased(backups: Sequence[str], outside: Sequence[str]) -> str:
+    """That somebody is gone, and where they are not, or not yet."""
+    return f"Erased. {describe_remains(backups, outside)}"
+
+
+def describe_remains(backups: Sequence[str], outside: Sequence[str]) -> str:
+    """What may hold what was erased: copies in the home, and outside memories."""
+    told = [describe_backups(backups)]
+    if outside:
+        told.append(
+            f"{' and '.join(outside)} will be told to forget it, too; `talaria check` shows whether"
+            " something is still to be told there."
+        )
+    return " ".join(told)
 
 
 def describe_backups(backups: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from gateway import settings
 from gateway.control.desk import perform
 from gateway.errors import Declined
-from gateway.wording_control import describe_backups
+from gateway.wording_control import describe_remains
 from gateway.words import WORDS
 
 SUMMARY = WORDS["people"]
@@ -66,7 +66,7 @@ def _erase(home: Path, slug: str, *, is_asked: bool) -> None:
         if input(f"Write {slug} to go on: ").strip() != slug:
             raise Declined("Nothing was erased.")
     done = perform(home, "people.erase", {"slug": slug}, timeout=_LONG)
-    print(f"{done['name']} is erased. {describe_backups(done['backups'])}")
+    print(f"{done['name']} is erased. {describe_remains(done['backups'], done['outside'])}")
 
 
 def _describe(person: Mapping[str, Any]) -> str:

@@ -101,7 +101,8 @@ async def erase(desk: Desk, asked: Answer) -> Answer:
         raise Declined(control_wording.LAST_OWNER) from error
     except OSError as error:
         raise Declined(f"A folder of theirs can't be removed: {error}.") from error
-    return {"name": person.name, "backups": await belongings.list_backups()}
+    backups, outside = await belongings.list_backups(), await belongings.list_outside()
+    return {"name": person.name, "backups": backups, "outside": outside}
 
 
 async def _find(desk: Desk, asked: Answer) -> Person:

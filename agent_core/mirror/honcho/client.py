@@ -113,8 +113,12 @@ class HonchoMemory:
             said = tuple(one for one in said if one.key not in there)
         for start in range(0, len(said), _BATCH):
             batch = [_write(exchange.who, one) for one in said[start : start + _BATCH]]
-            with mapped("messages"):
-                await session.aio.add_messages(batch)
+            try:
+                with mapped("messages"):
+                    await session.aio.add_messages(batch)
+            except Unknown:
+                self._known.discard(exchange.talk)  # somebody deleted it; it is made anew
+                raise
 
     async def keep(self, notes: Notes) -> Mapping[Digest, str]:
         """Entries of memory are conclusions of a peer about itself."""
@@ -202,7 +206,7 @@ class HonchoMemory:
                 await self._client.aio.peer(notes.who)
             with mapped("conclusions"):
                 made = await view.create([{"content": text} for text in new.values()])
-            kept |= {digest: one.id for digest, one in zip(new, made, strict=True)}
+                kept |= {digest: one.id for digest, one in zip(new, made, strict=True)}
         return kept
 
     async def _drop_conclusion(self, name: str) -> None:

@@ -19,7 +19,11 @@ _NO_ROUTE = "Not Found"
 _OVERLOADED = (502, 503, 504)
 
 
-class Unknown(Exception):
+_UNREADABLE = (ValueError, TypeError, AttributeError, KeyError, httpx.HTTPError)
+"""What comes of an answer that has not the form of one."""
+
+
+class Unknown(OutsideBroken):
     """The server has the function, and does not know the peer, session or conclusion."""
 
 
@@ -34,7 +38,7 @@ def mapped(function: str) -> Iterator[None]:
         raise Unknown(error.message) from error
     except sdk.HonchoError as error:
         raise translate(error) from error
-    except (ValueError, httpx.HTTPError) as error:
+    except _UNREADABLE as error:
         raise OutsideBroken(f"Honcho gave an answer that can't be read: {error!r}") from error
 
 
