@@ -9,6 +9,8 @@ from agent_core.tools.clock import local_time
 _MINUTES = 60
 _DAYS = 7
 _MOST_STEPS = 2 * _DAYS + 1
+LONGEST_QUIET = (_DAYS + 1) * 86_400_000
+"""Milliseconds; no quiet time is longer, for at least one day of a week is not off."""
 
 
 def is_quiet(person: Person, zone: str, now: int) -> bool:

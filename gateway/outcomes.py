@@ -24,6 +24,7 @@ _LATE = 300_000
 """Milliseconds after which what comes says that it is late."""
 _PAUSES = (60_000, 300_000)
 """Before the second try of a run and the third, in milliseconds; there is no fourth."""
+LONGEST_PAUSE = max(_PAUSES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -103,9 +103,10 @@ class Runs:
         def work(connection: Connection) -> tuple[list[OutboxRow], list[Pending | tuple[Run, Job]]]:
             rows: list[OutboxRow] = []
             begun: list[Pending | tuple[Run, Job]] = []
-            for run in lost:
-                job = jobs.find(connection, job_id=run.job_id)
-                if job:
+            for known in lost:
+                run = job_runs.find(connection, run_id=known.id)
+                job = jobs.find(connection, job_id=known.job_id)
+                if job and run and run.state == "running":
                     rows += self._find_again(connection, job, run, begun, now)
             return rows, begun
 
@@ -151,20 +152,21 @@ class Runs:
         if job.kind != "prompt":
             begun.append((run, job))
             return ()
-        turn = job_runs.find_turn(connection, run_id=run.id)
-        if turn and turn[1] != "running":
-            return self._outcomes.fail(connection, job, run, _BROKEN, now)
-        talk = errands.find_talk(connection, job)
-        if turn or self._is_at_work(talk):
+        if self._is_at_work(errands.find_talk(connection, job)):
             return ()
         try:
             pending = errands.pick_up(connection, job, run, self._proactive, now)
         except NotNow as reason:
             return self._outcomes.give_up(connection, job, run, str(reason), now)
-        if pending is None:
-            return self._outcomes.fail(connection, job, run, _BROKEN, now)
-        begun.append(pending)
-        return ()
+        if pending:
+            begun.append(pending)
+            return ()
+        # Nobody is at it and its event was taken: what is left is the turn of this try, or
+        # nothing. The turn of an earlier try says nothing of this one.
+        turn = job_runs.find_turn(connection, run_id=run.id)
+        if turn and turn[1] == "running":
+            return ()
+        return self._outcomes.fail(connection, job, run, _BROKEN, now)
 
     def _is_at_work(self, talk: ConversationId | None) -> bool:
         return talk is not None and self._lanes.is_running(talk)

@@ -20,7 +20,8 @@ from agent_core.state.database import Connection, Database
 from agent_core.state.job_runs import Run
 from agent_core.state.jobs import Job
 from agent_core.state.outbox import OutboxRow
-from gateway.outcomes import Outcomes
+from gateway.hours import LONGEST_QUIET
+from gateway.outcomes import LONGEST_PAUSE, Outcomes
 
 _log = logging.getLogger(__name__)
 
@@ -95,10 +96,15 @@ class Scheduler:
         finally:
             clock.shutdown(wait=False)
 
+    def is_woken(self) -> bool:
+        """True while it has been woken and has not looked at the clock since."""
+        return self._bell.is_set()
+
     async def align(self) -> None:
         """Wait for what comes next by the clock as it stands: it may have been put back.
 
-        What has come due stays due. Raises `StoreError`.
+        What has come due stays due; what waits to be tried again, or for the end of a quiet time,
+        waits no longer than such waits are. Raises `StoreError`.
         """
         now = self._now()
 
@@ -111,6 +117,8 @@ class Scheduler:
                     continue
                 jobs.await_slot(connection, job_id=job.id, slot=wanted, is_over=False)
                 moved += 1
+            job_runs.hasten(connection, after=now + LONGEST_PAUSE, at=now)
+            held.hasten(connection, after=now + LONGEST_QUIET, at=now)
             return moved
 
         moved = await self._database.write("jobs.align", work)

@@ -155,6 +155,15 @@ def postpone(connection: Connection, *, run_id: RunId, due_at: int, reason: str)
     )
 
 
+def hasten(connection: Connection, *, after: int, at: int) -> None:
+    """What waits for a moment later than `after` waits for `at`."""
+    connection.execute(
+        f"UPDATE job_runs SET due_at = :at WHERE {_IS_OPEN} AND state = 'waiting'"
+        " AND due_at > :after",
+        {"after": after, "at": at},
+    )
+
+
 def find_turn(connection: Connection, *, run_id: RunId) -> tuple[TurnId, str] | None:
     """The newest turn of a run and its state."""
     row = connection.execute(

@@ -18,5 +18,9 @@ class Clock:
 
     def move(self, house: House, **span: float) -> None:
         """Put it forward, or back, by a span as `timedelta` takes it, and let the house see it."""
-        self._moment += timedelta(**span)
+        self.pass_unseen(**span)
         house.gateway.timekeeper.wake()
+
+    def pass_unseen(self, **span: float) -> None:
+        """Put it forward, or back, as it happens to a machine that sleeps: nobody is told."""
+        self._moment += timedelta(**span)
