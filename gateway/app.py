@@ -237,12 +237,7 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         wake_jobs=timing.bell.set,
     )
     intake = Intake(
-        group=group,
-        house=house,
-        commands=commands,
-        delivery=delivery,
-        adapters=adapters,
-        now=now,
+        group=group, house=house, commands=commands, delivery=delivery, adapters=adapters, now=now
     )
     belongings.heed(intake.forget_known, running.forget_words)
     return Gateway(
