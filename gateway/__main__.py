@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from agent_core.errors import StoreError
 from gateway import plugs, settings
-from gateway.errors import Broken, Declined, StartError
+from gateway.errors import Broken, Declined, Mistaken, StartError
 from gateway.setting_values import suggest
 from gateway.words import WORDS
 
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = _dispatch(words, settings.environment())
         sys.stdout.flush()
-    except (settings.SettingsError, StartError, StoreError) as error:
+    except (settings.SettingsError, StartError, Mistaken, StoreError) as error:
         print(_sentence(str(error)), file=sys.stderr)
         return WRONG
     except (Declined, Broken) as error:

@@ -11,3 +11,7 @@ class Broken(Exception):
 
 class Declined(Exception):
     """An operation can't be done as it was asked. The text is a sentence that says why."""
+
+
+class Mistaken(Declined):
+    """An operation was asked for with what can never be. The text is a sentence that says why."""

@@ -56,6 +56,7 @@ _TOOLS = {
     "ask": "Waiting for an answer",
     "memory": "Noting something",
     "recall": "Searching what was said",
+    "schedule": "Seeing to a job",
     "send_file": "Writing a file",
     "settings": "Changing settings",
 }
@@ -147,9 +148,8 @@ def describe_bad_setting(complaint: str) -> str:
     return f"Nothing was changed: {complaint}."
 
 
-def compose_home(status: str, settings: str) -> str:
+def compose_home(status: str, digests: str, settings: str) -> str:
     """The home page of an app: how it stands, what is coming, what is set."""
-    digests = "No digests are set up."
     return f"## Now\n\n{status}\n\n## Next digests\n\n{digests}\n\n## Settings\n\n{settings}"
 
 

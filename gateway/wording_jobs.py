@@ -1,4 +1,4 @@
-"""Sentences about jobs: what they did, that they were late, failed or were held back."""
+"""Sentences about what jobs did: that they were late, failed, or were held back."""
 
 from collections.abc import Sequence
 

@@ -8,6 +8,7 @@ WORDS: Mapping[str, str] = {
     "check": "Look for faults without changing anything",
     "people": "Who may talk: list, claim, approve, export, erase",
     "turns": "What ran: list, show, replay, undelivered",
+    "jobs": "What is done at its time: list, show, add, pause, resume, run, drop, preview",
     "memory": "What is remembered: log, show, undo, restore",
     "backup": "Copy the database, also while it is in use",
 }

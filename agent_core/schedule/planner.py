@@ -144,6 +144,12 @@ def run_now(connection: Connection, job: Job, key: str, now: int) -> RunId | Non
     return job_runs.claim(connection, job_id=job.id, slot=slot, due_at=now)
 
 
+def is_under_way(connection: Connection, job: Job) -> bool:
+    """True while the newest run of a job has not ended."""
+    newest = job_runs.list_of_job(connection, job_id=job.id, limit=1)
+    return bool(newest) and newest[0].ended_at is None
+
+
 def find_own(
     connection: Connection, *, job_id: JobId, may_see: Callable[[Job], bool]
 ) -> Job | None:

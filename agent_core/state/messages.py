@@ -150,6 +150,16 @@ def words_of_turn(connection: Connection, *, turn_id: TurnId, person_id: PersonI
     return "\n\n".join(row[0] for row in rows if row[0])
 
 
+def answer_of_turn(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> str:
+    """The last words that the assistant said in a turn, or nothing."""
+    row = connection.execute(
+        "SELECT text FROM messages WHERE turn_id = :turn_id AND person_id = :person_id"
+        " AND role = 'assistant' AND text <> '' ORDER BY id DESC LIMIT 1",
+        {"turn_id": turn_id, "person_id": person_id},
+    ).fetchone()
+    return str(row[0]) if row else ""
+
+
 def list_words(
     connection: Connection, *, session_id: SessionId, person_id: PersonId, limit: int
 ) -> list[tuple[str, str]]:

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from agent_core.errors import ToolArgumentError
-from agent_core.state import homes, people
+from agent_core.state import homes, jobs, people
 from agent_core.state.database import Connection
+from agent_core.state.jobs import Job
 from agent_core.state.outbox import OutboxRow
 from agent_core.state.people import Person
 from agent_core.state.questions import Choice
@@ -17,10 +18,13 @@ from gateway.commands.registry import Call, House, Reply, SlashCommand
 from gateway.commands.talk import describe_status
 from gateway.easing import ease
 from gateway.wording_context import describe_cap
+from gateway.wording_job_lists import list_coming
 from gateway.wording_rooms import ONLY_IN_DIRECT
 
 _LEVELS = ("quiet", "normal", "verbose")
 _NIGHT = "22:00-07:00"
+_COMING = 5
+"""Jobs that a home page names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +55,13 @@ async def _home(call: Call, house: House) -> Reply:
     if not call.message.address.is_direct:
         return Reply(text=ONLY_IN_DIRECT)
     status = await describe_status(call, house)
+    coming = list_coming(await house.database.read(lambda c: _find_coming(c, call)), call.zone)
 
     def show(wanted: Wanted, zone: str) -> Reply:
         settings = _show(wanted, zone, command="home")
-        return Reply(text=wording.compose_home(status, settings.text), buttons=settings.buttons)
+        return Reply(
+            text=wording.compose_home(status, coming, settings.text), buttons=settings.buttons
+        )
 
     if call.argument:
         return await _set(call, house, call.argument, show)
@@ -90,6 +97,13 @@ async def _set(call: Call, house: House, words: str, show: Callable[[Wanted, str
 
     shown = show(expected, house.zone_of(expected.person))
     return Reply(effect=effect, buttons=shown.buttons if is_direct else ())
+
+
+def _find_coming(connection: Connection, call: Call) -> list[Job]:
+    """The jobs of somebody that run next, the earliest first."""
+    found = jobs.list_of_person(connection, person_id=call.person.id)
+    waiting = [job for job in found if job.state == "active" and job.next_slot]
+    return sorted(waiting, key=lambda job: job.next_slot[1] if job.next_slot else 0)[:_COMING]
 
 
 async def _look(call: Call, house: House) -> Wanted:

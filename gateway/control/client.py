@@ -6,7 +6,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from gateway.errors import Declined, StartError
+from gateway.errors import Declined, Mistaken, StartError
 from gateway.home import CONTROL_SOCKET
 
 PATIENCE = 30.0
@@ -44,10 +44,12 @@ def ask(
 ) -> dict[str, Any]:
     """Have the running gateway do an operation (see `gateway.control.operations`).
 
-    Raises `NobodyThere`, `Declined` with the gateway's sentence, and `StartError` if it
-    does not answer within `timeout` seconds.
+    Raises `NobodyThere`, `Declined` or `Mistaken` with the gateway's sentence, and `StartError`
+    if it does not answer within `timeout` seconds.
     """
     status, answer = _request(home, "POST", f"/control/{operation}", json.dumps(asked), timeout)
+    if status == http.HTTPStatus.UNPROCESSABLE_ENTITY:
+        raise Mistaken(str(answer.get("error")))
     if status != http.HTTPStatus.OK:
         raise Declined(str(answer.get("error", f"The gateway answered with {status}.")))
     return answer

@@ -4,8 +4,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from adapters.contract import ChatAdapter
 from agent_core.memory.store import MemoryStore
 from agent_core.prompt.freezing import Freezer
+from agent_core.schedule.planner import JobRules
 from agent_core.state.database import Database
 from agent_core.state.outbox import OutboxRow
 from gateway.belongings import Belongings
@@ -15,6 +17,18 @@ Answer = Mapping[str, Any]
 """What JSON can hold."""
 
 _MOST_LISTED = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """What operations on jobs need of the house: its zone, an IANA name, and what it allows."""
+
+    zone: str
+    rules: JobRules
+    wake: Callable[[], None]
+    """Something may be due earlier than was known."""
+    load_platforms: Callable[[], Mapping[str, ChatAdapter]]
+    """The platforms that are on, by name. Raises `StartError`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +45,7 @@ class Desk:
     """What is remembered, in the same order as everybody else's changes of it."""
     belongings: Belongings
     """Exports and erases."""
+    times: Times
     freezer: Freezer | None = None
     """Tells what a talk's prompt would be now; None where nobody knows the settings."""
 

@@ -9,12 +9,13 @@ from agent_core.errors import StoreError
 from agent_core.memory.store import MemoryStore
 from agent_core.state.database import Database
 from agent_core.state.outbox import OutboxRow
-from gateway.assembly import make_freezer, make_memory
+from gateway.assembly import load_adapters, make_freezer, make_memory
 from gateway.belongings import Around, Belongings
 from gateway.clock import now
 from gateway.control.client import PATIENCE, NobodyThere, ask
 from gateway.control.contract import Answer, Desk
 from gateway.control.operations import OPERATIONS
+from gateway.control.times import times_of
 from gateway.errors import Declined, StartError
 from gateway.home import DATABASE, MEMORIES, make_home
 from gateway.settings import Settings
@@ -64,6 +65,11 @@ async def _perform_here(
         freezer=make_freezer(settings, database, make_memory(settings, database))
         if settings
         else None,
+        times=times_of(
+            settings,
+            wake=_nobody_waits,
+            load_platforms=lambda: load_adapters(settings) if settings else {},
+        ),
     )
     try:
         return await OPERATIONS[operation](desk, asked)
@@ -75,6 +81,10 @@ async def _perform_here(
 
 def _keep_owed(_: Sequence[OutboxRow]) -> None:
     """It stands in the outbox; the next gateway delivers it."""
+
+
+def _nobody_waits() -> None:
+    """The next gateway looks at what is due when it starts."""
 
 
 def _nobody_remembers() -> None:

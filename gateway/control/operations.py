@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gateway.control.contract import Answer, Desk, Operation, read_text
+from gateway.control.job_operations import JOB_OPERATIONS
 from gateway.control.memory_operations import MEMORY_OPERATIONS
 from gateway.control.people_operations import PEOPLE_OPERATIONS
 from gateway.control.turn_operations import TURN_OPERATIONS
@@ -27,5 +28,6 @@ OPERATIONS: Mapping[str, Operation] = {
     **PEOPLE_OPERATIONS,
     **MEMORY_OPERATIONS,
     **TURN_OPERATIONS,
+    **JOB_OPERATIONS,
 }
 """By the names under which the control socket knows them."""

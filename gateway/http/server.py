@@ -15,10 +15,10 @@ from agent_core.state import inbox, outbox
 from agent_core.state.database import Connection
 from gateway.app import Gateway
 from gateway.assembly import make_freezer
-from gateway.clock import now
 from gateway.control.contract import Desk
 from gateway.control.operations import OPERATIONS
-from gateway.errors import Declined, StartError
+from gateway.control.times import times_of
+from gateway.errors import Declined, Mistaken, StartError
 from gateway.home import CONSOLE_SOCKET, CONTROL_SOCKET, HTTP_TOKEN, describe_unwritable
 from gateway.http.bridge import Bridge
 from gateway.http.gate import Gate, make_guard
@@ -128,12 +128,17 @@ async def _operate(request: web.Request) -> web.Response:
     gateway = request.app[_GATEWAY]
     desk = Desk(
         database=gateway.database,
-        now=now,
+        now=gateway.now,
         owe=gateway.delivery.owe,
         forget_people=gateway.identity.forget_known,
         belongings=gateway.belongings,
         memory=gateway.memory.store,
         freezer=make_freezer(gateway.settings, gateway.database, gateway.memory),
+        times=times_of(
+            gateway.settings,
+            wake=gateway.timekeeper.wake,
+            load_platforms=lambda: gateway.platforms.adapters,
+        ),
     )
     try:
         asked = await request.json()
@@ -142,6 +147,8 @@ async def _operate(request: web.Request) -> web.Response:
         return web.json_response(await operation(desk, asked))
     except json.JSONDecodeError:
         return _decline("That was not JSON.")
+    except Mistaken as error:
+        return _decline(str(error), HTTPStatus.UNPROCESSABLE_ENTITY)
     except (Declined, StoreError) as error:
         return _decline(str(error))
 
@@ -167,5 +174,5 @@ async def _wait_for_quiet(request: web.Request) -> web.Response:
     return web.Response(status=HTTPStatus.NO_CONTENT)
 
 
-def _decline(sentence: str) -> web.Response:
-    return web.json_response({"error": sentence}, status=HTTPStatus.BAD_REQUEST)
+def _decline(sentence: str, status: HTTPStatus = HTTPStatus.BAD_REQUEST) -> web.Response:
+    return web.json_response({"error": sentence}, status=status)

@@ -1,0 +1,250 @@
+"""Operations on jobs: what is done at its time, changed, made, and how it would look."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, get_args
+
+from adapters.abilities import CanPreview
+from adapters.contract import ChatAdapter
+from agent_core.errors import ToolArgumentError
+from agent_core.ids import JobId
+from agent_core.schedule import planner
+from agent_core.schedule.echo import describe_next, describe_timing
+from agent_core.schedule.planner import Unfit, Whose, waited_of
+from agent_core.schedule.requests import read_wish
+from agent_core.schedule.slots import find_zone
+from agent_core.schedule.timing import load_timing
+from agent_core.state import job_runs, jobs, messages, people, rooms
+from agent_core.state.database import Connection
+from agent_core.state.jobs import Job, Late, Options, Target
+from agent_core.state.people import Person
+from gateway import wording_job_lists
+from gateway.control.contract import Answer, Desk, Operation, read_text
+from gateway.errors import Declined, Mistaken
+from gateway.outcomes import SILENCE
+from gateway.wording_jobs import title_body
+
+_RUNS = 5
+_LOOKED_THROUGH = 30
+"""Newest runs among which one that said something is looked for."""
+_AS_ASKED = "from the command line"
+_KINDS = ("prompt", "message", "script")
+_HOME = Target(kind="home")
+
+
+async def list_jobs(desk: Desk, asked: Answer) -> Answer:
+    """The jobs of everybody, of one person, or of the house itself. Raises `Declined`."""
+
+    def look(connection: Connection) -> list[dict[str, Any]]:
+        if asked.get("system"):
+            return [_outline(connection, job) for job in jobs.list_of_house(connection)]
+        slug = asked.get("person")
+        whom = [_find_person(connection, slug)] if slug else people.list_all(connection)
+        return [
+            _outline(connection, job)
+            for person in whom
+            for job in jobs.list_of_person(connection, person_id=person.id)
+        ]
+
+    return {"jobs": await desk.database.read(look)}
+
+
+async def show_job(desk: Desk, asked: Answer) -> Answer:
+    """One job, also one that is over: how it is run and what became of it. Raises `Declined`."""
+    number = _number(asked)
+
+    def look(connection: Connection) -> dict[str, Any]:
+        job = _find_any(connection, number)
+        runs = job_runs.list_of_job(connection, job_id=job.id, limit=_RUNS)
+        return _outline(connection, job) | {
+            "body": job.body,
+            "targets": wording_job_lists.name_targets(job),
+            "how": wording_job_lists.describe_ways(job),
+            "runs": [wording_job_lists.describe_run(run, job.zone) for run in runs],
+        }
+
+    return await desk.database.read(look)
+
+
+async def pause(desk: Desk, asked: Answer) -> Answer:
+    """A job waits until it is resumed. Raises `Declined`."""
+    return await _change(desk, asked, lambda c, job: planner.pause(c, job, _AS_ASKED))
+
+
+async def resume(desk: Desk, asked: Answer) -> Answer:
+    """A job goes on. Raises `Declined`, and `Mistaken` if its moment is past."""
+    now = desk.now()
+    return await _change(desk, asked, lambda c, job: planner.resume(c, job, now))
+
+
+async def drop(desk: Desk, asked: Answer) -> Answer:
+    """A job is no more. Raises `Declined`."""
+
+    def work(connection: Connection, job: Job) -> Job:
+        if job.kind == "system":
+            raise Declined(f"Job {job.id} is the house's own: it can be paused, not dropped.")
+        return planner.drop(connection, job)
+
+    return await _change(desk, asked, work)
+
+
+async def run_now(desk: Desk, asked: Answer) -> Answer:
+    """A job is run once besides its times. Raises `Declined`."""
+    now = desk.now()
+
+    def work(connection: Connection, job: Job) -> Job:
+        if planner.is_under_way(connection, job):
+            raise Declined(f"Job {job.id} is under way already.")
+        planner.run_now(connection, job, f"desk:{now}", now)
+        return job
+
+    return await _change(desk, asked, work)
+
+
+async def add(desk: Desk, asked: Answer) -> Answer:
+    """Make a job for a person; only here can it be a command. Raises `Declined`, `Mistaken`."""
+    times, now = desk.times, desk.now()
+    arguments = _read_work(asked)
+    slug = read_text(asked, "person")
+
+    def work(connection: Connection) -> dict[str, Any]:
+        person = _find_person(connection, slug)
+        zone = person.time_zone or times.zone
+        wish = read_wish(arguments, here=_HOME, zone=zone, known=Options(), now=now)
+        whose = Whose(person_id=person.id, room_id=None, actor="house")
+        new = planner.draft(wish, whose, zone=zone, rules=times.rules, now=now)
+        made = planner.make(connection, new, rules=times.rules, now=now)
+        return _outline(connection, made)
+
+    try:
+        made = await desk.database.write("jobs.add", work)
+    except (Unfit, ToolArgumentError, ValueError) as error:
+        raise Mistaken(str(error)) from error
+    times.wake()
+    return made
+
+
+async def preview(desk: Desk, asked: Answer) -> Answer:
+    """What a job made last, or its text, in the form of each platform. Raises `Declined`."""
+    number = _number(asked)
+    text = await desk.database.read(lambda c: _find_text(c, _find_any(c, number)))
+    shown = desk.times.load_platforms()
+    return {
+        "platforms": [
+            {"name": name, "messages": _preview(adapter, text)}
+            for name, adapter in sorted(shown.items())
+        ]
+    }
+
+
+JOB_OPERATIONS: Mapping[str, Operation] = {
+    "jobs.list": list_jobs,
+    "jobs.show": show_job,
+    "jobs.pause": pause,
+    "jobs.resume": resume,
+    "jobs.drop": drop,
+    "jobs.run": run_now,
+    "jobs.add": add,
+    "jobs.preview": preview,
+}
+
+
+async def _change(desk: Desk, asked: Answer, work: Callable[[Connection, Job], Job]) -> Answer:
+    number = _number(asked)
+
+    def change(connection: Connection) -> dict[str, Any]:
+        job = _find_any(connection, number)
+        if job.state not in ("active", "paused"):
+            raise Declined(f"Job {job.id} is {job.state}: nothing is done about it any more.")
+        return _outline(connection, work(connection, job))
+
+    try:
+        done = await desk.database.write("jobs.change", change)
+    except Unfit as error:
+        raise Mistaken(str(error)) from error
+    desk.times.wake()
+    return done
+
+
+def _read_work(asked: Answer) -> dict[str, object]:
+    """The arguments of a wish. Raises `Declined`, `Mistaken`."""
+    kind, late = asked.get("kind"), asked.get("late")
+    if kind not in _KINDS:
+        raise Mistaken("Say what is to be done: a prompt, a message or a script.")
+    if late is not None and late not in get_args(Late):
+        raise Mistaken(f"What is missed is one of {', '.join(get_args(Late))}.")
+    if kind == "script":
+        words = asked.get("words")
+        is_line = isinstance(words, list) and all(isinstance(word, str) for word in words)
+        if not words or not is_line:
+            raise Mistaken("Name the command and its arguments behind --script.")
+        body, title = json.dumps(words, ensure_ascii=False), " ".join(words)
+    else:
+        body = title = read_text(asked, "text")
+    kept = ("cron", "every_minutes", "at", "zone", "to", "late", "urgent")
+    arguments = {name: asked[name] for name in kept if asked.get(name) is not None}
+    return {**arguments, "kind": kind, "text": body, "title": str(asked.get("title") or title)}
+
+
+def _find_text(connection: Connection, job: Job) -> str:
+    """What a job would send. Raises `Declined` where nobody knows."""
+    if job.kind == "message":
+        return job.body
+    if job.kind != "prompt" or job.person_id is None:
+        raise Declined(
+            f"What job {job.id} says is not kept; `talaria jobs run {job.id}` sends it anew."
+        )
+    for run in job_runs.list_of_job(connection, job_id=job.id, limit=_LOOKED_THROUGH):
+        turn = job_runs.find_turn(connection, run_id=run.id)
+        if run.state != "done" or turn is None:
+            continue
+        words = messages.answer_of_turn(connection, turn_id=turn[0], person_id=job.person_id)
+        if words.strip() not in ("", SILENCE):
+            return title_body(job.title, words)
+    raise Declined(f"Job {job.id} has made nothing yet; `talaria jobs run {job.id}` lets it.")
+
+
+def _preview(adapter: ChatAdapter, text: str) -> list[str]:
+    if isinstance(adapter, CanPreview):
+        return adapter.preview(text)
+    return list(adapter.split(text))
+
+
+def _outline(connection: Connection, job: Job) -> dict[str, Any]:
+    person = people.find(connection, person_id=job.person_id) if job.person_id else None
+    room = rooms.find_by_id(connection, room_id=job.room_id) if job.room_id else None
+    timing, zone = load_timing(job.timing), find_zone(job.zone)
+    return {
+        "id": job.id,
+        "person": person.slug if person else None,
+        "room": room.title if room else None,
+        "kind": job.kind,
+        "title": job.title,
+        "meaning": describe_timing(timing),
+        "coming": describe_next(timing, zone, waited_of(job), zone),
+        "next_at": job.next_slot[1] if job.next_slot else None,
+        "zone": job.zone,
+        "state": job.state,
+        "reason": job.reason,
+    }
+
+
+def _find_any(connection: Connection, number: JobId) -> Job:
+    job = jobs.find(connection, job_id=number)
+    if job is None:
+        raise Declined(f"There is no job {number}; `talaria jobs` lists them.")
+    return job
+
+
+def _find_person(connection: Connection, slug: object) -> Person:
+    found = next((one for one in people.list_all(connection) if one.slug == slug), None)
+    if found is None:
+        raise Declined(f"Nobody here is called {slug}; `talaria people list` names their folders.")
+    return found
+
+
+def _number(asked: Answer) -> JobId:
+    number = asked.get("id")
+    if not isinstance(number, int) or not 0 < number < 1 << 63:
+        raise Mistaken("Name a job by its number; `talaria jobs` lists them.")
+    return JobId(number)
