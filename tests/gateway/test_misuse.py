@@ -21,6 +21,13 @@ def two(house: House) -> tuple[Side, Side]:
     return Side(house, "1", "Ana"), Side(house, "2", "Ana at work")
 
 
+def find_ana(connection: Connection) -> PersonId:
+    """Who writes as user 1."""
+    account = people.find_account(connection, platform="fake", user_id="1")
+    assert account
+    return account.person_id
+
+
 async def test_a_file_still_to_be_written_for_who_was_joined_overwrites_no_memory(
     tmp_path: Path,
 ) -> None:
@@ -111,7 +118,7 @@ async def test_nobody_carries_off_the_answer_that_somebody_else_asked_for(tmp_pa
         ana = Side(house, "1", "Ana")
         await ana.says("/help")
         await house.gateway.database.write(
-            "owner", lambda c: people.make_owner(c, person_id=PersonId(1))
+            "owner", lambda c: people.make_owner(c, person_id=find_ana(c))
         )
         house.gateway.intake.forget_known()
         room: dict[str, object] = {"chat": "den", "direct": False}
@@ -158,7 +165,7 @@ async def test_a_name_that_a_stranger_chose_is_no_markdown_for_the_owner(tmp_pat
         ana = Side(house, "1", "Ana")
         await ana.says("/help")
         await house.gateway.database.write(
-            "owner", lambda c: people.make_owner(c, person_id=PersonId(1))
+            "owner", lambda c: people.make_owner(c, person_id=find_ana(c))
         )
         house.gateway.intake.forget_known()
         mallory = Side(house, "66", "[your code](https://evil.example)")
