@@ -34,6 +34,20 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Remind:
+    """Say something later: in so many minutes, or whenever a cron expression says."""
+
+    text: str
+    minutes: int = 0
+    cron: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowJobs:
+    """Tell what is planned."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShowMemory:
     """Tell what is remembered."""
 
@@ -64,7 +78,9 @@ class Chat:
     words: str
 
 
-Command = Remember | Forget | Search | ShowMemory | ShowHelp | Count | Think | Chat
+Command = (
+    Remember | Forget | Search | Remind | ShowJobs | ShowMemory | ShowHelp | Count | Think | Chat
+)
 
 _POLITE = r"(?:(?:please|hey|ok|now|can you|could you|would you|will you)[\s,]+)*"
 _SHOW = (
@@ -93,6 +109,16 @@ _REMEMBER = (
 _FORGET = r"(?:forget|unlearn)(?: about| that| this)?[:,]? (?P<t>.+)"
 _COUNT = r"count(?: up)?(?: slowly)?(?: from (?:1|one))? (?:up )?to (?P<n>\d{1,6})"
 _THINK = r"think (?:for )?(?P<n>\d{1,4}(?:\.\d+)?) ?(?P<unit>s|secs?|seconds?|m|mins?|minutes?)?"
+_DAYS = ("day", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_REMIND_IN = (
+    r"remind me in (?P<n>\d{1,5}) ?(?P<unit>m|mins?|minutes?|h|hours?|days?)"
+    r"(?: to| that|:)? (?P<t>.+)"
+)
+_REMIND_EVERY = (
+    rf"(?:remind me )?every (?P<day>{'|'.join(_DAYS)}) at (?P<h>\d{{1,2}})(?::(?P<m>\d{{2}}))?"
+    r"(?: remind me)?(?: to| that|:)? (?P<t>.+)"
+)
+_JOBS = r"(?:show|list|tell)(?: me)?(?: my| your| the)? (?:jobs|reminders|schedule)"
 _HELP = r"(?:help(?: me)?|what can (?:you|i) do|how does this work|commands)"
 
 
@@ -105,6 +131,10 @@ def read_command(words: str) -> Command:
         return ShowHelp()
     if any(_match(pattern, line) for pattern in _SHOW):
         return ShowMemory()
+    if _match(_JOBS, line):
+        return ShowJobs()
+    if planned := _read_reminder(line):
+        return planned
     for pattern in _SEARCH:
         if found := _match(pattern, line):
             return Search(query=_unquote(found["q"]))
@@ -121,6 +151,18 @@ def read_command(words: str) -> Command:
         scale = 60 if (found["unit"] or "s").startswith("m") else 1
         return Think(seconds=min(float(found["n"]) * scale, LONGEST_THOUGHT))
     return Chat(words=words.strip())
+
+
+def _read_reminder(line: str) -> Remind | None:
+    if found := _match(_REMIND_IN, line):
+        scale = {"m": 1, "h": 60, "d": 1440}[found["unit"][0].lower()]
+        return Remind(text=_unquote(found["t"]), minutes=int(found["n"]) * scale)
+    if found := _match(_REMIND_EVERY, line):
+        number = _DAYS.index(found["day"].lower())
+        weekday = "*" if number == 0 else str(number)
+        cron = f"{int(found['m'] or 0)} {int(found['h'])} * * {weekday}"
+        return Remind(text=_unquote(found["t"]), cron=cron)
+    return None
 
 
 def _match(pattern: str, line: str) -> re.Match[str] | None:

@@ -1,7 +1,7 @@
 """What the stand-in does next in a turn: which tools it calls, or what it answers; pure."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_core.models.contract import ModelRequest
@@ -10,7 +10,9 @@ from agent_core.models.scripted.commands import (
     Command,
     Forget,
     Remember,
+    Remind,
     Search,
+    ShowJobs,
     read_command,
 )
 from agent_core.models.scripted.notebook import find_entries, read_notes
@@ -128,6 +130,14 @@ def _wish(command: Command, notes: dict[str, list[str]]) -> list[Wish]:
             return [_memory(action="add", target=command.target, text=command.text)]
         case Search():
             return [Wish("recall", _dump({"query": command.query}))]
+        case ShowJobs():
+            return [Wish("schedule", _dump({"action": "list"}))]
+        case Remind():
+            name, value = (
+                ("cron", command.cron) if command.cron else ("in_minutes", command.minutes)
+            )
+            asked = {"action": "create", "kind": "message", "text": command.text, name: value}
+            return [Wish("schedule", _dump(asked))]
         case Forget():
             fitting = find_entries(command.words, notes)
             if len(fitting) > 1:
@@ -146,7 +156,7 @@ def _memory(**arguments: str) -> Wish:
     return Wish("memory", _dump(arguments))
 
 
-def _dump(arguments: dict[str, str]) -> str:
+def _dump(arguments: Mapping[str, str | int]) -> str:
     return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -9,8 +9,10 @@ from agent_core.models.scripted.commands import (
     Count,
     Forget,
     Remember,
+    Remind,
     Search,
     ShowHelp,
+    ShowJobs,
     ShowMemory,
     Think,
 )
@@ -28,6 +30,7 @@ ABILITIES = (
     "- remember that … / my name is … / forget …\n"
     "- what do you know about me?\n"
     "- find … / what did I say about …?\n"
+    "- remind me in 20 minutes to … / every monday at 8 … / show my reminders\n"
     "- count to 20 / think for 10 seconds"
 )
 
@@ -65,7 +68,7 @@ class Teller:
             case Think():
                 text = f"I thought for {command.seconds:g} seconds, as far as a stand-in can."
                 return [Piece(text=text, wait=command.seconds)]
-            case Remember() | Forget() | Search():
+            case Remember() | Forget() | Search() | Remind() | ShowJobs():
                 return [Piece(text=self._report(command, results))]
         return [Piece(text=self._say(command))]
 
@@ -79,7 +82,9 @@ class Teller:
         return _tell_notes(self.now)
 
     def _report(
-        self, command: Remember | Forget | Search, results: Sequence[ToolResultPart]
+        self,
+        command: Remember | Forget | Search | Remind | ShowJobs,
+        results: Sequence[ToolResultPart],
     ) -> str:
         if isinstance(command, Forget):
             fitting = find_entries(command.words, self.before)
@@ -94,6 +99,8 @@ class Teller:
                 return _tell_remembered(command, last)
             case Forget():
                 return _tell_forgotten(command, last)
+            case Remind() | ShowJobs():
+                return last.text
         return _tell_found(command, last)
 
     def _introduce(self, words: str) -> str:
