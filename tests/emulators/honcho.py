@@ -142,7 +142,7 @@ class HonchoEmulator:
             return self._cut(request)
         if isinstance(fault, int):
             headers = {"Retry-After": self.retry_after} if self.retry_after else None
-            return _refuse(fault, "an emulated fault", headers)
+            return _refuse(fault, f"an emulated fault over {body}", headers)
         answer = work(request, body)
         if fault == "late hang":
             await self._hang()

@@ -213,6 +213,9 @@ async def test_what_it_refuses_is_set_aside_and_holds_up_nothing(
         await all_told(house)
         assert server.said == ["two", "B."]
         assert await owes(house) == [Backlog(provider="honcho", owed=0, dead=1)]
+        reasons = await house.read(lambda c: c.execute("SELECT reason FROM mirror").fetchall())
+        assert ("Honcho refuses it (HTTP 422)",) in reasons
+        assert "poison" not in str(reasons), "what the server quotes is kept nowhere"
         assert "honcho, there; 1 set aside" in await says(house, "/status")
     done = processes.talaria(tmp_path, "check", **environ(server))
     assert "honcho is on; 0 still to be told, 1 set aside" in done.out

@@ -1,4 +1,7 @@
-"""The errors of Honcho's SDK, as our own."""
+"""The errors of Honcho's SDK, as our own.
+
+What the server says of a request may quote the words in it, so that is kept and logged nowhere.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,11 +38,12 @@ def mapped(function: str) -> Iterator[None]:
     except sdk.NotFoundError as error:
         if error.message == _NO_ROUTE:
             raise OutsideLacking(f"this Honcho server has no {function}") from error
-        raise Unknown(error.message) from error
+        raise Unknown(f"Honcho does not know the {function} of it") from error
     except sdk.HonchoError as error:
         raise translate(error) from error
     except _UNREADABLE as error:
-        raise OutsideBroken(f"Honcho gave an answer that can't be read: {error!r}") from error
+        kind = type(error).__name__
+        raise OutsideBroken(f"Honcho gave an answer that can't be read ({kind})") from error
 
 
 def translate(error: sdk.HonchoError) -> OutsideError:
@@ -56,6 +60,6 @@ def translate(error: sdk.HonchoError) -> OutsideError:
         case sdk.ServerError():
             return OutsideBroken(f"Honcho failed over it (HTTP {error.status})")
         case sdk.ConflictError():
-            return OutsideBroken(f"Honcho was in its own way: {error.message}")
+            return OutsideBroken("Honcho was in its own way (HTTP 409)")
         case _:
-            return OutsideRefused(f"Honcho refuses it: {error.message}")
+            return OutsideRefused(f"Honcho refuses it (HTTP {error.status})")
