@@ -257,7 +257,10 @@ class Belongings:
             await asyncio.to_thread(histories.forget, path, wanted.is_in)
         self.renew()
         return wording.tell_forgotten(
-            forgotten.entries, forgotten.messages, has_messages=wish.has_messages
+            forgotten.entries,
+            forgotten.messages,
+            forgotten.jobs,
+            has_messages=wish.has_messages,
         )
 
     async def _erase(self, person_id: PersonId) -> None:

@@ -80,7 +80,7 @@ def ask_to_forget(
     return NewQuestion(
         person_id=person.id,
         kind="forget",
-        text=wording.ask_to_forget(preview.entries, preview.messages, preview.lines),
+        text=wording.ask_to_forget(preview.entries, preview.messages, preview.jobs, preview.lines),
         choices=(
             Choice(key=_ENTRIES, label=wording.FORGET_ENTRIES),
             Choice(key=_ALL, label=wording.FORGET_ALL, style="danger"),

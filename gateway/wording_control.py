@@ -69,24 +69,27 @@ def describe_export(parts: int) -> str:
     return f"This is everything that I hold of you; the README in it says what is where.{several}"
 
 
-def ask_to_forget(entries: int, messages: int, lines: Sequence[str]) -> str:
+def ask_to_forget(entries: int, messages: int, jobs: int, lines: Sequence[str]) -> str:
     """What holds the words, and the question what is to go."""
+    also = f", and {_count(jobs, 'job', 'jobs')} of yours," if jobs else ""
     counted = (
         f"{_count(entries, 'entry of your memory', 'entries of your memory')} and"
-        f" {_count(messages, 'message', 'messages')} of your talks hold that"
+        f" {_count(messages, 'message', 'messages')} of your talks{also} hold that"
     )
     shown = "".join(f"\n- {quote_name(line)}" for line in lines)
     return (
         f"{counted}:{shown}\n\nWhat shall I forget? It can't be brought back. With the messages"
-        " goes what tools gave, files that came along, and every note of them."
+        " go jobs, what tools gave, files that came along, and every note of them."
     )
 
 
-def tell_forgotten(entries: int, messages: int, *, has_messages: bool) -> str:
+def tell_forgotten(entries: int, messages: int, jobs: int, *, has_messages: bool) -> str:
     """What is gone."""
     gone = _count(entries, "entry", "entries")
     if has_messages:
         gone += f" and {_count(messages, 'message', 'messages')}"
+    if jobs:
+        gone += f", and {_count(jobs, 'job', 'jobs')}"
     return f"Forgotten: {gone}. What stands in chats themselves and in backups I can't take back."
 
 

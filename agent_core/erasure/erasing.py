@@ -25,6 +25,7 @@ from agent_core.state import (
     traces,
 )
 from agent_core.state.audit import Deed
+from agent_core.state.blocks import PREFIX
 from agent_core.state.database import Connection, Database
 from agent_core.state.redacting import ERASED
 from agent_core.state.traces import Whose
@@ -35,7 +36,6 @@ _MARK = "erase:"
 _PIECE = 50
 """Rows of one transaction."""
 _OPEN = ("received", "claimed")
-_BLOCK = "block-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ class Erasing:
         if await self._database.browse(partial(_is_addressed, whose=whose)):
             raise StillAtWork
         folders = [f"people/{slug}" for slug in slugs]
-        folders += [f"blocks/{slug.removeprefix(_BLOCK)}" for _, slug in blocks]
+        folders += [f"blocks/{slug.removeprefix(PREFIX)}" for _, slug in blocks]
         mark = Mark(
             person_ids=whose.person_ids,
             accounts=whose.accounts,
@@ -290,8 +290,8 @@ def _drop_steps(connection: Connection, whose: Whose) -> None:
 
 
 def _drop_evidence(connection: Connection, changes: Sequence[tuple[int, str]]) -> None:
-    for row_id, evidence in changes:
-        ledger.redact(connection, entry_id=row_id, is_wanted=evidence.__eq__, mark=ERASED)
+    for row_id, _ in changes:
+        ledger.drop_evidence(connection, entry_id=row_id)
 
 
 def _list_keys(parts: str) -> set[str]:

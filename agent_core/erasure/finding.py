@@ -1,20 +1,22 @@
 """Looks through all that is a person's for the words that they want gone; reads only."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent_core.erasure.wanted import Wanted
 from agent_core.ids import (
     ArchiveId,
     InboxId,
+    JobId,
     MessageId,
     OutboxId,
     PersonId,
     PromptHash,
     QuestionId,
+    RunId,
     SessionId,
 )
-from agent_core.state import traces
+from agent_core.state import erasing, traces
 from agent_core.state.database import Connection
 from agent_core.state.traces import Whose
 from agent_core.transcript import load_parts
@@ -27,11 +29,16 @@ Task = tuple[str, int]
 class Found:
     """The rows that hold the words, by their numbers; nothing of the words themselves.
 
-    `keys` are files that may be referred to from elsewhere.
+    `keys` are files that may be referred to from elsewhere, `grounds` rows of memory that
+    others share, of which only what they rest on holds the words. `blocks` are those whose
+    descriptions hold them, `deeds` what was noted of such.
     """
 
+    blocks: tuple[PersonId, ...] = ()
+    deeds: tuple[int, ...] = ()
     archive: tuple[tuple[PersonId, ArchiveId], ...] = ()
     changes: tuple[int, ...] = ()
+    grounds: tuple[int, ...] = ()
     prompts: tuple[PromptHash, ...] = ()
     messages: tuple[MessageId, ...] = ()
     titles: tuple[SessionId, ...] = ()
@@ -41,6 +48,9 @@ class Found:
     sent: tuple[OutboxId, ...] = ()
     questions: tuple[QuestionId, ...] = ()
     given: tuple[int, ...] = ()
+    jobs: tuple[JobId, ...] = ()
+    failures: tuple[RunId, ...] = ()
+    withheld: tuple[int, ...] = ()
     tasks: tuple[Task, ...] = ()
     keys: tuple[str, ...] = ()
 
@@ -48,7 +58,19 @@ class Found:
 def find_in_memory(connection: Connection, whose: Whose, wanted: Wanted) -> Found:
     """What of memory holds the words, also in what was changed since, and prompts show."""
     foreign = traces.list_foreign_prompts(connection, whose=whose)
+    blocks = [person_id for person_id, _ in erasing.list_lone_blocks(connection, whose=whose)]
+    keepers = replace(whose, person_ids=(*whose.person_ids, *blocks))
     return Found(
+        blocks=tuple(
+            person_id
+            for person_id, words in traces.walk_descriptions(connection, whose=keepers)
+            if person_id in blocks and wanted.is_in(words)
+        ),
+        deeds=tuple(
+            row_id
+            for row_id, person_id, words in traces.walk_deeds(connection, whose=keepers)
+            if person_id in blocks and wanted.is_in(words)
+        ),
         archive=tuple(
             (person_id, archive_id)
             for person_id, archive_id, words in traces.walk_archive(connection, whose=whose)
@@ -56,7 +78,12 @@ def find_in_memory(connection: Connection, whose: Whose, wanted: Wanted) -> Foun
         ),
         changes=tuple(
             row_id
-            for row_id, words in traces.walk_changes(connection, whose=whose)
+            for row_id, words in traces.walk_changes(connection, whose=keepers)
+            if wanted.is_in(words)
+        ),
+        grounds=tuple(
+            row_id
+            for row_id, words in traces.walk_foreign_changes(connection, whose=keepers)
             if wanted.is_in(words)
         ),
         prompts=tuple(
@@ -71,6 +98,8 @@ def find_in_talks(connection: Connection, whose: Whose, wanted: Wanted) -> Found
     """What of talks holds the words, and of all that is left of them anywhere."""
     sent = list(traces.walk_sent(connection, whose=whose))
     given = list(_find_given(connection, whose, wanted))
+    withheld = list(find_withheld(connection, whose, wanted))
+    files = [key for _, key in (*given, *withheld)]
     exports = {row.file_key for row in sent if row.file_key and row.turn_id is None}
     return Found(
         messages=tuple(find_messages(connection, whose, wanted)),
@@ -96,12 +125,19 @@ def find_in_talks(connection: Connection, whose: Whose, wanted: Wanted) -> Found
             if wanted.is_in_json(words)
         ),
         given=tuple(row_id for row_id, _ in given),
+        jobs=tuple(find_jobs(connection, whose, wanted)),
+        failures=tuple(
+            run_id
+            for run_id, reason in traces.walk_failures(connection, whose=whose)
+            if wanted.is_in(reason)
+        ),
+        withheld=tuple(row_id for row_id, _ in withheld),
         tasks=tuple(
             (table, row_id)
             for table, row_id, payload in traces.walk_debts(connection, whose=whose)
             if wanted.is_in_json(payload)
         ),
-        keys=tuple(dict.fromkeys([*(key for _, key in given), *(key for key in exports if key)])),
+        keys=tuple(dict.fromkeys(key for key in (*files, *exports) if key)),
     )
 
 
@@ -110,6 +146,22 @@ def find_messages(connection: Connection, whose: Whose, wanted: Wanted) -> Itera
     for message_id, _, parts in traces.walk_messages(connection, whose=whose):
         if any(map(wanted.is_in_part, load_parts(parts))):
             yield message_id
+
+
+def find_jobs(connection: Connection, whose: Whose, wanted: Wanted) -> Iterator[JobId]:
+    """The jobs that are about the words."""
+    for job_id, words in traces.walk_jobs(connection, whose=whose):
+        if wanted.is_in(words):
+            yield job_id
+
+
+def find_withheld(
+    connection: Connection, whose: Whose, wanted: Wanted
+) -> Iterator[tuple[int, str | None]]:
+    """(id, key of a file) of the messages that are held back and hold the words."""
+    for row_id, words, key in traces.walk_withheld(connection, whose=whose):
+        if wanted.is_in(words):
+            yield row_id, key
 
 
 def _find_given(connection: Connection, whose: Whose, wanted: Wanted) -> Iterator[tuple[int, str]]:

@@ -12,10 +12,21 @@ from agent_core.errors import StillAtWork
 from agent_core.ids import MessageId, PersonId, SessionId
 from agent_core.memory.changes import Edit
 from agent_core.memory.store import MemoryStore
-from agent_core.state import archive, joining, ledger, mirror, people, redacting, traces
+from agent_core.state import (
+    archive,
+    blocks,
+    erasing,
+    held,
+    joining,
+    ledger,
+    mirror,
+    people,
+    redacting,
+    traces,
+)
 from agent_core.state.database import Connection, Database
 from agent_core.state.ledger import Origin, Target
-from agent_core.state.people import Person
+from agent_core.state.people import Kind, Person
 from agent_core.state.redacting import FORGOTTEN
 from agent_core.state.traces import Whose
 from agent_core.transcript import Message, dump_parts, load_parts
@@ -33,10 +44,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """An entry of one of a person's lists that holds the words."""
+    """An entry of one of a person's lists, or of a block of theirs, that holds the words."""
 
     person_id: PersonId
     slug: str
+    kind: Kind
     target: Target
     text: str
 
@@ -47,6 +59,7 @@ class Preview:
 
     entries: int
     messages: int
+    jobs: int
     lines: tuple[str, ...]
 
 
@@ -56,6 +69,7 @@ class Forgotten:
 
     entries: int
     messages: int
+    jobs: int
 
 
 class Forgetting:
@@ -73,22 +87,23 @@ class Forgetting:
         whose = await self._whose(person.id)
         entries = await self._list_entries(whose, wanted, now)
 
-        def search(connection: Connection) -> tuple[list[str], list[MessageId], list[str]]:
+        def search(connection: Connection) -> Preview:
             kept = [
                 words
                 for _, _, words in traces.walk_archive(connection, whose=whose)
                 if wanted.is_in(words)
             ]
-            held = list(finding.find_messages(connection, whose, wanted))
-            return kept, held, list(_read_lines(connection, held[-_SHOWN:]))
+            lines = [entry.text for entry in entries] + kept
+            said = list(finding.find_messages(connection, whose, wanted))
+            shown = [*lines[:_SHOWN], *_read_lines(connection, said[-_SHOWN:])]
+            return Preview(
+                entries=len(lines),
+                messages=len(said) + len(list(finding.find_withheld(connection, whose, wanted))),
+                jobs=len(list(finding.find_jobs(connection, whose, wanted))),
+                lines=tuple(map(_shorten, shown)),
+            )
 
-        kept, held, said = await self._database.browse(search)
-        lines = [entry.text for entry in entries] + kept
-        return Preview(
-            entries=len(lines),
-            messages=len(held),
-            lines=tuple(map(_shorten, [*lines[:_SHOWN], *said])),
-        )
+        return await self._database.browse(search)
 
     async def forget(
         self, person_id: PersonId, wanted: Wanted, *, has_messages: bool, now: int
@@ -103,7 +118,7 @@ class Forgetting:
         if await self._database.read(lambda c: _is_at_work(c, whose)):
             raise StillAtWork
         entries = await self._drop_entries(whose, wanted, now)
-        buried = 0
+        buried = jobs = 0
         traced = Found()
         for _ in range(_ROUNDS):
             kept = partial(finding.find_in_memory, whose=whose, wanted=wanted)
@@ -113,11 +128,12 @@ class Forgetting:
             if has_messages:
                 said = partial(finding.find_in_talks, whose=whose, wanted=wanted)
                 traced = await self._database.browse(said)
-                await self._take_out_of_talks(traced, now)
-                buried += len(traced.messages)
+                await self._take_out_of_talks(whose, traced, now)
+                buried += len(traced.messages) + len(traced.withheld)
+                jobs += len(traced.jobs)
             if found == traced == Found():
                 break
-        return Forgotten(entries=entries, messages=buried)
+        return Forgotten(entries=entries, messages=buried, jobs=jobs)
 
     async def _whose(self, person_id: PersonId) -> Whose:
         return await self._database.browse(
@@ -125,19 +141,18 @@ class Forgetting:
         )
 
     async def _list_entries(self, whose: Whose, wanted: Wanted, now: int) -> list[Entry]:
-        """The entries of both lists that stand and hold the words."""
+        """The entries of both lists, and of blocks that nobody else sees, that stand and hold
+        the words.
+        """
         found: list[Entry] = []
-        for person_id in whose.person_ids:
-            somebody = await self._database.read(partial(people.find, person_id=person_id))
-            if somebody is None:
-                continue
-            seen = await self._memory.snapshot(somebody.id, somebody.slug, now)
+        for person_id, slug, kind in await self._database.browse(lambda c: _list_keepers(c, whose)):
+            seen = await self._memory.snapshot(person_id, slug, now, kind=kind)
             lists: tuple[tuple[Target, tuple[str, ...]], ...] = (
                 ("memory", seen.memory),
                 ("user", seen.user),
             )
             found += [
-                Entry(person_id=somebody.id, slug=somebody.slug, target=target, text=text)
+                Entry(person_id=person_id, slug=slug, kind=kind, target=target, text=text)
                 for target, texts in lists
                 for text in texts
                 if wanted.is_in(text)
@@ -150,7 +165,7 @@ class Forgetting:
         for entry in entries:
             edit = Edit(action="remove", target=entry.target, old=entry.text)
             origin = Origin(actor="person", now=now)
-            await self._memory.change(entry.person_id, entry.slug, edit, origin)
+            await self._memory.change(entry.person_id, entry.slug, edit, origin, kind=entry.kind)
         return len(entries)
 
     async def _take_out_of_memory(
@@ -165,6 +180,12 @@ class Forgetting:
                     _note_dropped(connection, person_id, archive_id, now)
             for row_id in found.changes:
                 ledger.redact(connection, entry_id=row_id, is_wanted=wanted.is_in, mark=FORGOTTEN)
+            for block_id in found.blocks:
+                redacting.drop_description(connection, person_id=block_id)
+            for deed_id in found.deeds:
+                redacting.drop_detail(connection, deed_id=deed_id)
+            for row_id in found.grounds:
+                ledger.drop_evidence(connection, entry_id=row_id)
             for prompt_hash in found.prompts:
                 redacting.drop_prompt(connection, prompt_hash=prompt_hash)
             for person_id in whose.person_ids:
@@ -172,10 +193,11 @@ class Forgetting:
 
         await self._database.write("forget.memory", work)
 
-    async def _take_out_of_talks(self, found: Found, now: int) -> None:
+    async def _take_out_of_talks(self, whose: Whose, found: Found, now: int) -> None:
+        own = set(await self._database.browse(partial(erasing.list_sessions, whose=whose)))
         for piece in _cut(found.messages):
             await self._database.write(
-                "forget.messages", partial(_bury, message_ids=piece, now=now)
+                "forget.messages", partial(_bury, message_ids=piece, own=own, now=now)
             )
         is_done = True
         for work in (_take_rows, _take_sessions):
@@ -183,6 +205,18 @@ class Forgetting:
         await loose.empty(self._database)
         if not is_done:
             raise StillAtWork
+
+
+def _list_keepers(connection: Connection, whose: Whose) -> list[tuple[PersonId, str, Kind]]:
+    """(row in `people`, folder, kind) of what remembers for a person alone."""
+    found: list[tuple[PersonId, str, Kind]] = []
+    for person_id in whose.person_ids:
+        somebody = people.find(connection, person_id=person_id)
+        if somebody:
+            found.append((somebody.id, somebody.slug, "human"))
+    for block_id, slug in erasing.list_lone_blocks(connection, whose=whose):
+        found.append((block_id, slug.removeprefix(blocks.PREFIX), "block"))
+    return found
 
 
 def _is_at_work(connection: Connection, whose: Whose) -> bool:
@@ -200,8 +234,13 @@ def _note_dropped(connection: Connection, person_id: PersonId, archive_id: int, 
     )
 
 
-def _bury(connection: Connection, message_ids: Sequence[MessageId], now: int) -> None:
-    """Bury messages, and note the files that came with them."""
+def _bury(
+    connection: Connection, message_ids: Sequence[MessageId], own: set[SessionId], now: int
+) -> None:
+    """Bury messages, and note the files that came with them.
+
+    Of talks that are not their own nothing was told to an outside memory.
+    """
     scrub.owe(connection)
     touched: set[SessionId] = set()
     for message_id in message_ids:
@@ -216,7 +255,7 @@ def _bury(connection: Connection, message_ids: Sequence[MessageId], now: int) ->
         # What was summed up may tell of it in other words.
         redacting.unfold(connection, session_id=session_id)
         touched.add(session_id)
-    for session_id in sorted(touched):
+    for session_id in sorted(touched & own):
         mirror.owe_drop(connection, session_id=session_id, now=now)
 
 
@@ -228,6 +267,11 @@ def _take_rows(connection: Connection, found: Found) -> bool:
         redacting.drop_outcome(connection, step_id=step_id)
     for given_id in found.given:
         redacting.drop_given(connection, given_id=given_id)
+    for job_id in found.jobs:
+        loose.note(connection, redacting.drop_job(connection, job_id=job_id))
+    for run_id in found.failures:
+        redacting.drop_reason(connection, run_id=run_id)
+    held.drop(connection, ids=found.withheld)
     for table, row_id in found.tasks:
         if table == "tasks":
             redacting.drop_task(connection, task_id=row_id)

@@ -8,7 +8,8 @@ from agent_core.state.database import Connection
 
 TEAM = "team"
 """The slug of the team's row in `people`, if nobody else has it; its folder has this name."""
-_PREFIX = "block-"
+PREFIX = "block-"
+"""Before the slug of a block in `people`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +55,7 @@ def _block(row: tuple[int, int, str, str, str, int, int, int]) -> Block:
     return Block(
         id=BlockId(row[0]),
         person_id=PersonId(row[1]),
-        slug=row[2].removeprefix(_PREFIX),
+        slug=row[2].removeprefix(PREFIX),
         label=row[3],
         description=row[4],
         limit=row[5],
@@ -85,7 +86,7 @@ def insert(connection: Connection, new: NewBlock, *, now: int) -> Block:
     The label must be free: see `find`.
     """
     somebody = people.insert(
-        connection, slug=_PREFIX + new.slug, name=new.label, role="member", now=now, kind="block"
+        connection, slug=PREFIX + new.slug, name=new.label, role="member", now=now, kind="block"
     )
     connection.execute(
         "INSERT INTO blocks (person_id, label, description, char_limit, made_by, created_at)"

@@ -153,14 +153,21 @@ def hand_over(connection: Connection, *, whose: Whose, to: PersonId) -> None:
 
 
 def list_lone_blocks(connection: Connection, *, whose: Whose) -> list[tuple[PersonId, str]]:
-    """(row in `people`, slug) of the blocks that they made and nobody else sees."""
+    """(row in `people`, slug) of the blocks that they made and nobody else sees (any more)."""
+    dropped = connection.execute(
+        "SELECT id, slug FROM people WHERE kind = 'block' AND joined_to IS NULL"
+        " AND NOT EXISTS (SELECT 1 FROM blocks WHERE person_id = people.id)"
+        " AND EXISTS (SELECT 1 FROM audit WHERE person_id = people.id AND action = 'block.new'"
+        " AND actor IN (SELECT value FROM json_each(:actors)))",
+        whose.values,
+    ).fetchall()
     rows = connection.execute(
         "SELECT people.id, people.slug FROM blocks JOIN people ON people.id = blocks.person_id"
         f" WHERE blocks.made_by IN {_PEOPLE} AND NOT EXISTS (SELECT 1 FROM block_readers"
         f" WHERE block_id = blocks.id AND person_id NOT IN {_PEOPLE})",
         whose.values,
     ).fetchall()
-    return [(PersonId(row[0]), row[1]) for row in rows]
+    return [(PersonId(row[0]), row[1]) for row in (*rows, *dropped)]
 
 
 def drop_block(connection: Connection, *, person_id: PersonId) -> None:

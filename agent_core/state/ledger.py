@@ -212,6 +212,22 @@ def redact(
     )
 
 
+def drop_evidence(connection: Connection, *, entry_id: int) -> None:
+    """A row rests on no words any more; what it changed stands as it is."""
+    found = find_row(connection, entry_id=entry_id)
+    if found is None:
+        return
+    entry = found[1]
+    origin = replace(entry.origin, evidence="")
+    connection.execute(
+        "UPDATE ledger SET evidence = '', checksum = :checksum WHERE id = :entry_id",
+        {
+            "entry_id": entry_id,
+            "checksum": _checksum(entry.target, entry.change, origin),
+        },
+    )
+
+
 def empty(connection: Connection, *, person_id: PersonId, actor: str) -> None:
     """Leave nothing in the rows of somebody but that there were such."""
     change = Change(operation="add", position=0, before=None, after=None)

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 
 from agent_core.ids import (
     InboxId,
+    JobId,
     MessageId,
     OutboxId,
     PersonId,
     PromptHash,
     QuestionId,
+    RunId,
     SessionId,
     TurnId,
 )
@@ -179,6 +181,37 @@ def drop_task(connection: Connection, *, task_id: int) -> None:
 def drop_mirrored(connection: Connection, *, mirror_id: int) -> None:
     """An outside memory is told this no more."""
     connection.execute("DELETE FROM mirror WHERE id = :mirror_id", {"mirror_id": mirror_id})
+
+
+def drop_description(connection: Connection, *, person_id: PersonId) -> None:
+    """A block does not say any more what it is for; `person_id` is its row in `people`."""
+    connection.execute(
+        "UPDATE blocks SET description = :mark WHERE person_id = :person_id",
+        {"mark": FORGOTTEN, "person_id": person_id},
+    )
+
+
+def drop_detail(connection: Connection, *, deed_id: int) -> None:
+    """Of something that was done only what and when is known from now on."""
+    connection.execute("UPDATE audit SET detail = '' WHERE id = :deed_id", {"deed_id": deed_id})
+
+
+def drop_job(connection: Connection, *, job_id: JobId) -> list[str]:
+    """A job is no more, with its runs and what is held of them; the keys of files held so."""
+    values = {"job_id": job_id}
+    runs = "(SELECT id FROM job_runs WHERE job_id = :job_id)"
+    held = connection.execute(
+        f"DELETE FROM held WHERE run_id IN {runs} RETURNING file_key", values
+    ).fetchall()
+    connection.execute(f"UPDATE turns SET run_id = NULL WHERE run_id IN {runs}", values)
+    connection.execute("DELETE FROM job_runs WHERE job_id = :job_id", values)
+    connection.execute("DELETE FROM jobs WHERE id = :job_id", values)
+    return [row[0] for row in held if row[0]]
+
+
+def drop_reason(connection: Connection, *, run_id: RunId) -> None:
+    """Nobody knows any more why a run did not work."""
+    connection.execute("UPDATE job_runs SET reason = '' WHERE id = :run_id", {"run_id": run_id})
 
 
 def _told(connection: Connection, message_id: MessageId) -> str | None:

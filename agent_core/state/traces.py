@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from agent_core.ids import (
     ArchiveId,
     InboxId,
+    JobId,
     MessageId,
     OutboxId,
     PersonId,
     PromptHash,
     QuestionId,
+    RunId,
     SessionId,
     TurnId,
 )
@@ -42,6 +44,7 @@ class Whose:
         return {
             "people": json.dumps(self.person_ids),
             "chats": json.dumps([json.dumps(chat) for chat in self.chats]),
+            "actors": json.dumps([f"account:{name}:{user}" for name, user in self.accounts]),
         }
 
 
@@ -49,6 +52,7 @@ _PEOPLE = "(SELECT value FROM json_each(:people))"
 _TURNS = f"(SELECT id FROM turns WHERE person_id IN {_PEOPLE})"
 _TALKS = f"(SELECT id FROM conversations WHERE person_id IN {_PEOPLE})"
 _SESSIONS = f"(SELECT id FROM sessions WHERE conversation_id IN {_TALKS})"
+_SPOKEN_IN = f"(SELECT session_id FROM turns WHERE person_id IN {_PEOPLE})"
 
 
 def find_whose(
@@ -92,18 +96,23 @@ def list_accounts(connection: Connection, *, person_ids: Sequence[PersonId]) -> 
 def walk_messages(
     connection: Connection, *, whose: Whose
 ) -> Iterator[tuple[MessageId, SessionId, str]]:
-    """(id, session, parts) of a person's talks, without what is forgotten already."""
+    """(id, session, parts) of a person's talks, and of their turns in talks that a room shares,
+    without what is forgotten already.
+    """
     yield from connection.execute(
         "SELECT id, session_id, parts FROM messages"
-        f" WHERE session_id IN {_SESSIONS} AND forgotten_at IS NULL ORDER BY session_id, id",
+        f" WHERE (session_id IN {_SESSIONS} OR turn_id IN {_TURNS}) AND forgotten_at IS NULL"
+        " ORDER BY session_id, id",
         whose.values,
     )
 
 
 def walk_titles(connection: Connection, *, whose: Whose) -> Iterator[tuple[SessionId, str]]:
-    """The titles of a person's sessions, where they have one."""
+    """The titles of the sessions that are a person's, or that they spoke in."""
     yield from connection.execute(
-        f"SELECT id, title FROM sessions WHERE id IN {_SESSIONS} AND title <> ''", whose.values
+        f"SELECT id, title FROM sessions WHERE (id IN {_SESSIONS} OR id IN {_SPOKEN_IN})"
+        " AND title <> ''",
+        whose.values,
     )
 
 
@@ -204,6 +213,47 @@ def walk_given(connection: Connection, *, whose: Whose) -> Iterator[tuple[int, s
     yield from connection.execute(
         "SELECT turn_files.id, files.key, turn_files.name, files.data FROM turn_files"
         f" JOIN files ON files.key = turn_files.file_key WHERE turn_files.turn_id IN {_TURNS}",
+        whose.values,
+    )
+
+
+def walk_descriptions(connection: Connection, *, whose: Whose) -> Iterator[tuple[PersonId, str]]:
+    """(person, words) of what blocks are for; `whose` has the rows of blocks."""
+    yield from connection.execute(
+        f"SELECT person_id, description FROM blocks WHERE person_id IN {_PEOPLE}", whose.values
+    )
+
+
+def walk_deeds(connection: Connection, *, whose: Whose) -> Iterator[tuple[int, PersonId, str]]:
+    """(id, person, words) of what was done about people, rooms and blocks."""
+    yield from connection.execute(
+        f"SELECT id, person_id, detail FROM audit WHERE person_id IN {_PEOPLE} AND detail <> ''",
+        whose.values,
+    )
+
+
+def walk_jobs(connection: Connection, *, whose: Whose) -> Iterator[tuple[JobId, str]]:
+    """(id, words) of a person's jobs, also of those that are over."""
+    yield from connection.execute(
+        f"SELECT id, title || char(10) || body FROM jobs WHERE person_id IN {_PEOPLE}",
+        whose.values,
+    )
+
+
+def walk_failures(connection: Connection, *, whose: Whose) -> Iterator[tuple[RunId, str]]:
+    """(id, words) of the runs of a person's jobs that did not work."""
+    yield from connection.execute(
+        "SELECT id, reason FROM job_runs WHERE job_id IN"
+        f" (SELECT id FROM jobs WHERE person_id IN {_PEOPLE}) AND reason <> ''",
+        whose.values,
+    )
+
+
+def walk_withheld(connection: Connection, *, whose: Whose) -> Iterator[tuple[int, str, str | None]]:
+    """(id, words, key of a file) of what is held back for a person."""
+    yield from connection.execute(
+        "SELECT id, title || char(10) || body || char(10) || COALESCE(file_name, ''), file_key"
+        f" FROM held WHERE person_id IN {_PEOPLE}",
         whose.values,
     )
 

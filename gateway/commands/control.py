@@ -62,7 +62,7 @@ async def _forget(call: Call, house: House) -> Reply:
     if wanted is None:
         return Reply(text=wording.FORGET_USAGE)
     preview = await house.belongings.look(call.person, wanted)
-    if not (preview.entries or preview.messages):
+    if not (preview.entries or preview.messages or preview.jobs):
         return Reply(text=wording.FORGET_NOTHING)
     place = (call.platform, translate.name_chat(call.message.address))
     question = confirming.ask_to_forget(

@@ -50,6 +50,7 @@ EXCEPTIONS = {
     "folds.move": IN_SESSION,
     "folds.sum_up_ground": IN_SESSION,
     "ledger.find_row": "the owner's desk, and where words that were joined came from",
+    "ledger.drop_evidence": BY_NUMBER,
     "ledger.list_recent": "the owner's desk: what was learned last, of whomever",
     "ledger.redact": BY_NUMBER,
     "mirror._list_providers": "which outside memories there are; nothing of anybody",

@@ -191,6 +191,7 @@ VALUES: dict[str, Any] = {
     "keys": ["k"],
     "step_id": 1,
     "given_id": 1,
+    "deed_id": 1,
     "mirror_id": 1,
     "provider": "honcho",
     "upto": 9,
