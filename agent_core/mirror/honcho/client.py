@@ -196,7 +196,7 @@ class HonchoMemory:
             if digest not in notes.entries:
                 await self._drop_conclusion(name)
         new = {digest: text for digest, text in notes.entries.items() if digest not in kept}
-        if notes.is_repeat and new:
+        if new and (notes.is_repeat or not notes.kept):  # it may have some that we don't know of
             with mapped("conclusions"):
                 there = {one.content: one.id async for one in await view.list(size=_BATCH)}
             kept |= {digest: there[text] for digest, text in new.items() if text in there}

@@ -101,6 +101,7 @@ async def test_memory_that_was_told_before_a_kill_is_not_told_twice(
 ) -> None:
     first = await honcho.keep(notes("Likes tea"))
     again = await honcho.keep(notes("Likes tea", "Has a dog", is_repeat=True))
+    assert await honcho.keep(notes("Likes tea", "Has a dog")) == again
     assert server.concluded() == ["Likes tea", "Has a dog"]
     assert again[Digest("d-Likes tea")] == first[Digest("d-Likes tea")]
 
@@ -146,7 +147,7 @@ async def test_a_dropped_talk_is_gone_and_one_that_was_never_there_is_no_error(
     assert server.said == []
 
 
-@pytest.mark.parametrize("route", ["representation", "conclusions"])
+@pytest.mark.parametrize("route", ["representation", "conclusions/list"])
 async def test_a_function_that_an_older_server_does_not_have_is_asked_for_once(
     server: HonchoEmulator, honcho: MemoryProvider, route: str
 ) -> None:
