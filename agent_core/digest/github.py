@@ -1,0 +1,116 @@
+"""GitHub's notifications: asked for by token, read from JSON, told in lines."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from urllib.parse import urlencode
+
+from agent_core.digest.faults import FetchFailed, SourceFailed
+from agent_core.digest.fetching import Fetcher, Wanted
+from agent_core.digest.lines import count, fit, show_link
+from agent_core.digest.requests import Gathering
+from agent_core.tools.quoting import flatten, quote
+
+MOST_PAGES = 4
+_PAGE = 50
+"""The most that GitHub gives at once:
+https://docs.github.com/en/rest/activity/notifications#list-notifications-for-the-authenticated-user
+"""
+_LONGEST_TITLE = 200
+_NO_TOKEN = "no GITHUB_TOKEN is set for this house"  # noqa: S105 - it is a sentence
+_FAULTS = {
+    401: "GitHub does not know the token; the owner has to set a new GITHUB_TOKEN",
+    403: "the token may not read notifications (a classic one needs the scope `notifications`),"
+    " or GitHub wants fewer calls for now",
+}
+_PLACES = {"pulls": "pull", "issues": "issues", "commits": "commit"}
+"""What a thing's address in the API is called, and what on the site."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hub:
+    """Which GitHub is asked, and with whose token; "" for none."""
+
+    url: str
+    token: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notification:
+    """One thing that somebody is told about, and why."""
+
+    title: str
+    repository: str
+    kind: str
+    reason: str
+    link: str
+    at: str
+
+
+async def tell_notifications(hub: Hub, fetcher: Fetcher, wanted: Gathering) -> str:
+    """Unread ones since a moment, newest first. Raises `SourceFailed`."""
+    if not hub.token:
+        raise SourceFailed(_NO_TOKEN)
+    found, is_all = await _fetch(hub, fetcher, wanted.since)
+    lines = [
+        f"- {flatten(one.repository, 100)}, {flatten(one.kind, 40)}, {flatten(one.reason, 40)}:"
+        f" {quote(one.title, _LONGEST_TITLE)}, {flatten(one.at, 20)}{show_link(one.link)}"
+        for one in found
+    ]
+    more = "" if is_all else " (there are more)"
+    return fit(f"{count(len(found), 'unread notification')}{more}", lines, wanted.room)
+
+
+async def _fetch(hub: Hub, fetcher: Fetcher, since: int) -> tuple[list[Notification], bool]:
+    """The notifications, and whether these are all."""
+    home = hub.url.rstrip("/")
+    moment = datetime.fromtimestamp(since // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    url = f"{home}/notifications?{urlencode({'since': moment, 'per_page': _PAGE})}"
+    headers = {
+        "Accept": "application/vnd.github+json",
+        "Authorization": f"Bearer {hub.token}",
+        "X-GitHub-Api-Version": "2022-11-28",
+    }
+    found: list[Notification] = []
+    for _ in range(MOST_PAGES):
+        try:
+            page = await fetcher.fetch(Wanted(url=url, headers=headers, is_trusted=True))
+        except FetchFailed as error:
+            raise SourceFailed(_FAULTS.get(error.status, str(error))) from error
+        found += _read(page.body)
+        # The token goes to the server it is for, wherever that says the next page is.
+        if not page.next_url.startswith(f"{home}/"):
+            return found, not page.next_url
+        url = page.next_url
+    return found, False
+
+
+def _read(body: bytes) -> Sequence[Notification]:
+    try:
+        given = json.loads(body)
+        return list(_list(given))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SourceFailed("its answer is none that GitHub gives") from error
+
+
+def _list(given: object) -> Iterator[Notification]:
+    if not isinstance(given, list):
+        raise TypeError("no list")
+    for one in given:
+        subject, repository = one["subject"], one["repository"]
+        yield Notification(
+            title=str(subject["title"]),
+            repository=str(repository["full_name"]),
+            kind=str(subject["type"]),
+            reason=str(one["reason"]).replace("_", " "),
+            link=_link(str(repository["html_url"]), subject.get("url")),
+            at=str(one["updated_at"])[:16].replace("T", " ") + "Z",
+        )
+
+
+def _link(site: str, url: object) -> str:
+    """Where a person reads it: the API names the thing by its own address, or not at all."""
+    kind, _, number = str(url or "").rpartition("/")
+    place = _PLACES.get(kind.rpartition("/")[2])
+    return f"{site}/{place}/{number}" if place else site

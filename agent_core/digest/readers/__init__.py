@@ -1,0 +1,1 @@
+"""Programs of their own that read what strangers wrote, each within bounds."""

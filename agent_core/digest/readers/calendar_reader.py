@@ -1,0 +1,87 @@
+"""A program of its own: an iCalendar file comes in, the events of some days go out as JSON."""
+
+import json
+import sys
+from collections.abc import Iterator
+from datetime import date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+import icalendar
+import recurring_ical_events
+from icalendar.cal.component import Component
+
+from agent_core.digest.readers.limits import limit_itself
+
+_LONGEST = 300
+"""Characters of a title or a place."""
+
+
+def read(data: bytes, zone: ZoneInfo, first: date, days: int) -> list[dict[str, str]]:
+    """The events that touch those days of a zone, earliest first; cancelled ones are left out.
+
+    Raises `ValueError` for what is no calendar.
+    """
+    begin = datetime.combine(first, time(), zone)
+    end = datetime.combine(first + timedelta(days=days), time(), zone)
+    calendars = icalendar.Calendar.from_ical(data, multiple=True)
+    found = [event for calendar in calendars for event in _list(calendar, begin, end, zone)]
+    if not calendars:
+        raise ValueError("there is no calendar in it")
+    return sorted(found, key=lambda event: (event["begin"][:10], event["begin"], event["title"]))
+
+
+def _list(
+    calendar: Component, begin: datetime, end: datetime, zone: ZoneInfo
+) -> Iterator[dict[str, str]]:
+    query = recurring_ical_events.of(calendar, skip_bad_series=True)
+    for event in query.between(begin, end):
+        if str(event.get("STATUS", "")).upper() == "CANCELLED":
+            continue
+        starts = _moment(event, "DTSTART")
+        if starts is None:
+            continue
+        yield {
+            "title": _text(event, "SUMMARY"),
+            "place": _text(event, "LOCATION"),
+            "link": _text(event, "URL"),
+            "begin": _show(starts, zone),
+            "end": _show(_end_of(event, starts), zone),
+        }
+
+
+def _end_of(event: Component, starts: date) -> date:
+    """When it ends; of a whole day, the last one that it takes (RFC 5545, 3.6.1)."""
+    ends = _moment(event, "DTEND") or starts
+    if not isinstance(ends, datetime) and ends > starts:
+        return ends - timedelta(days=1)
+    return ends
+
+
+def _moment(event: Component, name: str) -> date | None:
+    """A day or a moment, as the calendar has it."""
+    found = getattr(event.get(name), "dt", None)
+    return found if isinstance(found, date) else None
+
+
+def _show(moment: date, zone: ZoneInfo) -> str:
+    """A day, or a minute on the clock of the zone; one without a zone is on any clock."""
+    if not isinstance(moment, datetime):
+        return moment.isoformat()
+    local = moment.astimezone(zone) if moment.tzinfo else moment
+    return local.strftime("%Y-%m-%dT%H:%M")
+
+
+def _text(event: Component, name: str) -> str:
+    found = event.get(name, "")
+    return str(found[0] if isinstance(found, list) else found)[:_LONGEST]
+
+
+if __name__ == "__main__":
+    limit_itself()
+    told = read(
+        sys.stdin.buffer.read(),
+        ZoneInfo(sys.argv[1]),
+        date.fromisoformat(sys.argv[2]),
+        int(sys.argv[3]),
+    )
+    sys.stdout.write(json.dumps(told))

@@ -1,0 +1,215 @@
+"""A program of its own: numbers come in as JSON, a chart goes out as a PNG of 1000 by 560."""
+
+import io
+import json
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.font_manager import fontManager, get_font
+
+from agent_core.digest.readers.limits import limit_itself
+
+_WIDTH, _HEIGHT, _DPI = 1000, 560, 100
+_PAPER, _INK, _SOFT, _MARK, _BELOW = "#fbfbf9", "#1f2328", "#c9ccd1", "#2f6feb", "#c4432b"
+"""A light card with dark ink of its own: it reads alike on a light and on a dark screen."""
+_FONT_FILE = 4_000_000
+"""Bytes of the file in which matplotlib notes which fonts there are."""
+_FAMILIES = (
+    *("DejaVu Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Noto Sans JP"),
+    *("WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "IPAGothic", "Droid Sans Fallback"),
+    *("Noto Sans", "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari"),
+    *("Noto Sans Thai", "Noto Emoji", "Symbola", "Unifont", "Arial Unicode MS", "PingFang SC"),
+)
+"""Fonts that have many letters, those that are looked into first first."""
+_MISSING = "□"
+_MOST_LYING = 14
+"""Bars that lie, each with its name beside it; more of them stand."""
+_LETTER = 11.5
+"""Pixels that a letter of a label is wide, on the whole."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What is drawn."""
+
+    kind: str
+    title: str
+    labels: Sequence[str]
+    values: Sequence[float]
+    unit: str
+
+
+def draw(order: Order) -> bytes:
+    """The picture of an order, as PNG."""
+    families = [name for name in _FAMILIES if name in fontManager.get_font_names()]
+    mpl.rcParams["font.family"] = families or ["DejaVu Sans"]
+    known = _list_letters(families)
+    labels = [_name(label, number, known) for number, label in enumerate(order.labels, start=1)]
+    figure = Figure(figsize=(_WIDTH / _DPI, _HEIGHT / _DPI), dpi=_DPI, facecolor=_PAPER)
+    figure.set_layout_engine("constrained", w_pad=0.2, h_pad=0.2)
+    axes = figure.add_subplot(facecolor=_PAPER)
+    title = "\n".join(textwrap.wrap(_replace_missing(order.title, known), 52)[:2])
+    figure.suptitle(title, x=0.03, ha="left", fontsize=20, fontweight="bold", color=_INK)
+    unit = _replace_missing(order.unit, known)
+    if order.kind == "line":
+        _draw_line(axes, labels, order.values, unit)
+    elif len(labels) <= _MOST_LYING and not _fit_side_by_side(labels):
+        _draw_lying(axes, labels, order.values, unit)
+    else:
+        _draw_standing(axes, labels, order.values, unit)
+    for side in ("top", "right", "left", "bottom"):
+        axes.spines[side].set_visible(False)
+    axes.tick_params(length=0, colors=_INK, labelsize=15)
+    axes.set_axisbelow(True)
+    kept = io.BytesIO()
+    figure.savefig(kept, format="png", dpi=_DPI, facecolor=_PAPER)
+    return kept.getvalue()
+
+
+def _draw_line(axes: Axes, labels: Sequence[str], values: Sequence[float], unit: str) -> None:
+    places = range(len(values))
+    is_short = len(values) <= 40
+    axes.plot(places, values, color=_MARK, linewidth=3, marker="o" if is_short else "", ms=7)
+    axes.margins(x=0.03, y=0.12)
+    axes.set_xlim(right=(len(values) - 1) * 1.11 or 1)  # room for the last number
+    _rule(axes, unit)
+    short = [_cut(label, 18) for label in labels]
+    widest = max(len(label) for label in short) * _LETTER + 24
+    step = -(-len(short) // max(2, int(880 / widest)))
+    shown = list(places)[:: max(step, 1)]
+    axes.set_xticks(shown, [short[place] for place in shown])
+    axes.annotate(
+        _write_number(values[-1]),
+        (len(values) - 1, values[-1]),
+        xytext=(0, 10),
+        textcoords="offset points",
+        ha="right",
+        fontsize=15,
+        fontweight="bold",
+        color=_INK,
+    )
+    if min(values) < 0 < max(values):
+        axes.axhline(0, color=_INK, linewidth=1)
+
+
+def _draw_lying(axes: Axes, labels: Sequence[str], values: Sequence[float], unit: str) -> None:
+    bars = axes.barh(range(len(values)), values, color=_colours(values), height=0.68)
+    size = 15 if len(values) <= 10 else 12.5
+    axes.bar_label(bars, [_write_number(one) for one in values], padding=5, fontsize=size)
+    axes.set_yticks(range(len(values)), [_cut(label, 28) for label in labels])
+    axes.invert_yaxis()
+    axes.margins(x=0.16, y=0.02)
+    _hold_zero(axes.set_xlim, axes.get_xlim(), values)
+    axes.set_xticks([])
+    if unit:
+        axes.set_xlabel(unit, fontsize=15, color=_INK)
+    axes.axvline(0, color=_SOFT, linewidth=1.5)
+    axes.yaxis.set_tick_params(labelsize=size)
+
+
+def _draw_standing(axes: Axes, labels: Sequence[str], values: Sequence[float], unit: str) -> None:
+    places = range(len(values))
+    bars = axes.bar(places, values, color=_colours(values), width=0.72)
+    axes.margins(x=0.015, y=0.14)
+    _hold_zero(axes.set_ylim, axes.get_ylim(), values)
+    if _fit_side_by_side(labels):
+        axes.set_xticks(places, labels)
+        axes.bar_label(bars, [_write_number(one) for one in values], padding=4, fontsize=15)
+        axes.set_yticks([])
+        if unit:
+            axes.set_ylabel(unit, fontsize=15, color=_INK)
+    else:
+        _rule(axes, unit)
+        shown = list(places)[:: -(-len(labels) // 36)]
+        axes.set_xticks(shown, [_cut(labels[place], 16) for place in shown], rotation=90)
+    axes.axhline(0, color=_SOFT, linewidth=1.5)
+
+
+def _rule(axes: Axes, unit: str) -> None:
+    """Quiet lines across, with numbers that people read."""
+    axes.grid(axis="y", color=_SOFT, linewidth=0.8)
+    axes.yaxis.set_major_formatter(lambda value, _: _write_number(value))
+    axes.locator_params(axis="y", nbins=6)
+    if unit:
+        axes.set_ylabel(unit, fontsize=15, color=_INK)
+
+
+def _hold_zero(
+    set_limits: Callable[[float, float], object],
+    limits: tuple[float, float],
+    values: Sequence[float],
+) -> None:
+    """Bars begin at zero, and with nothing below it no room is left there."""
+    low, high = limits
+    low = 0.0 if min(values) >= 0 else low
+    high = 0.0 if max(values) <= 0 else high
+    set_limits(low, high if high > low else low + 1)
+
+
+def _fit_side_by_side(labels: Sequence[str]) -> bool:
+    return sum(max(len(label), 4) * _LETTER + 20 for label in labels) < 900
+
+
+def _colours(values: Sequence[float]) -> list[str]:
+    return [_MARK if value >= 0 else _BELOW for value in values]
+
+
+def _write_number(value: float) -> str:
+    """A number with as many digits as say something: `12,345`, `0.25`, `3.1M`."""
+    for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M")):
+        if abs(value) >= size:
+            return f"{value / size:,.4g}{letter}"
+    shown = f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:,.3g}"
+    return shown.replace("-", "−")
+
+
+def _cut(label: str, most: int) -> str:
+    return label if len(label) <= most else f"{label[: most - 1].rstrip()}…"
+
+
+def _list_letters(families: Sequence[str]) -> set[int]:
+    """Every letter that one of the fonts has."""
+    paths = {entry.fname for entry in fontManager.ttflist if entry.name in families}
+    return {letter for path in sorted(paths) for letter in get_font(path).get_charmap()}
+
+
+def _name(label: str, number: int, known: set[int]) -> str:
+    """A label as it can be drawn; one without any letter that can be has its number."""
+    shown = _replace_missing(label, known)
+    return shown if shown.strip(f"{_MISSING} ") else f"#{number}"
+
+
+def _replace_missing(text: str, known: set[int]) -> str:
+    """The text with a box for each run of letters that no font here has.
+
+    `$` would begin a formula; what joins letters and is shown as nothing goes.
+    """
+    kept: list[str] = []
+    for sign in text:
+        if ord(sign) in (0x200D, 0xFE0E, 0xFE0F):
+            continue
+        shown = sign if ord(sign) in known or not known else _MISSING
+        if shown != _MISSING or kept[-1:] != [_MISSING]:
+            kept.append(shown)
+    return "".join(kept).replace("$", "\\$")
+
+
+def _read(text: str) -> Order:
+    given = json.loads(text)
+    return Order(
+        kind=given["kind"],
+        title=given["title"],
+        labels=given["labels"],
+        values=given["values"],
+        unit=given["unit"],
+    )
+
+
+if __name__ == "__main__":
+    limit_itself(most_file=_FONT_FILE)
+    sys.stdout.buffer.write(draw(_read(sys.stdin.read())))

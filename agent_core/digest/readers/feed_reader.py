@@ -1,0 +1,56 @@
+"""A program of its own: an RSS or Atom feed comes in, its newest entries go out as JSON."""
+
+import calendar
+import io
+import json
+import sys
+from collections.abc import Mapping
+
+import feedparser
+
+from agent_core.digest.readers.limits import limit_itself
+from agent_core.digest.readers.markup import strip
+
+_LONGEST_TITLE = 300
+_LONGEST_TEXT = 600
+_LONGEST_MARKUP = 20_000
+
+
+def read(data: bytes, url: str, since: int, most: int) -> dict[str, object]:
+    """The feed's title and its entries from a moment (milliseconds) on, newest first.
+
+    Entries without a date come last: whether they are new nobody can tell. Raises `ValueError`
+    for what is no feed.
+    """
+    feed = feedparser.parse(io.BytesIO(data), response_headers={"content-location": url})
+    if not feed.version and not feed.entries:
+        raise ValueError("it is no feed")
+    entries = [_read_entry(entry) for entry in feed.entries]
+    new = [entry for entry in entries if entry["at"] is None or _moment(entry) >= since]
+    new.sort(key=lambda entry: -_moment(entry))
+    title = strip(str(feed.feed.get("title", "")))[:_LONGEST_TITLE]
+    return {"title": title, "entries": new[:most], "count": len(new)}
+
+
+def _moment(entry: Mapping[str, object]) -> int:
+    at = entry["at"]
+    return at if isinstance(at, int) else 0
+
+
+def _read_entry(entry: feedparser.FeedParserDict) -> dict[str, object]:
+    at = entry.get("published_parsed") or entry.get("updated_parsed")
+    text = entry.get("summary") or next(
+        (str(part.get("value", "")) for part in entry.get("content", ())), ""
+    )
+    return {
+        "title": strip(str(entry.get("title", "")))[:_LONGEST_TITLE],
+        "link": str(entry.get("link", "")),
+        "at": calendar.timegm(at) * 1000 if at else None,
+        "text": strip(str(text)[:_LONGEST_MARKUP])[:_LONGEST_TEXT],
+    }
+
+
+if __name__ == "__main__":
+    limit_itself()
+    told = read(sys.stdin.buffer.read(), sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    sys.stdout.write(json.dumps(told))

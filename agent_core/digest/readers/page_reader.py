@@ -1,0 +1,41 @@
+"""A program of its own: a web page comes in, its readable text goes out as JSON."""
+
+import json
+import re
+import sys
+
+from agent_core.digest.readers.limits import limit_itself
+from agent_core.digest.readers.markup import read_page
+
+_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([A-Za-z0-9_-]{2,40})", re.IGNORECASE)
+_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+
+
+def read(data: bytes, media_type: str, most: int) -> dict[str, str]:
+    """Title and text of a page, at most so many characters. Raises `ValueError` without any."""
+    text = decode(data)
+    title = ""
+    if "html" in media_type or "xml" in media_type or not media_type:
+        title, text = read_page(text)
+    if not text.strip():
+        raise ValueError("there is no text in it")
+    return {"title": title[:300], "text": text.strip()[:most]}
+
+
+def decode(data: bytes) -> str:
+    """The letters of a page: by its mark, by what it says of itself, or by trying."""
+    named = _CHARSET.search(data[:4096])
+    names = [name for mark, name in _MARKS if data.startswith(mark)]
+    names += [named[1].decode("ascii")] if named else []
+    for name in (*names, "utf-8"):
+        try:
+            return data.decode(name)
+        except (LookupError, UnicodeDecodeError):
+            continue
+    return data.decode("cp1252", "replace")
+
+
+if __name__ == "__main__":
+    limit_itself()
+    told = read(sys.stdin.buffer.read(), sys.argv[1], int(sys.argv[2]))
+    sys.stdout.write(json.dumps(told))

@@ -1,0 +1,106 @@
+"""Arguments of the `gather` tool, read into what is wanted; pure."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal, cast
+
+from agent_core.errors import ToolArgumentError
+from agent_core.recall.moments import read_moment
+from agent_core.tools.clock import local_time
+from agent_core.transcript import ToolSpec
+
+Kind = Literal["calendar", "feed", "page", "github", "reminders", "recall"]
+KINDS: tuple[Kind, ...] = ("calendar", "feed", "page", "github", "reminders", "recall")
+NEED_PLACE: tuple[Kind, ...] = ("calendar", "feed", "page")
+MOST_SOURCES = 12
+MOST_DAYS = 31
+_DAY_MS = 24 * 3_600_000
+_LONGEST = 2000
+
+SPEC = ToolSpec(
+    name="gather",
+    description=(
+        "Read several sources at once. `at`: the address of a calendar, feed or page, or the name"
+        " of a calendar file. Calendars and reminders: `days` from today or from `first` on."
+        " Feeds, github (notifications) and recall (open ends of past talks, or `query`): what is"
+        " new `since` (local time; else of the last 24 h)."
+    ),
+    schema=json.dumps(
+        {
+            "type": "object",
+            "properties": {
+                "sources": {
+                    "type": "array",
+                    "minItems": 1,
+                    "maxItems": MOST_SOURCES,
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "kind": {"type": "string", "enum": list(KINDS)},
+                            "at": {"type": "string"},
+                            "query": {"type": "string"},
+                        },
+                        "required": ["kind"],
+                        "additionalProperties": False,
+                    },
+                },
+                "since": {"type": "string"},
+                "first": {"type": "string"},
+                "days": {"type": "integer", "minimum": 1, "maximum": MOST_DAYS},
+            },
+            "required": ["sources"],
+            "additionalProperties": False,
+        },
+        separators=(",", ":"),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One thing to read: where it is, or what is looked for in it; both may be empty."""
+
+    kind: Kind
+    at: str = ""
+    query: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathering:
+    """What a call wants. `since` is in milliseconds; the days are those of the zone."""
+
+    sources: tuple[Source, ...]
+    zone: str
+    since: int
+    first: date
+    days: int
+    room: int
+    """Characters that what one source gives may take."""
+
+
+def read_gathering(arguments: Mapping[str, object], *, zone: str, now: int, room: int) -> Gathering:
+    """What a call asks for. Raises `ToolArgumentError` with a sentence."""
+    given = cast(list[Mapping[str, str]], arguments["sources"])
+    sources = tuple(_read_source(one) for one in given)
+    since, first, days = arguments.get("since"), arguments.get("first"), arguments.get("days")
+    begin = read_moment(first, zone, name="first") if isinstance(first, str) else now
+    return Gathering(
+        sources=tuple(dict.fromkeys(sources)),
+        zone=zone,
+        since=read_moment(since, zone, name="since") if isinstance(since, str) else now - _DAY_MS,
+        first=local_time(begin, zone).date(),
+        days=days if isinstance(days, int) else 1,
+        room=room // len(sources),
+    )
+
+
+def _read_source(given: Mapping[str, str]) -> Source:
+    kind = cast(Kind, given["kind"])
+    at, query = given.get("at", "").strip(), given.get("query", "").strip()
+    if kind in NEED_PLACE and not at:
+        raise ToolArgumentError(f"a {kind} needs `at`: where it is")
+    if len(at) > _LONGEST or len(query) > _LONGEST:
+        raise ToolArgumentError(f"`at` and `query` have at most {_LONGEST} characters")
+    return Source(kind=kind, at=at, query=query)

@@ -1,0 +1,91 @@
+"""A turn with the tools of digests in its hand, and a small web to gather from."""
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from agent_core.digest.kit import SOURCES, Kit, digest_tools
+from agent_core.ids import CallId, TurnId
+from agent_core.state import files, people
+from agent_core.state.database import Connection, Database
+from agent_core.state.people import Person
+from agent_core.tools.contract import Keeper, ToolContext, ToolResult
+from agent_core.tools.toolbox import Toolbox
+from agent_core.transcript import ToolCallPart
+from tests.agent_core.state.rows import Talk, add_talk, add_turn
+from tests.emulators.sources import Sources
+
+ZONE = "Europe/Berlin"
+NOW = int(datetime.fromisoformat("2026-11-23T08:00:00+01:00").timestamp() * 1000)
+"""A Monday morning in Berlin."""
+
+
+class Desk:
+    """One turn on that Monday. `home` is where calendar files lie."""
+
+    def __init__(self, database: Database, home: Path, talk: Talk, context: ToolContext) -> None:
+        self.database = database
+        self.home = home
+        self.talk = talk
+        self.context = context
+        self.kit = Kit(home=home, zone=ZONE, github_url="", github_token="", allow_private=True)
+        self.in_room = False
+
+    async def call(self, name: str, arguments: object, call_id: str = "c1") -> ToolResult:
+        box = Toolbox(digest_tools(self.database, self.kit, in_room=self.in_room))
+        call = ToolCallPart(call_id=CallId(call_id), name=name, arguments=json.dumps(arguments))
+        return await box.run(call, replace(self.context, call_id=call.call_id))
+
+    async def gather(self, *sources: dict[str, str], **more: object) -> str:
+        return (await self.call("gather", {"sources": sources, **more})).text
+
+    def put(self, name: str, text: str, folder: str = "") -> None:
+        """A calendar file."""
+        path = self.home / SOURCES / folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    async def given(self) -> list[tuple[str, str, bytes]]:
+        """Name, media type and bytes of what goes out."""
+        return await self.database.read(
+            lambda c: [
+                (one.name, stored.media_type, stored.data)
+                for one in files.list_of_turn(c, turn_id=self.context.turn_id)
+                if (stored := files.find(c, key=one.key))
+            ]
+        )
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    database = await Database.open(tmp_path / "state.db")
+
+    def begin(connection: Connection) -> tuple[Person, Talk, TurnId]:
+        person = people.insert(connection, slug="ann", name="Ann", role="owner", now=0)
+        talk = add_talk(connection, person, key="job:1:1")
+        return person, talk, TurnId(add_turn(connection, talk, now=NOW))
+
+    person, talk, turn = await database.write("begin", begin)
+    context = ToolContext(
+        person_id=person.id,
+        owner_id=person.id,
+        keeper=Keeper(person_id=person.id, slug=person.slug),
+        conversation_id=talk.conversation.id,
+        scope=talk.conversation.scope,
+        turn_id=turn,
+        call_id=CallId("c1"),
+        now=NOW,
+        evidence="",
+    )
+    yield Desk(database, tmp_path, talk, context)
+    await database.close()
+
+
+@pytest.fixture
+async def web() -> AsyncIterator[Sources]:
+    async with Sources() as sources:
+        yield sources

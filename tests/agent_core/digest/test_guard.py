@@ -1,0 +1,232 @@
+"""No address leads into the house: what is refused is never connected to."""
+
+import asyncio
+import gzip
+import socket
+import sys
+import zlib
+from collections.abc import AsyncIterator, Iterator, Sequence
+
+import pytest
+
+from agent_core.digest import fetching
+from agent_core.digest.faults import FetchFailed
+from agent_core.digest.fetching import MOST_BYTES, Fetcher, Wanted
+from agent_core.digest.guard import Forbidden, check_address, check_url
+from tests.emulators.sources import Served, Sources
+
+_connects: list[object] = []
+_is_watched = False
+
+
+def _watch(event: str, arguments: tuple[object, ...]) -> None:
+    if _is_watched and event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
+        _connects.append(arguments[1])
+
+
+sys.addaudithook(_watch)
+
+
+@pytest.fixture
+def connects() -> Iterator[list[object]]:
+    """Every address that a socket was pointed at in this test."""
+    global _is_watched  # noqa: PLW0603 - an audit hook can't be taken away, only told to look away
+    _connects.clear()
+    _is_watched = True
+    yield _connects
+    _is_watched = False
+
+
+INSIDE = {
+    "loopback.test": ["127.0.0.1"],
+    "localhost": ["127.0.0.1", "::1"],
+    "metadata.test": ["169.254.169.254"],
+    "private.test": ["10.1.2.3"],
+    "half.test": ["93.184.216.34", "192.168.1.1"],
+    "mapped.test": ["::ffff:10.0.0.1"],
+    "cgnat.test": ["100.64.0.1"],
+    "nowhere.test": ["no address"],
+}
+
+
+async def resolve(host: str, port: int) -> Sequence[str]:
+    """Names as a hostile server gives them; numbers in any spelling as the system reads them."""
+    if host in INSIDE:
+        return INSIDE[host]
+    if ":" in host:
+        return [host]
+    return [socket.inet_ntoa(socket.inet_aton(host.encode("idna").decode()))]
+
+
+HOSTS = (
+    # this machine, in every spelling that a C library reads
+    *("127.0.0.1", "127.1", "127.0.1", "2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1"),
+    *("017700000001", "127.255.255.254", "0", "0.0.0.0", "0.1.2.3", "[::1]", "[::]"),
+    *("[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::127.0.0.1]"),
+    # private networks
+    *("10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.0.1"),
+    *("192.168.255.255", "0xa.0.0.1", "012.0.0.1", "3232235777", "[fc00::1]", "[fd12:3456::1]"),
+    *("[::ffff:192.168.0.1]", "[::ffff:a00:1]"),
+    # link-local, carriers, tests, documentation
+    *("169.254.0.1", "169.254.169.254", "0xa9fea9fe", "[fe80::1]", "[fe80::1%25lo]", "[fec0::1]"),
+    *("100.64.0.1", "100.127.255.255", "198.18.0.1", "198.19.255.255", "192.0.0.1", "192.0.2.1"),
+    *("198.51.100.1", "203.0.113.7", "[2001:db8::1]", "[100::1]"),
+    # what wraps IPv4
+    *("[64:ff9b::7f00:1]", "[64:ff9b:1::a00:1]", "[2002:7f00:1::]", "[2002:a00:1::1]"),
+    *("[2001:0:7f00:1::]", "[2001::1]", "192.88.99.1"),
+    # many at once, and none yet
+    *("224.0.0.1", "239.255.255.250", "[ff02::1]", "[ff0e::1]", "240.0.0.1", "255.255.255.255"),
+    # names that lead inside
+    *INSIDE,
+)
+FORMS = (
+    *("ftp://example.org/", "file:///etc/passwd", "gopher://127.0.0.1:11211/_stats"),
+    *("data:text/html,hello", "javascript:alert(1)", "ws://127.0.0.1/", "unix:///run/docker.sock"),
+    *("//127.0.0.1/", "/etc/passwd", "http:///path", "http://", "https://:443/", ""),
+    *("http://name:word@example.org/", "http://name@127.0.0.1/", "http://@127.0.0.1/"),
+    *("http://example.org@127.0.0.1/", "http://127.0.0.1\\@example.org/", "http://127.0.0.1 /"),
+    *("http://127.0.0.1\n.example.org/", "http://[::1/", "http://127.0.0.1:99999/"),
+    *("http://127.0.0.1:port/", "http://127.0.0.1:0/", "http://exa\u202emple.org/"),
+    *("dict://127.0.0.1:6379/info", "http://x/" + "a" * 2000, "http://１２７.0.0.1/"),
+)
+CORPUS = (*(f"http://{host}:{{port}}/" for host in HOSTS), *FORMS)
+
+
+def test_the_corpus_is_large_and_says_nothing_twice() -> None:
+    assert len(set(CORPUS)) == len(CORPUS) >= 90
+
+
+@pytest.mark.parametrize("form", CORPUS)
+async def test_nothing_that_leads_inside_is_connected_to(
+    form: str, web: Sources, connects: list[object]
+) -> None:
+    url = form.replace("{port}", str(web.port))
+    with pytest.raises(FetchFailed):
+        await Fetcher(resolve=resolve).fetch(Wanted(url=url))
+    assert connects == []
+    assert web.asked == []
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["93.184.216.34", "1.1.1.1", "172.32.0.1", "100.128.0.1", "::ffff:1.1.1.1", "2606:4700::1111"],
+)
+def test_the_open_internet_is_open(address: str) -> None:
+    check_address(address)
+
+
+@pytest.mark.parametrize("url", ["https://example.org", "http://example.org:8080/a?b=c@d#e"])
+def test_plain_addresses_are_tried(url: str) -> None:
+    assert check_url(url).hostname == "example.org"
+
+
+def test_an_address_says_why_it_is_refused() -> None:
+    with pytest.raises(Forbidden, match=r"10\.0\.0\.1 is not on the open internet"):
+        check_address("10.0.0.1")
+
+
+async def test_a_name_is_looked_up_once_and_connected_to_as_checked(web: Sources) -> None:
+    asked: list[str] = []
+
+    async def rebind(host: str, port: int) -> Sequence[str]:
+        asked.append(host)
+        return ["127.0.0.1"] if len(asked) == 1 else ["127.0.0.2"]
+
+    web.serve("/", "here")
+    page = await Fetcher(allow_private=True, resolve=rebind).fetch(
+        Wanted(url=f"http://name.test:{web.port}/")
+    )
+    assert page.body == b"here"
+    assert asked == ["name.test"]
+
+
+async def test_every_redirect_is_checked_anew(web: Sources, connects: list[object]) -> None:
+    for number, target in enumerate(("http://127.0.0.1/", "//10.0.0.1/", "file:///etc/passwd")):
+        web.move(f"/{number}", target)
+        with pytest.raises(FetchFailed):
+            await Fetcher().fetch(Wanted(url=f"{web.url}/{number}", is_trusted=True))
+    assert connects == [("127.0.0.1", web.port)] * 3
+
+
+async def test_so_many_redirects_are_followed_and_no_more(web: Sources) -> None:
+    for number in range(7):
+        web.move(f"/{number}", f"/{number + 1}", status=307)
+    web.serve("/7", "end")
+    fetcher = Fetcher(allow_private=True)
+    assert (await fetcher.fetch(Wanted(url=f"{web.url}/2"))).body == b"end"
+    with pytest.raises(FetchFailed, match="more than 5 times"):
+        await fetcher.fetch(Wanted(url=f"{web.url}/1"))
+
+
+async def test_own_headers_are_shown_to_no_other_address(web: Sources) -> None:
+    url = web.move("/a", "/b")
+    with pytest.raises(FetchFailed, match="sends on"):
+        await Fetcher(allow_private=True).fetch(Wanted(url=url, headers={"Authorization": "x"}))
+    assert [path for path, _ in web.asked] == ["/a"]
+
+
+async def test_a_trusted_server_may_be_anywhere(web: Sources) -> None:
+    url = web.serve("/a", "in here")
+    page = await Fetcher().fetch(Wanted(url=url, is_trusted=True))
+    assert page.body == b"in here"
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+async def test_what_is_packed_is_unpacked(web: Sources, encoding: str) -> None:
+    body = b"hello " * 50_000
+    packed = gzip.compress(body) if encoding == "gzip" else zlib.compress(body)
+    web.pages["/"] = Served(body=packed, headers={"Content-Encoding": encoding})
+    page = await Fetcher(allow_private=True).fetch(Wanted(url=web.url))
+    assert page.body == body
+
+
+@pytest.mark.parametrize(
+    "served",
+    [
+        Served(body=b"x" * (MOST_BYTES + 1)),
+        Served(body=gzip.compress(b"0" * 500_000_000, 1), headers={"Content-Encoding": "gzip"}),
+    ],
+    ids=["long", "bomb"],
+)
+async def test_too_much_is_not_read(web: Sources, served: Served) -> None:
+    web.pages["/"] = served
+    with pytest.raises(FetchFailed, match="larger than 3 MB"):
+        await Fetcher(allow_private=True).fetch(Wanted(url=web.url))
+
+
+@pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip"])
+async def test_what_is_packed_otherwise_is_refused(web: Sources, encoding: str) -> None:
+    web.pages["/"] = Served(body=b"x", headers={"Content-Encoding": encoding})
+    with pytest.raises(FetchFailed, match="not asked for"):
+        await Fetcher(allow_private=True).fetch(Wanted(url=web.url))
+
+
+async def test_broken_packing_and_an_absent_page_are_told(web: Sources) -> None:
+    web.pages["/"] = Served(body=b"no gzip", headers={"Content-Encoding": "gzip"})
+    fetcher = Fetcher(allow_private=True)
+    with pytest.raises(FetchFailed, match="broken way"):
+        await fetcher.fetch(Wanted(url=web.url))
+    with pytest.raises(FetchFailed, match="status 404"):
+        await fetcher.fetch(Wanted(url=f"{web.url}/gone"))
+
+
+@pytest.fixture
+async def silent() -> AsyncIterator[int]:
+    """A port on which somebody listens who never answers."""
+    stop = asyncio.Event()
+
+    async def wait(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await stop.wait()
+        writer.close()
+
+    server = await asyncio.start_server(wait, "127.0.0.1", 0)
+    yield server.sockets[0].getsockname()[1]
+    stop.set()
+    server.close()
+
+
+async def test_a_server_that_never_answers_is_given_up(silent: int) -> None:
+    fetcher = Fetcher(allow_private=True, seconds=0.1)
+    with pytest.raises(FetchFailed, match=r"longer than 0\.1 s"):
+        await fetcher.fetch(Wanted(url=f"http://127.0.0.1:{silent}/"))
+    assert fetching.SECONDS == 15.0

@@ -1,0 +1,110 @@
+"""Digests: a job that gathers, draws, writes as its skill says, and sends it all."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from agent_core.digest.skills import load_skill
+from agent_core.state import jobs
+from agent_core.state.jobs import Job
+from agent_core.transcript import Message, TextPart
+from tests.fakes.model import FakeModel, ask, call, say
+from tests.gateway.clock import Clock
+from tests.gateway.running import House, running
+from tests.gateway.test_jobs import HOUSE, digest, ended, makes, states
+
+CALENDAR = (
+    "BEGIN:VCALENDAR\nVERSION:2.0\nBEGIN:VEVENT\nUID:1\nDTSTART:20261123T090000Z\n"
+    "SUMMARY:Dentist\nEND:VEVENT\nEND:VCALENDAR\n"
+)
+GATHER = call("gather", '{"sources": [{"kind": "calendar", "at": "home.ics"}]}', "g1")
+CHART = call(
+    "chart", '{"kind": "bar", "title": "Week", "labels": ["Mon", "Tue"], "values": [1, 2]}', "h1"
+)
+
+
+def facts_of(message: Message) -> str:
+    """What the program itself has put in front of the words."""
+    parts = message.parts
+    return "".join(part.text for part in parts if isinstance(part, TextPart) and part.is_fact)
+
+
+def tools(model: FakeModel, number: int) -> set[str]:
+    """The tools that were offered in a call."""
+    return {spec.name for spec in model.requests[number].tools}
+
+
+async def give_skills(house: House, job: Job, *names: str) -> None:
+    changed = replace(job, options=replace(job.options, skills=names))
+    await house.gateway.database.write("change", lambda c: jobs.change(c, changed))
+
+
+async def test_a_digest_is_gathered_drawn_and_sent_as_the_skill_says(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    model = FakeModel(
+        digest(cron="0 8 * * 1"),
+        say("yes please"),
+        ask(GATHER, CHART),
+        say("Dentist at 10:00"),
+    )
+    (tmp_path / "sources").mkdir()
+    (tmp_path / "sources" / "home.ics").write_text(CALENDAR)
+    async with running(tmp_path, model, now=clock, **HOUSE) as house:
+        job = await makes(house)
+        await give_skills(house, job, "digest")
+        clock.move(house, days=2, hours=19)
+        await house.chat.sees_text("Dentist at 10:00")
+        await ended(house, 1, job.id)
+        await house.at_rest()
+        files = [shown.file for shown in house.chat.shown if shown.file]
+        assert [file.name for file in files] == ["week.png"]
+        assert files[0].data.startswith(b"\x89PNG")
+        skill = load_skill("digest")
+        assert skill
+        asked = model.requests[2].messages[0]
+        assert f"Do it as the skill `digest` says:\n{skill.body}" in facts_of(asked)
+        assert asked.text == "Write my digest."
+        assert "Mon 2026-11-23 10:00" in str(model.requests[3].messages[-1])
+
+
+async def test_only_jobs_gather_and_draw(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    model = FakeModel(digest(cron="0 8 * * 1"), say("yes please"), say("News."))
+    async with running(tmp_path, model, now=clock, **HOUSE) as house:
+        await makes(house)
+        clock.move(house, days=2, hours=19)
+        await house.chat.sees_text("News.")
+    assert tools(model, 2) - tools(model, 0) == {"gather", "chart"}
+    assert tools(model, 0) <= tools(model, 2)
+
+
+async def test_a_job_whose_skill_is_gone_says_so(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    model = FakeModel(digest(cron="0 8 * * 1"), say("yes please"))
+    async with running(tmp_path, model, now=clock, **HOUSE) as house:
+        job = await makes(house)
+        await give_skills(house, job, "digest-of-old")
+        clock.move(house, days=2, hours=19)
+        await house.chat.sees_text("the skill digest-of-old that it needs is not there")
+        await ended(house, 1, job.id)
+        assert await states(house) == ["failed"]
+        assert len(model.requests) == 2
+
+
+async def test_what_a_skill_says_is_found_by_no_search(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    model = FakeModel(
+        digest(cron="0 8 * * 1"),
+        say("yes please"),
+        say("News."),
+        ask(call("recall", '{"query": "lock screen notification advertising"}', "r1")),
+        say("Nothing."),
+    )
+    async with running(tmp_path, model, now=clock, **HOUSE) as house:
+        job = await makes(house)
+        await give_skills(house, job, "digest")
+        clock.move(house, days=2, hours=19)
+        await house.chat.sees_text("News.")
+        await house.at_rest()
+        await house.chat.says("what did I say?")
+        await house.chat.sees_text("Nothing.")
+        assert "Nothing found" in str(model.requests[-1].messages[-1])
