@@ -11,8 +11,10 @@ from typing import Any, Literal, Self
 from aiohttp import web
 
 Json = dict[str, Any]
-Fault = Literal["hang", "cut", "late hang", "late cut"] | int
-"""It never answers or drops the connection, before the work was done or after it, or a status."""
+Fault = Literal["hang", "cut", "late hang", "late cut", "garbage", "html"] | int
+"""It never answers or drops the connection, before the work was done or after it, answers
+something else, or a status.
+"""
 
 WHEN = "2026-11-01T12:00:00Z"
 MOST_CHARACTERS = 25_000
@@ -140,6 +142,10 @@ class HonchoEmulator:
             await self._hang()
         if fault == "cut":
             return self._cut(request)
+        if fault == "garbage":
+            return web.json_response([{"words": 1}])
+        if fault == "html":
+            return web.Response(text="<html>", content_type="text/html")
         if isinstance(fault, int):
             headers = {"Retry-After": self.retry_after} if self.retry_after else None
             return _refuse(fault, f"an emulated fault over {body}", headers)

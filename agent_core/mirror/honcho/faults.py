@@ -22,7 +22,10 @@ _NO_ROUTE = "Not Found"
 _OVERLOADED = (502, 503, 504)
 
 
-_UNREADABLE = (ValueError, TypeError, AttributeError, KeyError, httpx.HTTPError)
+_UNREADABLE = (
+    *(ValueError, TypeError, AttributeError, LookupError, RuntimeError),
+    httpx.HTTPError,
+)
 """What comes of an answer that has not the form of one."""
 
 

@@ -1,6 +1,7 @@
 """Honcho by its real SDK: what it is told, what it gives, and how its failings are read."""
 
 from collections.abc import AsyncIterator
+from typing import Literal
 
 import pytest
 from honcho.http import exceptions as sdk
@@ -203,6 +204,25 @@ async def test_each_failing_is_one_of_ours_and_nothing_is_tried_twice(
     if fault == 429:
         assert isinstance(caught.value, OutsideAway)
         assert caught.value.retry_after == 7
+
+
+@pytest.mark.parametrize("fault", ["garbage", "html"])
+async def test_an_answer_of_another_form_is_a_failing_like_others(
+    server: HonchoEmulator, honcho: MemoryProvider, fault: Literal["garbage", "html"]
+) -> None:
+    server.faults = lambda route, body: fault
+    (tool,) = honcho.tools
+    for work in (
+        honcho.start(),
+        honcho.recall(ANN),
+        honcho.tell(exchange("words", is_repeat=True)),
+        honcho.keep(notes("Likes tea")),
+        honcho.erase(ANN),
+        tool.run(ANN, {"question": "Tea?"}),
+    ):
+        with pytest.raises((OutsideBroken, OutsideAway)) as caught:
+            await work
+        assert "words" not in str(caught.value)
 
 
 def test_every_error_of_the_sdk_is_one_of_ours() -> None:
