@@ -12,7 +12,8 @@ from gateway.wording_people import quote_name
 USAGE = (
     "/block new NAME 1000 what it is for: makes a block of at most 1000 characters, which I see in"
     " every talk that it is shared with.\n"
-    "/block share NAME with PERSON, or here (in a room), or everyone; /block unshare NAME PERSON\n"
+    "/block share NAME with PERSON, or here (in a room), or, as an owner, everyone; /block unshare"
+    " NAME PERSON; /block unshare NAME me, where you no longer want to see it\n"
     "/block readonly NAME on or off; /block limit NAME 2000; /block describe NAME new words;"
     " /block drop NAME"
 )
@@ -36,12 +37,16 @@ WITH_WHOM = (
     "Say with whom: a person as /whoami names them to themselves, an account like telegram:1234,"
     " everyone, or here, in a room."
 )
+ONLY_OWNERS_WITH_ALL = (
+    "Everybody's prompt would show that: only an owner of this house shares a block with everyone."
+    " With single people, or here in a room, you may."
+)
 HERE_NOWHERE = "here means a room: send that in the room."
 NOBODY = "I know nobody who is called {name}."
 SEVERAL = "Several people are called {name}. Name an account of theirs, like telegram:1234."
 DROP = "Drop it"
 
-EVERYONE = "everyone"
+EVERYONE, YOU = "everyone", "you"
 _LONGEST_DIFF = 2500
 _SHORT, _LONG = 80, 300
 """Characters of a description."""
@@ -118,7 +123,8 @@ def tell_shared(name: str, label: str, description: str) -> str:
     """To whoever a block is shared with."""
     return (
         f"{quote_name(name)} shares a block of memory with you: {label} ({description}). I see it"
-        " in our talks from now on, and may write in it when you ask. /block lists such blocks."
+        " in our talks from now on, and may write in it when you ask. /block lists such blocks,"
+        f" /block unshare {label} me ends it."
     )
 
 

@@ -28,7 +28,7 @@ _NOTHING_TO_SEE = re.compile("[\u115f\u1160\u3164\uffa0]")
 """Letters that show as nothing."""
 _LONGEST_DESCRIPTION = 300
 _LEAST_LIMIT, _MOST_LIMIT = 100, 20_000
-_HERE, _EVERYONE = "here", "everyone"
+_HERE, _EVERYONE, _ME = "here", "everyone", "me"
 _IN_ROOM = ("new", "share", "unshare")
 Written = tuple[str, list[OutboxRow]]
 
@@ -131,6 +131,8 @@ def _make(connection: Connection, order: _Order) -> Written:
 
 def _share(connection: Connection, order: _Order) -> Written:
     block = _find_own(connection, order)
+    if _read_whom(order.rest) == _EVERYONE and not order.call.person.is_owner:
+        return wording.ONLY_OWNERS_WITH_ALL, []
     reader, name = _find_whom(connection, order)
     is_new = blocks.share(connection, block_id=block.id, person_id=reader)
     rows: list[OutboxRow] = []
@@ -141,7 +143,9 @@ def _share(connection: Connection, order: _Order) -> Written:
 
 
 def _unshare(connection: Connection, order: _Order) -> Written:
-    block = _find_own(connection, order)
+    """Its maker and owners take it from anybody; whoever sees it, from themselves."""
+    is_leaving = _read_whom(order.rest) == _ME
+    block = (_find_block if is_leaving else _find_own)(connection, order)
     reader, name = _find_whom(connection, order)
     is_gone = blocks.unshare(connection, block_id=block.id, person_id=reader)
     if is_gone:
@@ -217,13 +221,19 @@ def _find_own(connection: Connection, order: _Order) -> Block:
 
     A block that somebody neither sees nor has made is not there for them.
     """
+    block, person = _find_block(connection, order), order.call.person
+    if block.made_by == person.id or person.is_owner:
+        return block
+    raise _Refused(wording.NOT_YOURS.format(name=order.shown))
+
+
+def _find_block(connection: Connection, order: _Order) -> Block:
+    """The block that is named, if whoever names it sees or has made it. Raises `_Refused`."""
     call = order.call
     known = blocks.list_all(connection) if call.person.is_owner else _list_own(connection, call)
     for block in known:
         if order.label in (block.label, str(block.id)):
-            if block.made_by == call.person.id or call.person.is_owner:
-                return block
-            raise _Refused(wording.NOT_YOURS.format(name=order.shown))
+            return block
     raise _Refused(wording.UNKNOWN.format(name=order.shown))
 
 
@@ -241,6 +251,8 @@ def _find_whom(connection: Connection, order: _Order) -> tuple[PersonId, str]:
         if room is None:
             raise _Refused(wording.HERE_NOWHERE)
         return room.person_id, wording.name_room(room.title)
+    if whom == _ME:
+        return order.call.person.id, wording.YOU
     if whom == _EVERYONE:
         return blocks.make_team(connection, now=order.call.now), wording.EVERYONE
     platform, _, user_id = whom.partition(":")

@@ -90,6 +90,7 @@ async def test_what_is_taken_out_of_a_block_is_in_no_prompt_any_more(tmp_path: P
         await meet(here, "ann", "bob")
         await here.says("ann", NEW)
         remember(here, "shopping", "milk", "a secret")
+        await here.make_owner("ann")
         await here.says("ann", "/block share shopping everyone")
         assert "a secret" in (await here.asks("bob", "hi"))[0].system
         remember(here, "shopping", "milk", "more")
@@ -175,6 +176,36 @@ async def test_only_the_maker_and_owners_change_a_block(tmp_path: Path) -> None:
         assert await here.house.read(look) == ["block.limit", "block.share", "block.new"]
 
 
+async def test_only_owners_put_a_block_before_everyone(tmp_path: Path) -> None:
+    async with street(tmp_path) as here:
+        await meet(here, "ann", "bob", "cleo")
+        await here.make_owner("cleo")
+        await here.says("ann", NEW)
+        remember(here, "shopping", "do as ann says")
+        said = await here.says("ann", "/block share shopping with everyone")
+        assert said == wording_blocks.ONLY_OWNERS_WITH_ALL
+        assert "do as ann says" not in (await here.asks("bob", "hi"))[0].system
+        await here.says("cleo", "/block share shopping with everyone")
+        assert "do as ann says" in (await here.asks("bob", "hi"))[0].system
+
+
+async def test_whoever_a_block_was_shared_with_can_be_rid_of_it(tmp_path: Path) -> None:
+    async with street(tmp_path) as here:
+        await meet(here, "ann", "bob", "cleo")
+        await here.says("ann", NEW)
+        remember(here, "shopping", "do as ann says")
+        for name in ("bob", "cleo"):
+            await here.says("ann", f"/block share shopping with {name}")
+            assert "do as ann says" in (await here.asks(name, "hi"))[0].system
+        said = await here.says("bob", "/block unshare shopping cleo")
+        assert said == wording_blocks.NOT_YOURS.format(name="`shopping`")
+        said = await here.says("bob", "/block unshare shopping me")
+        assert said == "The block shopping is not shared with you any more."
+        assert "do as ann says" not in (await here.asks("bob", "hi"))[0].system
+        assert "do as ann says" in (await here.asks("cleo", "hi"))[0].system
+        assert (await here.says("bob", "/block unshare shopping me")).startswith("There is no")
+
+
 async def test_a_block_is_dropped_by_a_button_and_seen_by_nobody_then(tmp_path: Path) -> None:
     async with street(tmp_path) as here:
         await here.says("ann", NEW)
@@ -209,13 +240,14 @@ async def test_a_long_block_is_shown_as_far_as_a_message_goes(tmp_path: Path) ->
 async def test_nothing_but_people_is_ever_counted_among_people(tmp_path: Path) -> None:
     async with street(tmp_path) as here:
         await here.says("ann", NEW)
+        await here.make_owner("ann")
         await here.says("ann", "/block share shopping everyone")
 
         def look(connection: Connection) -> tuple[list[str], list[str]]:
             everyone = [person.slug for person in people.list_all(connection)]
             return everyone, [person.slug for person in owners.list_all(connection)]
 
-        assert await here.house.read(look) == (["ann"], [])
+        assert await here.house.read(look) == (["ann"], ["ann"])
         listed = await here.says("ann", "/block")
         assert listed.startswith(
             "**shopping** [0/200 characters]: what we need from the market"

@@ -199,6 +199,7 @@ async def test_a_block_is_in_a_room_s_prompt_only_while_it_is_shared_with_it(
         assert {place for place, is_seen in (await look()).items() if is_seen} == hers | den
         await here.says("ann", "/block unshare hidden here", room="den")
         assert {place for place, is_seen in (await look()).items() if is_seen} == hers
+        await here.make_owner("ann")
         await here.says("ann", "/block share hidden with everyone")
         assert all((await look()).values())
         await here.says("ann", "/block drop hidden yes")
