@@ -10,6 +10,7 @@ from agent_core.schedule.timing import read_cron, read_once
 from agent_core.state.jobs import Late
 from gateway import plugs, settings
 from gateway.control.desk import perform
+from gateway.errors import Mistaken
 from gateway.words import WORDS
 
 SUMMARY = WORDS["jobs"]
@@ -59,11 +60,11 @@ def _configure_add(add: argparse.ArgumentParser) -> None:
     what.add_argument("--message", metavar="TEXT", help="words that are sent as they stand")
     what.add_argument("--prompt", metavar="TEXT", help="what the assistant is asked to do then")
     what.add_argument(
-        "--script",
-        metavar="-- CMD ARG",
-        nargs=argparse.REMAINDER,
-        help="a command whose output is sent; all behind it is the command, so it stands last",
+        "--script", action="store_true", help="a command whose output is sent, behind a last --"
     )
+    # Several words, but none where no script is made; "*" would be taken for none at once.
+    words = add.add_argument("words", metavar="-- CMD ARG", nargs="+", help="see --script")
+    words.required = False
     add.add_argument("--title", metavar="TEXT", help="its name, if not its first words")
     add.add_argument("--zone", metavar="ZONE", type=_check(find_zone), help="IANA name")
     add.add_argument("--late", choices=get_args(Late), help="what becomes of missed times")
@@ -133,9 +134,10 @@ def _ask_to_add(arguments: argparse.Namespace) -> dict[str, Any]:
         "urgent": arguments.urgent,
         "to": arguments.to,
     }
-    if arguments.script is not None:
-        words = arguments.script
-        return asked | {"kind": "script", "words": words[1:] if words[:1] == ["--"] else words}
+    if arguments.script:
+        return asked | {"kind": "script", "words": arguments.words}
+    if arguments.words:
+        raise Mistaken(f"{' '.join(arguments.words)} is no option; a command goes with --script.")
     kind = "prompt" if arguments.message is None else "message"
     return asked | {"kind": kind, "text": arguments.prompt or arguments.message or ""}
 
