@@ -9,7 +9,7 @@ from agent_core.digest.faults import SourceFailed
 from agent_core.digest.github import Hub, tell_notifications
 from agent_core.digest.outside import Reach, Shelves, tell_calendar, tell_feed, tell_page
 from agent_core.digest.own import Reader, tell_open_ends, tell_reminders
-from agent_core.digest.requests import SPEC, Gathering, Source, read_gathering
+from agent_core.digest.requests import SPEC, Gathering, Source, list_addresses, read_gathering
 from agent_core.errors import CoreError, ToolArgumentError
 from agent_core.state import people
 from agent_core.state.database import Database
@@ -25,6 +25,10 @@ _ROOM = 18_000
 """Characters of a whole answer; see `toolbox.RESULT_LIMIT`."""
 _SHOWN_PLACE = 200
 _NOT_HERE = "a person's own things are not to be had in a room; they are in a direct talk"
+_NOT_NAMED = (
+    "only addresses that stand, letter for letter, in the text of the job are fetched, so that"
+    " nothing that was read can have something sent elsewhere"
+)
 _NOT_YOURS = "the token is the owner's, and so are its notifications"
 
 
@@ -91,6 +95,8 @@ class GatherTool:
         self, source: Source, wanted: Gathering, person: Person, context: ToolContext
     ) -> str:
         desk = self._desk
+        if "://" in source.at and source.at not in list_addresses(context.evidence):
+            raise SourceFailed(_NOT_NAMED)
         match source.kind:
             case "calendar":
                 return await tell_calendar(desk.reach, self._shelves(context), source, wanted)

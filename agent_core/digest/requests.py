@@ -1,6 +1,7 @@
 """Arguments of the `gather` tool, read into what is wanted; pure."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -18,6 +19,9 @@ MOST_SOURCES = 12
 MOST_DAYS = 31
 _DAY_MS = 24 * 3_600_000
 _LONGEST = 2000
+_ADDRESS = re.compile(r"(?:https?|webcal)://[^\s<>()\[\]{}\"'`|]+")
+_BEHIND = ".,;:!?"
+_AROUND = f"{_BEHIND}<>()[]{{}}\"'`"
 
 SPEC = ToolSpec(
     name="gather",
@@ -94,6 +98,14 @@ def read_gathering(arguments: Mapping[str, object], *, zone: str, now: int, room
         days=days if isinstance(days, int) else 1,
         room=room // len(sources),
     )
+
+
+def list_addresses(text: str) -> frozenset[str]:
+    """The addresses that stand in somebody's words, bare or in brackets; pure."""
+    bare = (word.strip(_AROUND) for word in text.split())
+    return frozenset((*_ADDRESS.findall(text), *bare)) | {
+        found.rstrip(_BEHIND) for found in _ADDRESS.findall(text)
+    }
 
 
 def _read_source(given: Mapping[str, str]) -> Source:

@@ -41,6 +41,9 @@ class Desk:
         return await box.run(call, replace(self.context, call_id=call.call_id))
 
     async def gather(self, *sources: dict[str, str], **more: object) -> str:
+        """Gather in a job whose text names the addresses."""
+        named = ", ".join(source.get("at", "") for source in sources)
+        self.context = replace(self.context, evidence=f"My digest of {named}.")
         return (await self.call("gather", {"sources": sources, **more})).text
 
     def put(self, name: str, text: str, folder: str = "") -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from agent_core.digest.children import Children, Errand
 from agent_core.digest.faults import ChildFailed
+from agent_core.digest.requests import list_addresses
 from agent_core.ids import PersonId
 from agent_core.schedule.timing import dump_timing, read_cron, read_once
 from agent_core.state import jobs, messages, people, sessions
@@ -196,6 +197,8 @@ async def test_what_others_wrote_can_end_no_quote_and_forge_no_block(
 async def test_a_source_that_fails_is_named_and_harms_no_other(desk: Desk, web: Sources) -> None:
     url = web.serve("/feed", RSS)
     desk.put("work.ics", CALENDAR)
+    named = f"{web.url}/gone {url} http://nowhere.localhost:1/"
+    desk.context = replace(desk.context, evidence=named)
     result = await desk.call(
         "gather",
         {
@@ -214,6 +217,25 @@ async def test_a_source_that_fails_is_named_and_harms_no_other(desk: Desk, web: 
     assert '## page "http://nowhere.localhost:1/" was not read: ' in result.text
     assert "4 events" in result.text
     assert "## github was not read: no GITHUB_TOKEN is set for this house." in result.text
+
+
+@pytest.mark.parametrize("kind", ["page", "feed", "calendar"])
+async def test_only_what_the_job_names_is_fetched(desk: Desk, web: Sources, kind: str) -> None:
+    named = web.serve("/feed", PAGE)
+    for at in (f"{named}?memory=secret", named[:-1], f"{named}/", "http://evil.localhost/"):
+        desk.context = replace(desk.context, evidence=f"Read {named}.")
+        result = await desk.call("gather", {"sources": [{"kind": kind, "at": at}]})
+        assert "only addresses that stand" in result.text
+    assert web.asked == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{}", "read {}.", "([it]({}))", "<{}>, please", '"{}"', "one {}, two https://b.example/?"],
+)
+def test_an_address_is_found_in_a_sentence(text: str) -> None:
+    url = "https://a.example/feed_(1)?x=1&y=2" if text == "{}" else "https://a.example/feed?x=1"
+    assert url in list_addresses(text.replace("{}", url))
 
 
 async def test_sources_are_read_side_by_side(desk: Desk, web: Sources) -> None:
