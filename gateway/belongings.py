@@ -18,7 +18,7 @@ from agent_core.erasure.erasing import Erasing
 from agent_core.erasure.forgetting import Forgetting, Preview
 from agent_core.erasure.scrub import scrub
 from agent_core.erasure.wanted import Wanted, read_wanted
-from agent_core.errors import LastOwner, StillAtWork, StoreError
+from agent_core.errors import LastOwner, StillAtWork, StoreDamaged, StoreError
 from agent_core.export.bundle import Bundle
 from agent_core.export.filling import fill
 from agent_core.ids import PersonId, QuestionId
@@ -84,6 +84,7 @@ class Belongings:
         self._heeding: tuple[Callable[[], None], ...] = ()
         self._forgetting = Forgetting(database, memory, _is_alone)
         self._erasing = Erasing(database, memory, home / MEMORIES, _is_alone)
+        self._delayed: set[str] = set()
         self._lock = asyncio.Lock()
         self._wake = asyncio.Event()
         self._dirty = asyncio.Event()
@@ -214,8 +215,14 @@ class Belongings:
             await _wait(self._dirty, _POLL)
 
     async def _work(self, attempts: dict[str, int]) -> bool:
-        """Do what is owed; True if some of it has to wait."""
-        await self._erasing.go_on(self._now())
+        """Do what is owed; True if some of it has to wait.
+
+        What one person's files or rows are in the way of holds up nobody else.
+        """
+        try:
+            await self._erasing.go_on(self._now())
+        except OSError as error:
+            _log.error("a folder of somebody who was erased can't be removed yet: %s", error)
         await loose.empty(self.database)
         # Asked of the writer: what woke us may not be committed yet when we look.
         owed = await self.database.write(
@@ -229,9 +236,22 @@ class Belongings:
                 told = await self._fulfil(key, wish, attempts[key])
             except StillAtWork:
                 left += 1
+            except (StoreDamaged, OSError) as error:
+                _log.error("what is to be forgotten waits: %s", error)
+                await self._tell_of_delay(key, wish)
             else:
                 await self._close(key, wish, told)
         return bool(left)
+
+    async def _tell_of_delay(self, key: str, wish: Wish) -> None:
+        """Tell whoever waits for it that words can't be taken out yet, once in this process."""
+        if key in self._delayed or not wish.words or wish.place is None:
+            return
+        self._delayed.add(key)
+        debt = Debt(platform=wish.place[0], chat=wish.place[1], body=wording.FORGET_STUCK)
+        now = self._now()
+        row = await self.database.write("belongings.wait", lambda c: outbox.owe(c, debt, now=now))
+        self._around.owe([row])
 
     async def _fulfil(self, key: str, wish: Wish, attempt: int) -> str:
         """Do what was confirmed; the words that tell of it. Raises `StillAtWork`."""

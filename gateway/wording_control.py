@@ -26,8 +26,9 @@ FORGET_NONE = "Nothing"
 FORGET_KEPT = "All of it stays as it is."
 FORGET_BEGUN = "I am taking it out now, and tell you when it is done."
 FORGET_STUCK = (
-    "I could not take everything out, as I can't read one of your memory's files. I try again"
-    " when I am started next."
+    "I can't take everything out yet: something of your memory, perhaps one of its files, can't be"
+    " read. I go on trying, and tell you when it is done. Whoever runs this house finds the reason"
+    " in its log."
 )
 
 ERASE_USAGE = (

@@ -129,14 +129,22 @@ class Erasing:
     async def go_on(self, now: int) -> int:
         """Do what is owed of all erasures that were begun; how many are done now.
 
-        Raises `StoreError`, and `OSError` if a folder can't be removed; then it is still owed.
+        Raises `StoreError`, and `OSError` if a folder can't be removed; then that one is still
+        owed, and all others are done.
         """
         marks = await self._database.read(lambda c: meta.list_under(c, prefix=_MARK))
+        stuck: OSError | None = None
         for key, text in marks.items():
             mark = _read(text)
             await self._leave_nothing(mark, now)
-            await self._remove_folders(mark)
+            try:
+                await self._remove_folders(mark)
+            except OSError as error:
+                stuck = error
+                continue
             await self._database.write("erase.done", partial(_finish, mark=mark, key=key))
+        if stuck:
+            raise stuck
         return len(marks)
 
     async def _leave_nothing(self, mark: Mark, now: int) -> None:

@@ -194,3 +194,30 @@ async def test_what_others_share_stands_also_where_it_is_word_for_word_what_was_
         model.plays += [ask(call("memory", edit, "m"))]
         await ben.says("we have bread")
         assert (await ben.says("/block market")).endswith("It is empty.")
+
+
+async def test_whose_file_can_not_be_read_waits_alone_and_is_told_so_once(tmp_path: Path) -> None:
+    model = Planter()
+    async with running(tmp_path, model, chat=make_chat()) as house:
+        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Benedikt")
+        for side, word in ((ana, "bluefish"), (ben, "redfish")):
+            model.plays += [ask(call("memory", add("memory", f"Likes {word}"), "m"))]
+            await side.says(f"I like {word}")
+        path = tmp_path / "memories" / "people" / "zebrana" / "MEMORY.md"
+        path.unlink()
+        path.mkdir()
+        await ana.says("/forget bluefish")
+        await ana.presses(wording.FORGET_ALL)
+        await house.chat.until(
+            lambda: [one.text for one in house.chat.shown].count(wording.FORGET_STUCK) == 1
+        )
+        await ben.says("/forget redfish")
+        await ben.presses(wording.FORGET_ALL)
+        await house.chat.until(
+            lambda: any(one.text.startswith("Forgotten: 1 entry") for one in house.chat.shown)
+        )
+        path.rmdir()
+    async with running(tmp_path, model, chat=make_chat()) as house:
+        await settled(house)
+        assert [one.text for one in house.chat.shown if one.text.startswith("Forgotten: 1 entry")]
+    assert search(tmp_path, "bluefish", "redfish") == []
