@@ -21,6 +21,8 @@ from tests.emulators.honcho import HonchoEmulator
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.gateway import processes
+from tests.gateway.clock import Clock
+from tests.gateway.jobs import give_job, greet, greeted, over
 from tests.gateway.running import House, running
 
 HEARD = "An outside memory says of them"
@@ -369,3 +371,20 @@ async def test_two_houses_are_never_mixed_up_in_one_workspace(
             await all_told(house)
     assert len(server.sessions) == 2
     assert len(server.peers) == 3
+
+
+async def test_runs_of_jobs_are_not_told_for_nobody_said_them(
+    tmp_path: Path, server: HonchoEmulator
+) -> None:
+    clock = Clock(2026, 11, 20, 11, 0)
+    zone = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
+    model = greeted(say("News."))
+    async with running(tmp_path, model, now=clock, **zone, **environ(server)) as house:
+        await greet(house)
+        await server.until(lambda: len(server.said) == 2)
+        job = await give_job(house, "Tell me.", "2026-11-20T13:00", kind="prompt")
+        clock.move(house, hours=1)
+        await over(house, job, 1)
+        await all_told(house)
+        assert len(server.said) == 2
+        assert HEARD not in last_request(house)
