@@ -6,30 +6,39 @@ from agent_core.handing.tool import SendFileTool
 from agent_core.memory.approval import Approval
 from agent_core.memory.shared import SharedMemory
 from agent_core.memory.tool import MemoryTool
+from agent_core.recall.fusing import Nearness
 from agent_core.recall.tool import RecallTool
 from agent_core.state.database import Database
 from agent_core.tools.contract import Tool
 
 
 def private_tools(
-    database: Database, memory: SharedMemory, approval: Approval, inventory: Inventory
+    database: Database,
+    memory: SharedMemory,
+    approval: Approval,
+    inventory: Inventory,
+    nearness: Nearness | None = None,
 ) -> tuple[Tool, ...]:
-    """The tools of a talk that nobody else reads."""
+    """The tools of a talk that nobody else reads; `nearness` helps recall, where it is on."""
     return (
         MemoryTool(memory, approval),
-        RecallTool(database),
+        RecallTool(database, nearness=nearness),
         ArchiveTool(database, inventory.forget_archive),
         SendFileTool(database),
     )
 
 
 def room_tools(
-    database: Database, memory: SharedMemory, approval: Approval, inventory: Inventory
+    database: Database,
+    memory: SharedMemory,
+    approval: Approval,
+    inventory: Inventory,
+    nearness: Nearness | None = None,
 ) -> tuple[Tool, ...]:
     """The tools of a talk in a room: none that shows what its person keeps private."""
     return (
         MemoryTool(memory, approval, in_room=True),
-        RecallTool(database),
+        RecallTool(database, nearness=nearness),
         ArchiveTool(database, inventory.forget_archive, in_room=True),
         SendFileTool(database),
     )

@@ -18,6 +18,7 @@ CoreError
 │   ├── OutsideBroken      it failed over this one request; a repeat may, too
 │   ├── OutsideRefused     the request itself was refused; a repeat would be too
 │   └── OutsideLacking     this server has no such function
+├── EmbeddingFailed        an embedding model gave nothing for a text
 ├── CeilingReached         what may be spent in a day is spent
 ├── StillAtWork            something of a person's is under way: try again in a moment
 ├── LastOwner              the house would have no owner any more
@@ -105,6 +106,10 @@ class OutsideRefused(OutsideError):
 
 class OutsideLacking(OutsideError):
     """This server has no such function: it is older, or set up without it."""
+
+
+class EmbeddingFailed(CoreError):
+    """An embedding model gave nothing for a text."""
 
 
 class CeilingReached(CoreError):

@@ -25,6 +25,8 @@ from agent_core.models.contract import Model
 from agent_core.models.prices import Prices, parse_price
 from agent_core.prompt.freezing import Freezer, Ground
 from agent_core.prompt.soul import ensure_soul
+from agent_core.recall.embedding import Embedder
+from agent_core.recall.fusing import Nearness
 from agent_core.state.database import Database, Observer
 from gateway import plugs
 from gateway.clock import now
@@ -145,6 +147,28 @@ async def load_outside(
         condition=Condition(provider.name),
     )
     return Outside(contact, database, now, Pace(tokens=memory.provider_tokens))
+
+
+def load_embedder(settings: Settings) -> Embedder | None:
+    """The embedding model that helps recall, if there is to be one. Raises `StartError`."""
+    name = settings.recall.embeddings
+    if not name:
+        return None
+    try:
+        return plugs.load_embedder(name)
+    except ModuleNotFoundError as error:
+        raise StartError(
+            f"recall.embeddings is {name}, and its packages are not installed ({error}):"
+            ' pip install "talaria[embeddings]"'
+        ) from error
+    except ValueError as error:
+        raise StartError(f'{error} recall.embeddings = "" goes on without it.') from error
+
+
+def load_nearness(settings: Settings) -> Nearness | None:
+    """What puts hits of recall in order by their meaning, if it is on. Raises `StartError`."""
+    embedder = load_embedder(settings)
+    return Nearness(embedder) if embedder else None
 
 
 def set_up_agent(

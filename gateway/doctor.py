@@ -11,6 +11,7 @@ from typing import Literal
 
 from agent_core.errors import StoreError
 from agent_core.state.peek import SQLITE_VERSION, Glimpse, peek
+from gateway.assembly import load_embedder
 from gateway.control.client import NobodyThere, fetch_health
 from gateway.errors import StartError
 from gateway.home import DATABASE, complain_of_length
@@ -47,7 +48,9 @@ def examine(settings: Settings) -> list[Finding]:
         _look_at_gateway(settings.home),
         *_look_at_platforms(settings),
         _look_at_model(settings),
+        _look_at_digests(settings),
         *_look_at_outside(settings),
+        *_look_at_embeddings(settings),
         _finding("secrets", "ok", _name_secrets(settings.secrets)),
     ]
 
@@ -201,6 +204,27 @@ def _look_at_outside(settings: Settings) -> list[Finding]:
         is_odd = dead or (owed and name != provider)
         findings.append(_finding("outside memory", "note" if is_odd else "ok", text))
     return findings
+
+
+def _look_at_embeddings(settings: Settings) -> list[Finding]:
+    """The model that helps recall is loaded, for only that tells whether it can be."""
+    if not settings.recall.embeddings:
+        return []
+    try:
+        load_embedder(settings)
+    except StartError as error:
+        return [_finding("embeddings", "fault", str(error))]
+    return [_finding("embeddings", "ok", f"{settings.recall.embeddings} is installed and loads")]
+
+
+def _look_at_digests(settings: Settings) -> Finding:
+    token = settings.secrets.github_token
+    hub = f"notifications of {settings.digest.github_url}" if token else "no GITHUB_TOKEN"
+    if settings.digest.allow_private:
+        return _finding(
+            "digests", "note", f"{hub}; jobs may fetch from this machine and its network"
+        )
+    return _finding("digests", "ok", f"{hub}; jobs fetch from the open internet only")
 
 
 def _name_secrets(secrets: Secrets) -> str:

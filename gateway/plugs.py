@@ -1,4 +1,4 @@
-"""Loads platforms, models, outside memories and commands by their names; the only importlib."""
+"""Loads platforms, models, memories, embeddings and commands by their names; the only importlib."""
 
 import argparse
 import importlib
@@ -11,11 +11,13 @@ from typing import Protocol, cast
 from adapters.contract import ChatAdapter
 from agent_core.memory.contract import MemoryProvider
 from agent_core.models.contract import Model
+from agent_core.recall.embedding import Embedder
 from gateway.collector import held_off
 
 _PLATFORMS = "adapters"
 _MODELS = "agent_core.models"
 _MEMORIES = "agent_core.mirror"
+_EMBEDDINGS = "agent_core.recall"
 _COMMANDS = "gateway.cli"
 
 
@@ -62,6 +64,16 @@ def load_memory(name: str, options: Mapping[str, str]) -> MemoryProvider:
     """
     module = _load(_MEMORIES, name, _list(_MEMORIES, packages=True), "outside memory")
     return cast(MemoryProvider, module.create(options))
+
+
+def load_embedder(name: str) -> Embedder:
+    """Load an embedding model; its runtime is imported now and not before.
+
+    Raises `UnknownPlug`, `ModuleNotFoundError` where a package of it is not installed, and
+    `ValueError` with a sentence where what is installed can't be used.
+    """
+    module = _load(_EMBEDDINGS, name, _list(_EMBEDDINGS, packages=True), "embedding model")
+    return cast(Embedder, module.create({}))
 
 
 def load_command(name: str) -> Command:

@@ -102,6 +102,13 @@ class MemorySettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RecallSettings:
+    """What helps to find what was said. `embeddings` is a model on this machine, "" for none."""
+
+    embeddings: str = _one_of("", "", "minilm")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JobSettings:
     """What is done at its time. `backups` nightly copies of the database are kept, 0 for none."""
 
@@ -246,6 +253,7 @@ Table = (
     | TurnSettings
     | CostSettings
     | MemorySettings
+    | RecallSettings
     | RetentionSettings
     | JobSettings
     | PromptSettings

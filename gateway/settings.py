@@ -20,6 +20,7 @@ from gateway.setting_tables import (
     ModelSettings,
     PeopleSettings,
     PromptSettings,
+    RecallSettings,
     RetentionSettings,
     Secrets,
     SlackSettings,
@@ -56,6 +57,7 @@ class Settings:
     turns: TurnSettings = field(default_factory=TurnSettings)
     cost: CostSettings = field(default_factory=CostSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
+    recall: RecallSettings = field(default_factory=RecallSettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     jobs: JobSettings = field(default_factory=JobSettings)
     prompt: PromptSettings = field(default_factory=PromptSettings)

@@ -20,6 +20,7 @@ from agent_core.tools.settings import SettingsTool
 from agent_core.tools.toolbox import Toolbox
 from gateway import timekeeping
 from gateway.asking import Asking
+from gateway.assembly import load_nearness
 from gateway.easing import easing_in
 from gateway.settings import Settings
 
@@ -41,10 +42,11 @@ class Stock:
 
 
 def make_toolboxes(stock: Stock, extra: Sequence[Tool]) -> Toolboxes:
-    """The boxes; `extra` is in both."""
+    """The boxes; `extra` is in both. Raises `StartError` where recall lacks what it was set to."""
     database, asking = stock.database, stock.asking
     approval = Approval(database, asking)
     inventory = Inventory(database)
+    nearness = load_nearness(stock.settings)
     schedule = ScheduleTool(
         database,
         asking,
@@ -60,12 +62,12 @@ def make_toolboxes(stock: Stock, extra: Sequence[Tool]) -> Toolboxes:
     shared: tuple[Tool, ...] = (AskTool(asking), schedule, *extra)
     identity = Identity(database, stock.settings.home)
     private: tuple[Tool, ...] = (
-        *private_tools(database, stock.memory, approval, inventory),
+        *private_tools(database, stock.memory, approval, inventory, nearness),
         SettingsTool(database, changed=changed, ease=easing_in(stock.zone)),
         ProposeIdentity(identity, approval, SOUL_LIMIT),
         *(stock.outside.tools if stock.outside else ()),
     )
-    room = room_tools(database, stock.memory, approval, inventory)
+    room = room_tools(database, stock.memory, approval, inventory, nearness)
     return Toolboxes(
         private=Toolbox((*private, *shared), inquirer=asking),
         room=Toolbox((*room, *shared), inquirer=asking),

@@ -71,11 +71,15 @@ class _Read:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """A message with its score; `holds` tells whether a word of the query is in itself."""
+    """A message with its score; `holds` tells whether a word of the query is in itself.
+
+    `before` is what was said right before it, where that was read.
+    """
 
     saying: Saying
     score: float
     holds: bool
+    before: Saying | None = None
 
 
 class Ranking:
@@ -93,11 +97,14 @@ class Ranking:
     def rank(self, windows: Iterable[Sequence[Saying]]) -> list[Ranked]:
         """Best first, then newest. A window is what stands together, oldest first."""
         sayings: dict[MessageId, Saying] = {}
+        before: dict[MessageId, Saying] = {}
         beside: dict[MessageId, dict[MessageId, int]] = {}
         for window in windows:
             for place, saying in enumerate(window):
                 sayings[saying.id] = saying
                 near = beside.setdefault(saying.id, {})
+                if place:
+                    before[saying.id] = window[place - 1]
                 for step in (-2, -1, 1, 2):
                     if 0 <= place + step < len(window):
                         near[window[place + step].id] = step
@@ -114,6 +121,7 @@ class Ranking:
                 )
                 + TALK * talks[one.saying.session_id],
                 holds=bool(one.held),
+                before=before.get(key),
             )
             for key, one in read.items()
             if one.saying.is_within

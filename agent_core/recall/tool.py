@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from agent_core.errors import ToolArgumentError
-from agent_core.ids import PersonId
-from agent_core.recall.finding import find
+from agent_core.recall.finding import Found, find
+from agent_core.recall.fusing import DEPTH, Nearness
 from agent_core.recall.moments import read_moment
 from agent_core.recall.query import Query, read_query
 from agent_core.recall.telling import View, tell_hits, tell_sittings, tell_window
@@ -48,19 +48,33 @@ _SPEC = ToolSpec(
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sought:
+    """What a query found, where it was looked for, and how that is to be shown."""
+
+    query: Query
+    field: Field
+    found: Found
+    view: View
+
+
 class RecallTool:
     """The `recall` tool: by keywords, around a moment, or the latest conversations.
 
-    `zone` is the clock of people who have not set theirs.
+    `zone` is the clock of people who have not set theirs. With `nearness`, hits are put in order
+    by their meaning, too; that is reckoned while no reader of the database waits.
     """
 
     spec = _SPEC
     effect: Effect = "read"
     is_cheap = True
 
-    def __init__(self, database: Database, zone: str = "UTC") -> None:
+    def __init__(
+        self, database: Database, zone: str = "UTC", *, nearness: Nearness | None = None
+    ) -> None:
         self._database = database
         self._zone = zone
+        self._nearness = nearness
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Find messages. Raises `ToolArgumentError` for an empty query or a time that is none,
@@ -74,25 +88,36 @@ class RecallTool:
         limit = arguments.get("limit", _DEFAULT_HITS)
         if not isinstance(limit, int):
             raise ToolArgumentError("`limit` must be an integer")
+        if self._nearness and _is_search(words):
+            return ToolResult(text=await self._search(self._nearness, words, limit, context))
         text = await self._database.read(
             lambda connection: _answer(connection, words, limit, context, self._zone)
         )
         return ToolResult(text=text)
 
+    async def _search(
+        self, nearness: Nearness, words: dict[str, str], limit: int, context: ToolContext
+    ) -> str:
+        most = max(limit, DEPTH)
+        sought = await self._database.read(
+            lambda connection: _find(connection, words, most, context, self._zone)
+        )
+        hits = await nearness.fuse(words["query"], sought.found.hits)
+        best = replace(sought, found=replace(sought.found, hits=hits[:limit]))
+        return await self._database.read(lambda connection: _tell(connection, best))
+
+
+def _is_search(words: Mapping[str, str]) -> bool:
+    return "query" in words and ("around" not in words or bool(words["query"].strip()))
+
 
 def _answer(
     connection: Connection, words: dict[str, str], limit: int, context: ToolContext, zone: str
 ) -> str:
-    view = View(
-        zone=_find_zone(connection, context.person_id) or zone,
-        has_many=context.owner_id != context.person_id,
-    )
+    if _is_search(words):
+        return _tell(connection, _find(connection, words, limit, context, zone))
+    view = _view(connection, context, zone)
     field = _read_field(words, context, view.zone)
-    if "query" in words and ("around" not in words or words["query"].strip()):
-        query = read_query(words["query"])
-        if not query.asked:
-            raise ToolArgumentError("`query` is empty: name at least one word")
-        return _search(connection, field, query, limit, view)
     if "around" in words:
         moment = read_moment(words["around"], view.zone, name="around")
         return _scroll(connection, field, moment, limit, view)
@@ -101,9 +126,12 @@ def _answer(
     return tell_sittings(sittings[:limit], view)
 
 
-def _find_zone(connection: Connection, person_id: PersonId) -> str | None:
-    person = people.find(connection, person_id=person_id)
-    return person.time_zone if person else None
+def _view(connection: Connection, context: ToolContext, zone: str) -> View:
+    person = people.find(connection, person_id=context.person_id)
+    return View(
+        zone=(person.time_zone if person else None) or zone,
+        has_many=context.owner_id != context.person_id,
+    )
 
 
 def _read_field(words: Mapping[str, str], context: ToolContext, zone: str) -> Field:
@@ -121,13 +149,25 @@ def _read_field(words: Mapping[str, str], context: ToolContext, zone: str) -> Fi
     )
 
 
-def _search(connection: Connection, field: Field, query: Query, limit: int, view: View) -> str:
+def _find(
+    connection: Connection, words: dict[str, str], limit: int, context: ToolContext, zone: str
+) -> _Sought:
+    query = read_query(words["query"])
+    if not query.asked:
+        raise ToolArgumentError("`query` is empty: name at least one word")
+    view = _view(connection, context, zone)
+    field = _read_field(words, context, view.zone)
     found = find(
         connection, field, query, limit=limit, clock=lambda moment: local_time(moment, view.zone)
     )
-    session_ids = list(dict.fromkeys(hit.saying.session_id for hit in found.hits))
-    sittings = passages.list_sittings(connection, field=field, session_ids=session_ids)
-    return tell_hits(query, found, sittings, view)
+    return _Sought(query=query, field=field, found=found, view=view)
+
+
+def _tell(connection: Connection, sought: _Sought) -> str:
+    hits = sought.found.hits
+    session_ids = list(dict.fromkeys(hit.saying.session_id for hit in hits))
+    sittings = passages.list_sittings(connection, field=sought.field, session_ids=session_ids)
+    return tell_hits(sought.query, sought.found, sittings, sought.view)
 
 
 def _scroll(connection: Connection, field: Field, moment: int, limit: int, view: View) -> str:

@@ -1,20 +1,24 @@
 """How good what recall finds is, by the evidence of a file in the form of LoCoMo:
-`python -m bench.retrieval.locomo locomo10.json [--without-captions]`.
+`python -m bench.retrieval.locomo locomo10.json [--without-captions] [--embeddings minilm]`.
 
 Each sample is a room in which two people talk; its turns are messages, its sessions are sessions,
 the captions of its pictures are text of their turns, and the bare question is the query. What is
 measured is `recall.finding.find` over a database of each sample's own. Evidence that names no turn
 of the sample is left out, and so is a question that keeps none. Recall at k is the share of a
 question's evidence among the first k hits; the figures of a category are means over its questions.
-The weights of the ranking were set on every other sample, beginning with the first.
+The weights of the ranking were set on every other sample, beginning with the first. An embedding
+model is waited for as long as it takes here, so that a busy machine changes no figure but its time.
 """
 
 import argparse
+import asyncio
 import json
 import math
 import re
 import sqlite3
+import statistics
 import tempfile
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +28,9 @@ from typing import Any
 
 from agent_core.ids import MessageId, PersonId, PromptHash, TurnId
 from agent_core.recall.finding import find
+from agent_core.recall.fusing import Nearness
 from agent_core.recall.query import read_query
+from agent_core.recall.ranking import Ranked
 from agent_core.state import messages, people, rooms, sessions, turns
 from agent_core.state.messages import Shelf
 from agent_core.state.search import Field
@@ -32,8 +38,11 @@ from agent_core.state.sessions import Conversation
 from agent_core.state.turns import Asked
 from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.transcript import Message, TextPart
+from gateway.plugs import load_embedder
 
 DEPTHS = (5, 10, 25)
+PATIENCE = 60.0
+"""Seconds that an embedding model is given for a question."""
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open domain", 4: "single-hop", 5: "adversarial"}
 PROMPT = PromptHash("0" * 64)
 _TURN = re.compile(r"D:?(\d+):(\d+)")
@@ -66,11 +75,37 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.retrieval.locomo", description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--without-captions", action="store_true", help="read pictures as nothing")
+    parser.add_argument("--embeddings", default="", help="a model that puts hits in order, too")
     given = parser.parse_args()
-    print(render(measure(given.file, with_captions=not given.without_captions)))
+    meaning = Meaning(given.embeddings) if given.embeddings else None
+    measured = measure(given.file, with_captions=not given.without_captions, meaning=meaning)
+    print(render(measured))
+    if meaning:
+        print(meaning.describe())
 
 
-def measure(file: Path, *, with_captions: bool = True) -> list[Marked]:
+class Meaning:
+    """An embedding model that puts hits in order, and how long it took for each question."""
+
+    def __init__(self, name: str) -> None:
+        self._nearness = Nearness(load_embedder(name), patience=PATIENCE)
+        self._taken: list[float] = []
+
+    def fuse(self, question: str, hits: Sequence[Ranked]) -> Sequence[Ranked]:
+        began = time.perf_counter()
+        fused = asyncio.run(self._nearness.fuse(question, hits))
+        self._taken.append((time.perf_counter() - began) * 1000)
+        return fused
+
+    def describe(self) -> str:
+        cuts = statistics.quantiles(self._taken, n=100)
+        figures = ", ".join(f"p{place} {cuts[place - 1]:.0f}" for place in (50, 90, 99))
+        return f"the model, ms a question: {figures}, at most {max(self._taken):.0f}"
+
+
+def measure(
+    file: Path, *, with_captions: bool = True, meaning: Meaning | None = None
+) -> list[Marked]:
     """The marks of all questions of a file, sample by sample."""
     measured: list[Marked] = []
     for sample in json.loads(file.read_text(encoding="utf-8")):
@@ -80,7 +115,7 @@ def measure(file: Path, *, with_captions: bool = True) -> list[Marked]:
             for question in sample["qa"]:
                 evidence = list_evidence(question.get("evidence") or (), told.turns)
                 if evidence:
-                    found = ask(told, question["question"])
+                    found = ask(told, question["question"], meaning)
                     name = CATEGORIES.get(question.get("category"), "other")
                     marks[name].append(judge(found, evidence))
             told.connection.close()
@@ -160,7 +195,7 @@ def _open_turn(
     )
 
 
-def ask(sample: Sample, question: str) -> list[MessageId]:
+def ask(sample: Sample, question: str, meaning: Meaning | None = None) -> list[MessageId]:
     """What recall finds for a question, best first."""
     query = read_query(question)
     found = find(
@@ -170,7 +205,8 @@ def ask(sample: Sample, question: str) -> list[MessageId]:
         limit=max(DEPTHS),
         clock=lambda moment: datetime.fromtimestamp(moment / 1000, UTC),
     )
-    return [hit.saying.id for hit in found.hits]
+    hits = meaning.fuse(question, found.hits) if meaning else found.hits
+    return [hit.saying.id for hit in hits]
 
 
 def list_evidence(named: Iterable[str], turns: Mapping[str, MessageId]) -> set[MessageId]:

@@ -22,7 +22,7 @@ BULKHEADS = {
     "agent_core/state/commit.py": "what one job raises is raised in its own caller, not here",
 }
 """The only modules that may catch whatever comes, and why; each is told in the decisions."""
-PLUG_FOLDERS = ("adapters", "agent_core/models", "agent_core/mirror")
+PLUG_FOLDERS = ("adapters", "agent_core/models", "agent_core/mirror", "agent_core/recall")
 SDK_ROOMS = {
     "telegram": "adapters/telegram/",
     "discord": "adapters/discord/",
@@ -31,6 +31,8 @@ SDK_ROOMS = {
     "anthropic": "agent_core/models/anthropic/",
     "openai": "agent_core/models/openai/",
     "honcho": "agent_core/mirror/honcho/",
+    "onnxruntime": "agent_core/recall/minilm/",
+    "tokenizers": "agent_core/recall/minilm/",
 }
 ENVIRONMENT = {"os.environ", "os.environb", "os.getenv"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
