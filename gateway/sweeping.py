@@ -17,7 +17,7 @@ _STROKE = 200
 _PAUSE = 0.05
 """Seconds between two strokes that changed something."""
 _FILES = 500
-"""Files that are looked at in one sweep."""
+"""Files that are looked at at once."""
 _EXPORTS = 1
 """Days that an export is kept after it was sent."""
 
@@ -82,14 +82,22 @@ class Sweeper:
             return 0
         before = self._now() - self._settings.files_days * DAY
 
-        def look(connection: Connection) -> list[str]:
-            keys = retention.list_old_files(connection, before=before, limit=_FILES)
-            held = traces.list_held(connection, keys=keys)
-            return [key for key in keys if key not in held]
+        def look(connection: Connection, after_key: str) -> tuple[list[str], set[str]]:
+            keys = retention.list_old_files(
+                connection, after_key=after_key, before=before, limit=_FILES
+            )
+            return keys, traces.list_held(connection, keys=keys)
 
-        gone = await self._database.browse(look)
-        work = partial(retention.sweep_files, keys=gone, before=before)
-        return await self._database.write("sweep.files", work) if gone else 0
+        swept = 0
+        keys = [""]
+        while keys:
+            keys, held = await self._database.browse(partial(look, after_key=keys[-1]))
+            gone = [key for key in keys if key not in held]
+            if gone:
+                work = partial(retention.sweep_files, keys=gone, before=before)
+                swept += await self._database.write("sweep.files", work)
+                await asyncio.sleep(_PAUSE)
+        return swept
 
 
 def _sweep_exports(connection: Connection, span: Span) -> int:

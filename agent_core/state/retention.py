@@ -178,11 +178,14 @@ def sweep_messages(connection: Connection, *, span: Span) -> int:
     return len(rows)
 
 
-def list_old_files(connection: Connection, *, before: int, limit: int) -> list[str]:
-    """Files from before a moment that still have bytes; for `Database.browse` only."""
+def list_old_files(connection: Connection, *, after_key: str, before: int, limit: int) -> list[str]:
+    """Files from before a moment that still have bytes, by their keys, those behind one; for
+    `Database.browse` only.
+    """
     rows = connection.execute(
-        "SELECT key FROM files WHERE created_at < :before AND length(data) > 0 LIMIT :limit",
-        {"before": before, "limit": limit},
+        "SELECT key FROM files WHERE key > :after_key AND created_at < :before"
+        " AND length(data) > 0 ORDER BY key LIMIT :limit",
+        {"after_key": after_key, "before": before, "limit": limit},
     )
     return [row[0] for row in rows]
 

@@ -143,6 +143,22 @@ async def test_files_go_that_nobody_refers_to_and_come_back_when_they_are_sent_a
     assert await old.value("SELECT COUNT(*) FROM files WHERE length(data) = 0") == 0
 
 
+async def test_many_files_that_are_referred_to_keep_no_other_from_going(old: Old) -> None:
+    def work(connection: Connection) -> None:
+        for number in range(1200):
+            data = str(number).encode()
+            key = files.keep(connection, data=data, media_type="image/png", now=OLD)
+            debt = Debt(platform="p", chat="c", body="", file=(key, "a.png"))
+            outbox.owe(connection, debt, now=OLD)
+        for number in range(50):
+            data = f"loose {number}".encode()
+            files.keep(connection, data=data, media_type="image/png", now=OLD)
+
+    await old.do(work)
+    assert await old.sweep() == {"files": 50}
+    assert await old.value("SELECT COUNT(*) FROM files WHERE length(data) > 0") == 1200
+
+
 async def test_an_export_does_not_stay_in_the_database(old: Old) -> None:
     def work(connection: Connection) -> None:
         key = files.keep(connection, data=b"zip", media_type="application/zip", now=OLD)
