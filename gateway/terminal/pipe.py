@@ -29,6 +29,7 @@ class PipeTalk:
         self._link = ConsoleLink(home / CONSOLE_SOCKET, self._hear)
         self._waiting: dict[str, Shown] = {}
         self._printed: dict[str, str] = {}
+        self._is_asking = False
 
     async def hold(self, lines: AsyncIterator[str]) -> int:
         """Say every line that is not empty; 0 at the end, 1 if an answer did not come."""
@@ -48,6 +49,7 @@ class PipeTalk:
         A live message is not the answer yet, and an answer may have several parts. The house
         knows when it has nothing more to say here, so it is asked.
         """
+        self._is_asking = True
         try:
             async with asyncio.timeout(PATIENCE):
                 await self._link.say(text)
@@ -56,6 +58,8 @@ class PipeTalk:
             why = "in time" if isinstance(error, TimeoutError) else f"({error})"
             print(f"The answer did not come {why}; it is not lost.", file=sys.stderr)
             return False
+        finally:
+            self._is_asking = False
         self._print()
         return True
 
@@ -81,6 +85,8 @@ class PipeTalk:
     async def _hear(self, news: News) -> None:
         if isinstance(news, Shown):
             self._waiting[news.id] = news
+            if not self._is_asking:  # a reminder, for one
+                self._print()
         elif isinstance(news, Gone):
             self._waiting.pop(news.id, None)
 

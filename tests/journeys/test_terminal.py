@@ -106,6 +106,29 @@ async def test_a_chat_joins_the_gateway_that_runs(home: Path) -> None:
         assert await gateway.stop() == 0
 
 
+async def test_a_pipe_prints_what_comes_while_nothing_was_asked(home: Path) -> None:
+    """As a reminder does; here it is the answer that somebody beside it asked for."""
+    async with running(home):
+        idle = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "gateway", "chat"),
+            cwd=ROOT,
+            env=environ(home),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        assert idle.stdin
+        assert idle.stdout
+        idle.stdin.write(b"/whoami\n")
+        async with asyncio.timeout(30):
+            assert b"You are Owner" in await idle.stdout.readline()
+            done = await talaria_beside(home, "chat", given="count to 3\n")
+            assert done.out == "1 2 3\n"
+            while b"1 2 3" not in await idle.stdout.readline():
+                pass
+        idle.stdin.close()
+        assert await idle.wait() == 0
+
+
 def test_a_chat_that_can_not_open_the_house_says_why(home: Path) -> None:
     home.mkdir()
     home.joinpath("state.db").write_bytes(b"no database" * 100)
