@@ -41,10 +41,16 @@ class Toolboxes:
     room: Toolbox
     inventory: Inventory
     """What there is to be searched with them."""
+    private_job: Toolbox | None = None
+    room_job: Toolbox | None = None
+    """What jobs have instead, where they have more: every talk would pay for it in its prompt."""
 
     def of(self, conversation: Conversation, errand: Errand | None) -> Toolbox:
         """The box of a conversation; a job may have chosen what it needs of it."""
-        box = self.private if conversation.is_private else self.room
+        if conversation.is_private:
+            box = self.private_job or self.private if errand else self.private
+        else:
+            box = self.room_job or self.room if errand else self.room
         return box.only(errand.tools) if errand and errand.tools else box
 
 

@@ -48,6 +48,7 @@ def examine(settings: Settings) -> list[Finding]:
         _look_at_gateway(settings.home),
         *_look_at_platforms(settings),
         _look_at_model(settings),
+        _look_at_digests(settings),
         *_look_at_outside(settings),
         *_look_at_embeddings(settings),
         _finding("secrets", "ok", _name_secrets(settings.secrets)),
@@ -214,6 +215,16 @@ def _look_at_embeddings(settings: Settings) -> list[Finding]:
     except StartError as error:
         return [_finding("embeddings", "fault", str(error))]
     return [_finding("embeddings", "ok", f"{settings.recall.embeddings} is installed and loads")]
+
+
+def _look_at_digests(settings: Settings) -> Finding:
+    token = settings.secrets.github_token
+    hub = f"notifications of {settings.digest.github_url}" if token else "no GITHUB_TOKEN"
+    if settings.digest.allow_private:
+        return _finding(
+            "digests", "note", f"{hub}; jobs may fetch from this machine and its network"
+        )
+    return _finding("digests", "ok", f"{hub}; jobs fetch from the open internet only")
 
 
 def _name_secrets(secrets: Secrets) -> str:

@@ -1,10 +1,12 @@
 """Makes the turn that a job wants: who asks, in which talk, where, and what it may cost."""
 
 import json
+from collections.abc import Iterator
 
 from adapters.ids import PlatformMessageId, PlatformUserId
 from adapters.messages import InboundMessage, Sender
 from agent_core.ceilings.days import day_of
+from agent_core.digest.skills import load_skill
 from agent_core.ids import ConversationId, TurnId
 from agent_core.schedule.echo import show_moment
 from agent_core.schedule.errand import Errand
@@ -15,6 +17,7 @@ from agent_core.state.inbox import InboxRow
 from agent_core.state.job_runs import Run
 from agent_core.state.jobs import Job
 from agent_core.state.people import Person
+from agent_core.tools.quoting import escape
 from gateway import translate
 from gateway.outcomes import SILENCE
 from gateway.proactive import Proactive
@@ -148,8 +151,20 @@ def _compose(
         room_id=job.room_id,
         is_held=True,
         errand=errand_of(connection, job, run, now),
-        note=_describe(job, run),
+        note="\n".join((_describe(job, run), *_tell_skills(job))),
     )
+
+
+def _tell_skills(job: Job) -> Iterator[str]:
+    """How the work is to be done, as the skills say that the job names. Raises `NotNow`.
+
+    They are no words of the person's: nothing may rest on them, and no search finds them.
+    """
+    for name in job.options.skills:
+        skill = load_skill(name)
+        if skill is None:
+            raise NotNow(f"the skill {name} that it needs is not there.")
+        yield f"Do it as the skill `{name}` says:\n{escape(skill.body)}"
 
 
 def _describe(job: Job, run: Run) -> str:

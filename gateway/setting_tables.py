@@ -12,6 +12,7 @@ from gateway.setting_values import (
     complain_of_file,
     complain_of_language,
     complain_of_price,
+    complain_of_server,
     complain_of_time_zone,
 )
 
@@ -168,6 +169,14 @@ class MediaSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DigestSettings:
+    """Where jobs gather from: which GitHub, and whether this machine's own network, too."""
+
+    github_url: str = _text("https://api.github.com", Allowed(complain=complain_of_server))
+    allow_private: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HttpSettings:
     """The HTTP server. After `load`, port 0 means that there is none."""
 
@@ -237,6 +246,7 @@ class Secrets:
     slack_signing_secret: str | None = field(default=None, repr=False)
     anthropic_api_key: str | None = field(default=None, repr=False)
     openai_api_key: str | None = field(default=None, repr=False)
+    github_token: str | None = field(default=None, repr=False)
     honcho_api_key: str | None = field(default=None, repr=False)
     telegram_api_base_url: str | None = field(default=None, repr=False)
     discord_api_base_url: str | None = field(default=None, repr=False)
@@ -259,6 +269,7 @@ Table = (
     | PromptSettings
     | ContextSettings
     | MediaSettings
+    | DigestSettings
     | HttpSettings
     | TelegramSettings
     | DiscordSettings

@@ -15,6 +15,7 @@ Value = str | int | float | bool | tuple[str, ...]
 _SECRET_SHAPES = re.compile(
     r"\d{6,}:[A-Za-z0-9_-]{30,}"  # Telegram
     r"|\bsk-ant-[A-Za-z0-9_-]{4,}|\bsk-[A-Za-z0-9_-]{16,}"  # Anthropic, OpenAI
+    r"|gh[opsu]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}"  # GitHub
     r"|xox[abeprs]-[A-Za-z0-9-]{8,}|xapp-[A-Za-z0-9-]{8,}"  # Slack
     r"|[A-Za-z0-9_-]{23,28}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,}"  # Discord
 )
@@ -148,6 +149,13 @@ def complain_of_price(value: str) -> str:
         parse_price(value)
     except ValueError as error:
         return str(error)
+    return ""
+
+
+def complain_of_server(value: str) -> str:
+    """The address of a server."""
+    if not re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~/-]*)?", value):
+        return 'an address such as "https://api.github.com"'
     return ""
 
 

@@ -11,6 +11,7 @@ from gateway.setting_tables import (
     AccessSettings,
     ContextSettings,
     CostSettings,
+    DigestSettings,
     DiscordSettings,
     HttpSettings,
     JobSettings,
@@ -63,6 +64,7 @@ class Settings:
     prompt: PromptSettings = field(default_factory=PromptSettings)
     context: ContextSettings = field(default_factory=ContextSettings)
     media: MediaSettings = field(default_factory=MediaSettings)
+    digest: DigestSettings = field(default_factory=DigestSettings)
     http: HttpSettings = field(default_factory=HttpSettings)
     telegram: TelegramSettings = field(default_factory=TelegramSettings)
     discord: DiscordSettings = field(default_factory=DiscordSettings)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from agent_core.archive.inventory import Inventory
 from agent_core.builtin import private_tools, room_tools
+from agent_core.digest.kit import Kit, digest_tools
 from agent_core.furnishing import Toolboxes
 from agent_core.memory.approval import Approval
 from agent_core.memory.identity import Identity
@@ -68,8 +69,24 @@ def make_toolboxes(stock: Stock, extra: Sequence[Tool]) -> Toolboxes:
         *(stock.outside.tools if stock.outside else ()),
     )
     room = room_tools(database, stock.memory, approval, inventory, nearness)
+    kit = _make_kit(stock)
+    gathering = digest_tools(database, kit, in_room=False)
+    open_gathering = digest_tools(database, kit, in_room=True)
     return Toolboxes(
         private=Toolbox((*private, *shared), inquirer=asking),
         room=Toolbox((*room, *shared), inquirer=asking),
         inventory=inventory,
+        private_job=Toolbox((*private, *shared, *gathering), inquirer=asking),
+        room_job=Toolbox((*room, *shared, *open_gathering), inquirer=asking),
+    )
+
+
+def _make_kit(stock: Stock) -> Kit:
+    settings = stock.settings
+    return Kit(
+        home=settings.home,
+        zone=stock.zone,
+        github_url=settings.digest.github_url,
+        github_token=settings.secrets.github_token or "",
+        allow_private=settings.digest.allow_private,
     )

@@ -9,6 +9,7 @@ import pytest
 
 FOREIGN_PREFIXES = (
     "TALARIA_",
+    "GITHUB_",
     "TELEGRAM_",
     "DISCORD_",
     "SLACK_",

@@ -16,6 +16,8 @@ ACTIONS = ("create", "list", "change", "pause", "resume", "run_now", "delete")
 _TIMINGS = ("cron", "every_minutes", "at", "in_minutes")
 _HERE, _HOME = "here", "home"
 _PLATFORMS = ("telegram", "discord", "slack")
+_SKILLS = ("digest",)
+"""Those that come with the program; see `agent_core.digest.skills`."""
 
 SPEC = ToolSpec(
     name="schedule",
@@ -45,6 +47,11 @@ SPEC = ToolSpec(
                 },
                 "late": {"type": "string", "enum": ["catch_up", "skip", "all"]},
                 "urgent": {"type": "boolean", "description": "also in quiet hours"},
+                "skill": {
+                    "type": "string",
+                    "enum": list(_SKILLS),
+                    "description": "put its sources' addresses into `text`",
+                },
                 "aware": {"type": "boolean", "description": "a run sees the ones before it"},
                 "day_usd": {"type": "number", "description": "the most that a day's runs may cost"},
             },
@@ -66,6 +73,8 @@ def read_wish(
     options = known
     if (is_aware := arguments.get("aware")) is not None:
         options = replace(options, is_aware=bool(is_aware))
+    if skill := _text(arguments, "skill"):
+        options = replace(options, skills=(skill,))
     day_usd = arguments.get("day_usd")
     if isinstance(day_usd, int | float):
         if not 0 < day_usd <= 1000:

@@ -41,7 +41,7 @@ async def give_skills(house: House, job: Job, *names: str) -> None:
 async def test_a_digest_is_gathered_drawn_and_sent_as_the_skill_says(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(
-        digest(cron="0 8 * * 1"),
+        digest(cron="0 8 * * 1", skill="digest"),
         say("yes please"),
         ask(GATHER, CHART),
         say("Dentist at 10:00"),
@@ -50,7 +50,7 @@ async def test_a_digest_is_gathered_drawn_and_sent_as_the_skill_says(tmp_path: P
     (tmp_path / "sources" / "home.ics").write_text(CALENDAR)
     async with running(tmp_path, model, now=clock, **HOUSE) as house:
         job = await makes(house)
-        await give_skills(house, job, "digest")
+        assert job.options.skills == ("digest",)
         clock.move(house, days=2, hours=19)
         await house.chat.sees_text("Dentist at 10:00")
         await ended(house, 1, job.id)

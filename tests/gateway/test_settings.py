@@ -75,6 +75,7 @@ def test_every_setting_can_be_set_by_a_variable(tmp_path: Path) -> None:
             "http_bind": "::1",
             "time_zone": "Asia/Tokyo",
             "folder": str(tmp_path),
+            "github_url": "https://github.example/api/v3",
             "transcription": "",
         }.get(key, text)
         server = {"HONCHO_BASE_URL": "http://127.0.0.1:9"}
@@ -121,6 +122,7 @@ def test_a_list_in_a_variable_is_separated_by_commas(tmp_path: Path) -> None:
         ('[people]\ntime_zone = "Mars/Base"', '"Europe/Berlin"'),
         ('[people]\nlanguage = "english please"', "language tag"),
         ('[http]\nbind = "everywhere"', "IP address"),
+        ('[digest]\ngithub_url = "github"', "https://api.github.com"),
         ('[prompt]\ncontext_files = ["../x"]', "inside the folder"),
         ('[prompt]\nfolder = "nowhere"', "which is not a folder."),
         ("[turns\n", "FILE, line 1, column 7: "),
