@@ -18,7 +18,7 @@ from agent_core.state.job_runs import Run
 from agent_core.state.jobs import Job, JobKind, Options, Target
 from gateway import wording_job_lists as wording
 from gateway.commands.jobs import COMMANDS
-from tests.fakes.model import FakeModel
+from tests.fakes.model import FakeModel, ask, call, say
 from tests.gateway.clock import Clock
 from tests.gateway.roommates import Street
 from tests.gateway.running import House, running
@@ -424,6 +424,17 @@ async def test_what_is_held_for_a_day_off_comes_once_it_is_none(tmp_path: Path) 
         await ana.says("/settings verbosity quiet")
         assert await house.read(held.find_next_at) == clock() + 12 * 3_600_000
         await ana.says("/settings days_off weekend")
+        await house.chat.sees_text("Bread is ready.")
+
+
+async def test_what_is_held_comes_once_the_model_takes_quiet_hours_back(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 11, 0)
+    model = FakeModel(ask(call("settings", '{"quiet_hours": ""}')), say("Done."))
+    async with running(tmp_path, model, now=clock, TALARIA_PEOPLE__TIME_ZONE=ZONE) as house:
+        ana = Side(house, "1", "Ana")
+        await ana.says("/settings quiet_hours 11:00-18:00")
+        await hold(house, clock() + 6 * 3_600_000)
+        await ana.says("no quiet hours any more")
         await house.chat.sees_text("Bread is ready.")
 
 
