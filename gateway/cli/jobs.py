@@ -60,10 +60,12 @@ def _configure_add(add: argparse.ArgumentParser) -> None:
     what.add_argument("--message", metavar="TEXT", help="words that are sent as they stand")
     what.add_argument("--prompt", metavar="TEXT", help="what the assistant is asked to do then")
     what.add_argument(
-        "--script", action="store_true", help="a command whose output is sent, behind a last --"
+        "--script",
+        action="store_true",
+        help="a command whose output is sent: it stands last, behind --",
     )
     # Several words, but none where no script is made; "*" would be taken for none at once.
-    words = add.add_argument("words", metavar="-- CMD ARG", nargs="+", help="see --script")
+    words = add.add_argument("words", metavar="WORD", nargs="+", help="its command line")
     words.required = False
     add.add_argument("--title", metavar="TEXT", help="its name, if not its first words")
     add.add_argument("--zone", metavar="ZONE", type=_check(find_zone), help="IANA name")
