@@ -23,12 +23,11 @@ class Needs:
 
     def measure(self, request: ModelRequest, cheap: str) -> list[tuple[ModelRequest, Need]]:
         """The call with each model that may be asked, the one that is wished for first."""
-        sent = estimate_input(request)
-        models = dict.fromkeys((request.model, cheap or request.model))
-        return [
-            (replace(request, model=model), self._need(model, sent, request.max_output_tokens))
-            for model in models
-        ]
+        sent, most = estimate_input(request), request.max_output_tokens
+        wishes = [(request, self._need(request.model, sent, most))]
+        if cheap and cheap != request.model:
+            wishes.append((replace(request, model=cheap), self._need(cheap, sent, most)))
+        return wishes
 
     def learn(self, model: str, estimated: int, taken: int) -> None:
         """A request of so many estimated tokens was `taken` tokens long."""

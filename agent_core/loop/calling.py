@@ -65,7 +65,8 @@ class Caller:
         """
         self._tries = 0
         while True:
-            wish = replace(drafted, model=self.model)
+            is_as_drafted = drafted.model == self.model
+            wish = drafted if is_as_drafted else replace(drafted, model=self.model)
             reserved = await self._equipment.reserve(wish, cheap=self._cheap)
             request, self.is_thrifty = reserved.request, reserved.is_thrifty
             asked = self._equipment.fingerprints.take(

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
+from typing import cast
 
 import aiohttp
 import anthropic
@@ -145,8 +146,10 @@ class AnthropicModel:
 
     def __init__(self, client: AsyncAnthropic, *, effort: str, cache_ttl: str) -> None:
         self._client = client
-        # Whole, because the SDK takes much longer to put an address together than to read one.
-        self._messages = f"{str(client.base_url).rstrip('/')}/v1/messages"
+        # Whole, and read already, which the SDK takes as well as text: it would put it together
+        # and read it at every call.
+        address = httpx2.URL(f"{str(client.base_url).rstrip('/')}/v1/messages")
+        self._messages = cast("str", address)
         self._effort = effort
         self._cache_ttl = cache_ttl
         self._sight = Sight()

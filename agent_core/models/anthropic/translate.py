@@ -54,8 +54,9 @@ class _Entry:
     role: str
     content: list[Block]
 
-    def encode(self) -> bytes:
-        return _encode({"role": self.role, "content": self.content})
+    @property
+    def body(self) -> Block:
+        return {"role": self.role, "content": self.content}
 
 
 def render_request(request: ModelRequest, *, cache_ttl: str = "5m", effort: str = "") -> bytes:
@@ -71,9 +72,7 @@ def render_behind(
     """The same body, where the request's first messages are those of `prefix`, and the longest
     beginning that longer requests have in common with it.
     """
-    mark: Block = {"type": "ephemeral"}
-    if cache_ttl != "5m":
-        mark["ttl"] = cache_ttl
+    mark = _mark("" if cache_ttl == "5m" else cache_ttl)
     head: Block = {"model": request.model, "max_tokens": request.max_output_tokens}
     tail: Block = {"output_config": {"effort": effort}} if effort else {}
     messages, longer = _render_messages(prefix, request, mark)
@@ -89,7 +88,7 @@ def render_behind(
 
 def render_count(request: ModelRequest) -> bytes:
     """The body of the question how many tokens the request's input is."""
-    mark: Block = {"type": "ephemeral"}
+    mark = _mark("")
     messages, _ = _render_messages(Prefix(), request, mark)
     head = _encode_frozen({"model": request.model}, request, mark)
     return b"".join((head, b',"messages":[', messages, b"]}"))
@@ -106,8 +105,7 @@ def _encode_frozen(head: Block, request: ModelRequest, mark: Block) -> bytes:
     if request.tools:
         text += b',"tools":' + _encode_tools(request.tools, mark.get("ttl", ""))
     if request.system.strip():
-        system = [{"type": "text", "text": request.system, "cache_control": mark}]
-        text += b',"system":' + _encode(system)
+        text += b',"system":' + _encode_system(request.system, mark.get("ttl", ""))
     return text
 
 
@@ -115,8 +113,19 @@ def _encode_frozen(head: Block, request: ModelRequest, mark: Block) -> bytes:
 def _encode_tools(tools: tuple[ToolSpec, ...], ttl: str) -> bytes:
     """They come again in every call, and are half of the bytes of most."""
     rendered = [_render_tool(tool) for tool in tools]
-    rendered[-1]["cache_control"] = {"type": "ephemeral", **({"ttl": ttl} if ttl else {})}
+    rendered[-1]["cache_control"] = _mark(ttl)
     return _encode(rendered)
+
+
+@lru_cache(maxsize=64)
+def _encode_system(system: str, ttl: str) -> bytes:
+    """It comes again in every call of a talk."""
+    return _encode([{"type": "text", "text": system, "cache_control": _mark(ttl)}])
+
+
+def _mark(ttl: str) -> Block:
+    """A breakpoint of the cache, for the API's own five minutes unless `ttl` says otherwise."""
+    return {"type": "ephemeral", **({"ttl": ttl} if ttl else {})}
 
 
 def _render_tool(tool: ToolSpec) -> Block:
@@ -140,12 +149,14 @@ def _render_messages(prefix: Prefix, request: ModelRequest, mark: Block) -> tupl
             block["id"] for entry in entries[:closed] for block in entry.content if _is_call(block)
         )
         texts = [prefix.text] if prefix.count else []
-        texts += [entry.encode() for entry in entries[:closed]]
+        texts.append(_encode([entry.body for entry in entries[:closed]])[1:-1])
         longer = Prefix(count=start, names=prefix.names.union(used), text=b",".join(texts))
         entries = entries[closed:]
     _mark_entries(entries, mark)
+    # In one go, without the list's brackets: to begin takes longer than a message.
+    rest = _encode([entry.body for entry in entries])[1:-1]
     texts = [longer.text] if longer.count else []
-    return b",".join([*texts, *(entry.encode() for entry in entries)]), longer
+    return b",".join([*texts, *([rest] if rest else [])]), longer
 
 
 def _count_closed(entries: list[_Entry]) -> int:
