@@ -7,8 +7,9 @@ from tests.emulators.telegram_cast import ANNA, BEN, SUPERGROUP
 from tests.journeys.stage import Stage, call, calls, heard, results
 
 MENU = [
-    *("help", "new", "stop", "here", "queue", "retry", "status", "usage", "whoami", "link"),
-    *("accounts", "unlink", "memory", "share", "settings", "verbose", "room"),
+    *("help", "new", "stop", "here", "queue", "retry", "status", "compact", "context", "usage"),
+    *("whoami", "link", "accounts", "unlink", "memory", "share", "why", "undo", "block", "jobs"),
+    *("sethome", "export", "forget", "erase", "settings", "verbose", "room"),
 ]
 
 

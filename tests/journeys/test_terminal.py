@@ -266,8 +266,8 @@ def test_a_button_is_pressed_by_its_number_at_the_prompt(home: Path) -> None:
             terminal.wait_for("› Every step")
             terminal.wait_for("While I work: every step")
             terminal.wait_for("4\xa0Quiet from 22:00")
-        terminal.type("5\r")
-        terminal.wait_for("You wrote: “5”")
+        terminal.type("9\r")
+        terminal.wait_for("You wrote: “9”")
         terminal.wait_for("›")
         terminal.type("1\r")  # there is a newer message now, which has no buttons
         terminal.wait_for("You wrote: “1”")
