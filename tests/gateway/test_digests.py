@@ -1,5 +1,7 @@
 """Digests: a job that gathers, draws, writes as its skill says, and sends it all."""
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from tests.fakes.model import FakeModel, ask, call, say
 from tests.gateway.clock import Clock
 from tests.gateway.running import House, running
 from tests.gateway.test_jobs import HOUSE, digest, ended, makes, states
+from tests.house.source import ROOT
 
 CALENDAR = (
     "BEGIN:VCALENDAR\nVERSION:2.0\nBEGIN:VEVENT\nUID:1\nDTSTART:20261123T090000Z\n"
@@ -108,3 +111,17 @@ async def test_what_a_skill_says_is_found_by_no_search(tmp_path: Path) -> None:
         await house.chat.says("what did I say?")
         await house.chat.sees_text("Nothing.")
         assert "Nothing found" in str(model.requests[-1].messages[-1])
+
+
+def test_the_gateway_holds_nothing_that_only_a_digest_needs() -> None:
+    heavy = ("matplotlib", "numpy", "feedparser", "icalendar", "recurring_ical_events")
+    code = f"import sys, gateway.app; print([one for one in {heavy} if one in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=ROOT,
+    )
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")
