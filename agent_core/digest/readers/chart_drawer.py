@@ -86,9 +86,9 @@ def _draw_line(axes: Axes, labels: Sequence[str], values: Sequence[float], unit:
     axes.annotate(
         _write_number(values[-1]),
         (len(values) - 1, values[-1]),
-        xytext=(0, 10),
+        xytext=(9, 0),
         textcoords="offset points",
-        ha="right",
+        va="center",
         fontsize=15,
         fontweight="bold",
         color=_INK,
