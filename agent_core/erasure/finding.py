@@ -1,7 +1,7 @@
 """Looks through all that is a person's for the words that they want gone; reads only."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from agent_core.erasure.wanted import Wanted
 from agent_core.ids import (
@@ -53,6 +53,13 @@ class Found:
     withheld: tuple[int, ...] = ()
     tasks: tuple[Task, ...] = ()
     keys: tuple[str, ...] = ()
+
+    def cut(self, most: int) -> Iterator["Found"]:
+        """The same in pieces, of which each has at most so many rows of a kind; at least one."""
+        kinds = [field.name for field in fields(self)]
+        longest = max(len(getattr(self, kind)) for kind in kinds)
+        for start in range(0, max(longest, 1), most):
+            yield Found(**{kind: getattr(self, kind)[start : start + most] for kind in kinds})
 
 
 def find_in_memory(connection: Connection, whose: Whose, wanted: Wanted) -> Found:

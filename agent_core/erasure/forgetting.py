@@ -171,7 +171,7 @@ class Forgetting:
     async def _take_out_of_memory(
         self, whose: Whose, wanted: Wanted, found: Found, now: int
     ) -> None:
-        def work(connection: Connection) -> None:
+        def work(connection: Connection, found: Found) -> None:
             scrub.owe(connection)
             for person_id, archive_id in found.archive:
                 kept = archive.find(connection, person_id=person_id, archive_id=archive_id)
@@ -191,7 +191,8 @@ class Forgetting:
             for person_id in whose.person_ids:
                 redacting.thaw(connection, person_id=person_id)
 
-        await self._database.write("forget.memory", work)
+        for piece in found.cut(_PIECE):
+            await self._database.write("forget.memory", partial(work, found=piece))
 
     async def _take_out_of_talks(self, whose: Whose, found: Found, now: int) -> None:
         own = set(await self._database.browse(partial(erasing.list_sessions, whose=whose)))
@@ -200,8 +201,9 @@ class Forgetting:
                 "forget.messages", partial(_bury, message_ids=piece, own=own, now=now)
             )
         is_done = True
-        for work in (_take_rows, _take_sessions):
-            is_done &= await self._database.write("forget.traces", partial(work, found=found))
+        for part in found.cut(_PIECE):
+            for work in (_take_rows, _take_sessions):
+                is_done &= await self._database.write("forget.traces", partial(work, found=part))
         await loose.empty(self._database)
         if not is_done:
             raise StillAtWork
