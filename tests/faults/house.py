@@ -15,12 +15,14 @@ import uvloop
 from agent_core.tools.contract import Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec
 from gateway import app
+from gateway.clock import now
 from gateway.settings import load
 from tests.faults.orders import Order
 
 EFFECTS = "effects.txt"
 """One line for each time that the tool took effect: turn, call, what."""
 _POLL = 0.005
+_NUDGE = 0.02
 
 _RING = ToolSpec(
     name="ring",
@@ -92,10 +94,18 @@ async def _serve(order: Order, tell: Callable[[str], None]) -> None:
             await asyncio.sleep(_POLL)
         tell("ready")
 
+    async def nudge(gateway: app.Gateway) -> None:
+        while order.speed > 1:  # alarms are set by the seconds that really pass
+            gateway.timekeeper.wake()
+            await asyncio.sleep(_NUDGE)
+
+    def hurried() -> int:
+        return order.epoch + (now() - order.epoch) * order.speed
+
     ring = RingTool(killer, Path(order.home) / EFFECTS)
     await app.run(
         load(order.environ, home=Path(order.home)),
         stop=stop,
-        companions=(announce,),
-        extensions=app.Extensions(tools=(ring,), observe=killer.observe),
+        companions=(announce, nudge),
+        extensions=app.Extensions(tools=(ring,), observe=killer.observe, now=hurried),
     )

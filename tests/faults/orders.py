@@ -11,12 +11,15 @@ class Order:
     """One start of the gateway.
 
     `kills` are points at which it kills itself, each `PHASE:NAME:COUNT` with the count-th
-    passing: `begin:turns.settle:1`, `committed:inbox.store:2`, `tool:before:1`.
+    passing: `begin:turns.settle:1`, `committed:inbox.store:2`, `tool:before:1`. From `epoch`
+    on (milliseconds since 1970) its clock runs `speed` times as fast as others.
     """
 
     home: str
     environ: dict[str, str]
     kills: tuple[str, ...] = ()
+    speed: int = 1
+    epoch: int = 0
 
     @property
     def log(self) -> str:

@@ -109,6 +109,7 @@ class Town:
         self.anthropic.answer = self.speech.answer
         self.said: list[Saying] = []
         self.house: House | None = None
+        self.speed, self.epoch = 1, 0
         self._nursery = nursery
         self._settings = settings
         self._numbers: defaultdict[int, int] = defaultdict(int)
@@ -143,7 +144,13 @@ class Town:
 
     async def open_house(self, *kills: str) -> House:
         """Start the gateway; it kills itself at the given points."""
-        order = Order(home=str(self.home), environ=dict(self._environ()), kills=kills)
+        order = Order(
+            home=str(self.home),
+            environ=dict(self._environ()),
+            kills=kills,
+            speed=self.speed,
+            epoch=self.epoch,
+        )
         self.house = await House.open(self._nursery, order)
         return self.house
 

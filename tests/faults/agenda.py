@@ -1,0 +1,148 @@
+"""Jobs of a town's person, of every kind, and what they came to once houses died over them."""
+
+import json
+import re
+import sqlite3
+import time
+from collections import Counter
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent_core.ids import JobId, PersonId
+from agent_core.schedule.slots import find_zone, first_slot
+from agent_core.schedule.timing import Timing, dump_timing, moment, read_every, read_once
+from agent_core.state import jobs
+from agent_core.state.jobs import JobKind, NewJob, Options, Target
+from tests.emulators.streaming import Reply, text_answer
+from tests.faults.speech import is_turn
+from tests.faults.town import Town
+
+MINUTE = 60_000
+_SCHEDULED = re.compile(r"Scheduled: job (\d+), due (\w+ [\d-]+ [\d:]+)")
+_MARK = re.compile(r"(?:once \d+|tick \d+|ran \d+ \w+ [\d-]+ [\d:]+)!")
+_OPEN = (
+    "SELECT 'run', id, state, reason FROM job_runs WHERE state NOT IN ('done')",
+    "SELECT 'job', id, state, reason FROM jobs WHERE kind <> 'system' AND state = 'active'",
+    "SELECT 'outbox', id, state, reason FROM outbox WHERE state <> 'sent'",
+    "SELECT 'turn', id, state, reason FROM turns WHERE state <> 'answered'",
+    "SELECT 'inbox', id, state, reason FROM inbox WHERE state <> 'done'",
+)
+_DELIVERED = "SELECT COUNT(*) FROM job_runs JOIN jobs ON jobs.id = job_runs.job_id"
+
+
+@dataclass
+class Calendar:
+    """The jobs. Each mark that a run makes has to be seen once."""
+
+    town: Town
+    marks: list[str] = field(default_factory=list)
+    ticking: list[JobId] = field(default_factory=list)
+    thinking: list[JobId] = field(default_factory=list)
+    cut: int = 0
+    """Runs that were under way, or whose words were not out yet, when a house died."""
+
+    def answer(self, body: dict[str, Any]) -> Reply:
+        """What the model says: which run it was asked for."""
+        found = _SCHEDULED.findall(json.dumps(body["messages"])) if is_turn(body) else ()
+        return (
+            text_answer(f"ran {' '.join(found[-1])}!") if found else self.town.speech.answer(body)
+        )
+
+    def enter(self, *, ticking: int, thinking: int, once: int, minutes: int) -> None:
+        """Make jobs while no house is there: some each minute, and some once in these minutes."""
+        now = time.time_ns() // 1_000_000
+        with closing(sqlite3.connect(self.town.home / "state.db")) as connection, connection:
+            (person,) = connection.execute("SELECT person_id FROM accounts LIMIT 1").fetchone()
+            for _ in range(ticking):
+                number = len(self.ticking)
+                timing = read_every(60, now - 50_000)
+                self.ticking.append(_add(connection, person, "message", f"tick {number}!", timing))
+            for _ in range(thinking):
+                timing = read_every(60, now - 30_000)
+                self.thinking.append(_add(connection, person, "prompt", "Run.", timing))
+            for number in range(once):
+                mark = f"once {number}!"
+                at = moment(now + MINUTE + number * minutes * MINUTE // max(once, 1))
+                kind: JobKind = "script" if number % 2 else "message"
+                words = json.dumps(["echo", mark]) if kind == "script" else mark
+                _add(connection, person, kind, words, read_once(f"{at:%Y-%m-%dT%H:%M}"))
+                self.marks.append(mark)
+
+    def note_death(self) -> None:
+        """Count what a death came in between of; no house may be alive."""
+        with closing(sqlite3.connect(self.town.home / "state.db")) as connection:
+            (runs,) = connection.execute(
+                "SELECT COUNT(*) FROM job_runs WHERE state IN ('running', 'waiting')"
+            ).fetchone()
+            (owed,) = connection.execute(
+                "SELECT COUNT(*) FROM outbox WHERE state <> 'sent'"
+            ).fetchone()
+        self.cut += bool(runs or owed)
+
+    def stop(self) -> None:
+        """What goes on for ever is to be done no more; no house may be alive."""
+        with closing(sqlite3.connect(self.town.home / "state.db")) as connection, connection:
+            for job_id in (*self.ticking, *self.thinking):
+                jobs.await_slot(connection, job_id=job_id, slot=None, is_over=True)
+
+    def list_open(self) -> list[str]:
+        """What is still to be done, or did not work."""
+        with closing(sqlite3.connect(self.town.home / "state.db")) as connection:
+            return [str(row) for query in _OPEN for row in connection.execute(query)]
+
+    def count_runs(self) -> int:
+        """Slots of people's jobs that were taken."""
+        with closing(sqlite3.connect(self.town.home / "state.db")) as connection:
+            query = f"{_DELIVERED} WHERE jobs.kind <> 'system'"
+            return int(connection.execute(query).fetchone()[0])
+
+    def compare(self) -> tuple[list[str], list[str]]:
+        """The marks that nobody saw, and those that somebody saw too often."""
+        texts = [text for shown in self.town.shown().values() for text in shown]
+        seen = Counter(mark for text in texts for mark in _MARK.findall(text))
+        wanted = self._expect()
+        return sorted((wanted - seen).elements()), sorted((seen - wanted).elements())
+
+    def _expect(self) -> Counter[str]:
+        wanted = Counter(self.marks)
+        with closing(sqlite3.connect(self.town.home / "state.db")) as connection:
+            for number, job_id in enumerate(self.ticking):
+                wanted[f"tick {number}!"] = len(_list_slots(connection, job_id))
+            for job_id in self.thinking:
+                for at in _list_slots(connection, job_id):
+                    wanted[f"ran {job_id} {moment(at):%a %Y-%m-%d %H:%M}!"] += 1
+        return wanted
+
+
+def _add(
+    connection: sqlite3.Connection, person: int, kind: JobKind, body: str, timing: Timing
+) -> JobId:
+    now = time.time_ns() // 1_000_000
+    first = first_slot(timing, find_zone("UTC"), now)
+    assert first
+    job = NewJob(
+        person_id=PersonId(person),
+        room_id=None,
+        kind=kind,
+        title="Job",
+        body=body,
+        timing=dump_timing(timing),
+        zone="UTC",
+        late="all",
+        options=Options(),
+        targets=(Target(kind="home"),),
+        is_urgent=False,
+        next_slot=(first.name, first.at),
+        actor="test",
+    )
+    return jobs.insert(connection, job, now=now).id
+
+
+def _list_slots(connection: sqlite3.Connection, job_id: JobId) -> list[int]:
+    """The slots of a job that comes each minute: all that there were, from the first on."""
+    rows = connection.execute(
+        "SELECT slot_at FROM job_runs WHERE job_id = ? ORDER BY slot_at", (job_id,)
+    ).fetchall()
+    slots = [at for (at,) in rows]
+    return list(range(slots[0], slots[-1] + 1, MINUTE)) if slots else []

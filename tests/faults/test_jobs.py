@@ -1,0 +1,117 @@
+"""Killed while jobs run, at named points and at random moments: each slot is delivered once."""
+
+import asyncio
+import random
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+
+import pytest
+
+from tests.faults.agenda import Calendar
+from tests.faults.crowd import lose_power
+from tests.faults.report import RESULTS, take_seed
+from tests.faults.town import Town
+
+POINTS = ("jobs.take", "runs.begin", "runs.end", "turns.begin", "turns.settle", "outbox.sent")
+PHASES = ("begin", "committed")
+SPEED = 60
+"""A minute goes by in a second."""
+_POLL = 0.05
+_AT_REST = 60.0
+_LONGEST_LIFE = 3.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How many jobs of which kind, how many deaths; `mean_life` is in seconds."""
+
+    kills: int
+    ticking: int
+    thinking: int
+    once: int
+    minutes: int
+    mean_life: float = 0.5
+
+
+async def _meet(town: Town) -> Calendar:
+    """Somebody is known, and the house is dead."""
+    calendar = Calendar(town)
+    town.anthropic.answer = calendar.answer
+    await town.open_house()
+    await town.all_seen([await town.says(1)])
+    await lose_power(town)
+    town.speed, town.epoch = SPEED, time.time_ns() // 1_000_000
+    return calendar
+
+
+async def _finish(town: Town, calendar: Calendar) -> None:
+    """All is done by a house that lives, and then held against what people saw."""
+    town.hurry()
+    calendar.stop()
+    house = await town.open_house()
+    with suppress(TimeoutError):  # what is missing is told below
+        async with asyncio.timeout(_AT_REST):
+            while await asyncio.to_thread(calendar.list_open):
+                await asyncio.sleep(_POLL)
+    house.terminate()
+    await house.died()
+    assert house.last_word == "ended"
+    assert calendar.list_open() == []
+    missing, doubled = calendar.compare()
+    assert (missing, doubled) == ([], [])
+
+
+@pytest.mark.parametrize("name", POINTS)
+@pytest.mark.parametrize("phase", PHASES)
+async def test_jobs_survive_a_kill_at_a_commit(town: Town, phase: str, name: str) -> None:
+    calendar = await _meet(town)
+    calendar.enter(ticking=1, thinking=1, once=4, minutes=1)
+    house = await town.open_house(f"{phase}:{name}:1")
+    await house.died()
+    await _finish(town, calendar)
+
+
+async def _rage(town: Town, plan: Plan, name: str) -> None:
+    seed, began = take_seed(), time.monotonic()
+    chance = random.Random(seed)
+    print(f"\nseed {seed}, home {town.home}")
+    calendar = await _meet(town)
+    calendar.enter(
+        ticking=plan.ticking, thinking=plan.thinking, once=plan.once, minutes=plan.minutes
+    )
+    for _ in range(plan.kills):
+        points = []
+        if chance.random() < 0.5:
+            points = [f"{chance.choice(PHASES)}:{chance.choice(POINTS)}:{chance.choice((1, 2))}"]
+        house = await town.open_house(*points)
+        if chance.random() < 0.2:
+            town.quarters[0].spoil(chance)
+        life = _LONGEST_LIFE if points else chance.expovariate(1 / plan.mean_life)
+        try:
+            await house.died(within=life)
+        except TimeoutError:
+            house.kill()
+            await house.died()
+        calendar.note_death()
+    await _finish(town, calendar)
+    took, runs = round(time.monotonic() - began), calendar.count_runs()
+    line = (
+        f"{name}: seed {seed}, kills {plan.kills}, of them with something under way"
+        f" {calendar.cut}, slots {runs}, lost 0, delivered twice 0, seconds {took}"
+    )
+    print(line)
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{time.strftime('%Y%m%d-%H%M%S')}-{name}.txt").write_text(f"{line}\n")
+    assert runs >= plan.once + plan.ticking + plan.thinking
+
+
+async def test_random_kills_lose_no_slot_and_deliver_none_twice(town: Town) -> None:
+    plan = Plan(kills=8, ticking=2, thinking=2, once=24, minutes=8)
+    await _rage(town, plan, "jobs-short")
+
+
+@pytest.mark.long
+async def test_five_hundred_random_kills_over_two_thousand_slots(town: Town) -> None:
+    plan = Plan(kills=500, ticking=2, thinking=2, once=800, minutes=360)
+    await _rage(town, plan, "jobs")
