@@ -33,6 +33,8 @@ def fill(connection: Connection, bundle: Bundle, *, whose: Whose, name: str, now
     bundle.add("archive.md", map(layout.write_kept, kept))
     for target, file in _LISTS:
         bundle.add(f"memory/{file}", [render(_find_entries(connection, whose, target))])
+    for block_id, label in exporting.list_blocks(connection, whose=whose):
+        bundle.add(f"blocks/{label}.md", [render(_find_notes(connection, block_id))])
     keys: dict[str, str] = {}
     for session in exporting.walk_sessions(connection, whose=whose):
         _add_talk(connection, bundle, whose, session, keys)
@@ -46,6 +48,10 @@ def fill(connection: Connection, bundle: Bundle, *, whose: Whose, name: str, now
 def _find_entries(connection: Connection, whose: Whose, target: Target) -> tuple[str, ...]:
     shelf = Shelf(person_id=PersonId(whose.person_ids[0]), target=target, limit=0)
     return find_list(connection, shelf)
+
+
+def _find_notes(connection: Connection, block_id: PersonId) -> tuple[str, ...]:
+    return find_list(connection, Shelf(person_id=block_id, target="memory", limit=0))
 
 
 def _add_talk(

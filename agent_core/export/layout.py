@@ -22,7 +22,7 @@ _ABOUT: Mapping[str, str] = {
     "ledger.json, ledger.md": "every change of your memory, and the words that it rests on",
     "archive.json, archive.md": "what was put into your archive",
     "shares.json": "entries of your memory that others may see",
-    "blocks.json": "named blocks of memory that you made",
+    "blocks.json, blocks/": "named blocks of memory that you made, and what stands in them now",
     "summaries.json": "what long talks were summed up as",
     "questions.json": "what you were asked with buttons, and what you answered",
     "turns.json": "when you asked for something, and how it ended",

@@ -6,7 +6,7 @@ keys of buttons, codes) and what is others' is in none.
 
 from collections.abc import Iterator, Mapping
 
-from agent_core.ids import SessionId
+from agent_core.ids import PersonId, SessionId
 from agent_core.state.database import Connection
 from agent_core.state.traces import Whose
 
@@ -78,6 +78,14 @@ TABLES: Mapping[str, str] = {
 def walk_table(connection: Connection, *, table: str, whose: Whose) -> Iterator[Row]:
     """The rows of one of `TABLES`."""
     yield from _rows(connection, TABLES[table], whose.values)
+
+
+def list_blocks(connection: Connection, *, whose: Whose) -> list[tuple[PersonId, str]]:
+    """(row in `people`, label) of the blocks that a person made; a label is a plain word."""
+    rows = connection.execute(
+        f"SELECT person_id, label FROM blocks WHERE made_by IN {_PEOPLE} ORDER BY id", whose.values
+    )
+    return [(PersonId(row[0]), row[1]) for row in rows]
 
 
 def walk_sessions(connection: Connection, *, whose: Whose) -> Iterator[Row]:

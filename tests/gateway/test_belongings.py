@@ -68,6 +68,22 @@ async def test_an_export_holds_all_that_is_theirs_and_nothing_of_anybody_else(
     assert "talks/" in files["README.md"]
 
 
+async def test_an_export_holds_what_stands_in_the_blocks_that_they_made(tmp_path: Path) -> None:
+    async with running(tmp_path, Planter(), chat=make_chat()) as house:
+        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Benedikt")
+        for side, label in ((ana, "diary"), (ben, "letters")):
+            await side.says("hello")
+            await side.says(f"/block new {label} 500 what it says")
+            folder = tmp_path / "memories" / "blocks" / label
+            folder.mkdir(parents=True)
+            (folder / "MEMORY.md").write_text(f"- words of the {label}\n")
+            await side.says("/block")
+        await ana.says("/export")
+        found = unpack(house, ana)
+    assert found["blocks/diary.md"] == "- words of the diary\n"
+    assert "letters" not in str(found)
+
+
 async def test_an_export_that_is_too_large_names_the_way_it_can_be_had(tmp_path: Path) -> None:
     chat = FakeChat(most_file_bytes=300)
     async with running(tmp_path, FakeModel(say("Hello.")), chat=chat) as house:
