@@ -187,23 +187,26 @@ class Erasing:
         owed = await self._database.browse(lambda c: list(traces.walk_debts(c, whose=whose)))
         kept = await self._database.browse(lambda c: list(traces.walk_archive(c, whose=whose)))
 
-        def work(connection: Connection) -> None:
-            loose.note(connection, {row.file_key for row in sent if row.file_key})
-            for inbox_id in events:
+        def work(connection: Connection, piece: slice) -> None:
+            loose.note(connection, {row.file_key for row in sent[piece] if row.file_key})
+            for inbox_id in events[piece]:
                 redacting.drop_event(connection, inbox_id=inbox_id)
-            erasing.delete_questions(connection, question_ids=asked)
-            erasing.delete_sent(connection, outbox_ids=[row.id for row in sent])
+            erasing.delete_questions(connection, question_ids=asked[piece])
+            erasing.delete_sent(connection, outbox_ids=[row.id for row in sent[piece]])
             erasing.delete_rows(
                 connection,
-                tasks=[row_id for table, row_id, _ in owed if table == "tasks"],
-                mirrored=[row_id for table, row_id, _ in owed if table == "mirror"],
+                tasks=[row_id for table, row_id, _ in owed[piece] if table == "tasks"],
+                mirrored=[row_id for table, row_id, _ in owed[piece] if table == "mirror"],
             )
-            for person_id, archive_id, _ in kept:
+            for person_id, archive_id, _ in kept[piece]:
                 entry = archive.find(connection, person_id=person_id, archive_id=archive_id)
                 if entry:
                     archive.delete(connection, person_id=person_id, entry=entry)
 
-        await self._database.write("erase.rows", work)
+        longest = max(len(events), len(sent), len(asked), len(owed), len(kept))
+        for start in range(0, longest, _PIECE):
+            part = partial(work, piece=slice(start, start + _PIECE))
+            await self._database.write("erase.rows", part)
 
     async def _drop_prompts(self, whose: Whose) -> None:
         def find(connection: Connection) -> list[PromptHash]:
