@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from agent_core.ids import PersonId, QuestionId, TurnId
-from agent_core.state import outbox, questions, turns
+from agent_core.state import job_runs, outbox, questions, turns
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.questions import Choice, NewQuestion, Question
@@ -76,6 +76,8 @@ class Asking:
                 return known, []
             if is_spoken_to:
                 return "interrupted", []  # what they wrote may be the answer: that is read first
+            if job_runs.find_of_turn(connection, turn_id=turn_id):
+                return "unreachable", []  # it came by itself: nobody is there
             turn = turns.find(connection, turn_id=turn_id)
             assert turn is not None  # noqa: S101 - no turn is ever deleted
             here = (turn.platform, turn.chat)

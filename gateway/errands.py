@@ -1,17 +1,17 @@
 """Makes the turn that a job wants: who asks, in which talk, where, and what it may cost."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from adapters.ids import PlatformMessageId, PlatformUserId
 from adapters.messages import InboundMessage, Sender
 from agent_core.ceilings.days import day_of
 from agent_core.digest.skills import load_skill
-from agent_core.ids import ConversationId, TurnId
+from agent_core.ids import RoomId, TurnId
 from agent_core.schedule.echo import show_moment
 from agent_core.schedule.errand import Errand
 from agent_core.schedule.slots import find_zone
-from agent_core.state import inbox, job_runs, jobs, people, sessions
+from agent_core.state import inbox, job_runs, jobs, people, rooms, sessions
 from agent_core.state.database import Connection
 from agent_core.state.inbox import InboxRow
 from agent_core.state.job_runs import Run
@@ -20,7 +20,7 @@ from agent_core.state.people import Person
 from agent_core.tools.quoting import escape
 from gateway import translate
 from gateway.outcomes import SILENCE
-from gateway.proactive import Proactive
+from gateway.proactive import Proactive, Spot
 from gateway.translate import Pending
 
 PLATFORM = "schedule"
@@ -33,11 +33,6 @@ class NotNow(Exception):
 
 class Spent(NotNow):
     """A job has cost in this day what it may."""
-
-
-def name_talk(job: Job) -> str:
-    """The key of the conversation that a job's turns are held in."""
-    return f"job:{job.id}:{job.person_id}"
 
 
 def send_off(connection: Connection, job: Job, run: Run, proactive: Proactive, now: int) -> Pending:
@@ -59,21 +54,15 @@ def pick_up(
 ) -> Pending | None:
     """The turn of a run that was sent off and that nobody has begun; None if somebody has.
 
-    Raises `NotNow`.
+    A process may have died over it: it is to be begun on disk before all else. Raises `NotNow`.
     """
     row = _find_event(connection, run)
     if row is None:
         return None
     person = _owner_of(connection, job)
-    return _with_event(connection, _compose(connection, job, run, person, proactive, now), run)
-
-
-def find_talk(connection: Connection, job: Job) -> ConversationId | None:
-    """The conversation of a job, if one was ever held."""
-    if job.person_id is None:
-        return None
-    found = sessions.find_conversation(connection, key=name_talk(job), person_id=job.person_id)
-    return found.id if found else None
+    pending = _compose(connection, job, run, person, proactive, now)
+    pending.is_repeat = True
+    return _with_event(connection, pending, run)
 
 
 def errand_of(connection: Connection, job: Job, run: Run, now: int) -> Errand:
@@ -116,13 +105,41 @@ def _owner_of(connection: Connection, job: Job) -> Person:
     return person
 
 
+def _name_talk(job: Job, room_id: RoomId | None) -> str:
+    """The key of the conversation that a job's turns are held in."""
+    private = f"job:{job.id}:{job.person_id}"
+    return private if room_id is None else f"{private}:{room_id}"
+
+
+def _find_room(
+    connection: Connection, job: Job, person: Person, spots: Iterable[Spot]
+) -> RoomId | None:
+    """The room whose talk a run is: the job's own, or one where others may read what it says.
+
+    In a room that is `full` an owner trusts everybody with what is private. Raises `NotNow`.
+    """
+    if job.room_id is not None:
+        return job.room_id
+    for platform, chat in spots:
+        address = translate.read_chat(chat)
+        if address.is_direct:
+            continue
+        room = rooms.find(connection, platform=platform, chat_id=address.chat_id)
+        if room is None:
+            raise NotNow("nobody ever talked to me in the room that it goes to; say hello there.")
+        if room.mode != "full" or not person.is_owner:
+            return room.id
+    return None
+
+
 def _compose(
     connection: Connection, job: Job, run: Run, person: Person, proactive: Proactive, now: int
 ) -> Pending:
-    spots = proactive.find_spots(connection, person, job.targets)
+    spots = proactive.find_open(connection, person, job.targets)
     if not spots:
         raise NotNow("there is no place that it could go to; say /sethome where it should.")
     platform, chat = spots[0]
+    room_id = _find_room(connection, job, person, spots)
     accounts = people.list_accounts(connection, person_id=person.id)
     account = next((one for one in accounts if one.platform == platform), None)
     return Pending(
@@ -142,13 +159,13 @@ def _compose(
         person=person,
         conversation=sessions.ensure_conversation(
             connection,
-            key=name_talk(job),
+            key=_name_talk(job, room_id),
             person_id=person.id,
-            is_direct=job.room_id is None,
-            room_id=job.room_id,
+            is_direct=room_id is None,
+            room_id=room_id,
             now=now,
         ),
-        room_id=job.room_id,
+        room_id=room_id,
         is_held=True,
         errand=errand_of(connection, job, run, now),
         note="\n".join((_describe(job, run), *_tell_skills(job))),

@@ -192,7 +192,8 @@ class Lanes:
             try:
                 async with reins.stoppable():
                     await self._be_careful(queue[0])
-                    await stack.enter_async_context(self._gate.place(_person_of(queue[0])))
+                    if not _is_run(queue[0]):
+                        await stack.enter_async_context(self._gate.place(_person_of(queue[0])))
             except TimeoutError:
                 _log.info("stopped before its turn came: %s", conversation_id)
             if self._draining.is_set():
@@ -224,7 +225,7 @@ class Lanes:
             try:
                 if isinstance(job, Turn):
                     await self._turns.resume(job, host, reins)
-                elif await self._rooms.still_holds(reins.batch[-1]):
+                elif _is_run(job) or await self._rooms.still_holds(reins.batch[-1]):
                     await self._turns.start(reins.batch, host, reins)
                 else:
                     raise OutOfDate
@@ -266,6 +267,13 @@ class Lanes:
 
 def _person_of(job: Job) -> PersonId:
     return job.person_id if isinstance(job, Turn) else job.person.id
+
+
+def _is_run(job: Job) -> bool:
+    """True for the run of somebody's job: those are counted elsewhere, and take no place from
+    people, and where one is answered was looked at when it was sent off.
+    """
+    return isinstance(job, Pending) and job.errand is not None
 
 
 def _is_same(pending: Pending, platform: str, edit: InboundMessage) -> bool:

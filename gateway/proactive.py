@@ -7,7 +7,7 @@ from itertools import groupby
 from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
 from agent_core.ids import RunId, TurnId
-from agent_core.state import held, homes, outbox, people, retired
+from agent_core.state import held, homes, outbox, people, retired, rooms
 from agent_core.state.database import Connection
 from agent_core.state.held import Held, NewHeld
 from agent_core.state.jobs import Target
@@ -46,8 +46,7 @@ class Proactive:
     ) -> list[OutboxRow]:
         """Owe or hold a parcel for each of its places, within the caller's transaction."""
         person = parcel.person
-        days_off = homes.find(connection, person_id=person.id).days_off
-        until = hours.quiet_until(person, days_off, self._zone_of(person), now)
+        until = self._quiet_until(connection, person, now)
         rows: list[OutboxRow] = []
         for spot in self.find_spots(connection, person, targets):
             if until is None or parcel.is_urgent:
@@ -65,6 +64,11 @@ class Proactive:
             person = people.find(connection, person_id=together[0].person_id)
             if person is None:
                 continue
+            until = self._quiet_until(connection, person, now)
+            if until is not None:  # their quiet time has become longer meanwhile
+                held.hold_on(connection, ids=[one.id for one in together], at=until)
+                continue
+            held.drop(connection, ids=[one.id for one in together])
             words = [one for one in together if one.file is None]
             parcel = Parcel(
                 person=person,
@@ -74,9 +78,22 @@ class Proactive:
                 run_id=together[0].run_id,
                 turn_id=together[0].turn_id if len(words) == 1 else None,
             )
-            rows += self._owe(connection, key[1:], parcel, now)
-        held.drop(connection, ids=[one.id for one in due])
+            there = Target(kind="place", platform=key[1], chat=key[2])
+            for spot in self.find_spots(connection, person, [there]):
+                rows += self._owe(connection, spot, parcel, now)
         return rows
+
+    def _quiet_until(self, connection: Connection, person: Person, now: int) -> int | None:
+        days_off = homes.find(connection, person_id=person.id).days_off
+        return hours.quiet_until(person, days_off, self._zone_of(person), now)
+
+    def find_open(
+        self, connection: Connection, person: Person, targets: Sequence[Target]
+    ) -> list[Spot]:
+        """Those of the places where something can be sent now."""
+        spots = self.find_spots(connection, person, targets)
+        gone = retired.list_all(connection)
+        return [spot for spot in spots if self._is_open(connection, spot, gone)]
 
     def find_spots(
         self, connection: Connection, person: Person, targets: Sequence[Target]
@@ -89,19 +106,24 @@ class Proactive:
         seen = [
             spot
             for spot in homes.list_seen(connection, person_id=person.id)
-            if self._is_open(spot, gone) and translate.read_chat(spot[1]).is_direct
+            if translate.read_chat(spot[1]).is_direct and self._is_open(connection, spot, gone)
         ]
         home = homes.find(connection, person_id=person.id).place
         found: list[Spot] = []
         for target in targets:
             wished = _wish_of(target, home, seen)
-            spot = wished if wished and self._is_open(wished, gone) else next(iter(seen), wished)
+            is_open = wished is not None and self._is_open(connection, wished, gone)
+            is_last = wished is not None and not _is_off(connection, wished)
+            spot = wished if is_open else next(iter(seen), wished if is_last else None)
             if spot and spot not in found:
                 found.append(spot)
         return found
 
-    def _is_open(self, spot: Spot, gone: Mapping[Spot, str]) -> bool:
-        return spot[0] in self._adapters and spot not in gone
+    def _is_open(self, connection: Connection, spot: Spot, gone: Mapping[Spot, str]) -> bool:
+        """True where something can be sent unasked; a ticket is good for minutes only."""
+        is_there = spot[0] in self._adapters and spot not in gone
+        has_ticket = translate.read_chat(spot[1]).ticket is not None
+        return is_there and not has_ticket and not _is_off(connection, spot)
 
     def _owe(self, connection: Connection, spot: Spot, parcel: Parcel, now: int) -> list[OutboxRow]:
         platform, chat = spot
@@ -126,6 +148,15 @@ class Proactive:
             )
             rows.append(outbox.owe(connection, debt, now=now))
         return rows
+
+
+def _is_off(connection: Connection, spot: Spot) -> bool:
+    """True in a room where nothing is to be said."""
+    address = translate.read_chat(spot[1])
+    if address.is_direct:
+        return False
+    room = rooms.find(connection, platform=spot[0], chat_id=address.chat_id)
+    return room is not None and room.mode == "off"
 
 
 def _wish_of(target: Target, home: Spot | None, seen: Iterable[Spot]) -> Spot | None:

@@ -101,6 +101,13 @@ def hasten(connection: Connection, *, after: int, at: int) -> None:
     )
 
 
+def hold_on(connection: Connection, *, ids: Sequence[int], at: int) -> None:
+    """These are held until a later moment."""
+    connection.executemany(
+        "UPDATE held SET release_at = :at WHERE id = :id", [{"id": one, "at": at} for one in ids]
+    )
+
+
 def drop(connection: Connection, *, ids: Sequence[int]) -> None:
     """It is held no more."""
     connection.executemany("DELETE FROM held WHERE id = :id", [{"id": one} for one in ids])

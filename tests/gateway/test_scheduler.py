@@ -142,6 +142,9 @@ async def test_what_is_held_does_not_wait_for_a_clock_that_was_wrong(tmp_path: P
         await looked(house)
         assert "Held." not in texts(house)
         clock.move(house, days=-366)
+        await looked(house)
+        assert "Held." not in texts(house)  # it is night still
+        clock.move(house, hours=8)
         await house.chat.sees_text("Held.")
 
 
