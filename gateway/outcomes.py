@@ -7,9 +7,9 @@ from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
 from agent_core.schedule.echo import show_moment
 from agent_core.schedule.errand import Errand
-from agent_core.schedule.planner import waited_of
+from agent_core.schedule.planner import ASKED, waited_of
 from agent_core.schedule.slots import find_zone
-from agent_core.state import job_runs, jobs, people
+from agent_core.state import job_runs, jobs, people, sessions, turns
 from agent_core.state.database import Connection
 from agent_core.state.job_runs import Run
 from agent_core.state.jobs import Job
@@ -24,6 +24,8 @@ _LATE = 300_000
 """Milliseconds after which what comes says that it is late."""
 _PAUSES = (60_000, 300_000)
 """Before the second try of a run and the third, in milliseconds; there is no fourth."""
+_CRASHED = "crashed"
+"""A turn over which processes died is not tried again."""
 LONGEST_PAUSE = max(_PAUSES)
 
 
@@ -58,13 +60,16 @@ class Outcomes:
         """A run did what it should. Delivers once, however often it is called."""
         if not job_runs.end(connection, run_id=run.id, state="done", now=now):
             return ()
-        if job.failures:
-            jobs.change(connection, replace(job, failures=0))
+        fresh = jobs.find(connection, job_id=job.id) or job  # it may have been changed meanwhile
+        if fresh.failures:
+            jobs.change(connection, replace(fresh, failures=0))
         words = made.words.strip()
-        if (not words or words == SILENCE) and not made.files:
+        words = "" if words == SILENCE else words
+        is_told = words or made.files or fresh.failures
+        if not is_told or fresh.state == "dropped":
             return ()
         body = words if job.kind == "message" else wording_jobs.title_body(job.title, words)
-        body += self._note(connection, job, run, now)
+        body += self._note(connection, fresh, run, now)
         return self._deliver(connection, job, run, replace(made, words=body), now)
 
     def fail(
@@ -89,6 +94,8 @@ class Outcomes:
         state = "paused" if is_enough else fresh.state
         why = f"failed {failures} times" if is_enough else fresh.reason
         jobs.change(connection, replace(fresh, failures=failures, state=state, reason=why))
+        if fresh.state == "dropped":
+            return ()
         if is_enough:
             told = wording_jobs.describe_pause(job.title, job.id, failures, reason)
         elif failures == 1:
@@ -98,6 +105,12 @@ class Outcomes:
         else:
             return ()
         return self._deliver(connection, job, run, Made(words=told), now)
+
+    def pause(self, connection: Connection, job: Job, reason: str, now: int) -> list[OutboxRow]:
+        """A job can't be run as it is: it waits until somebody changes it. Its person is told."""
+        jobs.change(connection, replace(job, state="paused", reason=reason))
+        told = wording_jobs.describe_unfit(job.title, job.id, reason)
+        return [*self._deliver(connection, job, None, Made(words=told), now)]
 
     def refuse(
         self, connection: Connection, job: Job, run: Run, reason: str, now: int
@@ -109,7 +122,8 @@ class Outcomes:
             return ()
         if before and before.reason == reason:
             return ()
-        told = wording_jobs.describe_spent(job.title, reason)
+        next_at = self._show_next(connection, jobs.find(connection, job_id=job.id) or job)
+        told = wording_jobs.describe_spent(job.title, reason, next_at)
         return self._deliver(connection, job, run, Made(words=told), now)
 
     def close(
@@ -120,12 +134,18 @@ class Outcomes:
         job = jobs.find(connection, job_id=run.job_id) if run else None
         if run is None or job is None:
             return ()
+        turn = turns.find(connection, turn_id=made.turn_id) if made.turn_id else None
+        if turn and not job.options.is_aware:  # another run may wait to be begun in this talk
+            sessions.end(connection, conversation_id=turn.conversation_id, now=now)
         if ended.ending == "answered" or (ended.ending == "exhausted" and not ended.shut):
             return self.succeed(connection, job, run, made, now)
         if ended.ending == "stopped":
             job_runs.end(connection, run_id=run.id, state="skipped", now=now, reason="stopped")
             return ()
-        if ended.ending == "failed":
+        if ended.shut:  # a day's ceiling says nothing about the job: no failure is counted
+            reason = made.words.removeprefix(ended.text).strip()
+            return self.refuse(connection, job, run, reason, now)
+        if ended.ending == "failed" and ended.reason != _CRASHED:
             return self.fail(connection, job, run, made.words, now)
         return self.give_up(connection, job, run, made.words, now)
 
@@ -141,8 +161,7 @@ class Outcomes:
     def _note(self, connection: Connection, job: Job, run: Run, now: int) -> str:
         """The lines below what was made: that it is late, that it works again."""
         note = ""
-        is_asked = run.slot.startswith("asked ")
-        if not is_asked and (run.missed or now - run.slot_at > _LATE):
+        if not is_asked(run) and (run.missed or now - run.slot_at > _LATE):
             zone = find_zone(self._reader_of(connection, job))
             note = wording_jobs.note_late(show_moment(run.slot_at, zone), run.missed)
         if job.failures:
@@ -167,9 +186,10 @@ class Outcomes:
         return self._proactive.deliver(connection, parcel, job.targets, now)
 
     def _show_next(self, connection: Connection, job: Job) -> str:
+        """When a job runs again; "" if it does not."""
         waits = waited_of(job)
         if waits is None:
-            return "never again"
+            return ""
         return show_moment(waits.at, find_zone(self._reader_of(connection, job)))
 
     def _reader_of(self, connection: Connection, job: Job) -> str:
@@ -180,3 +200,8 @@ class Outcomes:
         if job.person_id is None:
             return None
         return people.find(connection, person_id=job.person_id)
+
+
+def is_asked(run: Run) -> bool:
+    """True for a run that somebody asked for besides the job's times."""
+    return run.slot.startswith(ASKED)

@@ -16,7 +16,7 @@ from agent_core.state.outbox import OutboxRow
 from gateway import errands
 from gateway.errands import NotNow, Spent
 from gateway.lanes import Lanes
-from gateway.outcomes import Made, Outcomes
+from gateway.outcomes import Made, Outcomes, is_asked
 from gateway.proactive import Proactive
 from gateway.scripts import run_script
 from gateway.translate import Pending
@@ -25,6 +25,7 @@ _log = logging.getLogger(__name__)
 
 _STORE_PAUSE = 5.0
 _BROKEN = "its turn broke off."
+_CUT_OFF = "I was ended while its command ran."
 
 Work = Callable[[], Awaitable[str]]
 """One of the house's own works; what it gives says what was done, for the record."""
@@ -57,6 +58,8 @@ class Runs:
         self._outcomes = outcomes
         self._proactive = proactive
         self._tasks: dict[RunId, asyncio.Task[None]] = {}
+        self._talks: dict[RunId, ConversationId] = {}
+        """Where the turns that this process has sent off are held."""
         self._under_way = 0
         self._is_open = True
 
@@ -114,6 +117,8 @@ class Runs:
         self._bench.owe(rows)
         self._set_going(begun)
         self._under_way = len(running)
+        known = {run.id for run in running}
+        self._talks = {run_id: talk for run_id, talk in self._talks.items() if run_id in known}
 
     def _start(
         self,
@@ -125,6 +130,9 @@ class Runs:
     ) -> Sequence[OutboxRow]:
         if job.state == "dropped":
             job_runs.end(connection, run_id=run.id, state="skipped", now=now, reason="dropped")
+            return ()
+        if job.state == "paused" and not is_asked(run):
+            job_runs.end(connection, run_id=run.id, state="skipped", now=now, reason="paused")
             return ()
         if job.kind == "message":
             made = Made(words=job.body)
@@ -149,10 +157,12 @@ class Runs:
         now: int,
     ) -> Sequence[OutboxRow]:
         """What becomes of a run that is under way, and that may have been lost sight of."""
+        if job.kind == "script":  # it may be what ends the house: never again at once
+            return self._outcomes.fail(connection, job, run, _CUT_OFF, now)
         if job.kind != "prompt":
             begun.append((run, job))
             return ()
-        if self._is_at_work(errands.find_talk(connection, job)):
+        if self._is_at_work(run.id):
             return ()
         try:
             pending = errands.pick_up(connection, job, run, self._proactive, now)
@@ -168,12 +178,15 @@ class Runs:
             return ()
         return self._outcomes.fail(connection, job, run, _BROKEN, now)
 
-    def _is_at_work(self, talk: ConversationId | None) -> bool:
+    def _is_at_work(self, run_id: RunId) -> bool:
+        talk = self._talks.get(run_id)
         return talk is not None and self._lanes.is_running(talk)
 
     def _set_going(self, begun: Sequence[Pending | tuple[Run, Job]]) -> None:
         for one in begun:
             if isinstance(one, Pending):
+                assert one.errand  # noqa: S101 - it is the turn of a run
+                self._talks[one.errand.run_id] = one.conversation.id
                 self._lanes.put(one)
                 self._under_way += 1
             elif one[0].id not in self._tasks:

@@ -86,13 +86,12 @@ class Scheduler:
                         await self.align()
                         is_aligned = True
                     await self.look()
+                    await self._wait()
                 except StoreDamaged:
                     raise
                 except StoreError as error:
                     _log.error("jobs wait for the store: %s", error)
                     await asyncio.sleep(_STORE_PAUSE)
-                    continue
-                await self._wait()
         finally:
             clock.shutdown(wait=False)
 
@@ -111,7 +110,11 @@ class Scheduler:
         def work(connection: Connection) -> int:
             moved = 0
             for job in jobs.list_waiting(connection, after=now):
-                slot = resume(load_timing(job.timing), find_zone(job.zone), waited_of(job), now)
+                try:
+                    timing, zone = load_timing(job.timing), find_zone(job.zone)
+                except ValueError:
+                    continue  # it is paused once it is due
+                slot = resume(timing, zone, waited_of(job), now)
                 wanted = (slot.name, slot.at) if slot else None
                 if wanted is None or wanted == job.next_slot:
                     continue
@@ -163,8 +166,14 @@ class Scheduler:
         return count == _BATCH
 
     def _claim(self, connection: Connection, job: Job, now: int) -> Sequence[OutboxRow]:
-        """Take the due slots of one job, each once, and wait for its next."""
-        timing, zone = load_timing(job.timing), find_zone(job.zone)
+        """Take the due slots of one job, each once, and wait for its next.
+
+        One whose zone or times this version does not know is paused: it may not hold up others.
+        """
+        try:
+            timing, zone = load_timing(job.timing), find_zone(job.zone)
+        except ValueError as error:
+            return self._outcomes.pause(connection, job, str(error), now)
         waited = waited_of(job)
         assert waited is not None  # noqa: S101 - it is due
         found = plan(timing, zone, job.late, waited, now)
@@ -198,21 +207,22 @@ class Scheduler:
         return self._outcomes.skip(connection, waiting, missed, now)
 
     async def _begin(self) -> bool:
-        """Begin some of the runs that wait; True if there may be more."""
+        """Begin some of the runs that wait, one of each job; True if there may be more."""
         free = min(self._runner.count_free(), _BATCH)
         if free <= 0:
             return False
         now = self._now()
 
-        def look(connection: Connection) -> list[tuple[Run, Job]]:
+        def look(connection: Connection) -> tuple[list[tuple[Run, Job]], int]:
             waiting = job_runs.list_waiting(connection, now=now, limit=free)
-            found = ((run, jobs.find(connection, job_id=run.job_id)) for run in waiting)
-            return [(run, job) for run, job in found if job]
+            first = {run.job_id: run for run in reversed(waiting)}.values()
+            found = ((run, jobs.find(connection, job_id=run.job_id)) for run in first)
+            return [(run, job) for run, job in found if job], len(waiting)
 
-        due = await self._database.read(look)
+        due, count = await self._database.read(look)
         if due:
             await self._runner.begin(due)
-        return len(due) == free
+        return len(due) < count or count == free
 
     async def _wait(self) -> None:
         """Sleep until the next moment in the database, a wake, or the heartbeat."""

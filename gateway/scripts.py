@@ -45,6 +45,8 @@ async def run_script(body: str, folder: Path, environ: Mapping[str, str]) -> Out
         )
     except OSError as error:
         return Output(text="", fault=f"{words[0]} can't be started: {error.strerror or error}.")
+    except ValueError:
+        return Output(text="", fault="its command line has a character in it that none may have.")
     try:
         async with asyncio.timeout(LONGEST):
             said, complained = await asyncio.gather(_read(process.stdout), _read(process.stderr))

@@ -9,7 +9,7 @@ LONGEST_REASON = 300
 
 def title_body(title: str, body: str) -> str:
     """What a job made, below its name, so that a notification says what it is."""
-    return f"**{title}**\n\n{body}"
+    return f"**{title}**\n\n{body}" if body else f"**{title}**"
 
 
 def note_late(due: str, missed: int) -> str:
@@ -27,7 +27,14 @@ def describe_skipped(title: str, missed: int, due_next: str) -> str:
 
 
 def describe_failure(title: str, job_id: int, reason: str, next_at: str) -> str:
-    """The first failure of a job; the following ones are not told."""
+    """The first failure of a job; the following ones are not told. `next_at` is "" if it was to
+    run just once.
+    """
+    if not next_at:
+        return (
+            f"**{title}** (job {job_id}) did not work: {_shorten(reason)} It was to be done just"
+            " once: ask me again if you still want it."
+        )
     return (
         f"**{title}** (job {job_id}) did not work: {_shorten(reason)} I go on trying at its times,"
         f" and tell you when it works again. Next: {next_at}. See /jobs."
@@ -42,15 +49,24 @@ def describe_pause(title: str, job_id: int, failures: int, reason: str) -> str:
     )
 
 
+def describe_unfit(title: str, job_id: int, reason: str) -> str:
+    """A job was paused because nobody knows when it is to run."""
+    return (
+        f"I have paused **{title}** (job {job_id}), for I can't tell when it is to run:"
+        f" {_shorten(reason)} Change its times, and /jobs resume {job_id} starts it again."
+    )
+
+
 def describe_recovery(failures: int) -> str:
     """The line below the first success after failures."""
     times = "once" if failures == 1 else f"{failures} times"
     return f"\n\n_This works again; it had failed {times}._"
 
 
-def describe_spent(title: str, reason: str) -> str:
-    """A job reached what its runs may cost in a day."""
-    return f"**{title}** was not run: {_shorten(reason)} It goes on tomorrow. See /jobs."
+def describe_spent(title: str, reason: str, next_at: str) -> str:
+    """Nothing more may be spent today. `next_at` is "" if the job was to run just once."""
+    coming = "It goes on tomorrow. See /jobs." if next_at else "Ask me again if you still want it."
+    return f"**{title}** was not done: {_shorten(reason)} {coming}"
 
 
 def join_held(words: Sequence[tuple[str, str]]) -> str:

@@ -13,6 +13,8 @@ from agent_core.state.jobs import Job, JobKind, Late, NewJob, Options, Target
 
 LONGEST_TITLE = 80
 LONGEST_BODY = 4000
+ASKED = "asked "
+"""What the names of slots begin with that are none of a job's times."""
 _SAMPLED = 240
 """Next slots among which the shortest pause is looked for."""
 
@@ -140,7 +142,7 @@ def drop(connection: Connection, job: Job) -> Job:
 
 def run_now(connection: Connection, job: Job, key: str, now: int) -> RunId | None:
     """Run a job once besides its times; None if that was asked for under this key before."""
-    slot = (f"asked {key}", now)
+    slot = (f"{ASKED}{key}", now)
     return job_runs.claim(connection, job_id=job.id, slot=slot, due_at=now)
 
 

@@ -10,6 +10,8 @@ RunState = Literal["waiting", "running", "done", "failed", "skipped"]
 
 _IS_OPEN = "state IN ('waiting', 'running')"
 """The condition of a partial index; SQLite takes it only for a query that has it word for word."""
+_IS_ALONE = f"job_id NOT IN (SELECT job_id FROM job_runs WHERE {_IS_OPEN} AND state = 'running')"
+"""No two runs of a job are under way at once: each sees what the ones before it cost and left."""
 _COLUMNS = (
     "id, job_id, slot, slot_at, due_at, state, missed, attempts, reason, started_at, ended_at"
 )
@@ -81,10 +83,10 @@ def pass_over(
 
 
 def list_waiting(connection: Connection, *, now: int, limit: int) -> list[Run]:
-    """Runs that are to be begun by now, the longest due first."""
+    """Runs that are to be begun by now, the longest due first; none of a job that runs."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM job_runs WHERE {_IS_OPEN} AND state = 'waiting'"
-        " AND due_at <= :now ORDER BY due_at, id LIMIT :limit",
+        f" AND due_at <= :now AND {_IS_ALONE} ORDER BY due_at, id LIMIT :limit",
         {"now": now, "limit": limit},
     ).fetchall()
     return [_run(row) for row in rows]
@@ -99,9 +101,9 @@ def list_running(connection: Connection) -> list[Run]:
 
 
 def find_next_at(connection: Connection) -> int | None:
-    """When the next waiting run is to be begun; None if none waits."""
+    """When the next run is to be begun that waits for nothing else; None if none does."""
     row = connection.execute(
-        f"SELECT due_at FROM job_runs WHERE {_IS_OPEN} AND state = 'waiting'"
+        f"SELECT due_at FROM job_runs WHERE {_IS_OPEN} AND state = 'waiting' AND {_IS_ALONE}"
         " ORDER BY due_at LIMIT 1"
     ).fetchone()
     return row[0] if row else None
