@@ -47,7 +47,9 @@ def plan(timing: Timing, zone: ZoneInfo, late: Late, waited: Slot, now: int) -> 
     newest = due[-1]
     if len(due) == MOST_COUNTED:
         newest = last_slot(timing, zone, now) or newest
-        due = [*due[1:], newest] if newest != due[-1] else due
+        if newest != due[-1]:
+            nearest = _list_newest(timing, zone, newest) if late == "all" else [newest]
+            due = [*due[len(nearest) :], *nearest]
     behind = next_slot(timing, zone, newest)
     while behind and behind.at <= now:  # due at the very moment of the one before
         due, newest = [*due, behind], behind
@@ -61,6 +63,14 @@ def plan(timing: Timing, zone: ZoneInfo, late: Late, waited: Slot, now: int) -> 
         chosen = in_time
     missed = min(len(due) - len(chosen), MOST_COUNTED)
     return Plan(run=chosen, missed=missed, passed=None if chosen else newest, next=behind)
+
+
+def _list_newest(timing: Timing, zone: ZoneInfo, newest: Slot) -> list[Slot]:
+    """The newest slots of all, as many as are run at most."""
+    found = [newest]
+    while len(found) < MOST_RUN and (before := last_slot(timing, zone, found[-1].at - 1)):
+        found.append(before)
+    return found[::-1]
 
 
 def resume(timing: Timing, zone: ZoneInfo, waited: Slot | None, now: int) -> Slot | None:

@@ -129,7 +129,7 @@ class ScheduleTool:
                 "jobs of a room are made by owners; anybody can have jobs of their own in a"
                 " direct talk"
             )
-        wish = self._read(asker, arguments, Options())
+        wish = self._read(asker, arguments, None)
         context = asker.context
         whose = Whose(
             person_id=asker.person.id,
@@ -150,20 +150,34 @@ class ScheduleTool:
         return ToolResult(text=f"Made. {_describe(made, asker.zone)}")
 
     async def _change(self, asker: _Asker, job: Job, arguments: Mapping[str, object]) -> ToolResult:
-        wish = self._read(asker, arguments, job.options)
+        wish = self._read(asker, arguments, job)
         changed = planner.redraft(job, wish, rules=self._rules, now=asker.context.now)
         if changed == job:
             raise ToolArgumentError("say what is to be otherwise")
         refusal = await self._confirm(asker, changed)
         if refusal:
             return ToolResult(text=f"Nothing was changed. {refusal}")
-        await self._database.write("jobs.change", lambda c: jobs.change(c, changed))
-        self._changed()
-        return ToolResult(text=f"Changed. {_describe(changed, asker.zone)}")
 
-    def _read(self, asker: _Asker, arguments: Mapping[str, object], known: Options) -> Wish:
+        def work(connection: Connection) -> Job:
+            found = planner.find_own(connection, job_id=job.id, may_see=asker.may_see)
+            if found is None:  # they were asked for minutes
+                raise ToolArgumentError(f"job {job.id} is done or gone by now")
+            now_so = planner.redraft(found, wish, rules=self._rules, now=asker.context.now)
+            jobs.change(connection, now_so)
+            return now_so
+
+        made = await self._database.write("jobs.change", work)
+        self._changed()
+        return ToolResult(text=f"Changed. {_describe(made, asker.zone)}")
+
+    def _read(self, asker: _Asker, arguments: Mapping[str, object], job: Job | None) -> Wish:
+        """What a call asks for; times are those of the job's zone, if there is one already."""
         return read_wish(
-            arguments, here=asker.here, zone=asker.zone, known=known, now=asker.context.now
+            arguments,
+            here=asker.here,
+            zone=job.zone if job else asker.zone,
+            known=job.options if job else Options(),
+            now=asker.context.now,
         )
 
     async def _confirm(self, asker: _Asker, job: NewJob) -> str:
