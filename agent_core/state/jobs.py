@@ -87,7 +87,6 @@ _COLUMNS = (
 
 def insert(connection: Connection, job: NewJob, *, now: int) -> Job:
     """Make a job; it is active at once."""
-    options, targets = _dump_options(job.options), _dump_targets(job.targets)
     row = connection.execute(
         "INSERT INTO jobs (person_id, room_id, kind, title, body, timing, zone, late, options,"
         " targets, is_urgent, state, next_slot, next_at, actor, call_key, created_at, checksum)"
@@ -95,22 +94,13 @@ def insert(connection: Connection, job: NewJob, *, now: int) -> Job:
         " :targets, :is_urgent, 'active', :next_slot, :next_at, :actor, :call_key, :now,"
         f" :checksum) RETURNING {_COLUMNS}",
         {
+            **_fields_of(job),
             "person_id": job.person_id,
             "room_id": job.room_id,
             "kind": job.kind,
-            "title": job.title,
-            "body": job.body,
-            "timing": job.timing,
-            "zone": job.zone,
-            "late": job.late,
-            "options": options,
-            "targets": targets,
-            "is_urgent": int(job.is_urgent),
-            **_slot_fields(job.next_slot),
             "actor": job.actor,
             "call_key": job.call_key,
             "now": now,
-            "checksum": _checksum(job, options, targets),
         },
     ).fetchone()
     return _job(row)
@@ -118,27 +108,17 @@ def insert(connection: Connection, job: NewJob, *, now: int) -> Job:
 
 def change(connection: Connection, job: Job) -> None:
     """Write down what a job is by now: its words, times, places, state and failures."""
-    options, targets = _dump_options(job.options), _dump_targets(job.targets)
     connection.execute(
         "UPDATE jobs SET title = :title, body = :body, timing = :timing, zone = :zone,"
         " late = :late, options = :options, targets = :targets, is_urgent = :is_urgent,"
         " state = :state, reason = :reason, failures = :failures, next_slot = :next_slot,"
         " next_at = :next_at, checksum = :checksum WHERE id = :id",
         {
+            **_fields_of(job),
             "id": job.id,
-            "title": job.title,
-            "body": job.body,
-            "timing": job.timing,
-            "zone": job.zone,
-            "late": job.late,
-            "options": options,
-            "targets": targets,
-            "is_urgent": int(job.is_urgent),
             "state": job.state,
             "reason": job.reason,
             "failures": job.failures,
-            **_slot_fields(job.next_slot),
-            "checksum": _checksum(job, options, targets),
         },
     )
 
@@ -225,6 +205,23 @@ def find_next_at(connection: Connection) -> int | None:
         f"SELECT next_at FROM jobs WHERE {_IS_DUE} ORDER BY next_at LIMIT 1"
     ).fetchone()
     return row[0] if row else None
+
+
+def _fields_of(job: NewJob) -> dict[str, str | int | None]:
+    """What may be otherwise one day, as it is stored."""
+    options, targets = _dump_options(job.options), _dump_targets(job.targets)
+    return {
+        "title": job.title,
+        "body": job.body,
+        "timing": job.timing,
+        "zone": job.zone,
+        "late": job.late,
+        "options": options,
+        "targets": targets,
+        "is_urgent": int(job.is_urgent),
+        **_slot_fields(job.next_slot),
+        "checksum": _checksum(job, options, targets),
+    }
 
 
 def _slot_fields(slot: tuple[str, int] | None) -> dict[str, str | int | None]:
