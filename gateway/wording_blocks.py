@@ -29,6 +29,7 @@ BAD_LABEL = (
 BAD_LIMIT = "A block's limit is a number of characters, from 100 to 20,000."
 NO_DESCRIPTION = "Say in a few words what the block is for, at most 300 characters."
 BAD_DESCRIPTION = "I can't keep that description: {reason}."
+BAD_BLOCK = "I can't keep that: it holds what looks like {secret}."
 TAKEN = "There is a block of that name already. Choose another one."
 UNKNOWN = "There is no block {name} that you see or have made. /block lists them."
 NOT_YOURS = "Only who made the block {name} and owners of this house may do that."

@@ -94,6 +94,8 @@ def read_name(name: str) -> ArchiveId | None:
 
 
 def _read_tag(tag: str) -> str:
+    if secret := find_secret(tag):
+        raise ToolArgumentError(f"a tag can't be kept, it holds {secret}; write it without")
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", tag).casefold())
     marks = "".join(one if unicodedata.category(one)[0] in "LNM" else " " for one in folded)
     plain = "-".join(marks.split())

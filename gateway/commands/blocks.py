@@ -107,6 +107,8 @@ def _make(connection: Connection, order: _Order) -> Written:
     description = " ".join(description.split())
     if not _is_label(order.label):
         return wording.BAD_LABEL, []
+    if secret := find_secret(order.call.argument):  # the name, too, stands in prompts
+        return wording.BAD_BLOCK.format(secret=secret), []
     if (limit := _read_limit(number)) is None:
         return wording.BAD_LIMIT, []
     if why := _complain(description):

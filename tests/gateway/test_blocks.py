@@ -132,6 +132,14 @@ async def test_the_tool_writes_in_a_shared_block_and_the_other_hears_of_it(tmp_p
         ("/block new other 99 too short", wording_blocks.BAD_LIMIT),
         ("/block new other many words", wording_blocks.BAD_LIMIT),
         ("/block new other 500", wording_blocks.NO_DESCRIPTION),
+        (
+            f"/block new sk-ant-{'x' * 20} 500 a key as a name",
+            wording_blocks.BAD_BLOCK.format(secret="an Anthropic key"),
+        ),
+        (
+            f"/block new other 500 it opens with sk-ant-{'x' * 20}",
+            wording_blocks.BAD_BLOCK.format(secret="an Anthropic key"),
+        ),
         ("/block new shopping 500 again", wording_blocks.TAKEN),
         ("/block share shopping", wording_blocks.WITH_WHOM),
         ("/block share shopping here", wording_blocks.HERE_NOWHERE),

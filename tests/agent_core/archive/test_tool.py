@@ -219,6 +219,10 @@ async def test_the_id_of_an_entry_tells_nothing_of_how_many_there_are(
         ({"action": "insert", "text": "a", "tags": ["!"]}, "`!` is no tag"),
         ({"action": "insert", "text": "a", "tags": ["b" * 41]}, "is no tag"),
         (
+            {"action": "insert", "text": "a", "tags": ["AKIAIOSFODNN7EXAMPLE"]},
+            "a tag can't be kept, it holds an AWS key",
+        ),
+        (
             {"action": "insert", "text": "a", "tags": [f"t{n}" for n in range(MOST_TAGS + 1)]},
             "tags are too many",
         ),
