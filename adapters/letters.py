@@ -18,6 +18,8 @@ def plain_text(text: str) -> str:
 
 def plain_name(text: str) -> str:
     """A name on one line that can't turn around, hide or imitate what stands beside it."""
+    if text.isascii() and text.isprintable():
+        return " ".join(text.split())[:_LONGEST_NAME].strip()
     kept = "".join(
         letter
         if letter in _JOINERS or unicodedata.category(letter)[0] != "C"

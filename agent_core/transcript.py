@@ -156,15 +156,12 @@ _KINDS: dict[str, type[Part]] = {
     "document": DocumentPart,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
+_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def dump_parts(parts: tuple[Part, ...]) -> str:
     """Parts as JSON text, the form in which they are stored; the same parts, the same bytes."""
-    return json.dumps(
-        [_dump_part(part) for part in parts],
-        ensure_ascii=False,
-        separators=(",", ":"),
-    )
+    return _ENCODE([_dump_part(part) for part in parts])
 
 
 def _dump_part(part: Part) -> dict[str, object]:

@@ -15,7 +15,7 @@ LONGEST_QUIET = (_DAYS + 1) * 86_400_000
 
 def is_quiet(person: Person, zone: str, now: int) -> bool:
     """True within a person's quiet hours, which may go over midnight. `zone` is an IANA name."""
-    return _is_quiet_at(person, local_time(now, zone))
+    return person.quiet_from is not None and _is_quiet_at(person, local_time(now, zone))
 
 
 def quiet_until(person: Person, days_off: tuple[int, ...], zone: str, now: int) -> int | None:

@@ -15,6 +15,6 @@ class Speller:
 
     def spell(self, adapter: object, text: str) -> str:
         """The house's own words, as they hold on a platform; a model's are its own."""
-        if not isinstance(adapter, SpellsCommands):
-            return text
+        if "/" not in text or not isinstance(adapter, SpellsCommands):
+            return text  # to ask an adapter takes longer than to look for what may be a command
         return self._command.sub(lambda found: f"{adapter.command_prefix}{found[1]}", text)

@@ -33,6 +33,7 @@ HEARD = ("MESSAGE_CREATE", "MESSAGE_UPDATE", "INTERACTION_CREATE")
 
 _CALL_TIMEOUT = 60.0
 """Upper bound of one attempt, also for a large file; callers have closer bounds of their own."""
+_TIMEOUT = aiohttp.ClientTimeout(total=_CALL_TIMEOUT, connect=CONNECT_TIMEOUT)
 _CONNECTIONS = 32
 _SHORT_WAIT = 0.5
 """Seconds of a rate limit that are waited out here; of a longer one the hall is told."""
@@ -114,9 +115,8 @@ class Wire(HTTPClient):
 
     async def request(self, route: Route, **options: Any) -> Any:
         """Make one call."""
-        timeout = aiohttp.ClientTimeout(total=_CALL_TIMEOUT, connect=CONNECT_TIMEOUT)
         try:
-            return await super().request(route, timeout=timeout, **options)
+            return await super().request(route, timeout=_TIMEOUT, **options)
         except asyncio.CancelledError:
             # Given up while it waited for the end of a global pause, it would never tell the
             # others of that end, and no call would leave any more.

@@ -9,6 +9,7 @@ from agent_core.models.beginnings import Beginnings
 from agent_core.models.contract import Fingerprint, ModelRequest
 from agent_core.transcript import Message, dump_parts
 
+_ENCODE = json.JSONEncoder(separators=(",", ":")).encode
 _OBJECTS = 500
 """Bytes that a message takes besides its words."""
 
@@ -33,7 +34,7 @@ class Digest:
         the answer, `shown` the keys of the pictures whose bytes are sent.
         """
         model, limit = asked
-        rest = json.dumps([prompt_hash, model, limit, sorted(shown)], separators=(",", ":"))
+        rest = _ENCODE([prompt_hash, model, limit, sorted(shown)])
         state = self._state.copy()
         state.update(rest.encode())
         return Fingerprint(hash=state.hexdigest(), model=model, output_limit=limit)

@@ -36,6 +36,7 @@ _CONNECT_SECONDS = 10.0
 _CHECK_SECONDS = 15.0
 _COUNT_SECONDS = 10.0
 _DRAIN_SECONDS = 0.25
+_STREAMS: bool = True
 _CONNECTIONS = 10_000
 """As many as turns may run at once; the SDK's own 1,000 would make people wait in line."""
 _KEPT_SECONDS = 30.0
@@ -199,13 +200,13 @@ class AnthropicModel:
             try:
                 # Plain dictionaries in and out: a quarter less CPU a call than
                 # `messages.create`, and our own bytes on the wire, which the cache lives on.
-                events = await self._client.post(
+                events: object = await self._client.post(
                     self._messages,
                     cast_to=object,
                     content=divide(body),
                     options={"headers": {"Content-Length": str(len(body))}},
-                    stream=True,
-                    stream_cls=AsyncStream[object],
+                    # Without `stream_cls`: the SDK's own is the same, and not looked into first.
+                    stream=_STREAMS,
                 )
             except anthropic.APIStatusError as error:
                 said = error.api_message or error.message
@@ -214,7 +215,7 @@ class AnthropicModel:
                 self._sight.refuse(shown)
             else:
                 self._sight.take(shown)
-                return events
+                return cast("AsyncStream[object]", events)
 
     async def check(self, model: str) -> None:
         """Ask for the model's description, which costs nothing; see the contract."""
