@@ -201,13 +201,15 @@ class Turns:
             answers=place.answers,
         )
 
-        def work(connection: Connection) -> OutboxRow:
+        def work(connection: Connection) -> list[OutboxRow]:
             for pending in batch:
                 for inbox_id in pending.inbox_ids:
                     inbox.park(connection, inbox_id=inbox_id, reason=repr(error))
-            return outbox.owe(connection, debt, now=now)
+            if batch[-1].errand:
+                return []  # its job tells of failures, and not of each
+            return [outbox.owe(connection, debt, now=now)]
 
-        self._delivery.owe([await self._database.write("turns.refuse", work)])
+        self._delivery.owe(await self._database.write("turns.refuse", work))
 
     async def give_up(self, active: ActiveTurn) -> bool:
         """Settle a turn that an unexpected error ended; False if it can't even be begun.

@@ -483,3 +483,70 @@ async def test_a_run_in_a_room_sees_nothing_that_is_private(tmp_path: Path) -> N
         alone, _, run = [{tool.name for tool in one.tools} for one in house.model.requests]
         assert "settings" in alone
         assert "settings" not in run
+
+
+async def test_minutes_from_now_are_those_of_the_zone_that_the_job_has(tmp_path: Path) -> None:
+    clock = noon()
+    model = FakeModel()
+    async with running(tmp_path, model, now=clock, **HOUSE) as house:
+        await meet(house)
+        wish = prompt(read_once("2026-11-25T08:00"), zone="Asia/Tokyo", kind="message")
+        job = await make(house, clock, wish)
+        wanted = json.dumps({"action": "change", "job": job.id, "in_minutes": 20})
+        model.plays += [ask(call("schedule", wanted)), say("Changed.")]
+        await house.chat.says("in 20 minutes, please")
+        await house.chat.sees_text("Changed.")
+        slot = (await find(house, job)).next_slot
+        assert slot == ("2026-11-20T21:20", clock() + 20 * 60_000)
+
+
+async def test_a_job_that_was_dropped_while_its_change_was_asked_stays_dropped(
+    tmp_path: Path,
+) -> None:
+    clock = noon()
+    model = FakeModel()
+    async with running(tmp_path, model, now=clock, **HOUSE) as house:
+        await meet(house)
+        job = await make(house, clock, prompt(DAILY))
+        wanted = json.dumps({"action": "change", "job": job.id, "cron": "0 9 * * *"})
+        model.plays += [ask(call("schedule", wanted)), say("Gone already.")]
+        await house.chat.says("at 9, please")
+        await house.chat.sees_text("shall I")
+        await house.gateway.database.write("test", lambda c: planner.drop(c, _found(c, job)))
+        await house.chat.press("Yes, do that")
+        await house.chat.sees_text("Gone already.")
+        assert (await find(house, job)).state == "dropped"
+        assert "done or gone by now" in str(model.requests[-1].messages)
+
+
+async def test_a_talk_that_is_damaged_is_told_of_once(tmp_path: Path) -> None:
+    clock = noon()
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
+        await meet(house)
+        job = await make(house, clock, prompt(DAILY, options=Options(is_aware=True)))
+        house.model.plays.append(say("One."))
+        clock.move(house, days=1)
+        await ended(house, job)
+        await house.at_rest()
+        await house.gateway.database.write(
+            "test",
+            lambda c: (
+                c.execute(
+                    "UPDATE messages SET parts = replace(parts, 'One.', 'Two.')"
+                    " WHERE turn_id IN (SELECT id FROM turns WHERE run_id IS NOT NULL)"
+                )
+                and None
+            ),
+        )
+    async with running(tmp_path, FakeModel(), now=clock, **HOUSE) as house:
+        clock.move(house, days=1)
+        for count in range(1, 4):
+            await house.until(house.gateway.lanes.is_idle)
+            await becomes(house, job, "running", count)
+            await house.until(house.gateway.lanes.is_idle)
+            house.gateway.timekeeper.wake()
+            await becomes(house, job, "waiting" if count < 3 else "failed", count)
+            clock.move(house, minutes=6)
+        await house.chat.sees_text("did not work")
+        await house.at_rest()
+        assert len(house.chat.shown) == 1

@@ -115,3 +115,14 @@ def test_an_interval_is_caught_up_as_a_time_is() -> None:
     assert found.run == (Slot(name=found.run[0].name, at=waited.at + 10 * HOUR),)
     assert found.missed == 10
     assert timedelta(milliseconds=found.run[0].at - waited.at) == timedelta(hours=10)
+
+
+@pytest.mark.parametrize("text", ["*/5 * * * *", "0 8-20 * * *"])
+def test_after_a_year_off_what_is_run_is_not_a_year_old(text: str) -> None:
+    timing = read_cron(text)
+    now = MONDAY + 366 * DAY
+    found = plan(timing, BERLIN, "all", wait(timing), now)
+    assert len(found.run) == MOST_RUN
+    assert all(now - slot.at < 7 * DAY for slot in found.run)
+    behind = [next_slot(timing, BERLIN, slot) for slot in found.run]
+    assert behind == [*found.run[1:], found.next]
