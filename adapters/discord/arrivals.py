@@ -12,7 +12,7 @@ from adapters.discord.backlog import Backlog, Heard, HeardKind, make_event
 from adapters.discord.catchup import Catchup, Start
 from adapters.discord.facts import Facts
 from adapters.discord.promises import Promises
-from adapters.discord.receive import BUTTON, PRESS, is_for_us
+from adapters.discord.receive import BUTTON, PRESS, is_for_us, is_written
 from adapters.discord.settings import DiscordSettings
 from adapters.discord.words import id_in, snowflake_at
 from adapters.errors import Unreachable
@@ -146,15 +146,21 @@ class Arrivals:
         if kind == "edit" and not (data.get("edited_timestamp") and data.get("author")):
             return None  # a link got its picture, or the like
         channel = id_in(data, "channel_id")
+        if kind != "interaction" and not is_written(data):
+            return self._pass_over(kind, channel, data)  # as our own words do, in every turn
         context = self._facts.guess(data, channel)
         if kind != "interaction" and not is_for_us(data, context):
-            if kind == "edit" or not self._backlog.note_noise(channel):
-                return None
-            bare: Json = {"id": id_in(data, "id")}
-            return Heard(kind="mark", channel=channel, data=bare, context=context)
+            return self._pass_over(kind, channel, data)
         if kind == "message":
             self._backlog.note_talk(channel)
         return Heard(kind=kind, channel=channel, data=data, context=context)
+
+    def _pass_over(self, kind: HeardKind, channel: str, data: Json) -> Heard | None:
+        """What is not for us is nothing, or, after many others, a mark. Raises `ValueError`."""
+        if kind == "edit" or not self._backlog.note_noise(channel):
+            return None
+        context, bare = self._facts.guess(data, channel), {"id": id_in(data, "id")}
+        return Heard(kind="mark", channel=channel, data=bare, context=context)
 
     async def _make(self, heard: Heard) -> RawEvent:
         if heard.context.place is None and heard.kind in ("message", "edit"):

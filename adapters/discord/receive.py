@@ -68,10 +68,7 @@ def is_for_us(message: Json, context: Context) -> bool:
     `@everyone` names nobody. What is said in a thread without naming the bot is not for it
     either, whoever opened the thread: people talk there among themselves.
     """
-    author = part(message, "author")
-    if author is None or author.get("bot") or message.get("webhook_id"):
-        return False
-    if number_in(message, "type", default=0) not in _WRITTEN:
+    if not is_written(message):
         return False
     if context.place.is_direct if context.place else not message.get("guild_id"):
         return True
@@ -82,6 +79,14 @@ def is_for_us(message: Json, context: Context) -> bool:
         or bool(context.role and isinstance(roles, list) and context.role in roles)
         or inside(answered, "author").get("id") == context.bot
     )
+
+
+def is_written(message: Json) -> bool:
+    """Whether a person wrote a message, to whomever. Raises `ValueError`."""
+    author = part(message, "author")
+    if author is None or author.get("bot") or message.get("webhook_id"):
+        return False
+    return number_in(message, "type", default=0) in _WRITTEN
 
 
 def receive(payload: str) -> InboundMessage | ButtonPress | None:
