@@ -131,7 +131,8 @@ class Endings:
         if is_fresh:  # then it has shown, made and asked nothing so far
             return settling.owe_parts(connection, debt, parts, now, Stage(lead=lead)), standing
         live, status = outbox.find_shown(connection, turn_id=active.id)
-        stage = Stage(live=live, status=status, lead=lead)
+        undo = settling.offer_undo(connection, active, tools)
+        stage = Stage(live=live, status=status, lead=lead, buttons=undo)
         rows = settling.owe_parts(connection, debt, parts, now, stage)
         rows += settling.owe_files(connection, debt, adapter, now)
         return [*rows, *self._questions.end_of_turn(connection, active.id, now)], standing

@@ -9,13 +9,18 @@ from agent_core.active import ActiveTurn
 from agent_core.ceilings.days import day_of
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
+from agent_core.memory.listing import open_register
 from agent_core.state import files, meta, outbox, tasks
 from agent_core.state.database import Connection
 from agent_core.state.outbox import Debt, OutboxRow
-from gateway import wording, wording_usage
+from agent_core.state.questions import Choice
+from gateway import wording, wording_memory, wording_usage
+from gateway.buttons import stand_for
 from gateway.leads import Lead
 from gateway.wording_usage import Reader
 
+_MOST_OFFERED = 3
+"""Changes of memory that can be taken back by a button below the answer."""
 _TITLE_AFTER = 3
 """Messages of the person after which a session is worth a title."""
 
@@ -69,12 +74,31 @@ def owe_title(connection: Connection, active: ActiveTurn, now: int) -> None:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
     """What there is to be seen of a turn: its live message, its status line, and whether a line
-    is held for its answer.
+    is held for its answer. `buttons` stand below the answer's end.
     """
 
     live: OutboxRow | None = None
     status: OutboxRow | None = None
     lead: Lead | None = None
+    buttons: tuple[Choice, ...] = ()
+
+
+def offer_undo(
+    connection: Connection, active: ActiveTurn, tools: Sequence[str]
+) -> tuple[Choice, ...]:
+    """A button for each thing that a turn has learned, which takes it back."""
+    keeper = active.keeper
+    if keeper is None or "memory" not in tools:
+        return ()
+    register = open_register(connection, person_id=keeper.person_id)
+    learned = [row for row in register.rows if row.origin.actor == f"turn:{active.id}"]
+    return tuple(
+        stand_for(
+            f"undo {register.number_of(row)}",
+            wording_memory.offer_undo(row.change.after, row.change.before),
+        )
+        for row in learned[-_MOST_OFFERED:]
+    )
 
 
 def owe_parts(
@@ -88,10 +112,13 @@ def owe_parts(
     live, status, lead = stage.live, stage.status, stage.lead
     rows = []
     for number, part in enumerate(parts):
+        below = stage.buttons if number == len(parts) - 1 else ()
         if live and number == 0:
-            rows.append(outbox.settle_live(connection, outbox_id=live.id, body=part))
+            done = outbox.settle_live(connection, outbox_id=live.id, body=part, buttons=below)
+            rows.append(done)
             continue
-        owed = replace(debt, body=part, part=number, is_silent=debt.is_silent or number > 0)
+        is_silent = debt.is_silent or number > 0
+        owed = replace(debt, body=part, part=number, is_silent=is_silent, buttons=below)
         if lead and number == 0:
             rows.append(outbox.send_off(connection, owed, anchor=lead.anchor, now=now))
         else:

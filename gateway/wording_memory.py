@@ -19,6 +19,7 @@ UNDO_HOW = (
 )
 UNDO = "Undo"
 UNDO_AGAIN = "Undo that"
+_LONGEST_LABEL = 40
 NUMBER_UNKNOWN = "There is no change {number}. /memory lists the entries with their numbers."
 NOT_YOUR_CHANGE = (
     "What a room remembers is everybody's there: only who asked for a change, or the owner of this"
@@ -216,3 +217,10 @@ def describe_outside(report: Report) -> str:
     if report.lacking:
         told += f"; its server has no {' and no '.join(report.lacking)}"
     return f"{told}."
+
+
+def offer_undo(after: str | None, before: str | None) -> str:
+    """The button below an answer that takes back what was learned, or dropped, in its turn."""
+    words = " ".join((after or before or "").split())
+    short = words if len(words) <= _LONGEST_LABEL else f"{words[: _LONGEST_LABEL - 1]}…"
+    return f"{UNDO}: {short}" if after else f"{UNDO}: drop {short}"

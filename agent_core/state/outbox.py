@@ -231,16 +231,23 @@ def find(connection: Connection, *, outbox_id: OutboxId) -> OutboxRow | None:
     return read_row(row) if row else None
 
 
-def settle_live(connection: Connection, *, outbox_id: OutboxId, body: str) -> OutboxRow:
+def settle_live(
+    connection: Connection, *, outbox_id: OutboxId, body: str, buttons: tuple[Choice, ...] = ()
+) -> OutboxRow:
     """The live message gets its final words and is owed from now on.
 
     One whose first sending has no known outcome stays unsure, to be looked for first.
     """
     row = connection.execute(
-        "UPDATE outbox SET body = :body, checksum = :checksum, is_live = 0,"
+        "UPDATE outbox SET body = :body, checksum = :checksum, buttons = :buttons, is_live = 0,"
         " state = CASE WHEN state IN ('sending', 'unsure') THEN 'unsure' ELSE 'owed' END"
         f" WHERE id = :id RETURNING {ROW}",
-        {"id": outbox_id, "body": body, "checksum": checksum(body)},
+        {
+            "id": outbox_id,
+            "body": body,
+            "checksum": checksum(body),
+            "buttons": dump_choices(buttons) if buttons else "",
+        },
     ).fetchone()
     return read_row(row)
 

@@ -182,6 +182,37 @@ async def test_nobody_asks_for_or_takes_back_what_is_another_s(tmp_path: Path) -
         assert memory_of(tmp_path) == "- Has a canary\n"
 
 
+async def test_what_was_learned_can_be_taken_back_by_a_button_below_the_answer(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, Noter()) as house:
+        ann = Side(house, "ann", "ann")
+        assert await ann.says(note("Has a cat")) == "Noted."
+        assert house.chat.shown[-1].labels == ["Undo: Has a cat"]
+        await ann.says("just so")
+        assert house.chat.shown[-1].labels == []
+        await ann.presses("Undo: Has a cat")
+        assert memory_of(tmp_path) == ""
+
+
+async def test_the_button_stands_below_an_answer_that_grew_before_eyes(tmp_path: Path) -> None:
+    chat = FakeChat()
+    seen = FakeModel(
+        ask(call("memory", '{"action": "add", "target": "memory", "text": "Has a cat"}')),
+        [
+            TextDelta(text="Noted, "),
+            lambda: chat.sees_text("Noted,"),
+            TextDelta(text="of course."),
+            finish(TextPart(text="Noted, of course.")),
+        ],
+    )
+    async with running(tmp_path, seen, chat=chat) as house:
+        await chat.says("I have a cat")
+        answer = await chat.sees_text("Noted, of course.")
+        await house.until(lambda: answer.labels == ["Undo: Has a cat"])
+        assert len(answer.texts) > 1
+
+
 async def test_the_buttons_undo_and_undo_that(tmp_path: Path) -> None:
     async with running(tmp_path, Noter()) as house:
         ann = Side(house, "ann", "ann")
