@@ -1,7 +1,7 @@
 """Which of the slots that have come due are run, and which are passed over; pure."""
 
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Literal
 from zoneinfo import ZoneInfo
 
@@ -41,7 +41,8 @@ def plan(timing: Timing, zone: ZoneInfo, late: Late, waited: Slot, now: int) -> 
     """
     if waited.at > now:
         return Plan(next=waited)
-    due = [slot for slot in islice(walk(timing, zone, waited), MOST_COUNTED) if slot.at <= now]
+    come = takewhile(lambda slot: slot.at <= now, walk(timing, zone, waited))
+    due = list(islice(come, MOST_COUNTED))
     if isinstance(timing, Once):
         return Plan(run=tuple(due))
     newest = due[-1]
