@@ -57,6 +57,10 @@ class Pause:
 Job = OutboxRow | LiveText | Lead
 
 
+Reroute = Callable[[Connection, OutboxRow, int], OutboxRow | None]
+"""Within a transaction: owe a message whose chat is gone somewhere else, if it may go there."""
+
+
 class Delivery:
     """One worker a chat; what it can't deliver now, it tries again while the process lives."""
 
@@ -81,6 +85,8 @@ class Delivery:
         self._paused: dict[Chat, asyncio.Event | None] = {}
         """Lines that wait for their next try, and what ends that early, if anything may."""
         self._retired: dict[Chat, str] = {}
+        self.reroute: Reroute = _nowhere
+        """Where a message goes whose chat is gone."""
         self._is_open = True
         self._lines = Lines(adapters)
         self.signs = Signs(group=group, doors=self._doors, is_paused=self._is_paused)
@@ -355,8 +361,10 @@ class Delivery:
                 retired.retire(
                     connection, platform=row.platform, chat=row.chat, reason=reason, now=now
                 )
-            if is_chat_gone or row.person_id is None or row.kind == "status":
+            if row.person_id is None or row.kind == "status":
                 return None
+            if is_chat_gone:
+                return self.reroute(connection, row, now)
             debt = Debt(platform=row.platform, chat=row.chat, body=wording.describe_dead(reason))
             return outbox.owe(connection, debt, now=now)
 
@@ -365,6 +373,10 @@ class Delivery:
             self._retired[row.platform, row.chat] = reason
         if notice:
             self.owe([notice])
+
+
+def _nowhere(_: Connection, __: OutboxRow, ___: int) -> OutboxRow | None:
+    """Nobody knows of another place."""
 
 
 def _backoff(attempts: int) -> float:

@@ -11,7 +11,7 @@ from gateway.hours import quiet_until
 def ease(connection: Connection, person: Person, zone: str, now: int) -> None:
     """Hold what is held for a person no longer than their quiet time lasts as it is set by now.
 
-    Nothing is held any longer than it was to be. `zone` is the IANA zone they live by.
+    `zone` is the IANA zone they live by.
     """
     days_off = homes.find(connection, person_id=person.id).days_off
     until = quiet_until(person, days_off, zone, now)

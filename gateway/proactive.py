@@ -95,6 +95,31 @@ class Proactive:
         gone = retired.list_all(connection)
         return [spot for spot in spots if self._is_open(connection, spot, gone)]
 
+    def reroute(self, connection: Connection, row: OutboxRow, now: int) -> OutboxRow | None:
+        """Owe what came by itself, and whose chat turned out to be gone, where its person was
+        seen last. An answer belongs where it was asked for, and nowhere else.
+        """
+        person = people.find(connection, person_id=row.person_id) if row.person_id else None
+        if person is None or row.answers is not None or row.question_id is not None:
+            return None
+        target = Target(kind="place", platform=row.platform, chat=row.chat)
+        for platform, chat in self.find_spots(connection, person, (target,)):
+            if (platform, chat) == (row.platform, row.chat):
+                return None
+            file = (row.file_key, row.file_name or "") if row.file_key else None
+            debt = Debt(
+                platform=platform,
+                chat=chat,
+                body=row.body,
+                person_id=row.person_id,
+                turn_id=row.turn_id,
+                part=row.part,
+                is_silent=row.is_silent,
+                file=file,
+            )
+            return outbox.owe(connection, debt, now=now)
+        return None
+
     def find_spots(
         self, connection: Connection, person: Person, targets: Sequence[Target]
     ) -> list[Spot]:

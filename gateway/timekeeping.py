@@ -51,6 +51,7 @@ def make_timing(delivery: Delivery, zone: str) -> Timing:
 
     bell = asyncio.Event()
     proactive = Proactive(delivery.adapters, zone_of=zone_of)
+    delivery.reroute = proactive.reroute
     outcomes = Outcomes(proactive, zone_of=zone_of, ring=bell.set)
     return Timing(zone=zone, bell=bell, outcomes=outcomes, proactive=proactive)
 
