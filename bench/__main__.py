@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from bench import long_talk, memory, overhead, schedule, startup, throughput, tokens
+from bench import long_talk, memory, overhead, schedule, schedule_crowd, startup, throughput, tokens
 from bench.bots import PLATFORMS
 from bench.figures import Figure, render, save
 
@@ -33,6 +33,7 @@ def _list_parts(*, is_quick: bool) -> dict[str, Part]:
         },
         "long-talk": partial(long_talk.measure, turns=100 if is_quick else 300),
         "schedule-slots": partial(schedule.measure, one_in=16 if is_quick else 1),
+        "schedule-crowd": partial(schedule_crowd.measure, count=1000 if is_quick else 10_000),
         "everywhere": memory.measure_everywhere,
         "memory": partial(memory.measure, conversations=200 if is_quick else 1000),
     }

@@ -22,12 +22,18 @@ MINUTE = 60_000
 _SCHEDULED = re.compile(r"Scheduled: job (\d+), due (\w+ [\d-]+ [\d:]+)")
 _MARK = re.compile(r"(?:once \d+|tick \d+|ran \d+ \w+ [\d-]+ [\d:]+)!")
 _OPEN = (
-    "SELECT 'run', id, state, reason FROM job_runs WHERE state NOT IN ('done')",
+    "SELECT 'run', id, state, reason FROM job_runs WHERE state <> 'done'"
+    " AND NOT (state = 'failed' AND attempts >= 3)",
     "SELECT 'job', id, state, reason FROM jobs WHERE kind <> 'system' AND state = 'active'",
     "SELECT 'outbox', id, state, reason FROM outbox WHERE state <> 'sent'",
     "SELECT 'turn', id, state, reason FROM turns WHERE state <> 'answered'",
     "SELECT 'inbox', id, state, reason FROM inbox WHERE state <> 'done'",
 )
+_GIVEN_UP = (
+    "SELECT jobs.body FROM job_runs JOIN jobs ON jobs.id = job_runs.job_id"
+    " WHERE job_runs.state = 'failed' AND jobs.kind = 'script'"
+)
+"""A command over which three houses died is run no more, and that is told."""
 _DELIVERED = "SELECT COUNT(*) FROM job_runs JOIN jobs ON jobs.id = job_runs.job_id"
 
 
@@ -107,6 +113,8 @@ class Calendar:
     def _expect(self) -> Counter[str]:
         wanted = Counter(self.marks)
         with closing(sqlite3.connect(self.town.home / "state.db")) as connection:
+            for (body,) in connection.execute(_GIVEN_UP):
+                del wanted[json.loads(body)[-1]]
             for number, job_id in enumerate(self.ticking):
                 wanted[f"tick {number}!"] = len(_list_slots(connection, job_id))
             for job_id in self.thinking:
