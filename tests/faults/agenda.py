@@ -22,8 +22,7 @@ MINUTE = 60_000
 _SCHEDULED = re.compile(r"Scheduled: job (\d+), due (\w+ [\d-]+ [\d:]+)")
 _MARK = re.compile(r"(?:once \d+|tick \d+|ran \d+ \w+ [\d-]+ [\d:]+)!")
 _OPEN = (
-    "SELECT 'run', id, state, reason FROM job_runs WHERE state <> 'done'"
-    " AND NOT (state = 'failed' AND attempts >= 3)",
+    "SELECT 'run', id, state, reason FROM job_runs WHERE state NOT IN ('done', 'failed')",
     "SELECT 'job', id, state, reason FROM jobs WHERE kind <> 'system' AND state = 'active'",
     "SELECT 'outbox', id, state, reason FROM outbox WHERE state <> 'sent'",
     "SELECT 'turn', id, state, reason FROM turns WHERE state <> 'answered'",
