@@ -97,7 +97,10 @@ def test_a_list_in_a_variable_is_separated_by_commas(tmp_path: Path) -> None:
     [
         ('[modle]\nname = "x"', "FILE: the table [modle] is not known; did you mean model?"),
         ('[model]\nnmae = "x"', "FILE: model.nmae is not known; did you mean model.name?"),
-        ("[model]\ndrain_seconds = 1", "FILE: model.drain_seconds is not known; did you mean turns.drain_seconds?"),
+        (
+            "[model]\ndrain_seconds = 1",
+            "FILE: model.drain_seconds is not known; did you mean turns.drain_seconds?",
+        ),
         ("[memory]\nxyzzy = 1", "known are memory.memory_limit, memory.provider, "),
         ('model = "x"', "FILE: model must be a table, written as [model]."),
         ("[[model]]", "FILE: model must be a table, written as [model]."),
