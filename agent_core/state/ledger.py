@@ -181,6 +181,16 @@ def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> 
     return [_entry(row) for row in rows]
 
 
+def is_undone(connection: Connection, *, person_id: PersonId, entry_id: int) -> bool:
+    """True if a later row of the same person takes this one back."""
+    row = connection.execute(
+        "SELECT 1 FROM ledger WHERE undoes = :entry_id AND undoes IS NOT NULL"
+        " AND person_id = :person_id LIMIT 1",
+        {"entry_id": entry_id, "person_id": person_id},
+    ).fetchone()
+    return row is not None
+
+
 def redact(
     connection: Connection, *, entry_id: int, is_wanted: Callable[[str], bool], mark: str
 ) -> None:

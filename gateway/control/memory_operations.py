@@ -1,8 +1,11 @@
 """Operations on what is remembered: its ledger, how it stood, and taking changes back."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
+from agent_core.archive import undoing as archived
+from agent_core.archive.undoing import Overtaken
 from agent_core.ids import PersonId
 from agent_core.memory.listing import open_register
 from agent_core.memory.reconcile import replay_rows
@@ -10,13 +13,12 @@ from agent_core.memory.undoing import Kept, up_to
 from agent_core.state import keepers, ledger
 from agent_core.state.database import Connection
 from agent_core.state.keepers import Remembering
-from agent_core.state.ledger import LedgerEntry, Origin, Target
+from agent_core.state.ledger import LedgerEntry, Origin
 from gateway.control.contract import Answer, Desk, Operation, read_limit
 from gateway.errors import Declined
 
 _AT_ONCE = 500
 """People that are read from the database at a time."""
-_LISTS: tuple[Target, ...] = ("memory", "user")
 _FAULTS = {
     "undone": "Row {row} is taken back already.",
     "parted": (
@@ -96,10 +98,12 @@ async def undo(desk: Desk, asked: Answer) -> Answer:
     if found is None:
         raise Declined(f"There is no row {row_id} in the ledger.")
     keeper, row = found
-    if row.target not in _LISTS:
-        raise Declined(f"Row {row_id} is of `{row.target}`; only lists of memory are taken back.")
+    if row.target == "soul":
+        raise Declined(f"Row {row_id} is of SOUL.md, which is changed by hand or by a proposal.")
     if keeper is None:
         raise Declined(f"Row {row_id} is of somebody who was joined to another person since.")
+    if row.target == "archive":
+        return await _undo_archived(desk, keeper, row)
     try:
         outcome = await desk.memory.undo(
             keeper.person_id, keeper.folder, row_id, _origin(desk), kind=keeper.kind
@@ -116,6 +120,23 @@ async def undo(desk: Desk, asked: Answer) -> Answer:
         "row": _tell(done.row, keeper.slug),
         "derived": [_tell(one, keeper.slug) for one in done.derived],
         "revived": [_tell(one, keeper.slug) for one in done.revived],
+    }
+
+
+async def _undo_archived(desk: Desk, keeper: Remembering, row: LedgerEntry) -> Answer:
+    """Take a change of the archive back. Raises `Declined`."""
+    work = partial(archived.undo, person_id=keeper.person_id, row=row, origin=_origin(desk))
+    try:
+        made = await desk.database.write("memory.undo", work)
+    except Overtaken as error:
+        raise Declined(str(error)) from error
+    return {
+        "person": keeper.slug,
+        "list": row.target,
+        "undone": _tell(row, keeper.slug),
+        "row": _tell(made, keeper.slug),
+        "derived": [],
+        "revived": [],
     }
 
 
