@@ -25,6 +25,7 @@ from adapters.discord.receive import receive
 from adapters.discord.render import TEXT_LIMIT, measure, render
 from adapters.discord.settings import DiscordSettings, read_settings
 from adapters.discord.starts import Starts
+from adapters.discord.waiting import until_ended
 from adapters.discord.wire import Connection
 from adapters.errors import AdapterError, AdapterStopped, MessageGone, Unreachable
 from adapters.ids import Address, PlatformMessageId
@@ -83,7 +84,7 @@ class DiscordAdapter:
         while True:
             began = time.monotonic()
             try:
-                await self._sign_in()
+                await until_ended(asyncio.create_task(self._sign_in()))
             except AdapterStopped:
                 raise
             except AdapterError as error:
