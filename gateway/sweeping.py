@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from agent_core.erasure.scrub import merge_indexes
 from agent_core.state import retention, traces
 from agent_core.state.database import Connection, Database
 from agent_core.state.retention import DAY, Kind, Span
@@ -42,8 +43,9 @@ class Sweeper:
         self._renew = renew
 
     async def work(self) -> str:
-        """Sweep once, and say what went. Raises `StoreError`."""
+        """Sweep once, merge the indexes, and say what went. Raises `StoreError`."""
         swept = await self.sweep()
+        await merge_indexes(self._database)
         return ", ".join(f"{number} {kind}" for kind, number in swept.items() if number)
 
     async def sweep(self) -> Mapping[str, int]:

@@ -28,6 +28,19 @@ def owe(connection: Connection) -> None:
     meta.put(connection, key=OWED, value=str(times + 1))
 
 
+async def merge_indexes(database: Database) -> None:
+    """Make one of all that each index has gathered, in steps between which others write: words
+    that no message holds any more go, and a search has less to read. Raises `StoreError`.
+    """
+    for index in scrubbing.INDEXES:
+        await database.write(
+            "index.merge", partial(scrubbing.begin_merge, index=index, pages=_PAGES)
+        )
+        step = partial(scrubbing.go_on_merging, index=index, pages=_PAGES)
+        while await database.write("index.merge", step):
+            continue
+
+
 async def scrub(database: Database, *, is_quiet: Callable[[], bool] | None = None) -> bool:
     """Do it, if it is owed; False if it has to be done again.
 
@@ -38,14 +51,7 @@ async def scrub(database: Database, *, is_quiet: Callable[[], bool] | None = Non
     owed = await database.read(lambda c: meta.get(c, key=OWED))
     if not owed:
         return True
-    for index in scrubbing.INDEXES:
-        await database.write(
-            "scrub.merge", partial(scrubbing.begin_merge, index=index, pages=_PAGES)
-        )
-        step = partial(scrubbing.go_on_merging, index=index, pages=_PAGES)
-        is_more = True
-        while is_more:
-            is_more = await database.write("scrub.merge", step)
+    await merge_indexes(database)
     for _ in range(_LOOKS if is_quiet else 0):
         if is_quiet and is_quiet():
             break
