@@ -153,7 +153,8 @@ def list_foreign_prompts(connection: Connection, *, whose: Whose) -> set[PromptH
 
 def walk_events(connection: Connection, *, whose: Whose) -> Iterator[tuple[InboxId, str, str]]:
     """(id, state, payload) of events of a person's turns, and of all that name an account of
-    theirs: their commands and answers, and what others said to or of them.
+    theirs: their commands and answers, and what others said to or of them. Where nobody else
+    has an account, as on the console, whose events name none, all of them are theirs.
     """
     yield from connection.execute(
         f"SELECT id, state, payload FROM inbox WHERE turn_id IN {_TURNS} AND payload <> ''",
@@ -162,7 +163,8 @@ def walk_events(connection: Connection, *, whose: Whose) -> Iterator[tuple[Inbox
     for platform, user_id in whose.accounts:
         yield from connection.execute(
             "SELECT id, state, payload FROM inbox WHERE platform = :platform AND payload <> ''"
-            " AND instr(payload, :user_id) > 0",
+            " AND (instr(payload, :user_id) > 0 OR NOT EXISTS (SELECT 1 FROM accounts WHERE"
+            " accounts.platform = :platform AND accounts.user_id <> :user_id))",
             {"platform": platform, "user_id": user_id},
         )
 
