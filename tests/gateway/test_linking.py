@@ -458,6 +458,7 @@ async def test_a_join_survives_a_restart_between_question_and_answer(tmp_path: P
     async with running(tmp_path, FakeModel(), chat=chat) as house:
         home, work = two(house)
         await home.presses(words.YES)
+        await house.at_rest()
         assert await work.person() == await home.person()
 
 

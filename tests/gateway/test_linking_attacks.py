@@ -301,5 +301,6 @@ async def test_two_answers_at_once_join_once(tmp_path: Path) -> None:
         await asyncio.gather(*(house.chat.press_key(key, asked.id, **place) for _ in range(5)))
         await house.at_rest()
         assert await work.person() == await home.person()
-        assert await count(house, "audit", "action = 'link.joined' AND person_id = 1") == 1
+        joined = f"action = 'link.joined' AND person_id = {(await home.person()).id}"
+        assert await count(house, "audit", joined) == 1
         assert await count(house, "tasks", "kind = 'memory'") == 1

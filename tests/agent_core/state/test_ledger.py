@@ -62,7 +62,7 @@ async def test_rows_belong_to_one_person_and_one_list(database: Database) -> Non
 
 async def test_a_call_is_found_by_its_key_and_its_person(database: Database) -> None:
     made = await record(database)
-    assert made == await database.read(
+    assert [made] == await database.read(
         lambda connection: ledger.find_call(connection, person_id=ANN, call_key="1:call")
     )
     for person_id, key in ((BOB, "1:call"), (ANN, "1:other")):
@@ -72,7 +72,7 @@ async def test_a_call_is_found_by_its_key_and_its_person(database: Database) -> 
                     connection, person_id=person_id, call_key=key
                 )
             )
-            is None
+            == []
         )
 
 
