@@ -32,6 +32,7 @@ async def test_an_edit_made_while_the_house_was_down_is_a_row_before_anybody_tal
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("- by hand\n")
     before = now()
+    caplog.clear()
     with caplog.at_level(logging.INFO, logger="agent_core.memory.rounds"):
         async with running(tmp_path, FakeModel()) as house:
             await house.until(lambda: "were compared with the ledger" in caplog.text)
