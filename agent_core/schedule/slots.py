@@ -186,4 +186,4 @@ def _nth(timing: Every, number: int) -> Slot | None:
 
 
 def _read_name(name: str) -> datetime:
-    return datetime.strptime(name, "%Y-%m-%dT%H:%M")
+    return datetime.fromisoformat(name)

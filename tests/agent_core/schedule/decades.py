@@ -5,6 +5,7 @@ by minute. Between two such changes a clock shows what any other shows: there, t
 expression names are reckoned once for all zones, from the oracle's reading of it.
 """
 
+from array import array
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -24,6 +25,7 @@ from tests.agent_core.schedule import oracle
 AROUND = timedelta(hours=5)
 """Before and behind a change of the clock; longer than any clock is put forward or back by."""
 _MINUTE = timedelta(minutes=1)
+_HALF_DAY = timedelta(hours=12)
 _NAIVE_EPOCH = datetime(1970, 1, 1)
 
 Found = tuple[int, int]
@@ -67,23 +69,21 @@ def group_zones(names: Iterable[str], years: range) -> list[list[str]]:
 
 
 def count_named(text: str, years: range) -> int:
-    """How many local minutes an expression names in these years, some days more included."""
-    return len(_name_all(text, years))
+    """How many local minutes an expression names in these years."""
+    return sum(len(_name_year(text, year)) for year in years)
 
 
-def whole(years: range) -> Span:
-    """All of these years."""
-    return _begin(years), _begin(range(years.stop, years.stop))
+def whole(years: range) -> list[Span]:
+    """All of these years, month by month: what is held at once stays small."""
+    begins = [datetime(year, month, 1, tzinfo=UTC) for year in years for month in range(1, 13)]
+    return list(pairwise([*begins, datetime(years.stop, 1, 1, tzinfo=UTC)]))
 
 
 def sample(zone: ZoneInfo, years: range) -> list[Span]:
-    """The hours around each change of a zone's clock, and the end of every third month."""
+    """The hours around each change of a zone's clock, and the last night of every third month."""
     near = [around(jump) for jump in oracle.transitions(zone, years)]
-    days = [
-        (datetime(year, month, 27, tzinfo=UTC), datetime(year, month + 1, 1, tzinfo=UTC))
-        for year in years
-        for month in (2, 5, 8, 11)
-    ]
+    midnights = [datetime(year, month, 1, tzinfo=UTC) for year in years for month in (3, 6, 9, 12)]
+    days = [(midnight - _HALF_DAY, midnight + _HALF_DAY) for midnight in midnights]
     clear = [day for day in days if not any(a < day[1] and day[0] < b for a, b in near)]
     return sorted([*near, *clear])
 
@@ -98,7 +98,7 @@ def hold(text: str, zone: ZoneInfo, years: range, spans: Sequence[Span]) -> Tall
     timing, jumps = read_cron(text), oracle.transitions(zone, years)
     count, doubled, missing = 0, 0, 0
     for start, end in spans:
-        expected = set(_expect(text, zone, years, jumps, (start, end)))
+        expected = set(_expect(text, jumps, zone, (start, end)))
         first = first_slot(timing, zone, milliseconds(start) - 1)
         slots = list(_until(milliseconds(end), walk(timing, zone, first))) if first else []
         found = {(slot.at // 60_000, _read(slot.name)) for slot in slots}
@@ -132,39 +132,44 @@ def _until(end: int, slots: Iterable[Slot]) -> Iterable[Slot]:
     return takewhile(lambda slot: slot.at < end, slots)
 
 
-def _expect(
-    text: str, zone: ZoneInfo, years: range, jumps: Sequence[datetime], span: Span
-) -> Iterable[Found]:
+def _expect(text: str, jumps: Sequence[datetime], zone: ZoneInfo, span: Span) -> Iterable[Found]:
     """What cron does within a span."""
-    near = [(max(a, span[0]), min(b, span[1])) for a, b in map(around, jumps)]
-    near = [(a, b) for a, b in near if a < b]
-    edges = [span[0], *(edge for window in near for edge in window), span[1]]
+    near = [window for window in map(around, jumps) if window[0] < span[1] and span[0] < window[1]]
+    inner = (edge for window in near for edge in window)
+    edges = [span[0], *(min(max(edge, span[0]), span[1]) for edge in inner), span[1]]
     assert edges == sorted(edges), "changes of the clock lie close together"
     for window in near:
         for when, local in oracle.runs(text, zone, *window):
-            yield _minutes(when), _naive_minutes(local)
-    named = _name_all(text, years)
+            if span[0] <= when < span[1]:
+                yield _minutes(when), _naive_minutes(local)
     for number, (start, end) in enumerate(pairwise(edges)):
         if number % 2 or start == end:
             continue  # it is near a change
         offset = start.astimezone(zone).utcoffset() or timedelta(0)
         shift = offset // _MINUTE
-        low = bisect_left(named, _minutes(start) + shift)
-        high = bisect_left(named, _minutes(end) + shift)
-        yield from ((local - shift, local) for local in named[low:high])
+        for named in _list_named(text, _minutes(start) + shift, _minutes(end) + shift):
+            yield named - shift, named
 
 
-@lru_cache(maxsize=64)
-def _name_all(text: str, years: range) -> list[int]:
-    """Every local minute that an expression names in these years, and some days around them."""
+def _list_named(text: str, start: int, end: int) -> Iterable[int]:
+    """The local minutes that an expression names from `start` on, and before `end`."""
+    years = [(_NAIVE_EPOCH + edge * _MINUTE).year for edge in (start, end)]
+    for year in range(years[0], years[1] + 1):
+        named = _name_year(text, year)
+        yield from named[bisect_left(named, start) : bisect_left(named, end)]
+
+
+@lru_cache(maxsize=1024)
+def _name_year(text: str, year: int) -> "array[int]":
+    """Every local minute that an expression names in a year; from the oracle's reading of it."""
     expression = oracle.read(text)
     times = sorted(hour * 60 + minute for hour in expression.hours for minute in expression.minutes)
-    day, found = datetime(years.start, 1, 1) - timedelta(days=3), []
-    while day < datetime(years.stop, 1, 4):
-        shown = day.replace(hour=min(expression.hours), minute=min(expression.minutes))
-        if expression.names(shown):
-            first = _naive_minutes(day)
-            found += [first + time for time in times]
+    found = array("q")
+    day = datetime(year, 1, 1, min(expression.hours), min(expression.minutes))
+    while day.year == year:
+        if expression.names(day):
+            midnight = _naive_minutes(day.replace(hour=0, minute=0))
+            found.extend(midnight + time for time in times)
         day += timedelta(days=1)
     return found
 
