@@ -1,0 +1,152 @@
+"""Commands of script jobs: nothing of them is left, however it tries to get away."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from gateway.scripts import MOST_OUTPUT, Output, run_script
+
+RUNAWAY = """
+import os, signal, sys, time
+from pathlib import Path
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.setsid()
+        if "deaf" in sys.argv:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        null = os.open(os.devnull, os.O_RDWR)
+        for fd in (0, 1, 2):
+            os.dup2(null, fd)
+        Path(sys.argv[1]).write_text(str(os.getpid()))
+        time.sleep(600)
+    os._exit(0)
+while not Path(sys.argv[1]).exists():
+    time.sleep(0.002)
+print("begun", flush=True)
+time.sleep(float(sys.argv[2]))
+"""
+"""Forks twice, each time into a session of its own."""
+
+ENVIRON = {"PATH": os.environ["PATH"], "HOME": "/nowhere", "ANTHROPIC_API_KEY": "sk-secret"}
+
+
+async def run(folder: Path, *words: str, longest: float = 30.0) -> Output:
+    return await run_script(json.dumps(words), folder, ENVIRON, longest=longest)
+
+
+def runaway(mark: Path, seconds: float) -> tuple[str, ...]:
+    return (sys.executable, "-c", RUNAWAY, str(mark), str(seconds))
+
+
+def is_alive(pid: int) -> bool:
+    """True while the kernel knows a process, be it a zombie."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, 0)
+        return True
+    return False
+
+
+def read_number(mark: Path) -> int:
+    return int(mark.read_text()) if mark.exists() and mark.read_text() else 0
+
+
+def list_states() -> list[str]:
+    """How the kernel has the processes that this one began."""
+    below = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+    pids = [pid for file in below for pid in file.read_text().split()]
+    return [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] for pid in pids]
+
+
+async def written(mark: Path) -> int:
+    async with asyncio.timeout(10):
+        while not (number := read_number(mark)):
+            await asyncio.sleep(0.002)
+    return number
+
+
+async def test_what_a_command_says_is_its_output(tmp_path: Path) -> None:
+    found = await run(tmp_path, "sh", "-c", "pwd; echo $ANTHROPIC_API_KEY; cat")
+    assert found == Output(text=f"{tmp_path}\n\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ("echo it broke >&2; exit 3", "it ended with status 3. it broke\n"),
+        ("kill -TERM $$", "it ended with status 143. "),
+    ],
+)
+async def test_a_command_that_fails_says_why(tmp_path: Path, line: str, fault: str) -> None:
+    assert await run(tmp_path, "sh", "-c", line) == Output(text="", fault=fault)
+
+
+async def test_a_command_that_is_not_there_says_so(tmp_path: Path) -> None:
+    found = await run(tmp_path, "no-such-command")
+    assert found.fault.endswith("no-such-command can't be started: No such file or directory.")
+
+
+async def test_a_command_dies_of_a_broken_pipe_as_in_a_shell(tmp_path: Path) -> None:
+    assert await run(tmp_path, "sh", "-c", "yes | head -n 1") == Output(text="y\n")
+
+
+async def test_what_left_its_session_and_forked_twice_is_ended_when_time_is_up(
+    tmp_path: Path,
+) -> None:
+    mark = tmp_path / "pid"
+    found = await run(tmp_path, *runaway(mark, 600), "deaf", longest=1.0)
+    assert found == Output(text="", fault="it was stopped: it took longer than 1 s.")
+    assert not is_alive(await written(mark))
+
+
+async def test_what_left_its_session_is_ended_with_its_command(tmp_path: Path) -> None:
+    mark = tmp_path / "pid"
+    assert await run(tmp_path, *runaway(mark, 0)) == Output(text="begun\n")
+    assert not is_alive(await written(mark))
+
+
+async def test_cancelling_ends_what_left_its_session(tmp_path: Path) -> None:
+    mark = tmp_path / "pid"
+    task = asyncio.create_task(run(tmp_path, *runaway(mark, 600)))
+    pid = await written(mark)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not is_alive(pid)
+
+
+async def test_a_command_does_not_outlive_the_house(tmp_path: Path) -> None:
+    mark = tmp_path / "pid"
+    code = (
+        "import asyncio, sys; from pathlib import Path; from gateway.scripts import run_script;"
+        " asyncio.run(run_script(sys.argv[1], Path(sys.argv[2]), {}))"
+    )
+    body = json.dumps(runaway(mark, 600))
+    house = await asyncio.create_subprocess_exec(sys.executable, "-c", code, body, str(tmp_path))
+    pid = await written(mark)
+    house.send_signal(signal.SIGKILL)
+    await house.wait()
+    async with asyncio.timeout(10):
+        while is_alive(pid):
+            await asyncio.sleep(0.01)
+
+
+async def test_a_command_that_says_too_much_is_stopped(tmp_path: Path) -> None:
+    found = await run(tmp_path, "sh", "-c", "(setsid yes) & yes")
+    assert found.fault == f"it was stopped: it said more than {MOST_OUTPUT:,} bytes."
+
+
+async def test_what_a_command_leaves_for_a_moment_may_still_speak(tmp_path: Path) -> None:
+    found = await run(tmp_path, "sh", "-c", "(sleep 0.1; echo late) & echo early")
+    assert found == Output(text="early\nlate\n")
+
+
+async def test_no_zombie_is_left_to_the_house(tmp_path: Path) -> None:
+    await run(tmp_path, "sh", "-c", "for i in 1 2 3; do (setsid true &) ; done; true")
+    assert "Z" not in list_states()
