@@ -29,6 +29,12 @@ def _forget_the_developer() -> None:
             del os.environ[name]
 
 
+def _compile_once() -> None:
+    """The tests start Pythons by the hundred: each would compile the house and every SDK anew."""
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
 def _is_numeric(host: str) -> bool:
     try:
         ipaddress.ip_address(host.partition("%")[0])
@@ -72,6 +78,7 @@ def _watch(event: str, arguments: tuple[object, ...]) -> None:
 
 
 _forget_the_developer()
+_compile_once()
 sys.addaudithook(_watch)
 
 
