@@ -9,11 +9,11 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent_core.ids import JobId, PersonId
+from agent_core.ids import PersonId
 from agent_core.schedule.slots import find_zone, first_slot
 from agent_core.schedule.timing import Timing, dump_timing, moment, read_every, read_once
 from agent_core.state import jobs
-from agent_core.state.jobs import JobKind, NewJob, Options, Target
+from agent_core.state.jobs import Job, JobKind, NewJob, Options, Target
 from tests.emulators.streaming import Reply, text_answer
 from tests.faults.speech import is_turn
 from tests.faults.town import Town
@@ -42,8 +42,8 @@ class Calendar:
 
     town: Town
     marks: list[str] = field(default_factory=list)
-    ticking: list[JobId] = field(default_factory=list)
-    thinking: list[JobId] = field(default_factory=list)
+    ticking: list[Job] = field(default_factory=list)
+    thinking: list[Job] = field(default_factory=list)
     cut: int = 0
     """Runs that were under way, or whose words were not out yet, when a house died."""
 
@@ -88,8 +88,8 @@ class Calendar:
     def stop(self) -> None:
         """What goes on for ever is to be done no more; no house may be alive."""
         with closing(sqlite3.connect(self.town.home / "state.db")) as connection, connection:
-            for job_id in (*self.ticking, *self.thinking):
-                jobs.await_slot(connection, job_id=job_id, slot=None, is_over=True)
+            for job in (*self.ticking, *self.thinking):
+                jobs.await_slot(connection, job_id=job.id, slot=None, is_over=True)
 
     def list_open(self) -> list[str]:
         """What is still to be done, or did not work."""
@@ -101,6 +101,11 @@ class Calendar:
         with closing(sqlite3.connect(self.town.home / "state.db")) as connection:
             query = f"{_DELIVERED} WHERE jobs.kind <> 'system'"
             return int(connection.execute(query).fetchone()[0])
+
+    def count_given_up(self) -> int:
+        """Commands over which so many houses died that they were run no more."""
+        with closing(sqlite3.connect(self.town.home / "state.db")) as connection:
+            return len(connection.execute(_GIVEN_UP).fetchall())
 
     def compare(self) -> tuple[list[str], list[str]]:
         """The marks that nobody saw, and those that somebody saw too often."""
@@ -114,17 +119,17 @@ class Calendar:
         with closing(sqlite3.connect(self.town.home / "state.db")) as connection:
             for (body,) in connection.execute(_GIVEN_UP):
                 del wanted[json.loads(body)[-1]]
-            for number, job_id in enumerate(self.ticking):
-                wanted[f"tick {number}!"] = len(_list_slots(connection, job_id))
-            for job_id in self.thinking:
-                for at in _list_slots(connection, job_id):
-                    wanted[f"ran {job_id} {moment(at):%a %Y-%m-%d %H:%M}!"] += 1
+            for number, job in enumerate(self.ticking):
+                wanted[f"tick {number}!"] = len(_list_slots(connection, job))
+            for job in self.thinking:
+                for at in _list_slots(connection, job):
+                    wanted[f"ran {job.id} {moment(at):%a %Y-%m-%d %H:%M}!"] += 1
         return wanted
 
 
 def _add(
     connection: sqlite3.Connection, person: int, kind: JobKind, body: str, timing: Timing
-) -> JobId:
+) -> Job:
     now = time.time_ns() // 1_000_000
     first = first_slot(timing, find_zone("UTC"), now)
     assert first
@@ -143,13 +148,13 @@ def _add(
         next_slot=(first.name, first.at),
         actor="test",
     )
-    return jobs.insert(connection, job, now=now).id
+    return jobs.insert(connection, job, now=now)
 
 
-def _list_slots(connection: sqlite3.Connection, job_id: JobId) -> list[int]:
-    """The slots of a job that comes each minute: all that there were, from the first on."""
-    rows = connection.execute(
-        "SELECT slot_at FROM job_runs WHERE job_id = ? ORDER BY slot_at", (job_id,)
-    ).fetchall()
-    slots = [at for (at,) in rows]
-    return list(range(slots[0], slots[-1] + 1, MINUTE)) if slots else []
+def _list_slots(connection: sqlite3.Connection, job: Job) -> range:
+    """The slots of a job that comes each minute: all up to the last that was taken."""
+    assert job.next_slot
+    (last,) = connection.execute(
+        "SELECT COALESCE(MAX(slot_at), 0) FROM job_runs WHERE job_id = ?", (job.id,)
+    ).fetchone()
+    return range(job.next_slot[1], last + 1, MINUTE)
