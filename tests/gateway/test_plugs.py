@@ -88,8 +88,8 @@ def test_no_sdk_is_imported_before_its_plug_is_on() -> None:
 def test_no_module_of_the_hall_imports_an_sdk() -> None:
     names = [
         module.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-        for module in list_modules()
-        if module.path.startswith("gateway/") and module.name != "__main__"
+        for module in list_modules(("gateway",))
+        if module.name != "__main__"
     ]
     assert "gateway.plugs" in names
     assert loaded_sdks(f"import {', '.join(names)}") == ""

@@ -39,8 +39,7 @@ def names_given_to(kind: str, folder: str) -> set[str]:
     """The names under which things of a kind are made, as they stand in the code."""
     values = (
         keyword.value
-        for module in list_modules()
-        if module.path.startswith(f"{folder}/")
+        for module in list_modules((folder,))
         for node in ast.walk(module.tree)
         if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == kind
         for keyword in node.keywords
