@@ -4,7 +4,7 @@ import re
 
 from agent_core.state.questions import Choice, Style
 
-_KEY = re.compile(r"c:(?P<words>[a-z0-9_:]{1,38})")
+_KEY = re.compile(r"c:(?P<words>[a-z0-9_:-]{1,38})")
 
 
 def stand_for(words: str, label: str, style: Style = "plain") -> Choice:

@@ -6,12 +6,15 @@ from dataclasses import dataclass, replace
 from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
 from agent_core.active import ActiveTurn
+from agent_core.archive.chronicle import list_of_turn
 from agent_core.ceilings.days import day_of
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
 from agent_core.memory.listing import open_register
+from agent_core.memory.reasons import Number
 from agent_core.state import files, meta, outbox, tasks
 from agent_core.state.database import Connection
+from agent_core.state.ledger import LedgerEntry
 from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.questions import Choice
 from gateway import wording, wording_memory, wording_usage
@@ -88,16 +91,19 @@ def offer_undo(
 ) -> tuple[Choice, ...]:
     """A button for each thing that a turn has learned, which takes it back."""
     keeper = active.keeper
-    if keeper is None or "memory" not in tools:
+    if keeper is None:
         return ()
-    register = open_register(connection, person_id=keeper.person_id)
-    learned = [row for row in register.rows if row.origin.actor == f"turn:{active.id}"]
+    learned: list[tuple[LedgerEntry, Number]] = []
+    if "memory" in tools:
+        register = open_register(connection, person_id=keeper.person_id)
+        rows = [row for row in register.rows if row.origin.actor == f"turn:{active.id}"]
+        learned = [(row, register.number_of(row)) for row in rows]
+    if "archive" in tools:
+        learned += list_of_turn(connection, person_id=keeper.person_id, turn_id=active.id)
+        learned.sort(key=lambda one: one[0].id)
     return tuple(
-        stand_for(
-            f"undo {register.number_of(row)}",
-            wording_memory.offer_undo(row.change.after, row.change.before),
-        )
-        for row in learned[-_MOST_OFFERED:]
+        stand_for(f"undo {number}", wording_memory.offer_undo(row.change.after, row.change.before))
+        for row, number in learned[-_MOST_OFFERED:]
     )
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from agent_core.memory.reasons import Reason, Saying, Step
+from agent_core.archive.undoing import Fault
+from agent_core.memory.reasons import Number, Reason, Saying, Step
 from agent_core.memory.undoing import Kept, Undone
 from agent_core.mirror.outside import Report
 from agent_core.state.ledger import Change, LedgerEntry
@@ -12,15 +13,25 @@ from agent_core.tools.quoting import flatten
 from gateway.wording import name_platform
 from gateway.wording_people import quote_name
 
-WHY_HOW = "Say which entry, by its number: /why 3. /memory lists the numbers."
+WHY_HOW = (
+    "Say which entry, by its number: /why 3, or one of the archive by its name. /memory lists both."
+)
 UNDO_HOW = (
     "/undo takes back the newest change of what I remember of you, /undo 3 the change of that"
-    " number; /memory and /why show the numbers."
+    " number; /memory and /why show the numbers. A name of the archive stands for the newest change"
+    " of that note."
 )
 UNDO = "Undo"
 UNDO_AGAIN = "Undo that"
 _LONGEST_LABEL = 40
 NUMBER_UNKNOWN = "There is no change {number}. /memory lists the entries with their numbers."
+NAME_UNKNOWN = "Nothing is called {name} in the archive. /memory archive lists what is kept there."
+ARCHIVE_EMPTY = "Nothing is kept in the archive."
+ARCHIVE_NO_HIT = "Nothing in the archive fits that. /memory archive lists what is kept there."
+_ASIDE_USAGE = (
+    "/memory archive lists the newest notes, /memory archive lisbon finds some. /why, /undo and"
+    " /memory forget take their names, too."
+)
 NOT_YOUR_CHANGE = (
     "What a room remembers is everybody's there: only who asked for a change, or the owner of this"
     " house, takes it back. /undo 3 names one of yours."
@@ -36,6 +47,10 @@ _KEPT = {
     ),
     "forgotten": "That was forgotten for good: its words are nowhere any more.",
     "nothing": "There is nothing to take back.",
+    "overtaken": (
+        "That note was changed again since: take the later change back first. /why with its name"
+        " shows them."
+    ),
 }
 _LONGEST = 300
 """Characters of an entry or of a message that are shown."""
@@ -60,6 +75,43 @@ def list_room(entries: Sequence[tuple[int, str]]) -> str:
     lines = [f"- {number}: {flatten(words, _LONGEST)}" for number, words in entries]
     usage = "/why 3 tells where entry 3 comes from, /undo 3 takes it back."
     return "\n".join(["**Notes of this room (MEMORY.md)**", *lines, "", usage])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aside:
+    """What is kept in the archive, or some of it: `notes` are (name, words), `count` is of all."""
+
+    notes: Sequence[tuple[str, str]]
+    count: int
+
+
+def list_aside(aside: Aside) -> list[str]:
+    """The lines below what is remembered that tell of the archive; none if it is empty."""
+    if not aside.count:
+        return []
+    return [
+        f"**Kept aside (archive): {_count(aside.count, 'note')}**",
+        *_list_notes(aside.notes),
+        "",
+        _ASIDE_USAGE,
+    ]
+
+
+def list_archive(aside: Aside) -> str:
+    """Notes of the archive, newest first or as they fit what was looked for."""
+    head = f"**Archive: {_count(aside.count, 'note')}**"
+    shown = len(aside.notes)
+    if shown < aside.count:
+        head = f"**Archive: {shown} of {_count(aside.count, 'note')}**"
+    usage = (
+        "/why with a name tells where a note comes from, /undo with it takes its newest change"
+        " back, /memory forget drops it."
+    )
+    return "\n".join([head, *_list_notes(aside.notes), "", usage])
+
+
+def _list_notes(notes: Sequence[tuple[str, str]]) -> list[str]:
+    return [f"- {name}: {flatten(words, _LONGEST)}" for name, words in notes]
 
 
 def explain(reason: Reason, viewer: Viewer) -> str:
@@ -88,6 +140,11 @@ def describe_kept(kept: Kept) -> str:
     return _KEPT[kept.fault]
 
 
+def describe_fault(fault: Fault) -> str:
+    """Why a change of the archive was not taken back."""
+    return _KEPT[fault]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
     """A change that was taken back; numbers as /memory shows them, `again` that of the undo.
@@ -96,8 +153,8 @@ class Told:
     """
 
     undone: Undone
-    number: int
-    again: int
+    number: Number
+    again: Number
     went: tuple[tuple[int, str], ...]
     came: tuple[tuple[int, str], ...]
 
@@ -203,7 +260,7 @@ def _join(text: str) -> str:
 
 
 def _count(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def describe_outside(report: Report) -> str:

@@ -76,6 +76,14 @@ def read_entry(written: str) -> Content | None:
     return Content(text=match[2], tags=tags)
 
 
+def tell(written: str | None) -> str | None:
+    """What `write_entry` wrote, as people read it: the words, then the tags if there are any."""
+    content = read_entry(written) if written is not None else None
+    if content is None:
+        return written
+    return f"{content.text} ({', '.join(content.tags)})" if content.tags else content.text
+
+
 def name_entry(archive_id: ArchiveId) -> str:
     """The number of an entry in a few letters."""
     letters, rest = "", int(archive_id)

@@ -1,7 +1,9 @@
 """Takes a change of the archive back, as long as nothing has changed its entry since."""
 
 from dataclasses import replace
+from typing import Literal
 
+from agent_core.archive.chronicle import open_chronicle
 from agent_core.archive.entries import Content, read_entry, write_entry
 from agent_core.errors import CoreError
 from agent_core.ids import ArchiveId, PersonId
@@ -9,33 +11,40 @@ from agent_core.state import archive, ledger
 from agent_core.state.archive import Archived
 from agent_core.state.database import Connection
 from agent_core.state.ledger import Change, LedgerEntry, Operation, Origin
+from agent_core.state.redacting import FORGOTTEN
+
+Fault = Literal["undone", "overtaken", "forgotten"]
+"""Why a change stays: it is taken back already, its entry was changed again since, or its words
+were forgotten.
+"""
 
 
 class Overtaken(CoreError):
-    """A change can't be taken back; the text says why."""
+    """A change can't be taken back; `fault` says why."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault)
+        self.fault = fault
 
 
 def undo(
     connection: Connection, *, person_id: PersonId, row: LedgerEntry, origin: Origin
 ) -> LedgerEntry:
-    """The row that takes another one back. An entry that was dropped comes again as a new one.
+    """The row that takes another one back. A call with the same `origin.call_key` adds it once.
 
-    Raises `Overtaken` and `StoreDamaged`.
+    An entry that was dropped comes again under its number. Raises `Overtaken` and
+    `StoreDamaged`.
     """
-    if ledger.is_undone(connection, person_id=person_id, entry_id=row.id):
-        raise Overtaken(f"Row {row.id} is taken back already.")
-    standing = archive.find(
-        connection, person_id=person_id, archive_id=ArchiveId(row.change.position)
-    )
-    says = write_entry(Content(text=standing.text, tags=standing.tags)) if standing else None
-    if says != row.change.after:
-        raise Overtaken(
-            f"What row {row.id} did was changed again since; take the later change back first."
-        )
+    if origin.call_key is not None:
+        made = ledger.find_call(connection, person_id=person_id, call_key=origin.call_key)
+        if made:
+            return made[0]
+    place = ArchiveId(row.change.position)
+    standing = archive.find(connection, person_id=person_id, archive_id=place)
     wanted = read_entry(row.change.before) if row.change.before else None
-    if row.change.before and wanted is None:
-        raise Overtaken(f"What row {row.id} dropped was forgotten since.")
-    place = _make_so(connection, person_id, standing, wanted, origin.now)
+    if fault := _find_fault(connection, person_id, row, standing):
+        raise Overtaken(fault)
+    place = _make_so(connection, person_id, place, (standing, wanted), origin.now)
     operation: Operation = "replace"
     if standing is None or wanted is None:
         operation = "remove" if standing else "add"
@@ -53,23 +62,55 @@ def undo(
     )
 
 
+def find_newest(connection: Connection, *, person_id: PersonId) -> LedgerEntry | None:
+    """The newest change of somebody's archive that can be taken back, looking past those that
+    took back others, as `memory.undoing` does. Raises `StoreDamaged`.
+    """
+    for row in ledger.walk_archived(connection, person_id=person_id):
+        if row.origin.undoes is None:
+            place = ArchiveId(row.change.position)
+            standing = archive.find(connection, person_id=person_id, archive_id=place)
+            if _find_fault(connection, person_id, row, standing) is None:
+                return row
+    return None
+
+
+def _find_fault(
+    connection: Connection, person_id: PersonId, row: LedgerEntry, standing: Archived | None
+) -> Fault | None:
+    chronicle = open_chronicle(
+        connection, person_id=person_id, archive_id=ArchiveId(row.change.position)
+    )
+    if chronicle and not chronicle.counts(row):
+        return "undone"
+    if FORGOTTEN in (row.change.before, row.change.after):
+        return "forgotten"
+    says = write_entry(Content(text=standing.text, tags=standing.tags)) if standing else None
+    return None if says == row.change.after else "overtaken"
+
+
 def _make_so(
     connection: Connection,
     person_id: PersonId,
-    standing: Archived | None,
-    wanted: Content | None,
+    place: ArchiveId,
+    contents: tuple[Archived | None, Content | None],
     now: int,
 ) -> ArchiveId:
     """Let the archive say what it said before; where that stands by now."""
+    standing, wanted = contents
     if standing and wanted:
         new = replace(standing, text=wanted.text, tags=wanted.tags, updated_at=now)
         archive.update(connection, person_id=person_id, old=standing, new=new)
-        return standing.id
-    if standing:
+    elif standing:
         archive.delete(connection, person_id=person_id, entry=standing)
-        return standing.id
-    assert wanted is not None  # noqa: S101 - a change changes something
-    entry = archive.insert(
-        connection, person_id=person_id, text=wanted.text, tags=wanted.tags, now=now
-    )
-    return entry.id
+    elif wanted:
+        entry = archive.insert(
+            connection,
+            person_id=person_id,
+            text=wanted.text,
+            tags=wanted.tags,
+            now=now,
+            again=place,
+        )
+        return entry.id
+    return place

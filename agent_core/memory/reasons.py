@@ -15,6 +15,10 @@ _AUTHOR = "From: "
 """How the facts of a message begin the line that names who wrote it; see `prompt.facts`."""
 
 
+Number = int | str
+"""What people call a change: a number, and of the archive a name."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
     """Who wants to know, and so whose messages may be shown: a person's own, and those that were
@@ -36,10 +40,19 @@ class Saying:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Basis:
+    """What a change rests on; the fields as those of `Reason`."""
+
+    sayings: tuple[Saying, ...]
+    hidden: int
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """One change of an entry. `counts` is false once it was taken back."""
 
-    number: int
+    number: Number
     row: LedgerEntry
     counts: bool
 
@@ -53,7 +66,7 @@ class Reason:
     not see, or were taken out since. `steps` are all changes, oldest first.
     """
 
-    number: int
+    number: Number
     words: str | None
     made_by: LedgerEntry
     sayings: tuple[Saying, ...]
@@ -71,7 +84,25 @@ def explain(
         return None
     life = register.life_of(row)
     made_by = life.made_by or life.rows[-1]
-    source = _find_ground(connection, made_by)
+    basis = find_basis(connection, made_by, reader)
+    history = register.histories[row.target]
+    return Reason(
+        number=register.number_of(made_by),
+        words=life.words,
+        made_by=made_by,
+        sayings=basis.sayings,
+        hidden=basis.hidden,
+        evidence=basis.evidence,
+        steps=tuple(
+            Step(number=register.number_of(one), row=one, counts=history.counts(one.id))
+            for one in life.rows
+        ),
+    )
+
+
+def find_basis(connection: Connection, row: LedgerEntry, reader: Reader) -> Basis:
+    """What a change rests on, as far as the reader may see it. Raises `StoreDamaged`."""
+    source = _find_ground(connection, row)
     message_ids = source.origin.message_ids
     found = grounds.list_grounds(
         connection,
@@ -79,18 +110,10 @@ def explain(
         person_id=reader.person_id,
         audience=reader.audience,
     )
-    history = register.histories[row.target]
-    return Reason(
-        number=register.number_of(made_by),
-        words=life.words,
-        made_by=made_by,
+    return Basis(
         sayings=tuple(_read(ground) for ground in found),
         hidden=len(message_ids) - len(found),
         evidence=source.origin.evidence,
-        steps=tuple(
-            Step(number=register.number_of(one), row=one, counts=history.counts(one.id))
-            for one in life.rows
-        ),
     )
 
 

@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from agent_core.ids import PersonId
 from agent_core.memory.changes import compare
 from agent_core.memory.history import UNLINK, History, Undoing
 from agent_core.memory.lineage import belongs
 from agent_core.memory.reconcile import Shelf, find_rows, record
 from agent_core.state import ledger, people
 from agent_core.state.database import Connection
-from agent_core.state.ledger import LedgerEntry, Origin
+from agent_core.state.ledger import LedgerEntry, Origin, Target
 from agent_core.state.redacting import FORGOTTEN
 
 Fault = Literal["unknown", "undone", "parted", "forgotten", "nothing"]
@@ -90,6 +91,20 @@ def undo(
         histories[shelf].follow(made_row)
         done.append(Undone(undone=row, row=made_row, derived=plan.derived, revived=plan.revived))
     return tuple(done)
+
+
+def find_newest(
+    connection: Connection, person_id: PersonId, histories: Mapping[Target, History]
+) -> int:
+    """The newest row that `undo` without a row would take back; 0 if there is none."""
+    stroke = _find_stroke(
+        connection,
+        {
+            Shelf(person_id=person_id, target=target, limit=0): history
+            for target, history in histories.items()
+        },
+    )
+    return stroke[0] if stroke else 0
 
 
 def restore(

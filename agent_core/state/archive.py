@@ -58,31 +58,46 @@ def index_entry(person_id: PersonId, text: str, tags: Sequence[str]) -> str:
 
 
 def insert(
-    connection: Connection, *, person_id: PersonId, text: str, tags: tuple[str, ...], now: int
+    connection: Connection,
+    *,
+    person_id: PersonId,
+    text: str,
+    tags: tuple[str, ...],
+    now: int,
+    again: ArchiveId | None = None,
 ) -> Archived:
-    """Keep an entry, and make it findable.
+    """Keep an entry, and make it findable. One that comes `again` has the number that it had,
+    unless that is somebody's by now.
 
     Its number tells when it was kept and nothing of how many entries there are: people are
     told it.
     """
-    newest = connection.execute("SELECT MAX(id) FROM archive").fetchone()[0] or 0
-    entry = Archived(
-        id=ArchiveId(max(now, newest + 1)), text=text, tags=tags, created_at=now, updated_at=now
-    )
+    archive_id = None if again is None or _is_taken(connection, again) else again
+    if archive_id is None:
+        newest = connection.execute("SELECT MAX(id) FROM archive").fetchone()[0] or 0
+        archive_id = ArchiveId(max(now, newest + 1))
+    at = min(archive_id, now)
+    entry = Archived(id=archive_id, text=text, tags=tags, created_at=at, updated_at=now)
     connection.execute(
         "INSERT INTO archive (id, person_id, text, tags, created_at, updated_at, checksum)"
-        " VALUES (:id, :person_id, :text, :tags, :now, :now, :checksum)",
+        " VALUES (:id, :person_id, :text, :tags, :at, :now, :checksum)",
         {
             "id": entry.id,
             "person_id": person_id,
             "text": text,
             "tags": _dump(tags),
+            "at": at,
             "now": now,
-            "checksum": _checksum(text, _dump(tags), now),
+            "checksum": _checksum(text, _dump(tags), at),
         },
     )
     _tell(connection, person_id, entry)
     return entry
+
+
+def _is_taken(connection: Connection, archive_id: ArchiveId) -> bool:
+    row = connection.execute("SELECT 1 FROM archive WHERE id = :id", {"id": archive_id}).fetchone()
+    return row is not None
 
 
 def update(connection: Connection, *, person_id: PersonId, old: Archived, new: Archived) -> None:

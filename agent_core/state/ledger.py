@@ -1,12 +1,12 @@
 """Queries over what was learned: the append-only ledger, and how its files stand to it."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from agent_core.errors import StoreDamaged
-from agent_core.ids import MessageId, PersonId
+from agent_core.ids import ArchiveId, MessageId, PersonId, TurnId
 from agent_core.state import meta
 from agent_core.state.checksum import checksum
 from agent_core.state.database import Connection
@@ -181,14 +181,47 @@ def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> 
     return [_entry(row) for row in rows]
 
 
-def is_undone(connection: Connection, *, person_id: PersonId, entry_id: int) -> bool:
-    """True if a later row of the same person takes this one back."""
-    row = connection.execute(
-        "SELECT 1 FROM ledger WHERE undoes = :entry_id AND undoes IS NOT NULL"
-        " AND person_id = :person_id LIMIT 1",
-        {"entry_id": entry_id, "person_id": person_id},
-    ).fetchone()
-    return row is not None
+def find_of_archived(
+    connection: Connection, *, person_id: PersonId, archive_id: ArchiveId
+) -> list[LedgerEntry]:
+    """Every change of one entry of somebody's archive, oldest first.
+
+    Raises `StoreDamaged` on a row that does not hold what was written.
+    """
+    rows = connection.execute(
+        f"SELECT {_ROW} FROM ledger WHERE person_id = :person_id AND target = 'archive'"
+        " AND position = :archive_id ORDER BY id",
+        {"person_id": person_id, "archive_id": archive_id},
+    ).fetchall()
+    return [_entry(row) for row in rows]
+
+
+def find_of_turn(
+    connection: Connection, *, person_id: PersonId, turn_id: TurnId
+) -> list[LedgerEntry]:
+    """What the calls of a turn have changed of somebody's archive, oldest first.
+
+    Raises `StoreDamaged` on a row that does not hold what was written.
+    """
+    rows = connection.execute(
+        f"SELECT {_ROW} FROM ledger WHERE person_id = :person_id AND target = 'archive'"
+        " AND call_key > :first AND call_key < :last ORDER BY id",
+        {"person_id": person_id, "first": f"{turn_id}:", "last": f"{turn_id};"},
+    ).fetchall()
+    return [_entry(row) for row in rows]
+
+
+def walk_archived(connection: Connection, *, person_id: PersonId) -> Iterator[LedgerEntry]:
+    """Every change of somebody's archive, newest first, read one by one.
+
+    Raises `StoreDamaged` on a row that does not hold what was written.
+    """
+    rows = connection.execute(
+        f"SELECT {_ROW} FROM ledger WHERE person_id = :person_id AND target = 'archive'"
+        " ORDER BY id DESC",
+        {"person_id": person_id},
+    )
+    return map(_entry, rows)
 
 
 def redact(

@@ -1,14 +1,17 @@
 """Whose memory a command is about: in a direct talk the person's, in a room the room's."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_core.ids import PersonId, TurnId
 from agent_core.memory.listing import Register, open_register
 from agent_core.memory.reasons import Reader
-from agent_core.state import turns
+from agent_core.state import people, turns
+from agent_core.state.database import Connection
 from agent_core.state.ledger import LedgerEntry
 from agent_core.state.people import Kind, Person
 from gateway.commands.registry import Call, House
+from gateway.wording_memory import Viewer
 
 PERSON = "person:"
 """Before the id of who changed by command what is not their own."""
@@ -80,3 +83,17 @@ async def may_change(call: Call, house: House, row: LedgerEntry | None) -> bool:
         turn = await house.database.read(lambda c: turns.find(c, turn_id=turn_id))
         return turn is not None and turn.person_id == call.person.id
     return actor == f"{PERSON}{call.person.id}"
+
+
+async def view(call: Call, house: House, keeper: Keeper, rows: Sequence[LedgerEntry]) -> Viewer:
+    """Who reads the answer, with the names of those in a room who made changes by command."""
+    ids = {
+        row.origin.actor.removeprefix(PERSON) for row in rows if row.origin.actor.startswith(PERSON)
+    }
+
+    def find_names(connection: Connection) -> dict[str, str]:
+        found = {one: people.find(connection, person_id=PersonId(int(one))) for one in ids}
+        return {one: person.name for one, person in found.items() if person}
+
+    names = await house.database.read(find_names) if ids else {}
+    return Viewer(zone=call.zone, is_direct=not keeper.is_room, names=names)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from agent_core.archive.chronicle import read_named
 from agent_core.ids import PersonId
 from agent_core.memory.changes import Edit, Refusal
 from agent_core.memory.listing import Listed, Register, find_standing, list_entries
@@ -14,6 +15,7 @@ from agent_core.state.shares import EVERYONE, Share
 from gateway import wording_memory
 from gateway import wording_rooms as wording
 from gateway.buttons import stand_for
+from gateway.commands import archived
 from gateway.commands.keeper import Keeper, find_keeper, look, may_change, name_actor, own
 from gateway.commands.registry import Call, House, Reply, SlashCommand
 
@@ -25,16 +27,23 @@ async def _memory(call: Call, house: House) -> Reply:
     word, _, rest = call.argument.partition(" ")
     if word.casefold() == "forget" and rest.strip().isdecimal():
         return await _forget(call, house, keeper, int(rest))
+    if word.casefold() == "forget" and (named := read_named(rest)):
+        return await archived.forget(call, house, keeper, named)
+    if word.casefold() == "archive":
+        return await archived.find_aside(call, house, keeper, rest)
     if word:
         return Reply(text=wording_memory.ROOM_HOW if keeper.is_room else wording.MEMORY_USAGE)
     listed = await _look(call, house, keeper)
+    aside = wording_memory.list_aside(await archived.look_aside(house, keeper))
     if keeper.is_room:
         # What is not noted of the room is asked for by somebody who means their own.
         shown = [(entry.number, entry.entry) for entry in listed]
-        return Reply(text=wording_memory.list_room(shown) if shown else wording.ONLY_IN_DIRECT)
-    if not listed:
-        return Reply(text=wording.MEMORY_EMPTY)
-    return Reply(text=await _describe(house, listed))
+        own = wording_memory.list_room(shown) if shown else wording.ONLY_IN_DIRECT
+    else:
+        own = await _describe(house, listed) if listed else wording.MEMORY_EMPTY
+    if aside and keeper.is_room and not listed:
+        return Reply(text="\n".join(aside))
+    return Reply(text="\n".join([own, *(["", *aside] if aside else [])]))
 
 
 async def _describe(house: House, listed: Sequence[Listed]) -> str:

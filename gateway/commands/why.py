@@ -2,31 +2,35 @@
 
 from collections.abc import Sequence
 
-from agent_core.ids import PersonId
+from agent_core.archive import undoing
+from agent_core.archive.chronicle import read_named
 from agent_core.memory.listing import Register
 from agent_core.memory.reasons import explain
-from agent_core.memory.undoing import Kept, Undone
-from agent_core.state import people
+from agent_core.memory.undoing import Kept, Undone, find_newest
+from agent_core.state import ledger
 from agent_core.state.database import Connection
 from agent_core.state.ledger import LedgerEntry, Origin
 from gateway import wording_memory as wording
 from gateway.buttons import stand_for
-from gateway.commands.keeper import PERSON, Keeper, find_keeper, look, may_change, name_actor
+from gateway.commands import archived
+from gateway.commands.keeper import Keeper, find_keeper, look, may_change, name_actor, view
 from gateway.commands.registry import Call, House, Reply, SlashCommand
-from gateway.wording_memory import Told, Viewer
+from gateway.wording_memory import Told
 from gateway.wording_rooms import UNREADABLE
 
 
 async def _why(call: Call, house: House) -> Reply:
+    keeper = find_keeper(call)
+    if named := read_named(call.argument):
+        return await archived.why(call, house, keeper, named)
     number = _read_number(call.argument)
     if number is None:
         return Reply(text=wording.WHY_HOW)
-    keeper = find_keeper(call)
     register = await look(call, house, keeper)
     reason = await house.database.read(lambda c: explain(c, register, number, keeper.reader))
     if reason is None:
         return Reply(text=wording.NUMBER_UNKNOWN.format(number=number))
-    viewer = await _view(call, house, keeper, [step.row for step in reason.steps])
+    viewer = await view(call, house, keeper, [step.row for step in reason.steps])
     undo = stand_for(f"undo {reason.number}", wording.UNDO)
     return Reply(
         text=wording.explain(reason, viewer), buttons=() if reason.words is None else (undo,)
@@ -35,14 +39,18 @@ async def _why(call: Call, house: House) -> Reply:
 
 async def _undo(call: Call, house: House) -> Reply:
     """Take a change back. Done once, if the event is read twice: the ledger knows it."""
+    keeper = find_keeper(call)
+    if named := read_named(call.argument):
+        return await archived.undo_named(call, house, keeper, named)
     number = _read_number(call.argument)
     if number is None and call.argument:
         return Reply(text=wording.UNDO_HOW)
-    keeper = find_keeper(call)
     register = await look(call, house, keeper)
     row = None if number is None else register.find(number)
     if number is not None and row is None:
         return Reply(text=wording.NUMBER_UNKNOWN.format(number=number))
+    if number is None and (aside := await _find_aside(call, house, keeper, register)):
+        return await archived.undo(call, house, keeper, aside)
     if keeper.is_room and not await may_change(call, house, row):
         return Reply(text=wording.NOT_YOUR_CHANGE)
     origin = Origin(
@@ -62,10 +70,31 @@ async def _undo(call: Call, house: House) -> Reply:
     return await _tell(call, house, keeper, outcome)
 
 
+async def _find_aside(
+    call: Call, house: House, keeper: Keeper, register: Register
+) -> LedgerEntry | None:
+    """The newest change of the archive, if it is the newest of all that can be taken back, or
+    what this very call has taken back before.
+    """
+
+    def look(connection: Connection) -> LedgerEntry | None:
+        made = ledger.find_call(
+            connection, person_id=keeper.person_id, call_key=f"inbox:{call.inbox_id}"
+        )
+        if made:
+            found = ledger.find_row(connection, entry_id=made[0].origin.undoes or 0)
+            return found[1] if found and made[0].target == "archive" else None
+        newest = undoing.find_newest(connection, person_id=keeper.person_id)
+        other = find_newest(connection, keeper.person_id, register.histories)
+        return newest if newest and newest.id > other else None
+
+    return await house.database.read(look)
+
+
 async def _tell(call: Call, house: House, keeper: Keeper, outcome: Sequence[Undone]) -> Reply:
     register = await look(call, house, keeper)
     told = [_number(one, register) for one in outcome]
-    viewer = await _view(call, house, keeper, [one.undone for one in outcome])
+    viewer = await view(call, house, keeper, [one.undone for one in outcome])
     again = (stand_for(f"undo {told[0].again}", wording.UNDO_AGAIN),) if len(told) == 1 else ()
     return Reply(text=wording.describe_undone(told, viewer), buttons=again)
 
@@ -82,20 +111,6 @@ def _number(one: Undone, register: Register) -> Told:
         went=tell(one.derived),
         came=tell(one.revived),
     )
-
-
-async def _view(call: Call, house: House, keeper: Keeper, rows: Sequence[LedgerEntry]) -> Viewer:
-    """Who reads the answer, with the names of those in a room who made changes by command."""
-    ids = {
-        row.origin.actor.removeprefix(PERSON) for row in rows if row.origin.actor.startswith(PERSON)
-    }
-
-    def find_names(connection: Connection) -> dict[str, str]:
-        found = {one: people.find(connection, person_id=PersonId(int(one))) for one in ids}
-        return {one: person.name for one, person in found.items() if person}
-
-    names = await house.database.read(find_names) if ids else {}
-    return Viewer(zone=call.zone, is_direct=not keeper.is_room, names=names)
 
 
 def _read_number(argument: str) -> int | None:

@@ -39,8 +39,8 @@ class Desk:
     now: Callable[[], int]
     owe: Callable[[Sequence[OutboxRow]], None]
     """Deliver what was written into the outbox, if there is anybody who can."""
-    forget_people: Callable[[], None]
-    """People have changed; whoever keeps them in mind has to read them afresh."""
+    forget_known: Callable[[], None]
+    """People, or what they keep, have changed; whoever has that at hand has to read it afresh."""
     memory: MemoryStore
     """What is remembered, in the same order as everybody else's changes of it."""
     belongings: Belongings

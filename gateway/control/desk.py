@@ -54,7 +54,7 @@ async def _perform_here(
         database=database,
         now=now,
         owe=_keep_owed,
-        forget_people=_nobody_remembers,
+        forget_known=_nobody_remembers,
         belongings=Belongings(
             database,
             MemoryStore(database, home / MEMORIES),
@@ -88,4 +88,4 @@ def _nobody_waits() -> None:
 
 
 def _nobody_remembers() -> None:
-    """People are read from the database here."""
+    """All is read from the database here."""

@@ -26,6 +26,7 @@ _FAULTS = {
         " changed."
     ),
     "forgotten": "What row {row} would bring back was forgotten for good.",
+    "overtaken": "What row {row} did was changed again since; take the later change back first.",
 }
 
 
@@ -129,7 +130,8 @@ async def _undo_archived(desk: Desk, keeper: Remembering, row: LedgerEntry) -> A
     try:
         made = await desk.database.write("memory.undo", work)
     except Overtaken as error:
-        raise Declined(str(error)) from error
+        raise Declined(_FAULTS[error.fault].format(row=row.id)) from error
+    desk.forget_known()
     return {
         "person": keeper.slug,
         "list": row.target,

@@ -59,7 +59,7 @@ async def approve(desk: Desk, asked: Answer) -> Answer:
     if done is None:
         raise Declined(wording.CODE_UNKNOWN)
     name, welcome = done
-    desk.forget_people()
+    desk.forget_known()
     desk.owe([welcome])
     return {"name": name}
 

@@ -130,7 +130,7 @@ async def _operate(request: web.Request) -> web.Response:
         database=gateway.database,
         now=gateway.now,
         owe=gateway.delivery.owe,
-        forget_people=gateway.identity.forget_known,
+        forget_known=gateway.intake.forget_known,
         belongings=gateway.belongings,
         memory=gateway.memory.store,
         freezer=make_freezer(gateway.settings, gateway.database, gateway.memory),

@@ -198,6 +198,7 @@ VALUES: dict[str, Any] = {
     "table": "ledger",
     "to": PersonId(1),
     "before": 1,
+    "again": ArchiveId(3),
     "archive_id": ArchiveId(1),
     "archive_ids": [ArchiveId(1)],
     "drawer": Drawer(person_id=PersonId(1)),
