@@ -53,4 +53,8 @@ def words_in(source: Json, *keys: str) -> str:
 
 
 def _first(source: Json, keys: tuple[str, ...]) -> Any:
-    return next((source[key] for key in keys if source.get(key) is not None), None)
+    for key in keys:  # dozens of times an event: a generator would take longer than the look
+        value = source.get(key)
+        if value is not None:
+            return value
+    return None

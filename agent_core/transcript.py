@@ -117,11 +117,15 @@ def mend_text(text: str) -> str:
 
 def mend(message: Message) -> Message:
     """A message whose words every store takes; see `mend_text`."""
-    parts = tuple(
-        replace(part, text=mend_text(part.text)) if isinstance(part, TextPart) else part
-        for part in message.parts
-    )
+    parts = tuple(_mend_part(part) for part in message.parts)
     return message if parts == message.parts else replace(message, parts=parts)
+
+
+def _mend_part(part: Part) -> Part:
+    """The same part where there is nothing to mend."""
+    if not isinstance(part, TextPart) or (text := mend_text(part.text)) is part.text:
+        return part
+    return replace(part, text=text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

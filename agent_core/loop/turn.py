@@ -163,7 +163,7 @@ class Loop:
                     for event in self._display.wipe():
                         yield event
                 else:
-                    self._answer = replace(piece, message=mend(piece.message))
+                    self._answer = _reword(piece, mend(piece.message))
         answer = self._answer
         assert answer is not None  # noqa: S101 - a call gives one or raises
         if self._caller.model == request.model and not self._caller.is_thrifty:
@@ -205,7 +205,7 @@ class Loop:
     async def _weigh(self, answer: ModelAnswer) -> TurnEnded | None:
         """What an answer without calls to run comes to: an ending, or None to go on."""
         message = strip_calls(answer.message)
-        answer = replace(answer, message=message)
+        answer = _reword(answer, message)
         if answer.stop == "pause":
             self._display.outdate()
             if message.parts:
@@ -383,3 +383,8 @@ class Loop:
         """The end of a turn that a ceiling of the day has no room for any more."""
         ended = self._conclude("exhausted", "ceiling", detail=str(reached))
         return replace(ended, shut=describe_shut(reached))
+
+
+def _reword(answer: ModelAnswer, message: Message) -> ModelAnswer:
+    """The answer with this message; mostly it has it already."""
+    return answer if message is answer.message else replace(answer, message=message)

@@ -1,10 +1,19 @@
 """Estimates tokens where no provider counts them, by the bytes of a text; pure."""
 
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 
 from agent_core.models.contract import ModelRequest, Usage
 from agent_core.models.images import IMAGE_TOKENS, UNSEEN
-from agent_core.transcript import ImagePart, Message, Part, RawPart, TextPart, ToolCallPart
+from agent_core.transcript import (
+    ImagePart,
+    Message,
+    Part,
+    RawPart,
+    TextPart,
+    ToolCallPart,
+    ToolSpec,
+)
 
 _EIGHTHS = 8
 """Tokens are summed up in eighths: a character is two of them, four characters a token."""
@@ -23,10 +32,7 @@ def estimate_usage(request: ModelRequest, answer: Message) -> Usage:
 
 def estimate_input(request: ModelRequest) -> int:
     """How many tokens a request about is."""
-    sent = _size(request.system)
-    sent += sum(
-        _size(tool.name) + _size(tool.description) + _size(tool.schema) for tool in request.tools
-    )
+    sent = _measure_frozen(request.system, request.tools)
     sent += _measure(request.messages, request.images)
     return -(-sent // _EIGHTHS)
 
@@ -34,6 +40,14 @@ def estimate_input(request: ModelRequest) -> int:
 def estimate_messages(messages: Iterable[Message], shown: Collection[str]) -> int:
     """How many tokens messages about are; `shown` are the keys of pictures that are shown."""
     return -(-_measure(messages, shown) // _EIGHTHS)
+
+
+@lru_cache(maxsize=64)
+def _measure_frozen(system: str, tools: tuple[ToolSpec, ...]) -> int:
+    """Eighths of tokens of what comes again in every call of a talk."""
+    return _size(system) + sum(
+        _size(tool.name) + _size(tool.description) + _size(tool.schema) for tool in tools
+    )
 
 
 def _measure(messages: Iterable[Message], shown: Collection[str]) -> int:

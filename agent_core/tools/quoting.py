@@ -54,7 +54,9 @@ def flatten(text: str, limit: int) -> str:
     White space runs together, hidden characters go, our own tags are escaped; escaping may
     make it a little longer.
     """
-    visible = "".join(" " if is_hidden(character) else character for character in text)
+    visible = text
+    if not _is_plain(text):
+        visible = "".join(" " if is_hidden(character) else character for character in text)
     line = " ".join(visible.split())
     return escape(line if len(line) <= limit else line[: limit - 1] + "…")
 
@@ -65,8 +67,16 @@ def quote(text: str, limit: int) -> str:
     It is one line whatever the text holds: line breaks are escaped, other hidden
     characters go, our own tags are made harmless.
     """
-    visible = "".join(
-        " " if character != "\n" and is_hidden(character) else character for character in text
-    ).strip()
+    visible = text
+    if not _is_plain(text):
+        visible = "".join(
+            " " if character != "\n" and is_hidden(character) else character for character in text
+        )
+    visible = visible.strip()
     kept = visible if len(visible) <= limit else visible[: limit - 1] + "…"
     return json.dumps(escape(kept), ensure_ascii=False)
+
+
+def _is_plain(text: str) -> bool:
+    """True for most texts: nothing in them is hidden, and they need not be read letter by letter."""
+    return text.isascii() and text.isprintable()

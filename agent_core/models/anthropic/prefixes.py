@@ -4,8 +4,8 @@ from agent_core.models.anthropic.translate import Prefix, render_behind, render_
 from agent_core.models.beginnings import Beginnings
 from agent_core.models.contract import ModelRequest
 
-_SHORT = 32
-"""Messages up to which a talk is rendered anew each time: that takes no time to speak of."""
+_SHORT = 8
+"""Messages up to which a talk is rendered anew each time: to keep what comes of it takes longer."""
 
 
 class Prefixes:
