@@ -18,6 +18,8 @@ CoreError
 │   ├── OutsideBroken      it failed over this one request; a repeat may, too
 │   ├── OutsideRefused     the request itself was refused; a repeat would be too
 │   └── OutsideLacking     this server has no such function
+├── SkillMissing           there is no skill of that name
+├── SkillBroken            a skill can't be read
 ├── EmbeddingFailed        an embedding model gave nothing for a text
 ├── CeilingReached         what may be spent in a day is spent
 ├── StillAtWork            something of a person's is under way: try again in a moment
@@ -106,6 +108,14 @@ class OutsideRefused(OutsideError):
 
 class OutsideLacking(OutsideError):
     """This server has no such function: it is older, or set up without it."""
+
+
+class SkillMissing(CoreError):
+    """There is no skill of that name; the text says where it went, if that is known."""
+
+
+class SkillBroken(CoreError):
+    """A skill can't be read; the text says what is wrong with it."""
 
 
 class EmbeddingFailed(CoreError):

@@ -2,15 +2,17 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from adapters.ids import PlatformMessageId, PlatformUserId
 from adapters.messages import InboundMessage, Sender
 from agent_core.ceilings.days import day_of
-from agent_core.digest.skills import load_skill
+from agent_core.errors import SkillBroken, SkillMissing
 from agent_core.ids import RoomId, TurnId
 from agent_core.schedule.echo import show_moment
 from agent_core.schedule.errand import Errand
 from agent_core.schedule.slots import find_zone
+from agent_core.skills.shelf import SkillShelf
 from agent_core.state import inbox, job_runs, jobs, people, rooms, sessions
 from agent_core.state.database import Connection
 from agent_core.state.inbox import InboxRow
@@ -35,13 +37,21 @@ class Spent(NotNow):
     """A job has cost in this day what it may."""
 
 
-def send_off(connection: Connection, job: Job, run: Run, proactive: Proactive, now: int) -> Pending:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Equipment:
+    """Where what jobs make can go, and where they find how their work is to be done."""
+
+    proactive: Proactive
+    shelf: SkillShelf
+
+
+def send_off(connection: Connection, job: Job, run: Run, equipment: Equipment, now: int) -> Pending:
     """Write down the event that starts a run's turn, once a try. Raises `NotNow`.
 
     A job that does not see its earlier runs begins a fresh session.
     """
     person = _owner_of(connection, job)
-    pending = _compose(connection, job, run, person, proactive, now)
+    pending = _compose(connection, job, run, person, equipment, now)
     if not job.options.is_aware:
         sessions.end(connection, conversation_id=pending.conversation.id, now=now)
     payload = json.dumps({"run": run.id})
@@ -50,7 +60,7 @@ def send_off(connection: Connection, job: Job, run: Run, proactive: Proactive, n
 
 
 def pick_up(
-    connection: Connection, job: Job, run: Run, proactive: Proactive, now: int
+    connection: Connection, job: Job, run: Run, equipment: Equipment, now: int
 ) -> Pending | None:
     """The turn of a run that was sent off and that nobody has begun; None if somebody has.
 
@@ -60,7 +70,7 @@ def pick_up(
     if row is None:
         return None
     person = _owner_of(connection, job)
-    pending = _compose(connection, job, run, person, proactive, now)
+    pending = _compose(connection, job, run, person, equipment, now)
     pending.is_repeat = True
     return _with_event(connection, pending, run)
 
@@ -75,8 +85,13 @@ def errand_of(connection: Connection, job: Job, run: Run, now: int) -> Errand:
         )
         if left <= 0:
             raise Spent(f"its runs have cost ${ceiling / 1_000_000:.2f} today, all they may.")
+    options = job.options
     return Errand(
-        run_id=run.id, model=job.options.model, tools=job.options.tools, micro_dollars=left
+        run_id=run.id,
+        model=options.model,
+        tools=options.tools,
+        skills=options.skills,
+        micro_dollars=left,
     )
 
 
@@ -133,9 +148,9 @@ def _find_room(
 
 
 def _compose(
-    connection: Connection, job: Job, run: Run, person: Person, proactive: Proactive, now: int
+    connection: Connection, job: Job, run: Run, person: Person, equipment: Equipment, now: int
 ) -> Pending:
-    spots = proactive.find_open(connection, person, job.targets)
+    spots = equipment.proactive.find_open(connection, person, job.targets)
     if not spots:
         raise NotNow("there is no place that it could go to; say /sethome where it should.")
     platform, chat = spots[0]
@@ -168,19 +183,20 @@ def _compose(
         room_id=room_id,
         is_held=True,
         errand=errand_of(connection, job, run, now),
-        note="\n".join((_describe(job, run), *_tell_skills(job))),
+        note="\n".join((_describe(job, run), *_tell_skills(job, equipment.shelf))),
     )
 
 
-def _tell_skills(job: Job) -> Iterator[str]:
+def _tell_skills(job: Job, shelf: SkillShelf) -> Iterator[str]:
     """How the work is to be done, as the skills say that the job names. Raises `NotNow`.
 
     They are no words of the person's: nothing may rest on them, and no search finds them.
     """
     for name in job.options.skills:
-        skill = load_skill(name)
-        if skill is None:
-            raise NotNow(f"the skill {name} that it needs is not there.")
+        try:
+            skill = shelf.load(name)
+        except (SkillMissing, SkillBroken) as error:
+            raise NotNow(f"it can't do that as a skill says: {error}.") from error
         yield f"Do it as the skill `{name}` says:\n{escape(skill.body)}"
 
 

@@ -12,6 +12,7 @@ HTTP_TOKEN = "http_token"  # noqa: S105 - the name of a file
 CHAT_HISTORY = "chat_history"
 BACKUPS = "backups"
 MEMORIES = "memories"
+SKILLS = "skills"
 LOG = Path("logs", "talaria.log")
 
 LONGEST_SOCKET_PATH = 103

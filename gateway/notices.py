@@ -34,13 +34,17 @@ class Notices:
             meta.put(connection, key=_TOLD, value=task.payload)
             found = ledger.find_row(connection, entry_id=int(task.payload))
             words = wording.tell_of_soul(found[1].id, found[1].change) if found else ""
-            return [
-                row
-                for owner in (owners.list_all(connection) if words else ())
-                for row in self._owe(connection, owner, words, now)
-            ]
+            return self.owe_all(connection, words, now) if words else []
 
         self._delivery.owe(await self._database.write("soul.tell", work))
+
+    def owe_all(self, connection: Connection, words: str, now: int) -> list[OutboxRow]:
+        """Owe words to every owner who can be reached; within a transaction."""
+        return [
+            row
+            for owner in owners.list_all(connection)
+            for row in self._owe(connection, owner, words, now)
+        ]
 
     def _owe(self, connection: Connection, owner: Person, words: str, now: int) -> list[OutboxRow]:
         """Owe words to an owner, in as many parts as their platform needs; none rings."""

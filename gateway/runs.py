@@ -8,13 +8,14 @@ from pathlib import Path
 
 from agent_core.errors import CoreError, StoreError
 from agent_core.ids import ConversationId, RunId
+from agent_core.skills.shelf import SkillShelf
 from agent_core.state import job_runs, jobs
 from agent_core.state.database import Connection, Database
 from agent_core.state.job_runs import Run
 from agent_core.state.jobs import Job
 from agent_core.state.outbox import OutboxRow
 from gateway import errands
-from gateway.errands import NotNow, Spent
+from gateway.errands import Equipment, NotNow, Spent
 from gateway.lanes import Lanes
 from gateway.outcomes import Made, Outcomes, is_asked
 from gateway.proactive import Proactive
@@ -43,6 +44,8 @@ class Bench:
     folder: Path
     environ: Mapping[str, str]
     works: Mapping[str, Work]
+    shelf: SkillShelf
+    """Where jobs find how their work is to be done."""
     at_once: int
     """How many runs may be under way: people come first, so jobs have places of their own."""
 
@@ -56,7 +59,7 @@ class Runs:
         self._lanes = bench.lanes
         self._now = bench.now
         self._outcomes = outcomes
-        self._proactive = proactive
+        self._equipment = Equipment(proactive=proactive, shelf=bench.shelf)
         self._tasks: dict[RunId, asyncio.Task[None]] = {}
         self._talks: dict[RunId, ConversationId] = {}
         """Where the turns that this process has sent off are held."""
@@ -141,7 +144,7 @@ class Runs:
             begun.append((run, job))
             return ()
         try:
-            begun.append(errands.send_off(connection, job, run, self._proactive, now))
+            begun.append(errands.send_off(connection, job, run, self._equipment, now))
         except Spent as reason:
             return self._outcomes.refuse(connection, job, run, str(reason), now)
         except NotNow as reason:
@@ -165,7 +168,7 @@ class Runs:
         if self._is_at_work(run.id):
             return ()
         try:
-            pending = errands.pick_up(connection, job, run, self._proactive, now)
+            pending = errands.pick_up(connection, job, run, self._equipment, now)
         except NotNow as reason:
             return self._outcomes.give_up(connection, job, run, str(reason), now)
         if pending:

@@ -121,6 +121,14 @@ class JobSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SkillSettings:
+    """After how many days without use a skill is stale, and put away; 0 is never."""
+
+    stale_days: int = _number(30, 0, 36_500)
+    archive_days: int = _number(0, 0, 36_500)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RetentionSettings:
     """For how many days what is done and over is kept; 0 for ever."""
 
@@ -266,6 +274,7 @@ Table = (
     | RecallSettings
     | RetentionSettings
     | JobSettings
+    | SkillSettings
     | PromptSettings
     | ContextSettings
     | MediaSettings

@@ -24,6 +24,7 @@ from gateway.setting_tables import (
     RecallSettings,
     RetentionSettings,
     Secrets,
+    SkillSettings,
     SlackSettings,
     Table,
     TelegramSettings,
@@ -61,6 +62,7 @@ class Settings:
     recall: RecallSettings = field(default_factory=RecallSettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     jobs: JobSettings = field(default_factory=JobSettings)
+    skills: SkillSettings = field(default_factory=SkillSettings)
     prompt: PromptSettings = field(default_factory=PromptSettings)
     context: ContextSettings = field(default_factory=ContextSettings)
     media: MediaSettings = field(default_factory=MediaSettings)

@@ -3,13 +3,16 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
 from agent_core.schedule.planner import JobRules
 from agent_core.state.people import Person
 from gateway import works
 from gateway.commands.registry import House
+from gateway.curating import Curator, SkillRoom, make_skill_room
 from gateway.delivery import Delivery
 from gateway.home import BACKUPS
+from gateway.notices import Notices
 from gateway.outcomes import Outcomes
 from gateway.proactive import Proactive
 from gateway.runs import Bench, Runs
@@ -37,10 +40,12 @@ class Timekeeper:
 
     scheduler: Scheduler
     runs: Runs
+    skills: SkillRoom
     wake: Callable[[], None]
     """Something may be due earlier than was known."""
     prepare: Callable[[], Awaitable[None]]
-    """See to it that the house's own jobs are there. Raises `StoreError`."""
+    """See to it that the house's own jobs are there, and begin to tell which skills are used.
+    Raises `StoreError`."""
 
 
 def make_timing(delivery: Delivery, zone: str) -> Timing:
@@ -73,6 +78,9 @@ def make_timekeeper(
     database = house.database
     backups = Backups(database, settings.home / BACKUPS, keep=settings.jobs.backups, now=now)
     sweeper = Sweeper(database, settings.retention, now=now, renew=house.belongings.renew)
+    skills = make_skill_room(settings.home, settings.skills, database)
+    notices = Notices(database, delivery)
+    curator = Curator(skills, notices, owe=delivery.owe, now=now)
     bench = Bench(
         group=group,
         database=database,
@@ -81,7 +89,13 @@ def make_timekeeper(
         now=now,
         folder=settings.home,
         environ=environment(),
-        works={"backup": backups.make, "retention": sweeper.work},
+        shelf=skills.shelf,
+        works={
+            works.BACKUP: backups.make,
+            works.RETENTION: sweeper.work,
+            works.CURATOR: curator.work,
+            works.MEMORY_SYNC: partial(works.sync_memory, house.outside, now),
+        },
         at_once=settings.jobs.at_once,
     )
     runs = Runs(bench, outcomes=timing.outcomes, proactive=timing.proactive)
@@ -94,7 +108,12 @@ def make_timekeeper(
         now=now,
     )
 
-    async def prepare() -> None:
-        await database.write("works.ensure", lambda c: works.ensure(c, timing.zone, now()))
+    wanted = set(bench.works) - (set() if house.outside else {works.MEMORY_SYNC})
 
-    return Timekeeper(scheduler=scheduler, runs=runs, wake=timing.bell.set, prepare=prepare)
+    async def prepare() -> None:
+        group.create_task(skills.usage.keep())
+        await database.write("works.ensure", lambda c: works.ensure(c, wanted, timing.zone, now()))
+
+    return Timekeeper(
+        scheduler=scheduler, runs=runs, skills=skills, wake=timing.bell.set, prepare=prepare
+    )

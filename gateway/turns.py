@@ -13,7 +13,7 @@ from agent_core.events import TurnEnded
 from agent_core.host import Host, Steer
 from agent_core.ids import InboxId
 from agent_core.schedule.errand import Errand
-from agent_core.state import inbox, job_runs, outbox, people, sessions, turns
+from agent_core.state import inbox, job_runs, outbox, people, sessions, skills, turns
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.people import Person
@@ -119,6 +119,8 @@ class Turns:
             inbox.claim(connection, inbox_ids=inbox_ids, turn_id=active.id)
             if newest.errand:
                 job_runs.attach(connection, run_id=newest.errand.run_id, turn_id=active.id)
+                for name in newest.errand.skills:
+                    skills.note_use(connection, name=name, now=now)
 
         active.journal.begin_with(begin)
         try:

@@ -1,18 +1,23 @@
-"""The house's own jobs: which there are, when, and the nightly backup."""
+"""The house's own jobs: which there are, when, the nightly backup, the outside memory's look."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+from agent_core.mirror.outside import Outside
 from agent_core.schedule.slots import find_zone, first_slot
 from agent_core.schedule.timing import dump_timing, read_cron
 from agent_core.state import jobs
 from agent_core.state.database import Connection, Database
 from agent_core.state.jobs import NewJob, Options
+from gateway.wording_works import NO_OUTSIDE, describe_sync
 
+BACKUP, RETENTION, CURATOR, MEMORY_SYNC = "backup", "retention", "curator", "memory-sync"
 TIMES: Mapping[str, tuple[str, str]] = {
-    "backup": ("Backup of the database", "30 3 * * *"),
-    "retention": ("Removing what need not be kept", "0 4 * * *"),
+    BACKUP: ("Backup of the database", "30 3 * * *"),
+    RETENTION: ("Removing what need not be kept", "0 4 * * *"),
+    CURATOR: ("Looking over the skills", "30 4 * * 0"),
+    MEMORY_SYNC: ("Seeing how the outside memory fares", "20 * * * *"),
 }
 """Name -> what it is called, and when it runs by the house's clock."""
 _PREFIX = "nightly-"
@@ -20,11 +25,11 @@ _PATIENCE = 1000
 """Failures in a row after which one is paused: the house's own work has to go on."""
 
 
-def ensure(connection: Connection, zone: str, now: int) -> None:
-    """Every work of the house has its job; those that there are stay as they are."""
+def ensure(connection: Connection, wanted: Collection[str], zone: str, now: int) -> None:
+    """Every work that is wanted has its job; those that there are stay as they are."""
     known = {job.body for job in jobs.list_of_house(connection)}
     for name, (title, expression) in TIMES.items():
-        if name in known:
+        if name in known or name not in wanted:
             continue
         timing = read_cron(expression)
         slot = first_slot(timing, find_zone(zone), now)
@@ -44,6 +49,13 @@ def ensure(connection: Connection, zone: str, now: int) -> None:
             actor="house",
         )
         jobs.insert(connection, job, now=now)
+
+
+async def sync_memory(outside: Outside | None, now: Callable[[], int]) -> str:
+    """See how the outside memory fares, and say so. Raises `StoreError`."""
+    if outside is None:
+        return NO_OUTSIDE
+    return describe_sync(await outside.sync(), now())
 
 
 class Backups:

@@ -80,12 +80,12 @@ def write(path: Path, text: str, seen: str) -> bool:
         draft.unlink()
         return False
     draft.replace(path)
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
     return True
 
 
-def _sync_folder(folder: Path) -> None:
-    """A rename is on the disk only once its folder is."""
+def sync_folder(folder: Path) -> None:
+    """A rename is on the disk only once its folder is. Blocks. Raises `OSError`."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

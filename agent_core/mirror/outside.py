@@ -1,6 +1,8 @@
 """The one outside memory of a house: what is owed to it, what is heard from it, how it fares."""
 
+import asyncio
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from agent_core.ids import PersonId, TurnId
@@ -14,6 +16,9 @@ from agent_core.state.database import Connection, Database
 from agent_core.state.mirror import Backlog
 from agent_core.tools.contract import Tool
 from agent_core.transcript import Message
+
+_LONGEST_LOOK = 60.0
+"""Seconds that a look waits for what is due to be told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +42,18 @@ class Report:
     owed: int
     dead: int
     lacking: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sync:
+    """What came of a look at it: what was taken up again of what had been given up, what was told
+    since the look before, how it fares, and since when the oldest of what it is owed is so.
+    """
+
+    revived: int
+    told: int
+    report: Report
+    oldest_at: int | None
 
 
 class Outside:
@@ -97,6 +114,28 @@ class Outside:
     def forget(self) -> None:
         """Words or people are gone: nothing that was heard before is used any more."""
         self._hearsay.forget()
+
+    async def sync(self) -> Sync:
+        """Take up again what was given up, see whether it answers, and tell what is due.
+
+        What takes longer than a moment goes on by itself. Raises `StoreError`.
+        """
+        name, now = self._provider.name, self._now()
+        is_there = await self._telling.call()
+        revived = 0
+        if is_there:
+            revived = await self._database.write(
+                "mirror.revive", lambda c: mirror.revive(c, provider=name, now=now)
+            )
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LONGEST_LOOK):
+                    await self._telling.look()
+        return Sync(
+            revived=revived,
+            told=self._telling.take_count(),
+            report=await self.report(),
+            oldest_at=await self._database.read(lambda c: mirror.find_oldest_at(c, provider=name)),
+        )
 
     async def report(self) -> Report:
         """How it fares. Raises `StoreError`."""

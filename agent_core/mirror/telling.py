@@ -60,6 +60,20 @@ class Telling:
         self._now = now
         self._poll = poll
         self._bell = asyncio.Event()
+        self._asked: list[asyncio.Future[None]] = []
+        self._told = 0
+
+    def take_count(self) -> int:
+        """How much was told since this was asked last, or since the start."""
+        told, self._told = self._told, 0
+        return told
+
+    async def look(self) -> None:
+        """Return once all that is due now was tried; there has to be a `run` under way."""
+        asked = asyncio.get_running_loop().create_future()
+        self._asked.append(asked)
+        self._bell.set()
+        await asked
 
     def ring(self) -> None:
         """Something is owed; to be said once that is written."""
@@ -69,12 +83,16 @@ class Telling:
         """Work until cancelled."""
         while True:
             self._bell.clear()
+            asked, self._asked = self._asked, []
             try:
                 await self._take_in_changes()
                 pause = await self._pay()
             except StoreError as error:
                 _log.error("the outside memory waits for the store: %s", error)
                 pause = _STORE_PAUSE
+            for one in asked:
+                if not one.done():
+                    one.set_result(None)
             try:
                 async with asyncio.timeout(pause):
                     await self._bell.wait()
@@ -127,9 +145,11 @@ class Telling:
                 return self._poll
 
     async def _start(self) -> bool:
+        """See whether the provider is there, unless it is left alone still."""
+        return not self._condition.pause and await self.call()
+
+    async def call(self) -> bool:
         """See whether the provider is there."""
-        if self._condition.pause:
-            return False
         try:
             async with asyncio.timeout(_LONGEST):
                 await self._provider.start()
@@ -158,6 +178,7 @@ class Telling:
             await self._park(row, str(error))
             return True
         await self._database.write("mirror.finish", partial(self._finish, row=row, payload=payload))
+        self._told += 1
         return True
 
     async def _tell(self, row: Owed) -> str | None:
@@ -256,5 +277,5 @@ class Telling:
             reason,
         )
         await self._database.write(
-            "mirror.park", partial(mirror.park, mirror_id=row.id, reason=reason)
+            "mirror.park", partial(mirror.park, mirror_id=row.id, reason=reason, now=self._now())
         )

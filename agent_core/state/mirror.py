@@ -44,6 +44,8 @@ class ToldTurn:
     session_id: SessionId
 
 
+_LEAST_PARKED = 3_600_000
+"""Milliseconds."""
 _OWED = "id, person_id, kind, key, payload, attempts, due_at"
 
 
@@ -154,12 +156,41 @@ def postpone(connection: Connection, *, mirror_id: int, due_at: int, reason: str
     )
 
 
-def park(connection: Connection, *, mirror_id: int, reason: str) -> None:
-    """Something can't be told; it holds up nothing any more."""
+def park(connection: Connection, *, mirror_id: int, reason: str, now: int) -> None:
+    """Something can't be told; it holds up nothing any more.
+
+    It may be taken up again after an hour, or as long as it is owed already, if that is longer:
+    what never works is tried less and less often.
+    """
     connection.execute(
-        "UPDATE mirror SET state = 'dead', reason = :reason WHERE id = :mirror_id",
-        {"mirror_id": mirror_id, "reason": reason},
+        "UPDATE mirror SET state = 'dead', reason = :reason, due_at = CASE"
+        " WHEN :now - created_at > :least THEN 2 * :now - created_at ELSE :now + :least END"
+        " WHERE id = :mirror_id",
+        {"mirror_id": mirror_id, "reason": reason, "now": now, "least": _LEAST_PARKED},
     )
+
+
+def revive(connection: Connection, *, provider: str, now: int) -> int:
+    """What was parked long enough is owed again; how much that is."""
+    cursor = connection.execute(
+        "UPDATE mirror SET state = 'owed' WHERE provider = :provider AND state = 'dead'"
+        " AND due_at <= :now",
+        {"provider": provider, "now": now},
+    )
+    return cursor.rowcount
+
+
+def find_oldest_at(connection: Connection, *, provider: str) -> int | None:
+    """Since when something is owed to a provider; None if nothing is.
+
+    How somebody's memory stands is owed since it last changed.
+    """
+    row = connection.execute(
+        "SELECT MIN(CASE WHEN kind = 'memory' THEN due_at ELSE created_at END) FROM mirror"
+        " WHERE provider = :provider AND state = 'owed'",
+        {"provider": provider},
+    ).fetchone()
+    return None if row[0] is None else int(row[0])
 
 
 def count_all(connection: Connection) -> list[Backlog]:

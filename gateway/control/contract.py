@@ -11,6 +11,7 @@ from agent_core.schedule.planner import JobRules
 from agent_core.state.database import Database
 from agent_core.state.outbox import OutboxRow
 from gateway.belongings import Belongings
+from gateway.curating import SkillRoom
 from gateway.errors import Declined
 
 Answer = Mapping[str, Any]
@@ -46,6 +47,7 @@ class Desk:
     belongings: Belongings
     """Exports and erases."""
     times: Times
+    skills: SkillRoom
     freezer: Freezer | None = None
     """Tells what a talk's prompt would be now; None where nobody knows the settings."""
 

@@ -16,8 +16,10 @@ from gateway.control.client import PATIENCE, NobodyThere, ask
 from gateway.control.contract import Answer, Desk
 from gateway.control.operations import OPERATIONS
 from gateway.control.times import times_of
+from gateway.curating import make_skill_room
 from gateway.errors import Declined, StartError
 from gateway.home import DATABASE, MEMORIES, make_home
+from gateway.setting_tables import SkillSettings
 from gateway.settings import Settings
 
 
@@ -62,6 +64,7 @@ async def _perform_here(
             Around(adapters={}, now=now, owe=_keep_owed),
         ),
         memory=MemoryStore(database, home / "memories"),
+        skills=make_skill_room(home, settings.skills if settings else SkillSettings(), database),
         freezer=make_freezer(settings, database, make_memory(settings, database))
         if settings
         else None,

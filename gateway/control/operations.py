@@ -7,6 +7,7 @@ from gateway.control.contract import Answer, Desk, Operation, read_text
 from gateway.control.job_operations import JOB_OPERATIONS
 from gateway.control.memory_operations import MEMORY_OPERATIONS
 from gateway.control.people_operations import PEOPLE_OPERATIONS
+from gateway.control.skill_operations import SKILL_OPERATIONS
 from gateway.control.turn_operations import TURN_OPERATIONS
 from gateway.errors import Declined
 
@@ -29,5 +30,6 @@ OPERATIONS: Mapping[str, Operation] = {
     **MEMORY_OPERATIONS,
     **TURN_OPERATIONS,
     **JOB_OPERATIONS,
+    **SKILL_OPERATIONS,
 }
 """By the names under which the control socket knows them."""

@@ -133,6 +133,7 @@ async def _operate(request: web.Request) -> web.Response:
         forget_known=gateway.intake.forget_known,
         belongings=gateway.belongings,
         memory=gateway.memory.store,
+        skills=gateway.timekeeper.skills,
         freezer=make_freezer(gateway.settings, gateway.database, gateway.memory),
         times=times_of(
             gateway.settings,

@@ -5,7 +5,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from agent_core.digest.skills import load_skill
+from agent_core.skills.shelf import SkillShelf
 from agent_core.state import jobs
 from agent_core.state.jobs import Job
 from agent_core.transcript import Message, TextPart
@@ -61,8 +61,7 @@ async def test_a_digest_is_gathered_drawn_and_sent_as_the_skill_says(tmp_path: P
         files = [shown.file for shown in house.chat.shown if shown.file]
         assert [file.name for file in files] == ["week.png"]
         assert files[0].data.startswith(b"\x89PNG")
-        skill = load_skill("digest")
-        assert skill
+        skill = SkillShelf(tmp_path / "skills").load("digest")
         asked = model.requests[2].messages[0]
         assert f"Do it as the skill `digest` says:\n{skill.body}" in facts_of(asked)
         assert asked.text == "Write my digest."
@@ -87,7 +86,7 @@ async def test_a_job_whose_skill_is_gone_says_so(tmp_path: Path) -> None:
         job = await makes(house)
         await give_skills(house, job, "digest-of-old")
         clock.move(house, days=2, hours=19)
-        await house.chat.sees_text("the skill digest-of-old that it needs is not there")
+        await house.chat.sees_text("as a skill says: there is no skill digest-of-old; there is digest.")
         await ended(house, 1, job.id)
         assert await states(house) == ["failed"]
         assert len(model.requests) == 2

@@ -67,6 +67,7 @@ from agent_core.state import (
     search,
     sessions,
     shares,
+    skills,
     splitting,
     tasks,
     traces,
@@ -147,6 +148,7 @@ ROOMS = (
     search,
     sessions,
     shares,
+    skills,
     splitting,
     tasks,
     traces,
@@ -165,6 +167,7 @@ WALKS = {
     "traces.walk_sent": BESIDE,
     "erasing.forget_answers": "once for each person who is erased",
     "erasing.leave_no_deed": "once for each person who is erased",
+    "skills.list_wanted": "once a week, and when an owner asks",
     "ledger.list_recent": "backwards, and it stops at its limit",
 }
 
@@ -179,6 +182,8 @@ VALUES: dict[str, Any] = {
     "pages": 1,
     "parts": "[]",
     "person_ids": [PersonId(1)],
+    "is_pinned": True,
+    "fault": "f",
     "is_alone": bool,
     "is_wanted": bool,
     "mark": "[forgotten]",

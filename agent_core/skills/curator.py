@@ -1,0 +1,120 @@
+"""What is to be done about the home's skills: broken, stale, put away, come back; pure."""
+
+import hashlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_core.skills.shelf import Shelved
+from agent_core.state.skills import SkillRow
+
+_DAY = 86_400_000
+
+StepKind = Literal[
+    "see", "tell", "mended", "stale", "fresh", "archive", "archived", "returned", "forget"
+]
+"""`archived` and `returned` note what was moved already, by hand or before a crash."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CuratorRules:
+    """Days without use after which a skill is stale, and put away; 0 is never."""
+
+    stale_days: int = 30
+    archive_days: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """How things stand. `own` are the home's skills, `others` the names of those that come along,
+    `away` those in the archive; `wanted` are used by jobs.
+    """
+
+    own: Sequence[Shelved]
+    others: Collection[str]
+    away: Collection[str]
+    known: Mapping[str, SkillRow]
+    wanted: Collection[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One thing to do about one skill. `days` is how long it was not used, `kept` its name in
+    the archive once it is there.
+    """
+
+    kind: StepKind
+    name: str
+    fault: str = ""
+    days: int = 0
+    kept: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """What a look at the skills came to: `steps` to do, or done; `stuck` says what
+    could not be moved, and why. `count` is how many skills the home has.
+    """
+
+    count: int
+    has_folder: bool
+    steps: Sequence[Step]
+    stuck: Sequence[tuple[str, str]] = ()
+
+
+def judge(view: View, rules: CuratorRules, now: int) -> list[Step]:
+    """What is to be done, a skill after the other."""
+    own = {one.name for one in view.own}
+    return [
+        *(step for one in view.own for step in _judge_one(one, view, rules, now)),
+        *(
+            step
+            for row in view.known.values()
+            if row.name not in own
+            for step in _judge_absent(row, view)
+        ),
+    ]
+
+
+def hash_fault(fault: str) -> str:
+    """By what a fault is known that was told."""
+    return hashlib.sha256(fault.encode()).hexdigest()[:16]
+
+
+def count_idle(row: SkillRow, now: int) -> int:
+    """Days since a skill was used, or came; none where the clock was put back since."""
+    return max(0, now - max(row.seen_at, row.last_used_at or 0)) // _DAY
+
+
+def _judge_one(one: Shelved, view: View, rules: CuratorRules, now: int) -> Iterator[Step]:
+    row = view.known.get(one.name)
+    if row is None:
+        yield Step(kind="see", name=one.name)
+    told = row.told_fault if row else ""
+    if one.fault and told != hash_fault(one.fault):
+        yield Step(kind="tell", name=one.name, fault=one.fault)
+    if told and not one.fault:
+        yield Step(kind="mended", name=one.name)
+    if row is None:
+        return
+    if row.state == "archived":
+        yield Step(kind="returned", name=one.name)
+        return
+    days = count_idle(row, now)
+    is_kept = row.is_pinned or one.name in view.wanted
+    if rules.archive_days and days >= rules.archive_days and not is_kept:
+        yield Step(kind="archive", name=one.name, days=days)
+    elif rules.stale_days and days >= rules.stale_days:
+        if row.state != "stale":
+            yield Step(kind="stale", name=one.name, days=days)
+    elif row.state == "stale":
+        yield Step(kind="fresh", name=one.name)
+
+
+def _judge_absent(row: SkillRow, view: View) -> Iterator[Step]:
+    """About a skill that is not among the home's any more."""
+    if row.name in view.away:
+        if row.state != "archived":
+            yield Step(kind="archived", name=row.name)
+    elif row.name not in view.others:
+        yield Step(kind="forget", name=row.name)

@@ -1,0 +1,83 @@
+"""`.usage.json` among the skills: what the database knows of each, for people and programs."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agent_core.errors import StoreError
+from agent_core.memory import files
+from agent_core.state import skills
+from agent_core.state.database import Database
+from agent_core.state.skills import SkillRow
+
+FILE = ".usage.json"
+_PAUSE = 60.0
+"""Seconds between looks at whether the file still says what is so."""
+_TRIES = 3
+_log = logging.getLogger(__name__)
+
+
+class UsageFile:
+    """A projection of the table: whatever else stands in the file is written over."""
+
+    def __init__(self, database: Database, folder: Path) -> None:
+        self._database = database
+        self._folder = folder
+        self._order = asyncio.Lock()
+
+    async def keep(self, pause: float = _PAUSE) -> None:
+        """Let it say what is so until cancelled; `pause` is in seconds."""
+        fault = ""
+        while True:
+            try:
+                await self.write()
+                fault = ""
+            except (StoreError, OSError) as error:
+                if str(error) != fault:
+                    fault = str(error)
+                    _log.warning("%s can't be written: %s", self._folder / FILE, error)
+            await asyncio.sleep(pause)
+
+    async def write(self) -> None:
+        """Let it say what the table says; nothing is made where there is no folder of skills.
+
+        Raises `StoreError`, and `OSError` if it can't be written.
+        """
+        async with self._order:
+            rows = await self._database.read(skills.list_all)
+            await asyncio.to_thread(_write, self._folder, dump(rows))
+
+
+def dump(rows: Sequence[SkillRow]) -> str:
+    """The text of the file. Pure."""
+    told = {
+        row.name: {
+            "uses": row.uses,
+            "last_used": _show(row.last_used_at),
+            "since": _show(row.seen_at),
+            "state": row.state,
+            "pinned": row.is_pinned,
+        }
+        for row in rows
+    }
+    return json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+
+
+def _show(at: int | None) -> str | None:
+    if at is None:
+        return None
+    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds")
+
+
+def _write(folder: Path, text: str) -> None:
+    if not folder.is_dir():
+        return
+    path = folder / FILE
+    for _ in range(_TRIES):
+        seen = files.read(path).hash
+        if seen == files.digest(text) or files.write(path, text, seen):
+            return
+    raise OSError(f"{path} is changed by somebody else all the time")

@@ -1,0 +1,204 @@
+"""Operations on skills: which there are and how they stand, put away, taken back, pinned."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from agent_core.errors import SkillBroken, SkillMissing
+from agent_core.schedule import planner
+from agent_core.skills import moving
+from agent_core.skills.curator import count_idle
+from agent_core.skills.shelf import Shelved
+from agent_core.state import jobs, skills
+from agent_core.state.database import Connection
+from agent_core.state.skills import SkillRow
+from gateway import wording_skills
+from gateway.control.contract import Answer, Desk, Operation, read_text
+from gateway.curating import look_over, note_move
+from gateway.errors import Declined
+from gateway.works import CURATOR
+
+T = TypeVar("T")
+
+
+async def list_skills(desk: Desk, _: Answer) -> Answer:
+    """Every skill, the broken and those in the archive, too. Raises `Declined`."""
+    found = await _read_files(desk.skills.shelf.list_all)
+    away = await _read_files(desk.skills.shelf.list_away)
+    rows, wanted = await desk.database.read(lambda c: (_known(c), skills.list_wanted(c)))
+    return {
+        "skills": [_outline(one, rows.get(one.name), desk.now()) for one in found],
+        "wanted": sorted(wanted),
+        "away": away,
+    }
+
+
+async def show_skill(desk: Desk, asked: Answer) -> Answer:
+    """One skill in full. Raises `Declined`, also where it is broken."""
+    name = read_text(asked, "name")
+    skill = await _read_files(lambda: desk.skills.shelf.load(name))
+    own = await _read_files(desk.skills.shelf.list_own)
+    is_own = name in (one.name for one in own)
+    rows, wanted = await desk.database.read(lambda c: (_known(c), skills.list_wanted(c)))
+    one = Shelved(name=name, origin="home" if is_own else "bundled", skill=skill)
+    return _outline(one, rows.get(name), desk.now()) | {
+        "body": skill.body,
+        "license": skill.license,
+        "compatibility": skill.compatibility,
+        "metadata": dict(skill.metadata),
+        "allowed_tools": list(skill.allowed_tools),
+        "is_wanted": name in wanted,
+    }
+
+
+async def archive(desk: Desk, asked: Answer) -> Answer:
+    """Put one of the home's skills away. Raises `Declined` where it is needed."""
+    name, now = read_text(asked, "name"), desk.now()
+    await _find_own(desk, name)
+    row, wanted = await desk.database.read(
+        lambda c: (skills.find(c, name=name), skills.list_wanted(c))
+    )
+    if row and row.is_pinned:
+        raise Declined(f"The skill {name} is pinned; `talaria skills unpin {name}` allows it.")
+    if name in wanted:
+        raise Declined(f"A job uses the skill {name}; change or drop that job first.")
+    folder = desk.skills.shelf.folder
+    kept = await _move(lambda: moving.put_away(folder, name))
+
+    def work(connection: Connection) -> None:
+        skills.see(connection, name=name, now=now)
+        skills.set_state(connection, name=name, state="archived")
+        note_move(connection, "skill.archive", kept, now)
+
+    await desk.database.write("skills.archive", work)
+    await _write_usage(desk)
+    return {"name": name, "kept": kept}
+
+
+async def restore(desk: Desk, asked: Answer) -> Answer:
+    """Take a skill back from the archive, by its name there. Raises `Declined`."""
+    kept, now = read_text(asked, "name"), desk.now()
+    folder = desk.skills.shelf.folder
+    name = await _move(lambda: moving.bring_back(folder, kept))
+
+    def work(connection: Connection) -> None:
+        skills.take_back(connection, name=name, now=now)
+        note_move(connection, "skill.restore", name, now)
+
+    await desk.database.write("skills.restore", work)
+    await _write_usage(desk)
+    return {"name": name}
+
+
+async def pin(desk: Desk, asked: Answer) -> Answer:
+    """One of the home's skills is never put away. Raises `Declined`."""
+    return await _pin(desk, asked, is_pinned=True)
+
+
+async def unpin(desk: Desk, asked: Answer) -> Answer:
+    """One of the home's skills may be put away again. Raises `Declined`."""
+    return await _pin(desk, asked, is_pinned=False)
+
+
+async def curate(desk: Desk, asked: Answer) -> Answer:
+    """Have the curator run now, or tell what it would do. Raises `Declined`."""
+    now = desk.now()
+    if asked.get("dry_run"):
+        try:
+            return {"lines": wording_skills.describe_plan(await look_over(desk.skills, now))}
+        except SkillBroken as error:
+            raise Declined(str(error)) from error
+
+    def work(connection: Connection) -> int:
+        own = jobs.list_of_house(connection)
+        job = next((one for one in own if one.body == CURATOR), None)
+        if job is None:
+            raise Declined("The curator is not there yet; `talaria run` makes its job.")
+        if planner.is_under_way(connection, job):
+            raise Declined("The curator is under way already.")
+        planner.run_now(connection, job, f"desk:{now}", now)
+        return job.id
+
+    number = await desk.database.write("skills.run", work)
+    desk.times.wake()
+    return {"job": number}
+
+
+SKILL_OPERATIONS: Mapping[str, Operation] = {
+    "skills.list": list_skills,
+    "skills.show": show_skill,
+    "skills.archive": archive,
+    "skills.restore": restore,
+    "skills.pin": pin,
+    "skills.unpin": unpin,
+    "skills.curate": curate,
+}
+"""By the names under which the control socket knows them."""
+
+
+async def _pin(desk: Desk, asked: Answer, *, is_pinned: bool) -> Answer:
+    name, now = read_text(asked, "name"), desk.now()
+    await _find_own(desk, name)
+
+    def work(connection: Connection) -> None:
+        skills.see(connection, name=name, now=now)
+        skills.pin(connection, name=name, is_pinned=is_pinned)
+
+    await desk.database.write("skills.pin", work)
+    await _write_usage(desk)
+    return {"name": name}
+
+
+async def _find_own(desk: Desk, name: str) -> None:
+    """See to it that the home has a skill of this name. Raises `Declined`."""
+    found = await _read_files(desk.skills.shelf.list_all)
+    one = next((one for one in found if one.name == name), None)
+    if one is None:
+        raise Declined(f"There is no skill {name}; `talaria skills list` names them.")
+    if one.origin == "bundled":
+        raise Declined(f"The skill {name} comes with Talaria and stays as it is.")
+
+
+async def _read_files(read: Callable[[], T]) -> T:
+    """Raises `Declined` with what can't be read."""
+    try:
+        return await asyncio.to_thread(read)
+    except (SkillMissing, SkillBroken) as error:
+        raise Declined(str(error)) from error
+
+
+async def _move(move: Callable[[], str]) -> str:
+    """Raises `Declined` with what keeps a folder where it is."""
+    try:
+        return await asyncio.to_thread(move)
+    except (SkillMissing, SkillBroken, FileExistsError) as error:
+        raise Declined(str(error)) from error
+    except OSError as error:
+        raise Declined(f"The skill can't be moved: {error.strerror or error}.") from error
+
+
+async def _write_usage(desk: Desk) -> None:
+    try:
+        await desk.skills.usage.write()
+    except OSError as error:
+        raise Declined(f"It is done, but .usage.json can't be written: {error}.") from error
+
+
+def _known(connection: Connection) -> dict[str, SkillRow]:
+    return {row.name: row for row in skills.list_all(connection)}
+
+
+def _outline(one: Shelved, row: SkillRow | None, now: int) -> dict[str, Any]:
+    skill = one.skill
+    is_idle = row is not None and one.origin == "home" and row.state == "stale"
+    return {
+        "name": one.name,
+        "origin": one.origin,
+        "description": skill.description if skill else "",
+        "unknown": list(skill.unknown) if skill else [],
+        "fault": one.fault,
+        "uses": row.uses if row else 0,
+        "last_used_at": row.last_used_at if row else None,
+        "idle_days": count_idle(row, now) if row and is_idle else 0,
+        "is_pinned": bool(row and row.is_pinned),
+    }

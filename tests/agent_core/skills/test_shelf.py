@@ -1,0 +1,188 @@
+"""Which skills there are: the home's go before those that come along, and broken ones say why."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agent_core.errors import SkillBroken, SkillMissing
+from agent_core.skills.moving import bring_back, put_away
+from agent_core.skills.shelf import FILE, MOST_BYTES, MOST_FILES, SkillShelf
+
+
+def write_skill(folder: Path, name: str, body: str = "Do it.", called: str | None = None) -> Path:
+    """A good skill in a folder; `called` is what its text says that it is called."""
+    place = folder / name
+    place.mkdir(parents=True)
+    text = f"---\nname: {called or name}\ndescription: Does {name}.\n---\n{body}\n"
+    (place / FILE).write_text(text)
+    return place
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "skills"
+
+
+@pytest.fixture
+def shelf(folder: Path) -> SkillShelf:
+    return SkillShelf(folder)
+
+
+def fault_of(shelf: SkillShelf, name: str) -> str:
+    """The fault of a skill of the home, the same wherever it is met."""
+    (found,) = (one.fault for one in shelf.list_own() if one.name == name)
+    with pytest.raises((SkillBroken, SkillMissing)):
+        shelf.load(name)
+    return found
+
+
+def test_without_a_folder_those_that_come_along_are_there(shelf: SkillShelf) -> None:
+    assert ("digest", "bundled") in [(one.name, one.origin) for one in shelf.list_all()]
+    assert not shelf.is_there()
+    assert shelf.list_away() == []
+
+
+def test_the_homes_skill_goes_before_one_that_comes_along(shelf: SkillShelf, folder: Path) -> None:
+    write_skill(folder, "digest", "My own way.")
+    write_skill(folder, "tidy")
+    assert shelf.load("digest").body == "My own way."
+    own = [one.name for one in shelf.list_all() if one.origin == "home"]
+    assert own == ["digest", "tidy"]
+
+
+def test_a_broken_one_of_the_home_is_not_passed_over(shelf: SkillShelf, folder: Path) -> None:
+    write_skill(folder, "digest", called="other")
+    assert "its `name` is other" in fault_of(shelf, "digest")
+
+
+def test_files_and_folders_with_a_dot_are_no_skills(shelf: SkillShelf, folder: Path) -> None:
+    write_skill(folder, ".hidden")
+    write_skill(folder / ".archive", "old")
+    (folder / "README.md").write_text("Mine.")
+    (folder / ".usage.json").write_text("{}")
+    assert shelf.list_own() == []
+    assert shelf.list_away() == ["old"]
+    with pytest.raises(SkillMissing, match="`talaria skills restore old` takes it back"):
+        shelf.load("old")
+
+
+def test_a_folder_that_is_a_link_is_refused(
+    shelf: SkillShelf, folder: Path, tmp_path: Path
+) -> None:
+    place = write_skill(tmp_path / "elsewhere", "tidy")
+    folder.mkdir()
+    (folder / "tidy").symlink_to(place)
+    assert "skill tidy is a link" in fault_of(shelf, "tidy")
+
+
+def test_a_link_that_leads_out_is_refused_and_one_that_stays_inside_is_not(
+    shelf: SkillShelf, folder: Path, tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    place = write_skill(folder, "tidy")
+    (place / "references").mkdir()
+    (place / "again.md").symlink_to(FILE)
+    assert shelf.load("tidy")
+    link = place / "references" / "key.md"
+    link.symlink_to(secret)
+    assert "references/key.md of skill tidy is a link that leads out" in fault_of(shelf, "tidy")
+    link.unlink()
+    (place / "up").symlink_to(tmp_path)
+    assert "up of skill tidy is a link that leads out" in fault_of(shelf, "tidy")
+    (place / "up").unlink()
+    (place / FILE).unlink()
+    (place / FILE).symlink_to(secret)
+    assert "SKILL.md of skill tidy is a link that leads out" in fault_of(shelf, "tidy")
+
+
+def test_a_home_whose_folder_of_skills_lies_elsewhere_is_used(tmp_path: Path, folder: Path) -> None:
+    write_skill(tmp_path / "elsewhere", "tidy")
+    folder.symlink_to(tmp_path / "elsewhere")
+    assert SkillShelf(folder).load("tidy").body == "Do it."
+
+
+def test_links_that_lead_nowhere_or_round_are_broken_and_end_nothing(
+    shelf: SkillShelf, folder: Path
+) -> None:
+    folder.mkdir()
+    (folder / "gone").symlink_to("nowhere")
+    (folder / "round").symlink_to("round")
+    assert [(one.name, bool(one.fault)) for one in shelf.list_own()] == [
+        ("gone", True),
+        ("round", True),
+    ]
+
+
+def test_what_is_too_large_is_refused(shelf: SkillShelf, folder: Path) -> None:
+    place = write_skill(folder, "tidy", "x" * MOST_BYTES)
+    assert "larger than 64 KiB" in fault_of(shelf, "tidy")
+    (place / FILE).write_text("---\nname: tidy\ndescription: Tidies.\n---\nDo it.")
+    for number in range(MOST_FILES + 1):
+        (place / str(number)).touch()
+    assert "holds more than 1,000 files" in fault_of(shelf, "tidy")
+
+
+def test_what_is_no_file_or_no_text_is_refused(shelf: SkillShelf, folder: Path) -> None:
+    (folder / "empty").mkdir(parents=True)
+    (folder / "folder" / FILE).mkdir(parents=True)
+    (folder / "pipe").mkdir()
+    os.mkfifo(folder / "pipe" / FILE)
+    place = write_skill(folder, "bytes")
+    (place / FILE).write_bytes(b"---\nname: bytes\ndescription: \xff\n---\nDo it.")
+    assert "skill empty has no SKILL.md" in fault_of(shelf, "empty")
+    assert "is no file" in fault_of(shelf, "folder")
+    assert "is no file" in fault_of(shelf, "pipe")
+    assert "not written in UTF-8" in fault_of(shelf, "bytes")
+
+
+def test_a_folder_that_is_no_name_is_shown_as_broken(shelf: SkillShelf, folder: Path) -> None:
+    write_skill(folder, "My Skill")
+    assert "must be named like its folder" in fault_of(shelf, "My Skill")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_what_may_not_be_read_is_said(shelf: SkillShelf, folder: Path) -> None:
+    place = write_skill(folder, "tidy")
+    (place / FILE).chmod(0)
+    assert "Permission denied" in fault_of(shelf, "tidy")
+
+
+def test_a_file_in_the_place_of_the_folder_is_said(shelf: SkillShelf, folder: Path) -> None:
+    folder.write_text("no folder")
+    with pytest.raises(SkillBroken, match="Not a directory"):
+        shelf.list_all()
+
+
+def test_one_is_put_away_and_comes_back_as_it_was(shelf: SkillShelf, folder: Path) -> None:
+    write_skill(folder, "tidy")
+    assert put_away(folder, "tidy") == "tidy"
+    assert (shelf.list_own(), shelf.list_away()) == ([], ["tidy"])
+    assert bring_back(folder, "tidy") == "tidy"
+    assert shelf.load("tidy").body == "Do it."
+    assert shelf.list_away() == []
+
+
+def test_a_name_that_is_taken_in_the_archive_gets_a_number(folder: Path) -> None:
+    kept = []
+    for body in ("first", "second", "third"):
+        write_skill(folder, "tidy-2", body)
+        kept.append(put_away(folder, "tidy-2"))
+    assert kept == ["tidy-2", "tidy-2~2", "tidy-2~3"]
+    assert bring_back(folder, "tidy-2~3") == "tidy-2"
+    assert SkillShelf(folder).load("tidy-2").body == "third"
+    with pytest.raises(FileExistsError, match="is there already"):
+        bring_back(folder, "tidy-2")
+
+
+@pytest.mark.parametrize("name", ["nothing", "", ".", "..", ".archive", "../skills", "a/b"])
+def test_what_is_no_skill_is_not_moved(folder: Path, name: str) -> None:
+    write_skill(folder, "a")
+    (folder / "a" / "b").mkdir()
+    (folder / ".archive").mkdir()
+    with pytest.raises(SkillMissing):
+        put_away(folder, name)
+    with pytest.raises(SkillMissing):
+        bring_back(folder, name)
+    assert (folder / "a" / "b").is_dir()
