@@ -11,7 +11,6 @@ import pytest
 from agent_core.errors import StoreError
 from agent_core.state import job_runs
 from agent_core.state.database import Database
-from gateway.scheduler import HEARTBEAT
 from tests.gateway.clock import Clock
 from tests.gateway.jobs import (
     find,
@@ -28,6 +27,8 @@ from tests.gateway.running import running
 
 HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 HOUR = 3_600_000
+BEAT = 15.0
+"""Seconds after which a clock that was put, or a night's sleep, is noticed at the latest."""
 
 JUMPS = (
     ("Europe/Berlin", (2027, 3, 27, 22, 0), "30 2 * * *", 1, ["03-28T02:30", "03-29T02:30"]),
@@ -148,6 +149,42 @@ async def test_what_is_held_does_not_wait_for_a_clock_that_was_wrong(tmp_path: P
         await house.chat.sees_text("Held.")
 
 
+async def test_a_clock_that_is_put_back_while_the_house_is_away_brings_no_silence(
+    tmp_path: Path,
+) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await greet(house)
+        clock.move(house, days=366)
+        await looked(house)
+        job = await give_job(house, "Hourly.", "0 * * * *")
+        await waits_for(house, job, "2027-11-21T14:00")
+    clock.pass_unseen(days=-366)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await waits_for(house, job, "2026-11-20T14:00")
+        clock.move(house, hours=1)
+        await over(house, job, 1)
+        assert [run.slot for run in await runs_of(house, job.id)] == ["2026-11-20T14:00"]
+
+
+async def test_a_slot_waits_for_the_run_of_the_one_before_it(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await greet(house)
+        work = "mkdir lock || exit 1; while ! test -e go; do sleep 0.01; done; rmdir lock"
+        job = await give_job(house, work, "0 * * * *", kind="script")
+        other = await give_job(house, "Beside.", "0 * * * *")
+        for hours in (1, 2):
+            clock.move(house, hours=1)
+            await over(house, other, hours)
+        await house.gateway.timekeeper.scheduler.look()
+        found = await runs_of(house, job.id)
+        assert [run.state for run in found] == ["running", "waiting"]
+        (tmp_path / "go").touch()
+        found = await over(house, job, 2)
+        assert [(run.state, run.attempts) for run in found] == [("done", 1), ("done", 1)]
+
+
 async def test_two_processes_do_not_share_a_store(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
@@ -195,7 +232,7 @@ def test_a_machine_that_slept_is_noticed_at_the_next_beat(tmp_path: Path) -> Non
             assert "Good morning." not in texts(house)
             loop = asyncio.get_running_loop()
             assert isinstance(loop, Hourglass)
-            loop.gone += HEARTBEAT
+            loop.gone += BEAT
             await over(house, job, 1)
             await house.chat.sees_text("Good morning.")
 
