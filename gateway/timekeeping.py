@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
-from agent_core.schedule.planner import JobRules
 from agent_core.state.people import Person
 from gateway import works
 from gateway.commands.registry import House
@@ -17,7 +16,6 @@ from gateway.outcomes import Outcomes
 from gateway.proactive import Proactive
 from gateway.runs import Bench, Runs
 from gateway.scheduler import Scheduler
-from gateway.setting_tables import JobSettings
 from gateway.settings import Settings, environment
 from gateway.sweeping import Sweeper
 from gateway.works import Backups
@@ -59,11 +57,6 @@ def make_timing(delivery: Delivery, zone: str) -> Timing:
     delivery.reroute = proactive.reroute
     outcomes = Outcomes(proactive, zone_of=zone_of, ring=bell.set)
     return Timing(zone=zone, bell=bell, outcomes=outcomes, proactive=proactive)
-
-
-def make_rules(settings: JobSettings) -> JobRules:
-    """What the house allows."""
-    return JobRules(per_person=settings.per_person, least_minutes=settings.least_minutes)
 
 
 def make_timekeeper(

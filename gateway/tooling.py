@@ -13,16 +13,17 @@ from agent_core.memory.proposing import ProposeIdentity
 from agent_core.memory.shared import SharedMemory
 from agent_core.mirror.outside import Outside
 from agent_core.prompt.soul import SOUL_LIMIT
-from agent_core.schedule.tool import ScheduleTool
+from agent_core.schedule.tool import Around, ScheduleTool
 from agent_core.state.database import Database
 from agent_core.tools.asking import AskTool
 from agent_core.tools.contract import Tool
 from agent_core.tools.settings import SettingsTool
 from agent_core.tools.toolbox import Toolbox
-from gateway import timekeeping
 from gateway.asking import Asking
 from gateway.assembly import load_nearness
 from gateway.easing import easing_in
+from gateway.means import make_rules
+from gateway.places import name_places
 from gateway.settings import Settings
 
 
@@ -51,9 +52,12 @@ def make_toolboxes(stock: Stock, extra: Sequence[Tool]) -> Toolboxes:
     schedule = ScheduleTool(
         database,
         asking,
-        zone=stock.zone,
-        rules=timekeeping.make_rules(stock.settings.jobs),
-        changed=stock.wake_jobs,
+        Around(
+            zone=stock.zone,
+            rules=make_rules(stock.settings),
+            changed=stock.wake_jobs,
+            name_places=name_places,
+        ),
     )
 
     def changed() -> None:

@@ -2,13 +2,18 @@
 
 from collections.abc import Sequence
 
-from agent_core.schedule.echo import describe_next, describe_timing, show_moment
+from agent_core.schedule.echo import (
+    describe_late,
+    describe_next,
+    describe_timing,
+    list_ways,
+    show_moment,
+)
 from agent_core.schedule.planner import waited_of
 from agent_core.schedule.slots import find_zone
 from agent_core.schedule.timing import load_timing
 from agent_core.state.job_runs import Run
-from agent_core.state.jobs import Job, JobKind, Late, Options, Target
-from gateway.wording import name_platform
+from agent_core.state.jobs import Job, JobKind
 
 HOW = (
     "/jobs lists them, /jobs 3 shows job 3. To change it: /jobs pause 3, /jobs resume 3,"
@@ -38,17 +43,12 @@ NO_DIGESTS = "No digests are set up."
 
 _MOST_CHARACTERS = 1500
 """Discord takes 2,000 in a message, and what stands around a list needs its part."""
-_LONGEST_BODY, _LONGEST_REASON = 500, 80
+_LONGEST_BODY, _LONGEST_REASON = 500, 200
 _KINDS: dict[JobKind, str] = {
     "prompt": "I do this:",
     "message": "I send this:",
     "script": "I run this command:",
     "system": "The house does this by itself:",
-}
-_LATE: dict[Late, str] = {
-    "catch_up": "the newest is made up for",
-    "skip": "it is left out, and I say so",
-    "all": "every one is made up for",
 }
 
 
@@ -94,7 +94,7 @@ def list_coming(found: Sequence[Job], reader: str) -> str:
     return "\n".join(lines) or NO_DIGESTS
 
 
-def show_job(job: Job, runs: Sequence[Run], reader: str, here: Target) -> str:
+def show_job(job: Job, runs: Sequence[Run], reader: str, places: Sequence[str]) -> str:
     """One job in full: what it does, when, where to, how, and what became of its last runs."""
     timing, zone = load_timing(job.timing), find_zone(job.zone)
     coming = describe_next(timing, zone, waited_of(job), find_zone(reader))
@@ -103,38 +103,20 @@ def show_job(job: Job, runs: Sequence[Run], reader: str, here: Target) -> str:
         when = f"{describe_meaning(job, reader)}. {_describe_state(job, reader)}"
     body = _shorten(job.body, _LONGEST_BODY)
     quoted = "\n".join(f"> {line}" for line in body.splitlines())
-    targets = ", ".join(_name_target(target, here) for target in job.targets)
-    ways = [f"Goes to: {targets}"] if targets else []
-    lines = [f"- {way}" for way in (*ways, *describe_ways(job))]
+    lines = [f"- {way}" for way in (*tell_places(places), *describe_ways(job))]
     told = [f"- {describe_run(run, reader)}" for run in runs]
     ran = ["", "Last runs:", *told] if told else ["", "It has not run yet."]
     return "\n".join([name_job(job), when, "", _KINDS[job.kind], quoted, "", *lines, *ran])
 
 
-def name_targets(job: Job) -> list[str]:
-    """Where a job's words go, for somebody who is elsewhere."""
-    return [_name_target(target, None) for target in job.targets]
+def tell_places(places: Sequence[str]) -> list[str]:
+    """Where a job's words go; nothing of a job that sends none."""
+    return [f"Goes to: {'; '.join(places)}"] if places else []
 
 
 def describe_ways(job: Job) -> list[str]:
     """What becomes of missed times, and how a job is run where that is not as usual."""
-    options, usual = job.options, Options()
-    lines = [f"If it is missed: {_LATE[job.late]}"]
-    if job.is_urgent:
-        lines.append("In quiet hours and on days off, too")
-    if options.is_aware:
-        lines.append("It sees its earlier runs")
-    if options.model:
-        lines.append(f"Model: {options.model}")
-    if options.tools:
-        lines.append(f"Tools: {', '.join(options.tools)}")
-    if options.skills:
-        lines.append(f"Skills: {', '.join(options.skills)}")
-    if options.day_micro_dollars:
-        lines.append(f"At most ${options.day_micro_dollars / 1_000_000:.2f} a day")
-    if options.pause_after != usual.pause_after:
-        lines.append(f"Paused after {options.pause_after} failures in a row")
-    return lines
+    return [describe_late(job), *list_ways(job)]
 
 
 def describe_run(run: Run, reader: str) -> str:
@@ -152,7 +134,7 @@ def describe_run(run: Run, reader: str) -> str:
         case "running":
             told = "under way"
         case "done":
-            told = "done"
+            told = f"done{because}"
         case "failed":
             told = f"did not work{because}"
         case "skipped":
@@ -201,15 +183,6 @@ def _describe_state(job: Job, reader: str) -> str:
     if job.next_slot is None:
         return "It does not run again."
     return f"Next: {show_moment(job.next_slot[1], find_zone(reader))}."
-
-
-def _name_target(target: Target, here: Target | None) -> str:
-    if target.kind == "home":
-        return "your home" if here else "their home"
-    if target == here:
-        return "here"
-    place = name_platform(target.platform)
-    return place if target.kind == "account" else f"a talk in {place}"
 
 
 def _shorten(text: str, most: int) -> str:

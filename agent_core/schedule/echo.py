@@ -1,4 +1,4 @@
-"""What a timing means, in words and by its next moments; pure."""
+"""What a job will do, in words: when, by its next moments, and how; pure."""
 
 from datetime import datetime
 from itertools import islice
@@ -8,9 +8,15 @@ from cronsim import CronSim
 
 from agent_core.schedule.slots import Slot, walk
 from agent_core.schedule.timing import Cron, Once, Timing, moment
+from agent_core.state.jobs import Late, NewJob, Options
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _UNITS = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
+_LATE: dict[Late, str] = {
+    "catch_up": "the newest is made up for",
+    "skip": "it is left out, and I say so",
+    "all": "every one is made up for",
+}
 SHOWN = 3
 """Next moments that are named before a job counts."""
 
@@ -35,6 +41,38 @@ def describe_next(timing: Timing, zone: ZoneInfo, waited: Slot | None, reader: Z
     slots = islice(walk(timing, zone, waited), SHOWN)
     shown = "; ".join(show_moment(slot.at, reader) for slot in slots)
     return f"{shown} ({reader.key})"
+
+
+def describe_late(job: NewJob) -> str:
+    """What becomes of times that were missed."""
+    return f"If it is missed: {_LATE[job.late]}"
+
+
+def list_ways(job: NewJob) -> list[str]:
+    """How a job is run where that is not as usual."""
+    options, usual = job.options, Options()
+    lines = []
+    if job.is_urgent:
+        lines.append("In quiet hours and on days off, too")
+    if options.is_aware:
+        lines.append("It sees its earlier runs")
+    if options.model:
+        lines.append(f"Model: {options.model}")
+    if options.tools:
+        lines.append(f"Tools: {', '.join(options.tools)}")
+    if options.skills:
+        lines.append(f"Skills: {', '.join(options.skills)}")
+    if options.day_micro_dollars:
+        lines.append(f"At most {show_dollars(options.day_micro_dollars)} a day")
+    if options.pause_after != usual.pause_after:
+        lines.append(f"Paused after {options.pause_after} failures in a row")
+    return lines
+
+
+def show_dollars(micro: int) -> str:
+    """Money in millionths of a dollar, to the cent, or as exactly as it is: `$1.50`."""
+    cents = micro % 10_000 == 0
+    return f"${micro / 1_000_000:.2f}" if cents else f"${micro / 1_000_000:.6f}".rstrip("0")
 
 
 def show_moment(at: int, reader: ZoneInfo) -> str:

@@ -1,10 +1,11 @@
 """Makes, changes and drops jobs: what the tool, the commands and the command line share."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from agent_core.errors import CoreError
 from agent_core.ids import JobId, PersonId, RoomId, RunId
+from agent_core.schedule.means import Means, find_fault
 from agent_core.schedule.slots import Slot, find_zone, first_slot
 from agent_core.schedule.timing import Cron, Every, Timing, dump_timing, load_timing
 from agent_core.state import job_runs, jobs
@@ -25,10 +26,13 @@ class Unfit(CoreError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRules:
-    """What the house allows: jobs a person, and minutes between two runs of one that thinks."""
+    """What the house allows: jobs a person, minutes between two runs of one that thinks, and
+    what may be lent to one.
+    """
 
     per_person: int = 50
     least_minutes: int = 5
+    means: Means = field(default_factory=Means)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +67,8 @@ def draft(wish: Wish, whose: Whose, *, zone: str, rules: JobRules, now: int) -> 
         raise Unfit("say when: a cron expression, an interval or a moment")
     kind = wish.kind or "prompt"
     named = wish.zone or zone
+    options = wish.options or Options()
+    _check(options, kind, rules, in_room=whose.room_id is not None)
     return NewJob(
         person_id=whose.person_id,
         room_id=whose.room_id,
@@ -72,7 +78,7 @@ def draft(wish: Wish, whose: Whose, *, zone: str, rules: JobRules, now: int) -> 
         timing=dump_timing(timing),
         zone=named,
         late=wish.late or "catch_up",
-        options=wish.options or Options(),
+        options=options,
         targets=wish.targets or (Target(kind="home"),),
         is_urgent=bool(wish.is_urgent),
         next_slot=_await(timing, named, kind, rules, now),
@@ -83,6 +89,10 @@ def draft(wish: Wish, whose: Whose, *, zone: str, rules: JobRules, now: int) -> 
 
 def redraft(job: Job, wish: Wish, *, rules: JobRules, now: int) -> Job:
     """A job as it is to be from now on. Raises `Unfit`. Pure."""
+    if wish.kind and wish.kind != job.kind:
+        raise Unfit(f"it stays a {job.kind}; drop it and make a {wish.kind} of its own")
+    if wish.options:
+        _check(wish.options, job.kind, rules, in_room=job.room_id is not None)
     timing = wish.timing or load_timing(job.timing)
     zone = wish.zone or job.zone
     is_moved = wish.timing is not None or zone != job.zone
@@ -182,6 +192,19 @@ def _await(timing: Timing, zone: str, kind: JobKind, rules: JobRules, now: int) 
             " here; choose longer pauses"
         )
     return first.name, first.at
+
+
+def _check(options: Options, kind: JobKind, rules: JobRules, *, in_room: bool) -> None:
+    """Raises `Unfit` where a job can't be run like this."""
+    fault = find_fault(options, rules.means, in_room=in_room)
+    if fault:
+        raise Unfit(fault)
+    thinks = options.model or options.tools or options.skills or options.day_micro_dollars
+    if kind != "prompt" and (thinks or options.is_aware):
+        raise Unfit(
+            "a model, tools, skills, a day's ceiling and a view of earlier runs are for prompts"
+            f" only: a {kind} does not think"
+        )
 
 
 def _least_gap(timing: Timing, zone: str, first: Slot) -> int:

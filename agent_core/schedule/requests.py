@@ -8,7 +8,15 @@ from datetime import timedelta
 from agent_core.errors import ToolArgumentError
 from agent_core.schedule.planner import Wish
 from agent_core.schedule.slots import find_zone
-from agent_core.schedule.timing import Once, Timing, moment, read_cron, read_every, read_once
+from agent_core.schedule.timing import (
+    MOST_INTERVAL,
+    Once,
+    Timing,
+    moment,
+    read_cron,
+    read_every,
+    read_once,
+)
 from agent_core.state.jobs import Options, Target
 from agent_core.transcript import ToolSpec
 
@@ -16,23 +24,28 @@ ACTIONS = ("create", "list", "change", "pause", "resume", "run_now", "delete")
 _TIMINGS = ("cron", "every_minutes", "at", "in_minutes")
 _HERE, _HOME = "here", "home"
 _PLATFORMS = ("telegram", "discord", "slack")
-_SKILLS = ("digest",)
-"""Those that come with the program; see `agent_core.digest.skills`."""
+MOST_NAMES = 20
+"""Tools, or skills, that a job may name."""
+_LONGEST_NAME = 200
+MOST_DAY_USD = 1000
+_MOST_SPAN = MOST_INTERVAL // 60
+
+_NAMES = {"type": "array", "items": {"type": "string"}}
 
 SPEC = ToolSpec(
     name="schedule",
     description=(
-        "Reminders and recurring work, done at their time without you being asked. One of cron"
-        " (5 fields; L and LW: last day and working day of a month), every_minutes, at (local time"
-        " like 2026-11-23T08:00) or in_minutes says when. kind `message`: `text` is sent as it"
-        " stands; `prompt`: you get `text` then, with your tools, and your answer is sent."
+        "Reminders and recurring work. One of cron (5 fields; L, LW: a month's last day, last"
+        " working day), every_minutes, at (local, like 2026-11-23T08:00) or in_minutes says when."
+        " kind `message`: `text` is sent as it stands; `prompt`: you get `text` then, with your"
+        " tools, and your answer is sent."
     ),
     schema=json.dumps(
         {
             "type": "object",
             "properties": {
                 "action": {"type": "string", "enum": list(ACTIONS)},
-                "job": {"type": "integer", "description": "its number"},
+                "job": {"type": "integer"},
                 "kind": {"type": "string", "enum": ["message", "prompt"]},
                 "title": {"type": "string"},
                 "text": {"type": "string"},
@@ -40,20 +53,21 @@ SPEC = ToolSpec(
                 "every_minutes": {"type": "integer"},
                 "at": {"type": "string"},
                 "in_minutes": {"type": "integer"},
-                "zone": {"type": "string", "description": "IANA, if not the person's own"},
+                "zone": {"type": "string", "description": "IANA"},
                 "to": {
                     "type": "array",
                     "items": {"type": "string", "enum": [_HERE, _HOME, *_PLATFORMS]},
                 },
                 "late": {"type": "string", "enum": ["catch_up", "skip", "all"]},
                 "urgent": {"type": "boolean", "description": "also in quiet hours"},
-                "skill": {
-                    "type": "string",
-                    "enum": list(_SKILLS),
-                    "description": "put its sources' addresses into `text`",
+                "skills": {
+                    **_NAMES,
+                    "description": "`digest`: put its sources' addresses into `text`",
                 },
+                "model": {"type": "string"},
+                "tools": {**_NAMES, "description": "if not all"},
                 "aware": {"type": "boolean", "description": "a run sees the ones before it"},
-                "day_usd": {"type": "number", "description": "the most that a day's runs may cost"},
+                "day_usd": {"type": "number", "description": "a day's ceiling"},
             },
             "required": ["action"],
             "additionalProperties": False,
@@ -70,16 +84,7 @@ def read_wish(
 
     Raises `ToolArgumentError` with a sentence.
     """
-    options = known
-    if (is_aware := arguments.get("aware")) is not None:
-        options = replace(options, is_aware=bool(is_aware))
-    if skill := _text(arguments, "skill"):
-        options = replace(options, skills=(skill,))
-    day_usd = arguments.get("day_usd")
-    if isinstance(day_usd, int | float):
-        if not 0 < day_usd <= 1000:
-            raise ToolArgumentError("`day_usd` is more than 0 and at most 1000")
-        options = replace(options, day_micro_dollars=round(day_usd * 1_000_000))
+    options = _read_options(arguments, known)
     named = _text(arguments, "zone")
     urgent = arguments.get("urgent")
     return Wish(
@@ -93,6 +98,37 @@ def read_wish(
         targets=_read_targets(arguments.get("to"), here),
         is_urgent=None if urgent is None else bool(urgent),
     )
+
+
+def _read_options(arguments: Mapping[str, object], known: Options) -> Options:
+    """How a job is to be run; what is empty, or 0, is as the house does it."""
+    options = known
+    if (is_aware := arguments.get("aware")) is not None:
+        options = replace(options, is_aware=bool(is_aware))
+    if isinstance(model := arguments.get("model"), str):
+        options = replace(options, model=model.strip())
+    if (tools := arguments.get("tools")) is not None:
+        options = replace(options, tools=_read_names("tools", tools))
+    if (skills := arguments.get("skills")) is not None:
+        options = replace(options, skills=_read_names("skills", skills))
+    if isinstance(day_usd := arguments.get("day_usd"), int | float):
+        if not 0 <= day_usd <= MOST_DAY_USD:
+            raise ToolArgumentError(f"`day_usd` is at most {MOST_DAY_USD}, or 0 for no ceiling")
+        micro = round(day_usd * 1_000_000)
+        if day_usd and not micro:
+            raise ToolArgumentError("`day_usd` is less than can be counted; 0 is no ceiling")
+        options = replace(options, day_micro_dollars=micro)
+    return options
+
+
+def _read_names(what: str, given: object) -> tuple[str, ...]:
+    """Names, each once. Raises `ToolArgumentError`."""
+    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
+        raise ToolArgumentError(f"`{what}` is a list of names")
+    names = tuple(dict.fromkeys(name.strip() for name in given if name.strip()))
+    if len(names) > MOST_NAMES or any(len(name) > _LONGEST_NAME for name in names):
+        raise ToolArgumentError(f"`{what}` takes at most {MOST_NAMES} names")
+    return names
 
 
 def _read_timing(arguments: Mapping[str, object], zone: str, now: int) -> Timing | None:
@@ -118,8 +154,8 @@ def _read_timing(arguments: Mapping[str, object], zone: str, now: int) -> Timing
 
 def _read_span(minutes: int, zone: str, now: int) -> Timing:
     """So many minutes from now; the moment is named to the minute, and never before its time."""
-    if minutes < 1:
-        raise ToolArgumentError("`in_minutes` is at least 1")
+    if not 1 <= minutes <= _MOST_SPAN:
+        raise ToolArgumentError(f"`in_minutes` is at least 1 and at most {_MOST_SPAN}, a year")
     whole = moment(now + 59_999) + timedelta(minutes=minutes)
     return Once(at=whole.astimezone(find_zone(zone)).replace(tzinfo=None, second=0, microsecond=0))
 

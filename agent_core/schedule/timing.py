@@ -20,6 +20,8 @@ _LONGEST_CRON = 200
 LEAST_INTERVAL = 60
 """Seconds; whoever wants less wants a program, not an assistant."""
 MOST_INTERVAL = 366 * 86_400
+_FIRST_YEAR, _LAST_YEAR = 1900, 9000
+"""Further out the calendar of the machine ends before that of some zone does."""
 _STAMP = "%Y-%m-%dT%H:%M"
 _MOMENT = re.compile(r"(\d{4}-\d{2}-\d{2}T\d{2}:\d{2})(?::00)?(/2)?")
 AGAIN = "/2"
@@ -81,6 +83,8 @@ def read_cron(text: str) -> Cron:
     try:
         next(CronSim(expression, datetime(2024, 1, 1)))
     except CronSimError as error:
+        if _is_never(expression):
+            raise ValueError(f"{expression!r} names no day that ever comes") from None
         raise ValueError(
             f"{expression!r} is no cron expression: {str(error).lower()} (minute 0-59, hour 0-23,"
             " day 1-31 or L or LW, month 1-12 or JAN-DEC, weekday 0-7 or SUN-SAT, 5L, 1#2)"
@@ -88,6 +92,17 @@ def read_cron(text: str) -> Cron:
     except StopIteration:
         raise ValueError(f"{expression!r} names no day that ever comes") from None
     return Cron(expression=expression.upper())
+
+
+def _is_never(expression: str) -> bool:
+    """True where day and month can both be, but not together, as 31 February."""
+    minute, hour, day, month, weekday = expression.split()
+    try:
+        CronSim(f"{minute} {hour} {day} * {weekday}", datetime(2024, 1, 1))
+        CronSim(f"{minute} {hour} * {month} {weekday}", datetime(2024, 1, 1))
+    except CronSimError:
+        return False
+    return True
 
 
 def read_every(seconds: int, anchor: int) -> Every:
@@ -107,11 +122,13 @@ def read_once(text: str) -> Once:
         if found is None:
             raise ValueError
         at = datetime.strptime(found[1], _STAMP)
-        return Once(at=at.replace(fold=1 if found[2] else 0))
     except ValueError:
         raise ValueError(
             f"{text!r} is no moment; write the local date and time like 2026-11-23T08:00"
         ) from None
+    if not _FIRST_YEAR <= at.year <= _LAST_YEAR:
+        raise ValueError(f"a moment lies in the years {_FIRST_YEAR} to {_LAST_YEAR}")
+    return Once(at=at.replace(fold=1 if found[2] else 0))
 
 
 def dump_timing(timing: Timing) -> str:

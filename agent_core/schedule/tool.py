@@ -1,13 +1,13 @@
 """The `schedule` tool: a model makes, shows, changes and drops jobs of the person who asks."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent_core.errors import ToolArgumentError
-from agent_core.ids import JobId
+from agent_core.ids import JobId, PersonId
 from agent_core.schedule import planner
-from agent_core.schedule.echo import describe_next, describe_timing
+from agent_core.schedule.echo import describe_late, describe_next, describe_timing, list_ways
 from agent_core.schedule.planner import JobRules, Whose, Wish
 from agent_core.schedule.requests import SPEC, read_wish
 from agent_core.schedule.slots import find_zone
@@ -53,32 +53,36 @@ class _Asker:
         return job.person_id == self.person.id or self.person.is_owner
 
 
-class ScheduleTool:
-    """The `schedule` tool. What repeats is shown to the person, and counts once they say yes.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What the tool needs of its house.
 
-    `zone` is the house's, for people who have set none; `changed` is told when a job may be due
-    earlier than before.
+    `zone` is for people who have set none; `changed` is told when a job may be due earlier than
+    before; `name_places` says what people call the places that a person's job sends to, the last
+    being where they are.
     """
+
+    zone: str
+    rules: JobRules
+    changed: Callable[[], None]
+    name_places: Callable[[Connection, PersonId, Sequence[Target], Target], list[str]]
+
+
+class ScheduleTool:
+    """The `schedule` tool. What repeats is shown to the person, and counts once they say yes."""
 
     spec: ToolSpec = SPEC
     effect: Effect = "idempotent"
     is_cheap = True
     patience = 660.0
 
-    def __init__(
-        self,
-        database: Database,
-        inquirer: Inquirer,
-        *,
-        zone: str,
-        rules: JobRules,
-        changed: Callable[[], None],
-    ) -> None:
+    def __init__(self, database: Database, inquirer: Inquirer, around: Around) -> None:
         self._database = database
         self._inquirer = inquirer
-        self._zone = zone
-        self._rules = rules
-        self._changed = changed
+        self._zone = around.zone
+        self._rules = around.rules
+        self._changed = around.changed
+        self._name_places = around.name_places
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Do one action. Raises `ToolArgumentError`, `Unfit`, `StoreError` and `LeftOpen`."""
@@ -185,13 +189,18 @@ class ScheduleTool:
         is_own = job.targets == (asker.here,) and asker.room is None
         if isinstance(load_timing(job.timing), Once) and job.kind == "message" and is_own:
             return ""
+        assert job.person_id is not None  # noqa: S101 - nobody is asked about the house's own
+        owner, targets = job.person_id, job.targets
+        places = await self._database.read(
+            lambda c: self._name_places(c, owner, targets, asker.here)
+        )
         answer = await self._inquirer.ask(
             Inquiry(
                 person_id=asker.person.id,
                 turn_id=asker.context.turn_id,
                 call_id=asker.context.call_id,
                 kind="choice",
-                text=_echo(job, asker.zone),
+                text=_echo(job, asker.zone, places),
                 choices=_CHOICES,
             )
         )
@@ -230,24 +239,26 @@ def _act(connection: Connection, job: Job, action: object, context: ToolContext)
             raise ToolArgumentError(f"`action` can't be {other!r}")
 
 
-def _echo(job: NewJob, reader: str) -> str:
+def _echo(job: NewJob, reader: str, places: Sequence[str]) -> str:
     """What a job will do, as the person who may say yes reads it."""
     timing, zone = load_timing(job.timing), find_zone(job.zone)
     waits = planner.waited_of(job)
     shown = describe_next(timing, zone, waits, find_zone(reader))
     where = "" if job.zone == reader else f" ({job.zone})"
     what = "send this" if job.kind == "message" else "do this"
-    urgent = "\nIt comes in quiet hours, too." if job.is_urgent else ""
-    return (
-        f"{describe_timing(timing)}{where}, shall I {what}?\n\n{job.body}\n\nNext: {shown}{urgent}"
-    )
+    late = [describe_late(job)] if job.late != "catch_up" else []
+    lines = [f"Next: {shown}", f"Goes to: {'; '.join(places)}", *late, *list_ways(job)]
+    told = "\n".join(lines)
+    return f"{describe_timing(timing)}{where}, shall I {what}?\n\n{job.body}\n\n{told}"
 
 
 def _describe(job: Job, reader: str) -> str:
+    """A job as the model reads it."""
     timing, zone = load_timing(job.timing), find_zone(job.zone)
     shown = describe_next(timing, zone, planner.waited_of(job), find_zone(reader))
     state = f" [paused: {job.reason}]" if job.state == "paused" else ""
+    ways = "".join(f" {way}." for way in list_ways(job))
     return (
         f"{job.id}. {quote(job.title, _SHOWN_BODY)} ({job.kind}){state}: {describe_timing(timing)}."
-        f" Next: {shown}. Text: {quote(job.body, _SHOWN_BODY)}"
+        f" Next: {shown}.{ways} Text: {quote(job.body, _SHOWN_BODY)}"
     )

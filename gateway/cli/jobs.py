@@ -46,17 +46,34 @@ def configure(parser: argparse.ArgumentParser) -> None:
         one.add_argument("id", metavar="ID", type=_read_number, help="as `talaria jobs` lists it")
     add = verbs.add_parser("add", help="make a job for a person", epilog=_EPILOG)
     _configure_add(add)
+    _configure_change(verbs.add_parser("change", help="a job is otherwise", epilog=_EPILOG))
 
 
 def _configure_add(add: argparse.ArgumentParser) -> None:
     add.add_argument("--person", metavar="SLUG", required=True, help="whose it is")
-    when = add.add_mutually_exclusive_group(required=True)
+    _configure_timing(add, is_needed=True)
+    _configure_work(add, is_needed=True)
+    _configure_ways(add)
+
+
+def _configure_change(change: argparse.ArgumentParser) -> None:
+    change.add_argument("id", metavar="ID", type=_read_number, help="as `talaria jobs` lists it")
+    _configure_timing(change, is_needed=False)
+    _configure_work(change, is_needed=False)
+    _configure_ways(change)
+
+
+def _configure_timing(parser: argparse.ArgumentParser, *, is_needed: bool) -> None:
+    when = parser.add_mutually_exclusive_group(required=is_needed)
     when.add_argument("--cron", metavar="EXPR", type=_check(read_cron), help="five fields")
     when.add_argument("--every", metavar="MIN", type=int, help="minutes between two runs")
     when.add_argument(
         "--at", metavar="LOCAL", type=_check(read_once), help="once, like 2026-11-23T08:00"
     )
-    what = add.add_mutually_exclusive_group(required=True)
+
+
+def _configure_work(parser: argparse.ArgumentParser, *, is_needed: bool) -> None:
+    what = parser.add_mutually_exclusive_group(required=is_needed)
     what.add_argument("--message", metavar="TEXT", help="words that are sent as they stand")
     what.add_argument("--prompt", metavar="TEXT", help="what the assistant is asked to do then")
     what.add_argument(
@@ -65,17 +82,35 @@ def _configure_add(add: argparse.ArgumentParser) -> None:
         help="a command whose output is sent: it stands last, behind --",
     )
     # Several words, but none where no script is made; "*" would be taken for none at once.
-    words = add.add_argument("words", metavar="WORD", nargs="+", help="its command line")
+    words = parser.add_argument("words", metavar="WORD", nargs="+", help="its command line")
     words.required = False
-    add.add_argument("--title", metavar="TEXT", help="its name, if not its first words")
-    add.add_argument("--zone", metavar="ZONE", type=_check(find_zone), help="IANA name")
-    add.add_argument("--late", choices=get_args(Late), help="what becomes of missed times")
-    add.add_argument("--urgent", action="store_true", help="in quiet hours, too")
-    add.add_argument(
+
+
+def _configure_ways(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--title", metavar="TEXT", help="its name, if not its first words")
+    parser.add_argument("--zone", metavar="ZONE", type=_check(find_zone), help="IANA name")
+    parser.add_argument("--late", choices=get_args(Late), help="what becomes of missed times")
+    parser.add_argument(
+        "--urgent", action=argparse.BooleanOptionalAction, help="in quiet hours, too"
+    )
+    parser.add_argument(
         "--to",
         action="append",
         choices=(_HOME, *plugs.platforms()),
         help="the home (as usual) or a platform of theirs; may be said again",
+    )
+    parser.add_argument("--model", metavar="NAME", help='which thinks; "" is the usual one')
+    parser.add_argument(
+        "--tools", metavar="NAMES", type=_split, help='what it may use, with commas; "" is all'
+    )
+    parser.add_argument(
+        "--skills", metavar="NAMES", type=_split, help='how it is done, with commas; "" is none'
+    )
+    parser.add_argument(
+        "--aware", action=argparse.BooleanOptionalAction, help="a run sees the ones before it"
+    )
+    parser.add_argument(
+        "--day-usd", metavar="USD", type=float, help="what a day's runs may cost; 0 is no ceiling"
     )
 
 
@@ -107,6 +142,10 @@ def _check(read: Callable[[str], object]) -> Callable[[str], str]:
     return checked
 
 
+def _split(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 def _read_number(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is no number of a job")
@@ -125,8 +164,15 @@ def _ask_for_list(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _ask_to_add(arguments: argparse.Namespace) -> dict[str, Any]:
-    asked = {
-        "person": arguments.person,
+    return {"person": arguments.person, **_ask_for_work(arguments), **_ask_for_ways(arguments)}
+
+
+def _ask_to_change(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {"id": arguments.id, **_ask_for_work(arguments), **_ask_for_ways(arguments)}
+
+
+def _ask_for_ways(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {
         "title": arguments.title,
         "cron": arguments.cron,
         "every_minutes": arguments.every,
@@ -135,46 +181,67 @@ def _ask_to_add(arguments: argparse.Namespace) -> dict[str, Any]:
         "late": arguments.late,
         "urgent": arguments.urgent,
         "to": arguments.to,
+        "model": arguments.model,
+        "tools": arguments.tools,
+        "skills": arguments.skills,
+        "aware": arguments.aware,
+        "day_usd": arguments.day_usd,
     }
+
+
+def _ask_for_work(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.script:
-        return asked | {"kind": "script", "words": arguments.words}
+        return {"kind": "script", "words": arguments.words}
     if arguments.words:
         raise Mistaken(f"{' '.join(arguments.words)} is no option; a command goes with --script.")
-    kind = "prompt" if arguments.message is None else "message"
-    return asked | {"kind": kind, "text": arguments.prompt or arguments.message or ""}
+    if arguments.message is not None:
+        return {"kind": "message", "text": arguments.message}
+    return {} if arguments.prompt is None else {"kind": "prompt", "text": arguments.prompt}
 
 
 _ASKED: Mapping[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "list": _ask_for_list,
     "add": _ask_to_add,
+    "change": _ask_to_change,
 }
 
 
 def _list(answer: Mapping[str, Any]) -> list[str]:
-    return [_outline(job) for job in answer["jobs"]] or ["There are no jobs."]
+    lines = [
+        line
+        for job in answer["jobs"]
+        for line in (_outline(job), *([f"{'':>8}Last: {job['last']}"] if "last" in job else []))
+    ]
+    return lines or ["There are no jobs."]
 
 
 def _show(answer: Mapping[str, Any]) -> list[str]:
-    ways = [f"Goes to: {', '.join(answer['targets'])}"] if answer["targets"] else []
     return [
         _outline(answer),
         f"Next: {answer['coming']}",
         "",
         *(f"> {line}" for line in answer["body"].splitlines()),
         "",
-        *ways,
-        *answer["how"],
+        *answer["ways"],
         "",
         *([f"Last runs ({answer['zone']}):", *answer["runs"]] if answer["runs"] else ["No runs."]),
     ]
 
 
 def _tell_made(answer: Mapping[str, Any]) -> list[str]:
-    return [f"Made: {_outline(answer).strip()}", f"Next: {answer['coming']}."]
+    return [f"Made: {_outline(answer).strip()}", *_tell_ways(answer)]
+
+
+def _tell_changed(answer: Mapping[str, Any]) -> list[str]:
+    return [f"Changed: {_outline(answer).strip()}", *_tell_ways(answer)]
+
+
+def _tell_ways(answer: Mapping[str, Any]) -> list[str]:
+    return [f"Next: {answer['coming']}", *answer["ways"]]
 
 
 def _preview(answer: Mapping[str, Any]) -> list[str]:
-    lines: list[str] = []
+    lines = [*_tell_ways(answer), ""]
     for platform in answer["platforms"]:
         messages = platform["messages"]
         for number, message in enumerate(messages, start=1):
@@ -187,6 +254,7 @@ _LINES: Mapping[str, Callable[[Mapping[str, Any]], list[str]]] = {
     "list": _list,
     "show": _show,
     "add": _tell_made,
+    "change": _tell_changed,
     "preview": _preview,
 }
 

@@ -15,6 +15,7 @@ from gateway import translate
 from gateway import wording_job_lists as wording
 from gateway.buttons import stand_for
 from gateway.commands.registry import Call, House, Reply, SlashCommand
+from gateway.places import name_places
 
 _BUTTONED = 5
 """Jobs of a list that have buttons; three each, and no platform shows more than 25."""
@@ -74,7 +75,9 @@ async def _show(call: Call, house: House, job_id: JobId) -> Reply:
         if job is None:
             return Reply(text=wording.UNKNOWN.format(number=job_id))
         runs = job_runs.list_of_job(connection, job_id=job.id, limit=_RUNS)
-        text = wording.show_job(job, runs, call.zone, _here(call))
+        owner = job.person_id or call.person.id
+        places = name_places(connection, owner, job.targets, _here(call))
+        text = wording.show_job(job, runs, call.zone, places)
         return Reply(text=text, buttons=_buttons_of([job]) if _may_change(call, job) else ())
 
     return await house.database.read(look)

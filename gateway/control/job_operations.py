@@ -22,6 +22,7 @@ from gateway import wording_job_lists
 from gateway.control.contract import Answer, Desk, Operation, read_text
 from gateway.errors import Declined, Mistaken
 from gateway.outcomes import SILENCE
+from gateway.places import name_places
 from gateway.wording_jobs import title_body
 
 _RUNS = 5
@@ -30,6 +31,11 @@ _LOOKED_THROUGH = 30
 _AS_ASKED = "from the command line"
 _KINDS = ("prompt", "message", "script")
 _HOME = Target(kind="home")
+_WAYS = (
+    *("cron", "every_minutes", "at", "zone", "to", "late", "urgent"),
+    *("model", "tools", "skills", "aware", "day_usd"),
+)
+"""What may be said of a job besides what it does, as the `schedule` tool has it."""
 
 
 async def list_jobs(desk: Desk, asked: Answer) -> Answer:
@@ -37,7 +43,7 @@ async def list_jobs(desk: Desk, asked: Answer) -> Answer:
 
     def look(connection: Connection) -> list[dict[str, Any]]:
         if asked.get("system"):
-            return [_outline(connection, job) for job in jobs.list_of_house(connection)]
+            return [_outline_own(connection, job) for job in jobs.list_of_house(connection)]
         slug = asked.get("person")
         whom = [_find_person(connection, slug)] if slug else people.list_all(connection)
         return [
@@ -58,8 +64,6 @@ async def show_job(desk: Desk, asked: Answer) -> Answer:
         runs = job_runs.list_of_job(connection, job_id=job.id, limit=_RUNS)
         return _outline(connection, job) | {
             "body": job.body,
-            "targets": wording_job_lists.name_targets(job),
-            "how": wording_job_lists.describe_ways(job),
             "runs": [wording_job_lists.describe_run(run, job.zone) for run in runs],
         }
 
@@ -124,12 +128,35 @@ async def add(desk: Desk, asked: Answer) -> Answer:
     return made
 
 
+async def change(desk: Desk, asked: Answer) -> Answer:
+    """A job is otherwise from now on. Raises `Declined`, `Mistaken`."""
+    times, now = desk.times, desk.now()
+
+    def work(connection: Connection, job: Job) -> Job:
+        if job.kind == "system":
+            raise Declined(f"Job {job.id} is the house's own: it can be paused, not changed.")
+        arguments = _read_changes(asked, job)
+        wish = read_wish(arguments, here=_HOME, zone=job.zone, known=job.options, now=now)
+        changed = planner.redraft(job, wish, rules=times.rules, now=now)
+        if changed == job:
+            raise Mistaken("Say what is to be otherwise; see `talaria jobs change --help`.")
+        jobs.change(connection, changed)
+        return changed
+
+    return await _change(desk, asked, work)
+
+
 async def preview(desk: Desk, asked: Answer) -> Answer:
     """What a job made last, or its text, in the form of each platform. Raises `Declined`."""
     number = _number(asked)
-    text = await desk.database.read(lambda c: _find_text(c, _find_any(c, number)))
+
+    def look(connection: Connection) -> tuple[dict[str, Any], str]:
+        job = _find_any(connection, number)
+        return _outline(connection, job), _find_text(connection, job)
+
+    outline, text = await desk.database.read(look)
     shown = desk.times.load_platforms()
-    return {
+    return outline | {
         "platforms": [
             {"name": name, "messages": _preview(adapter, text)}
             for name, adapter in sorted(shown.items())
@@ -145,6 +172,7 @@ JOB_OPERATIONS: Mapping[str, Operation] = {
     "jobs.drop": drop,
     "jobs.run": run_now,
     "jobs.add": add,
+    "jobs.change": change,
     "jobs.preview": preview,
 }
 
@@ -160,7 +188,7 @@ async def _change(desk: Desk, asked: Answer, work: Callable[[Connection, Job], J
 
     try:
         done = await desk.database.write("jobs.change", change)
-    except Unfit as error:
+    except (Unfit, ToolArgumentError, ValueError) as error:
         raise Mistaken(str(error)) from error
     desk.times.wake()
     return done
@@ -168,22 +196,45 @@ async def _change(desk: Desk, asked: Answer, work: Callable[[Connection, Job], J
 
 def _read_work(asked: Answer) -> dict[str, object]:
     """The arguments of a wish. Raises `Declined`, `Mistaken`."""
-    kind, late = asked.get("kind"), asked.get("late")
+    kind = asked.get("kind")
     if kind not in _KINDS:
         raise Mistaken("Say what is to be done: a prompt, a message or a script.")
-    if late is not None and late not in get_args(Late):
-        raise Mistaken(f"What is missed is one of {', '.join(get_args(Late))}.")
+    body, title = _read_body(asked, kind)
+    return {**_read_ways(asked), "kind": kind, "text": body, "title": asked.get("title") or title}
+
+
+def _read_changes(asked: Answer, job: Job) -> dict[str, object]:
+    """The arguments of a wish about a job that there is. Raises `Declined`, `Mistaken`."""
+    arguments = _read_ways(asked)
+    if asked.get("title"):
+        arguments["title"] = asked["title"]
+    kind = asked.get("kind")
+    if kind is None:
+        return arguments
+    if kind != job.kind:
+        raise Mistaken(f"Job {job.id} is a {job.kind}, and stays one; make a {kind} of its own.")
+    body, _ = _read_body(asked, job.kind)
+    return {**arguments, "text": body}
+
+
+def _read_body(asked: Answer, kind: str) -> tuple[str, str]:
+    """What is to be done, as it is stored, and as a title. Raises `Declined`, `Mistaken`."""
     if kind == "script":
         words = asked.get("words")
         is_line = isinstance(words, list) and all(isinstance(word, str) for word in words)
         if not words or not is_line:
             raise Mistaken("Name the command and its arguments behind --script.")
-        body, title = json.dumps(words, ensure_ascii=False), " ".join(words)
-    else:
-        body = title = read_text(asked, "text")
-    kept = ("cron", "every_minutes", "at", "zone", "to", "late", "urgent")
-    arguments = {name: asked[name] for name in kept if asked.get(name) is not None}
-    return {**arguments, "kind": kind, "text": body, "title": str(asked.get("title") or title)}
+        return json.dumps(words, ensure_ascii=False), " ".join(words)
+    text = read_text(asked, "text")
+    return text, text
+
+
+def _read_ways(asked: Answer) -> dict[str, object]:
+    """When and how; what is not said is left out. Raises `Mistaken`."""
+    late = asked.get("late")
+    if late is not None and late not in get_args(Late):
+        raise Mistaken(f"What is missed is one of {', '.join(get_args(Late))}.")
+    return {name: asked[name] for name in _WAYS if asked.get(name) is not None}
 
 
 def _find_text(connection: Connection, job: Job) -> str:
@@ -214,6 +265,7 @@ def _outline(connection: Connection, job: Job) -> dict[str, Any]:
     person = people.find(connection, person_id=job.person_id) if job.person_id else None
     room = rooms.find_by_id(connection, room_id=job.room_id) if job.room_id else None
     timing, zone = load_timing(job.timing), find_zone(job.zone)
+    places = name_places(connection, person.id, job.targets, None) if person else []
     return {
         "id": job.id,
         "person": person.slug if person else None,
@@ -224,9 +276,17 @@ def _outline(connection: Connection, job: Job) -> dict[str, Any]:
         "coming": describe_next(timing, zone, waited_of(job), zone),
         "next_at": job.next_slot[1] if job.next_slot else None,
         "zone": job.zone,
+        "ways": [*wording_job_lists.tell_places(places), *wording_job_lists.describe_ways(job)],
         "state": job.state,
         "reason": job.reason,
     }
+
+
+def _outline_own(connection: Connection, job: Job) -> dict[str, Any]:
+    """A job of the house, with what came of it last: nobody is sent that."""
+    runs = job_runs.list_of_job(connection, job_id=job.id, limit=1)
+    last = wording_job_lists.describe_run(runs[0], job.zone) if runs else "not run yet"
+    return _outline(connection, job) | {"last": last}
 
 
 def _find_any(connection: Connection, number: JobId) -> Job:

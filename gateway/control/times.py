@@ -7,6 +7,7 @@ import tzlocal
 from adapters.contract import ChatAdapter
 from agent_core.schedule.planner import JobRules
 from gateway.control.contract import Times
+from gateway.means import make_rules
 from gateway.settings import Settings
 
 
@@ -18,13 +19,9 @@ def times_of(
 ) -> Times:
     """The times of a house; without settings, as they usually are."""
     own = settings.people.time_zone if settings else None
-    rules = JobRules()
-    if settings:
-        jobs = settings.jobs
-        rules = JobRules(per_person=jobs.per_person, least_minutes=jobs.least_minutes)
     return Times(
         zone=own or tzlocal.get_localzone_name(),
-        rules=rules,
+        rules=make_rules(settings) if settings else JobRules(),
         wake=wake,
         load_platforms=load_platforms,
     )

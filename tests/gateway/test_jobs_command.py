@@ -9,6 +9,7 @@ import pytest
 
 from agent_core.ids import PersonId, RoomId
 from agent_core.schedule import planner
+from agent_core.schedule.means import Means
 from agent_core.schedule.planner import JobRules, Whose, Wish
 from agent_core.schedule.timing import read_cron, read_every
 from agent_core.state import held, homes, job_runs, jobs, people, rooms
@@ -64,7 +65,7 @@ async def add(
         person = people.find_by_account(connection, platform="fake", user_id=user)
         assert person
         whose = Whose(person_id=person.id, room_id=room, actor="test")
-        rules = JobRules()
+        rules = JobRules(means=Means(tools=("recall",)))
         new = planner.draft(wish, whose, zone=ZONE, rules=rules, now=clock())
         return planner.make(connection, new, rules=rules, now=clock())
 
@@ -145,6 +146,7 @@ async def test_one_is_shown_in_full_with_what_became_of_its_runs(tmp_path: Path)
         made = await add(
             house,
             clock,
+            kind="prompt",
             is_urgent=True,
             late="skip",
             targets=(Target(kind="home"), PLACE, Target(kind="account", platform="slack")),
@@ -175,8 +177,8 @@ async def test_one_is_shown_in_full_with_what_became_of_its_runs(tmp_path: Path)
         shown = await ana.says(f"/jobs {made.id}")
         for line in (
             "At 08:00 on Monday. Next: Mon 2026-11-23 08:00; Mon 2026-11-30 08:00;",
-            "I send this:\n> What Digest says.",
-            "- Goes to: your home, here, Slack",
+            "I do this:\n> What Digest says.",
+            "- Goes to: wherever we talked last in private; here; Slack, where we",
             "- If it is missed: it is left out, and I say so",
             "- In quiet hours and on days off, too",
             "- It sees its earlier runs",
