@@ -166,7 +166,7 @@ class Agent:
             prompt_hash=turn.prompt.hash,
             now=now,
         )
-        messages.append(connection, turn.journal.shelf, turn.messages[-turn.own :], now=now)
+        turn.journal.append(connection, turn.messages[-turn.own :], now)
 
     async def resume(
         self,
@@ -273,11 +273,13 @@ class Agent:
         ending: tuple[Ending, str],
         told: str,
         now: int,
+        is_fresh: bool = False,
     ) -> Standing | None:
         """Write down how a turn ended, within the caller's transaction.
 
         `ending` is (how, reason); `told` is the sentence the person reads where there is
-        no answer of the model's own. Gives how its talk stands now, for `leave`; None where
+        no answer of the model's own. One that `is_fresh` was begun in the same transaction.
+        Gives how its talk stands now, for `leave`; None where
         that has to be read anew.
         """
         state, reason = ending
@@ -286,9 +288,11 @@ class Agent:
         ended: TurnState = state
         turn.journal.settle(connection, told=told, now=now)
         # The provider's cache is warm from the last call on, not from the turn's beginning.
-        sessions.touch(
-            connection, session_id=turn.session_id, prompt_hash=turn.prompt.hash, now=now
-        )
+        session_id, prompt_hash = turn.session_id, turn.prompt.hash
+        if is_fresh:  # it has the prompt: it was begun with it
+            sessions.use(connection, session_id=session_id, now=now)
+        else:
+            sessions.touch(connection, session_id=session_id, prompt_hash=prompt_hash, now=now)
         turns.end(
             connection,
             turn_id=turn.id,
@@ -301,11 +305,13 @@ class Agent:
             self._outside.owe_turn(connection, turn.id, turn.person.id)
         ground = turn.ground
         session = sessions.find_open(connection, conversation_id=turn.conversation.id)
-        if ground is None or session is None or session.id != turn.session_id:
+        if ground is None or session is None or session.id != session_id:
             return None
+        if is_fresh:
+            return Standing(session, (*ground.history, *turn.journal.list_added()), None)
         added = messages.list_session(
             connection,
-            session_id=turn.session_id,
+            session_id=session_id,
             person_id=turn.conversation.person_id,
             after=ground.history[-1].id if ground.history else START,
         )

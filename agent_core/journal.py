@@ -11,7 +11,7 @@ from agent_core.models.billing import Cost, bill
 from agent_core.models.contract import ModelAnswer
 from agent_core.state import inbox, messages, turns, usage
 from agent_core.state.database import Connection, Database
-from agent_core.state.messages import Shelf
+from agent_core.state.messages import Shelf, StoredMessage
 from agent_core.tools.contract import ToolResult
 from agent_core.transcript import Message, TextPart, ToolCallPart, ToolResultPart
 
@@ -63,6 +63,9 @@ class TurnJournal:
         self._unwritten: list[ModelAnswer] = []
         self._begin: Work | None = None
         self._was_tried = False
+        self._added: list[StoredMessage] = []
+        self.is_over = False
+        """True while a turn is written down that ends in the same transaction."""
         self.cannot_begin = False
         """True once an attempt to write down how the turn begins has failed."""
         self.model = ""
@@ -79,19 +82,34 @@ class TurnJournal:
         """True once it is known that the turn is on disk."""
         return self._begin is None
 
-    def ensure_begun(self, connection: Connection) -> bool:
+    def ensure_begun(self, connection: Connection, *, is_over: bool = False) -> bool:
         """Write down the turn, within the caller's transaction; False if it stands there.
 
-        Raises what the work raises that it was given.
+        `is_over` says that the same transaction ends it. Raises what the work raises that it
+        was given.
         """
         if self._begin is None:
             return False
         if self._was_tried and turns.exists(connection, turn_id=self.shelf.turn_id):
             return False
         self._was_tried = self.cannot_begin = True
+        self._added, self.is_over = [], is_over
         self._begin(connection)
         self.cannot_begin = False
         return True
+
+    def append(self, connection: Connection, added: Sequence[Message], now: int) -> None:
+        """Add messages of the turn to the transcript, within the caller's transaction."""
+        ids = messages.append(connection, self.shelf, added, now=now)
+        turn_id = self.shelf.turn_id
+        self._added += [
+            StoredMessage(id=message_id, turn_id=turn_id, message=message)
+            for message_id, message in zip(ids, added, strict=True)
+        ]
+
+    def list_added(self) -> tuple[StoredMessage, ...]:
+        """The whole turn as it stands in the transcript, if it is begun and ended at once."""
+        return tuple(self._added)
 
     async def begin(self) -> None:
         """Write down the turn if it is not yet. Raises what `ensure_begun` raises."""
@@ -205,7 +223,7 @@ class TurnJournal:
         words = list(self._last_words)
         if told and not (words and words[-1].role == "assistant"):
             words.append(Message(role="assistant", parts=(TextPart(text=told),)))
-        messages.append(connection, self.shelf, words, now=now)
+        self.append(connection, words, now)
         for answer in self._unpaid:
             self._pay(connection, answer, now)
 

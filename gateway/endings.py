@@ -95,7 +95,7 @@ class Endings:
     ) -> tuple[list[OutboxRow], Standing | None]:
         """Gives what is owed, and how the talk stands then, for `Agent.leave`."""
         end, tools = ended
-        is_fresh = active.journal.ensure_begun(connection)
+        is_fresh = active.journal.ensure_begun(connection, is_over=True)
         if is_fresh and lead:
             place = lead.place  # a turn that goes elsewhere is begun for that
         else:
@@ -113,8 +113,10 @@ class Endings:
             ending=(end.ending, end.reason),
             told="" if is_answer else told,
             now=now,
+            is_fresh=is_fresh,
         )
-        inbox.finish_turn(connection, turn_id=active.id)
+        if not is_fresh:
+            inbox.finish_turn(connection, turn_id=active.id)
         if active.errand:
             made = _make(connection, active, told)
             rows = self._outcomes.close(connection, active.errand, end, made, now)

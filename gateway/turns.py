@@ -116,7 +116,8 @@ class Turns:
         def begin(connection: Connection) -> None:
             asked = find_asked(connection, newest, prepared, is_stopped=reins.is_pulled())
             self._agent.begin(connection, active, asked, now)
-            inbox.claim(connection, inbox_ids=inbox_ids, turn_id=active.id)
+            is_over = active.journal.is_over
+            inbox.claim(connection, inbox_ids=inbox_ids, turn_id=active.id, is_over=is_over)
             if newest.errand:
                 job_runs.attach(connection, run_id=newest.errand.run_id, turn_id=active.id)
                 for name in newest.errand.skills:

@@ -79,12 +79,18 @@ def find_event(connection: Connection, *, platform: str, event_id: str) -> Inbox
     return InboxRow(id=InboxId(row[0]), platform=platform, event_id=event_id, payload=row[1])
 
 
-def claim(connection: Connection, *, inbox_ids: Sequence[InboxId], turn_id: TurnId) -> None:
-    """Give events to a turn."""
+def claim(
+    connection: Connection,
+    *,
+    inbox_ids: Sequence[InboxId],
+    turn_id: TurnId,
+    is_over: bool = False,
+) -> None:
+    """Give events to a turn; to one that ends in the same transaction they are done."""
+    state = "done" if is_over else "claimed"
     connection.executemany(
-        "UPDATE inbox SET state = 'claimed', turn_id = :turn_id"
-        " WHERE id = :id AND state = 'received'",
-        [{"id": inbox_id, "turn_id": turn_id} for inbox_id in inbox_ids],
+        "UPDATE inbox SET state = :state, turn_id = :turn_id WHERE id = :id AND state = 'received'",
+        [{"id": inbox_id, "turn_id": turn_id, "state": state} for inbox_id in inbox_ids],
     )
 
 

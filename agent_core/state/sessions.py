@@ -198,6 +198,14 @@ def touch(
     )
 
 
+def use(connection: Connection, *, session_id: SessionId, now: int) -> None:
+    """Note that a session was used now, with the frozen prompt that it has."""
+    connection.execute(
+        "UPDATE sessions SET last_at = :now WHERE id = :session_id",
+        {"session_id": session_id, "now": now},
+    )
+
+
 def set_title(connection: Connection, *, session_id: SessionId, title: str) -> None:
     """Name a session."""
     connection.execute(

@@ -78,5 +78,5 @@ def quote(text: str, limit: int) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """True for most texts: nothing in them is hidden, and they need not be read letter by letter."""
+    """True for most texts: nothing in them is hidden, which need not be asked of each letter."""
     return text.isascii() and text.isprintable()
