@@ -149,6 +149,26 @@ async def test_what_is_held_does_not_wait_for_a_clock_that_was_wrong(tmp_path: P
         await house.chat.sees_text("Held.")
 
 
+async def test_what_was_held_is_let_go_once_whatever_the_clock_does_then(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await greet(house)
+        await house.chat.says("/settings quiet_hours 22:00-07:00")
+        await house.at_rest()
+        await give_job(house, "Held.", "2026-11-20T23:00")
+        clock.move(house, hours=12)
+        await looked(house)
+        assert "Held." not in texts(house)
+        clock.move(house, hours=7)
+        await house.chat.sees_text("Held.")
+    for hours in (1, 30, -40, 60):
+        clock.pass_unseen(hours=hours)
+        async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+            await house.gateway.timekeeper.scheduler.look()
+            await looked(house)
+            assert not [text for text in texts(house) if "Held." in text]
+
+
 async def test_a_clock_that_is_put_back_while_the_house_is_away_brings_no_silence(
     tmp_path: Path,
 ) -> None:
