@@ -76,7 +76,8 @@ class Asking:
                 return known, []
             if is_spoken_to:
                 return "interrupted", []  # what they wrote may be the answer: that is read first
-            if job_runs.find_of_turn(connection, turn_id=turn_id):
+            is_job = job_runs.find_of_turn(connection, turn_id=turn_id) is not None
+            if is_job and not inquiry.is_for_owner:
                 return "unreachable", []  # it came by itself: nobody is there
             turn = turns.find(connection, turn_id=turn_id)
             assert turn is not None  # noqa: S101 - no turn is ever deleted
@@ -87,7 +88,7 @@ class Asking:
             new = _word(inquiry, whom, expires_at=now + _PATIENCE)
             kept = settling.keep_shown(connection, turn_id, shown)
             rows = self.questions.pose(connection, new, now)
-            if new.place != here:
+            if new.place != here and not is_job:
                 rows.append(_tell_asker(connection, inquiry, here, now))
             return questions.ask(connection, new, now=now), [*kept, *rows]
 

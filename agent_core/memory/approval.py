@@ -4,7 +4,7 @@ import difflib
 import re
 from collections.abc import Sequence
 
-from agent_core.state import owners, people, questions
+from agent_core.state import job_runs, owners, people, questions
 from agent_core.state.database import Connection, Database
 from agent_core.state.ledger import Change
 from agent_core.state.questions import Choice
@@ -28,12 +28,15 @@ class Approval:
         self._database = database
         self._inquirer = inquirer
 
-    async def is_owner(self, context: ToolContext) -> bool:
-        """True if whoever asks runs this house. Raises `StoreError`."""
+    async def has_leave(self, context: ToolContext) -> bool:
+        """True if whoever asks runs this house, and is there: the run of a job came by itself.
+
+        Raises `StoreError`.
+        """
 
         def look(connection: Connection) -> bool:
             person = people.find(connection, person_id=context.person_id)
-            return person is not None and person.is_owner
+            return bool(person and person.is_owner) and not _is_job(connection, context)
 
         return await self._database.read(look)
 
@@ -46,8 +49,7 @@ class Approval:
         """
         if self._inquirer is None:
             return "nobody is there who could approve it"
-        asker = await self._database.read(lambda c: people.find(c, person_id=context.person_id))
-        name = flatten(asker.name, _LONGEST_NAME) if asker else "Somebody"
+        name = await self._database.read(lambda c: _name(c, context))
         inquiry = Inquiry(
             person_id=context.person_id,
             turn_id=context.turn_id,
@@ -71,6 +73,19 @@ class Approval:
             lambda c: owners.find_approver(c, turn_id=context.turn_id, call_id=context.call_id)
         )
         return f"{person.name} (person {person.id})" if person else "an owner"
+
+
+def _name(connection: Connection, context: ToolContext) -> str:
+    """Who wants something, as the beginning of a sentence."""
+    person = people.find(connection, person_id=context.person_id)
+    name = flatten(person.name, _LONGEST_NAME) if person else "somebody"
+    if _is_job(connection, context):
+        return f"A job of {name}"
+    return name if person else "Somebody"
+
+
+def _is_job(connection: Connection, context: ToolContext) -> bool:
+    return job_runs.find_of_turn(connection, turn_id=context.turn_id) is not None
 
 
 def _explain(answer: Choice | Answer) -> str:

@@ -87,7 +87,7 @@ class MemoryTool:
     """The `memory` tool; in a room it knows the room's own list only.
 
     Beside that it knows what several share, as far as the talk sees it. A change of the team's
-    list that no owner asks for waits for one: `patience`, in seconds.
+    list that no owner asks for, or a job of theirs, waits for one: `patience`, in seconds.
     """
 
     spec = _SPEC
@@ -168,7 +168,7 @@ class MemoryTool:
     async def _ask_leave(self, attempt: _Attempt, team: SharedList) -> ToolResult | None:
         """What to answer if the team's list may not be changed so; None if it may."""
         wanted, context = attempt.wanted, attempt.context
-        if await self._approval.is_owner(context) or await self._shared.is_made(
+        if await self._approval.has_leave(context) or await self._shared.is_made(
             team, attempt.origin
         ):
             return None
