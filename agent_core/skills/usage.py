@@ -69,7 +69,10 @@ def dump(rows: Sequence[SkillRow]) -> str:
 def _show(at: int | None) -> str | None:
     if at is None:
         return None
-    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds")
+    try:
+        return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        return None  # a clock that was wrong wrote it: no calendar has that moment
 
 
 def _write(folder: Path, text: str) -> None:

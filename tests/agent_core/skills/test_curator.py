@@ -1,0 +1,163 @@
+"""What is done about skills that nobody uses, that are broken, or that somebody moved."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent_core.skills.curator import CuratorRules, Step, View, hash_fault, judge
+from agent_core.skills.shelf import Shelved
+from agent_core.skills.usage import FILE, UsageFile, dump
+from agent_core.state import skills
+from agent_core.state.database import Connection, Database
+from agent_core.state.skills import SkillRow
+
+DAY = 86_400_000
+NOW = 1000 * DAY
+RULES = CuratorRules(stale_days=30, archive_days=90)
+FAULT = "skill tidy has no SKILL.md"
+GOOD = Shelved(name="tidy", origin="home")
+BROKEN = Shelved(name="tidy", origin="home", fault=FAULT)
+ROW = SkillRow(
+    name="tidy",
+    seen_at=0,
+    uses=1,
+    last_used_at=NOW,
+    state="active",
+    is_pinned=False,
+    told_fault="",
+)
+
+
+def idle(days: int, **fields: object) -> SkillRow:
+    """A skill that was not used for some days."""
+    return replace(ROW, last_used_at=NOW - days * DAY, **fields)  # type: ignore[arg-type]
+
+
+def look(
+    row: SkillRow | None,
+    own: Sequence[Shelved] = (GOOD,),
+    *,
+    rules: CuratorRules = RULES,
+    now: int = NOW,
+    **fields: Sequence[str],
+) -> list[Step]:
+    known = {row.name: row} if row else {}
+    others = {"others": (), "away": (), "wanted": ()} | fields
+    return judge(View(own=own, known=known, **others), rules, now)
+
+
+@pytest.mark.parametrize(
+    ("days", "state", "kinds"),
+    [
+        (0, "active", []),
+        (29, "active", []),
+        (30, "active", ["stale"]),
+        (89, "stale", []),
+        (29, "stale", ["fresh"]),
+        (90, "stale", ["archive"]),
+        (90, "active", ["archive"]),
+    ],
+)
+def test_disuse_makes_stale_and_then_away(days: int, state: str, kinds: list[str]) -> None:
+    assert [step.kind for step in look(idle(days, state=state))] == kinds
+
+
+def test_as_it_is_set_up_nothing_is_ever_put_away() -> None:
+    assert look(idle(900), rules=CuratorRules()) == [Step(kind="stale", name="tidy", days=900)]
+    assert look(idle(900), rules=CuratorRules(stale_days=0)) == []
+
+
+def test_what_is_pinned_or_wanted_stays_though_it_is_stale() -> None:
+    assert [step.kind for step in look(idle(100, is_pinned=True))] == ["stale"]
+    assert [step.kind for step in look(idle(100), wanted=["tidy"])] == ["stale"]
+
+
+def test_one_that_was_never_used_is_counted_from_when_it_came() -> None:
+    row = replace(ROW, last_used_at=None, seen_at=NOW - 29 * DAY)
+    assert look(row) == []
+    assert [step.kind for step in look(replace(row, seen_at=NOW - 30 * DAY))] == ["stale"]
+
+
+def test_a_new_one_is_noted_and_nothing_else_is_done_about_it() -> None:
+    assert look(None) == [Step(kind="see", name="tidy")]
+
+
+def test_a_clock_that_was_put_back_makes_nothing_old() -> None:
+    assert look(ROW, now=0) == []
+    assert look(replace(ROW, last_used_at=None, seen_at=1 << 62), now=NOW) == []
+
+
+def test_a_fault_is_told_once_and_again_when_it_is_another() -> None:
+    assert look(None, [BROKEN]) == [
+        Step(kind="see", name="tidy"),
+        Step(kind="tell", name="tidy", fault=FAULT),
+    ]
+    told = replace(ROW, told_fault=hash_fault(FAULT))
+    assert look(told, [BROKEN]) == []
+    other = replace(BROKEN, fault="skill tidy says nothing")
+    assert [step.kind for step in look(told, [other])] == ["tell"]
+    assert [step.kind for step in look(told, [GOOD])] == ["mended"]
+
+
+def test_what_was_moved_by_hand_is_noted() -> None:
+    assert look(ROW, [], away=["tidy"]) == [Step(kind="archived", name="tidy")]
+    archived = idle(1000, state="archived")
+    assert look(archived, [], away=["tidy"]) == []
+    assert look(archived) == [Step(kind="returned", name="tidy")]
+
+
+def test_what_is_nowhere_any_more_is_forgotten_but_not_what_comes_along() -> None:
+    assert look(ROW, []) == [Step(kind="forget", name="tidy")]
+    assert look(ROW, [], others=["tidy"]) == []
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> Database:
+    return await Database.open(tmp_path / "state.db")
+
+
+async def test_uses_are_counted_and_make_a_stale_one_active(database: Database) -> None:
+    def work(connection: Connection) -> SkillRow | None:
+        skills.see(connection, name="tidy", now=1)
+        skills.set_state(connection, name="tidy", state="stale")
+        skills.note_use(connection, name="tidy", now=5)
+        skills.note_use(connection, name="tidy", now=7)
+        skills.see(connection, name="tidy", now=9)
+        return skills.find(connection, name="tidy")
+
+    found = await database.write("test", work)
+    assert found == replace(ROW, seen_at=1, uses=2, last_used_at=7)
+    await database.close()
+
+
+async def test_the_file_says_what_the_table_says_whatever_stood_in_it(
+    database: Database, tmp_path: Path
+) -> None:
+    folder = tmp_path / "skills"
+    usage = UsageFile(database, folder)
+    await usage.write()
+    assert not folder.exists()
+    folder.mkdir()
+    await usage.write()
+    assert json.loads((folder / FILE).read_text()) == {}
+    await database.write("test", lambda c: skills.note_use(c, name="tidy", now=86_400_000))
+    (folder / FILE).write_text("my own words")
+    await usage.write()
+    assert json.loads((folder / FILE).read_text()) == {
+        "tidy": {
+            "uses": 1,
+            "last_used": "1970-01-02T00:00:00+00:00",
+            "since": "1970-01-02T00:00:00+00:00",
+            "state": "active",
+            "pinned": False,
+        }
+    }
+    assert [path.name for path in folder.iterdir()] == [FILE]
+    await database.close()
+
+
+def test_a_moment_that_no_calendar_has_is_no_moment() -> None:
+    assert json.loads(dump([replace(ROW, last_used_at=1 << 62)]))["tidy"]["last_used"] is None

@@ -1,0 +1,129 @@
+"""The house's own jobs: each says what it did, and the outside memory is looked at every hour."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from agent_core.mirror.outside import Report, Sync
+from agent_core.state import jobs
+from agent_core.state.jobs import Job
+from agent_core.state.mirror import Backlog
+from gateway import works
+from gateway.wording_works import describe_sync
+from tests.emulators.honcho import HonchoEmulator
+from tests.gateway.clock import Clock
+from tests.gateway.jobs import greet, greeted, over
+from tests.gateway.running import House, running
+from tests.gateway.test_outside import all_told, environ, owes
+
+ZONE = {"TALARIA_PEOPLE__TIME_ZONE": "UTC"}
+START = (2026, 11, 20, 11, 0)
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[HonchoEmulator]:
+    async with HonchoEmulator() as emulator:
+        yield emulator
+
+
+async def own_job(house: House, name: str) -> Job:
+    found = await house.read(jobs.list_of_house)
+    return next(job for job in found if job.body == name)
+
+
+async def outcome(house: House, clock: Clock, name: str, *, count: int, **span: float) -> str:
+    """Let time pass; what the newest of so many runs of a work said."""
+    clock.move(house, **span)
+    run = (await over(house, await own_job(house, name), count))[-1]
+    assert run.state == "done"
+    return run.reason
+
+
+async def set_aside(house: House, count: int) -> None:
+    """Return once so much was given up."""
+    async with asyncio.timeout(10):
+        while sum(one.dead for one in await owes(house)) != count:
+            await asyncio.sleep(0.005)
+
+
+async def test_what_was_set_aside_is_taken_up_again_and_told(
+    tmp_path: Path, server: HonchoEmulator
+) -> None:
+    clock = Clock(*START)
+    server.faults = lambda route, body: 422 if route == "messages" else None
+    async with running(tmp_path, greeted(), now=clock, **ZONE, **environ(server)) as house:
+        await greet(house)
+        await set_aside(house, 1)
+        said = await outcome(house, clock, works.MEMORY_SYNC, count=1, minutes=30)
+        assert said == (
+            "honcho answers; 0 told since the last look; nothing is owed; 1 set aside, the log says"
+            " why"
+        )
+        server.faults = lambda route, body: None
+        said = await outcome(house, clock, works.MEMORY_SYNC, count=2, hours=1)
+        assert said == (
+            "honcho answers; 2 told since the last look; 1 taken up again; nothing is owed"
+        )
+        assert server.said == ["hi", "Hello."]
+
+
+async def test_what_never_works_is_tried_less_and_less_often(
+    tmp_path: Path, server: HonchoEmulator
+) -> None:
+    clock = Clock(*START)
+    server.faults = lambda route, body: 422 if route == "messages" else None
+    async with running(tmp_path, greeted(), now=clock, **ZONE, **environ(server)) as house:
+        await greet(house)
+        await set_aside(house, 1)
+        for hours in range(1, 25):
+            await outcome(house, clock, works.MEMORY_SYNC, count=hours, hours=1)
+        assert server.calls["messages"] in (5, 6), "at first, and after 1, 2, 4, 8 and 16 hours"
+        assert await owes(house) == [Backlog(provider="honcho", owed=0, dead=1)]
+
+
+async def test_one_that_is_away_is_said_with_what_it_is_owed_and_since_when(
+    tmp_path: Path, server: HonchoEmulator
+) -> None:
+    clock = Clock(*START)
+    server.faults = lambda route, body: 503
+    async with running(tmp_path, greeted(), now=clock, **ZONE, **environ(server)) as house:
+        await greet(house)
+        said = await outcome(house, clock, works.MEMORY_SYNC, count=1, hours=3)
+        assert said.startswith("honcho does not answer (Honcho is overloaded")
+        assert said.endswith("1 still owed, the oldest since 2026-11-20 11:00 UTC")
+        server.faults = lambda route, body: None
+        await outcome(house, clock, works.MEMORY_SYNC, count=2, hours=1)
+        await all_told(house)
+        assert server.said == ["hi", "Hello."]
+
+
+async def test_where_it_was_turned_off_its_job_says_that_there_is_none(
+    tmp_path: Path, server: HonchoEmulator
+) -> None:
+    clock = Clock(*START)
+    async with running(tmp_path, greeted(), now=clock, **ZONE, **environ(server)):
+        pass
+    async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
+        said = await outcome(house, clock, works.MEMORY_SYNC, count=1, hours=1)
+        assert said == "there is no outside memory"
+
+
+async def test_backups_and_retention_say_what_they_did(tmp_path: Path) -> None:
+    clock = Clock(*START)
+    async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
+        said = await outcome(house, clock, works.BACKUP, count=1, days=1)
+        assert said == "nightly-20261121T110000Z.db made"
+        job = await own_job(house, works.RETENTION)
+        (run,) = await over(house, job, 1)
+        assert run.state == "done"
+
+
+def test_a_debt_from_the_future_is_said_to_be_of_now() -> None:
+    report = Report(name="honcho", state="starting", detail="", owed=3, dead=0, lacking=())
+    sync = Sync(revived=0, told=0, report=report, oldest_at=1 << 50)
+    assert describe_sync(sync, 0) == (
+        "honcho does not answer (not yet); 0 told since the last look; 3 still owed, the oldest"
+        " since 1970-01-01 00:00 UTC"
+    )
