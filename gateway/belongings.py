@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
+from agent_core.digest.folders import SOURCES, list_files, own_folder
 from agent_core.erasure import loose
 from agent_core.erasure.erasing import Erasing
 from agent_core.erasure.forgetting import Forgetting, Preview
@@ -39,6 +41,8 @@ _OWED = "owed:"
 _FORGET, _ERASE = "owed:forget:", "owed:erase:"
 _DRAFTS = ".export-"
 """Begins the names of folders in the home in which exports are put together."""
+_FOLD = re.compile(rb"\r?\n[ \t]")
+"""Where a calendar file breaks a line in two; RFC 5545, 3.1."""
 _POLL = 60.0
 """Seconds between looks at what is owed, when nobody says that there is something."""
 _PAUSE = 1.0
@@ -83,7 +87,8 @@ class Belongings:
         self._now = around.now
         self._heeding: tuple[Callable[[], None], ...] = ()
         self._forgetting = Forgetting(database, memory, _is_alone)
-        self._erasing = Erasing(database, memory, home / MEMORIES, _is_alone)
+        folders = (home / MEMORIES, home / SOURCES)
+        self._erasing = Erasing(database, memory, folders, _is_alone)
         self._delayed: set[str] = set()
         self._lock = asyncio.Lock()
         self._wake = asyncio.Event()
@@ -109,7 +114,8 @@ class Belongings:
             whose = traces.find_whose(connection, person_id=person.id, is_alone=_is_alone)
             bundle = Bundle(folder, f"talaria-{person.slug}", most_bytes)
             try:
-                fill(connection, bundle, whose=whose, name=person.name, now=now)
+                sources = self._home / SOURCES
+                fill(connection, bundle, whose=whose, name=person.name, sources=sources, now=now)
             finally:
                 paths = bundle.close()
             return paths
@@ -276,12 +282,21 @@ class Belongings:
             path = self._home / CHAT_HISTORY
             await asyncio.to_thread(histories.forget, path, wanted.is_in)
         self.renew()
-        return wording.tell_forgotten(
+        told = wording.tell_forgotten(
             forgotten.entries,
             forgotten.messages,
             forgotten.jobs,
             has_messages=wish.has_messages,
         )
+        return told + wording.tell_kept_files(await self._find_files(wish.person_id, wanted))
+
+    async def _find_files(self, person_id: PersonId, wanted: Wanted) -> list[str]:
+        """The files for somebody's digests that hold words; they were put there by hand."""
+        person = await self.database.read(lambda c: people.find(c, person_id=person_id))
+        if person is None:
+            return []
+        folder = own_folder(self._home / SOURCES, "people", person.slug)
+        return await asyncio.to_thread(_find_in, folder, wanted)
 
     async def _erase(self, person_id: PersonId) -> None:
         is_local = await self._is_local(person_id)
@@ -341,6 +356,14 @@ def _read(text: str) -> Wish:
 
 def _is_alone(chat: str) -> bool:
     return translate.read_chat(chat).is_direct if chat else False
+
+
+def _find_in(folder: Path, wanted: Wanted) -> list[str]:
+    return [
+        str(path.relative_to(folder))
+        for path in list_files(folder)
+        if wanted.is_in(path.name) or wanted.is_in_bytes(_FOLD.sub(b"", path.read_bytes()))
+    ]
 
 
 def _make_draft(folder: Path) -> Path:

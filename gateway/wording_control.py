@@ -94,6 +94,14 @@ def tell_forgotten(entries: int, messages: int, jobs: int, *, has_messages: bool
     return f"Forgotten: {gone}. What stands in chats themselves and in backups I can't take back."
 
 
+def tell_kept_files(names: Sequence[str]) -> str:
+    """Which files that people put there hold what was forgotten; nothing where none does."""
+    if not names:
+        return ""
+    shown = ", ".join(quote_name(name) for name in names)
+    return f" I change no files that people gave me for digests: it still stands in {shown}."
+
+
 def ask_to_erase(name: str | None) -> str:
     """The first question; `name` is whose, None for who asks."""
     whose = f"all that I hold of {quote_name(name)}" if name else "all that I hold of you"

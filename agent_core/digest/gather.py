@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_core.digest.faults import SourceFailed
+from agent_core.digest.folders import own_folder
 from agent_core.digest.github import Hub, tell_notifications
 from agent_core.digest.outside import Reach, Shelves, tell_calendar, tell_feed, tell_page
 from agent_core.digest.own import Reader, tell_open_ends, tell_reminders
@@ -123,5 +124,5 @@ class GatherTool:
         folder, keeper = self._desk.sources, context.keeper
         if keeper is None or keeper.kind not in ("human", "room"):
             return Shelves(folders=(folder,))
-        kind = "people" if keeper.kind == "human" else "rooms"
-        return Shelves(folders=(folder / kind / keeper.slug, folder))
+        own = own_folder(folder, "people" if keeper.kind == "human" else "rooms", keeper.slug)
+        return Shelves(folders=(own, folder))

@@ -6,14 +6,13 @@ from pathlib import Path
 from agent_core.digest.chart import ChartTool
 from agent_core.digest.children import Children
 from agent_core.digest.fetching import Fetcher
+from agent_core.digest.folders import SOURCES
 from agent_core.digest.gather import Desk, GatherTool
 from agent_core.digest.github import Hub
 from agent_core.digest.outside import Reach
 from agent_core.state.database import Database
 from agent_core.tools.contract import Tool
 
-SOURCES = "sources"
-"""The folder of the home that calendar files lie in."""
 _FONTS = Path("cache") / "fonts"
 
 

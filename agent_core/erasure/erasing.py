@@ -46,7 +46,7 @@ class Mark:
     accounts: tuple[tuple[str, str], ...]
     chats: tuple[tuple[str, str], ...]
     folders: tuple[str, ...]
-    """Below the folder of memories."""
+    """Below the folders of memories and of what digests read."""
 
     @property
     def whose(self) -> Whose:
@@ -55,18 +55,20 @@ class Mark:
 
 
 class Erasing:
-    """Erases people. `folder` holds the memories; `is_alone` says of a chat that it is direct."""
+    """Erases people. `folders` hold the memories, and what digests read; `is_alone` says of a chat
+    that it is direct.
+    """
 
     def __init__(
         self,
         database: Database,
         memory: MemoryStore,
-        folder: Path,
+        folders: Sequence[Path],
         is_alone: Callable[[str], bool],
     ) -> None:
         self._database = database
         self._memory = memory
-        self._folder = folder
+        self._folders = folders
         self._is_alone = is_alone
 
     async def begin(self, person_id: PersonId, *, now: int) -> None:
@@ -224,7 +226,8 @@ class Erasing:
 
     async def _remove_folders(self, mark: Mark) -> None:
         for name in mark.folders:
-            await asyncio.to_thread(_remove, self._folder / name)
+            for folder in self._folders:
+                await asyncio.to_thread(_remove, folder / name)
 
 
 def _read(text: str) -> Mark:
@@ -310,6 +313,8 @@ def _list_keys(parts: str) -> set[str]:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder of memory with all that lies in it. Raises `OSError`."""
-    if folder.is_dir() and not folder.is_symlink():
+    """Remove a folder with all that lies in it; of a link, just the link. Raises `OSError`."""
+    if folder.is_symlink():
+        folder.unlink()
+    elif folder.is_dir():
         shutil.rmtree(folder)

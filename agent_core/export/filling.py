@@ -2,24 +2,31 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
+from agent_core.digest.folders import list_files, own_folder
 from agent_core.export import layout
 from agent_core.export.bundle import Bundle
 from agent_core.ids import PersonId, SessionId
 from agent_core.memory.entries import render
 from agent_core.memory.reconcile import Shelf, find_list
-from agent_core.state import exporting, files
+from agent_core.state import erasing, exporting, files
 from agent_core.state.database import Connection
 from agent_core.state.exporting import Row
 from agent_core.state.ledger import Target
 from agent_core.state.traces import Whose
 from agent_core.transcript import ImagePart, load_parts
 
+_PIECE = 1 << 20
 _LISTS: tuple[tuple[Target, str], ...] = (("memory", "MEMORY.md"), ("user", "USER.md"))
 
 
-def fill(connection: Connection, bundle: Bundle, *, whose: Whose, name: str, now: int) -> None:
+def fill(
+    connection: Connection, bundle: Bundle, *, whose: Whose, name: str, sources: Path, now: int
+) -> None:
     """Write everything of a person into the archives. Blocks for as long as it takes.
+
+    `sources` is the folder of the home that calendar files lie in.
 
     Raises `OSError` if the disk takes no more, and `StoreDamaged`.
     """
@@ -43,6 +50,16 @@ def fill(connection: Connection, bundle: Bundle, *, whose: Whose, name: str, now
         stored = files.find(connection, key=key)
         if stored:
             bundle.add(f"files/{layout.name_file(key, made)}", [stored.data])
+    for slug in erasing.list_slugs(connection, whose=whose):
+        folder = own_folder(sources, "people", slug)
+        for path in list_files(folder):
+            bundle.add(f"sources/{slug}/{path.relative_to(folder)}", _read(path))
+
+
+def _read(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            yield piece
 
 
 def _find_entries(connection: Connection, whose: Whose, target: Target) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ _ABOUT: Mapping[str, str] = {
     "usage.json": "what your requests have cost; a million micro-dollars is a dollar",
     "jobs.json": "what is to be done for you at set times",
     "deeds.json": "what you did about accounts, sharing and rooms",
+    "sources/": "files that were put into the house for your digests, as calendars",
     "files/": "files that you sent and that were made for you, by the beginning of their hash",
 }
 

@@ -68,6 +68,26 @@ async def test_an_export_holds_all_that_is_theirs_and_nothing_of_anybody_else(
     assert "talks/" in files["README.md"]
 
 
+async def test_an_export_holds_the_files_that_their_digests_read(tmp_path: Path) -> None:
+    async with running(tmp_path, Planter(), chat=make_chat()) as house:
+        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Benedikt")
+        await ana.says("hello")
+        await ben.says("hello")
+        people_of = tmp_path / "sources" / "people"
+        for slug in ("zebrana", "benedikt"):
+            (people_of / slug / "old").mkdir(parents=True)
+            (people_of / slug / "work.ics").write_text(f"of {slug}")
+        (people_of / "zebrana" / "old" / "home.ics").write_text("before")
+        (people_of / "zebrana" / "link.ics").symlink_to(people_of / "benedikt" / "work.ics")
+        await ana.says("/export")
+        files = unpack(house, ana)
+    assert {name: text for name, text in files.items() if name.startswith("sources/")} == {
+        "sources/zebrana/work.ics": "of zebrana",
+        "sources/zebrana/old/home.ics": "before",
+    }
+    assert "`sources/`" in files["README.md"]
+
+
 async def test_an_export_holds_what_stands_in_the_blocks_that_they_made(tmp_path: Path) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as house:
         ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Benedikt")

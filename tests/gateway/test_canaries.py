@@ -20,6 +20,14 @@ async def settled(house: House) -> None:
     await house.at_rest()
 
 
+def put_calendar(home: Path, slug: str, family: str) -> Path:
+    """A calendar file for somebody's digests."""
+    path = home / "sources" / "people" / slug / f"{family}calendar.ics"
+    path.parent.mkdir(parents=True)
+    path.write_text(f"BEGIN:VCALENDAR\r\nSUMMARY:{family[:4]}\r\n {family[4:]}\r\n {family}s\r\n")
+    return path
+
+
 async def test_every_place_was_planted(tmp_path: Path) -> None:
     async with running(tmp_path, Planter(), chat=make_chat()) as house:
         await plant(house, Side(house, "4711001", "Zebrana"), "bluefish")
@@ -54,14 +62,54 @@ async def test_a_person_who_is_erased_is_in_no_byte_of_the_home(tmp_path: Path) 
         ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Ben")
         await plant(house, ana, "bluefish")
         await plant(house, ben, "redfish")
+        theirs = put_calendar(tmp_path, "zebrana", "bluefish")
+        bens = put_calendar(tmp_path, "ben", "redfish")
         await ana.says("/erase me")
         await ana.presses(wording.ERASE_YES)
         await ana.presses(wording.ERASE_SURE)
         await settled(house)
         assert wording.ERASE_BEGUN in [shown.text for shown in house.chat.shown]
         assert not (tmp_path / "memories" / "people" / "zebrana").exists()
+        assert not theirs.parent.exists()
+        assert bens.exists()
         assert "redfishmemory" in await ben.says("/memory")
     assert search(tmp_path, "bluefish", "4711001", "zebrana") == []
     assert {line.split()[0] for line in search(tmp_path, *words("redfish"))} == set(
         words("redfish")
     )
+
+
+async def test_a_link_among_what_digests_read_goes_and_what_it_leads_to_stays(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path / "home", Planter(), chat=make_chat()) as house:
+        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Ben")
+        await ana.says("hello")
+        await ben.says("hello")
+        file = put_calendar(tmp_path, "elsewhere", "bluefish")
+        link = tmp_path / "home" / "sources" / "people" / "ben"
+        link.parent.mkdir(parents=True)
+        link.symlink_to(file.parent)
+        await ben.says("/erase me")
+        await ben.presses(wording.ERASE_YES)
+        await ben.presses(wording.ERASE_SURE)
+        await settled(house)
+        assert not link.is_symlink()
+        assert file.exists()
+
+
+async def test_what_is_forgotten_and_stands_in_a_calendar_file_is_said(tmp_path: Path) -> None:
+    async with running(tmp_path, Planter(), chat=make_chat()) as house:
+        ana = Side(house, "4711001", "Zebrana")
+        await ana.says("I like bluefish")
+        put_calendar(tmp_path, "zebrana", "redfish")
+        file = put_calendar(tmp_path / "sources" / "people" / "zebrana", "x", "bluefish")
+        before = file.read_bytes()
+        await ana.says("/forget bluefish")
+        await ana.presses(wording.FORGET_ALL)
+        await settled(house)
+        (told,) = [one.text for one in house.chat.shown if one.text.startswith("Forgotten")]
+        assert "it still stands in" in told
+        assert "bluefishcalendar.ics" in told
+        assert "redfishcalendar.ics" not in told
+        assert file.read_bytes() == before

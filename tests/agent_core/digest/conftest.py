@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.digest.kit import SOURCES, Kit, digest_tools
+from agent_core.digest.folders import SOURCES
+from agent_core.digest.kit import Kit, digest_tools
 from agent_core.ids import CallId, TurnId
 from agent_core.state import files, people
 from agent_core.state.database import Connection, Database
