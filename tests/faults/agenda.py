@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from agent_core.ids import PersonId
@@ -27,6 +28,7 @@ _OPEN = (
     "SELECT 'outbox', id, state, reason FROM outbox WHERE state <> 'sent'",
     "SELECT 'turn', id, state, reason FROM turns WHERE state <> 'answered'",
     "SELECT 'inbox', id, state, reason FROM inbox WHERE state <> 'done'",
+    "SELECT 'held', id, title, release_at FROM held",
 )
 _GIVEN_UP = (
     "SELECT jobs.body FROM job_runs JOIN jobs ON jobs.id = job_runs.job_id"
@@ -73,6 +75,14 @@ class Calendar:
                 words = json.dumps(["echo", mark]) if kind == "script" else mark
                 _add(connection, person, kind, words, read_once(f"{at:%Y-%m-%dT%H:%M}"))
                 self.marks.append(mark)
+
+    def keep_quiet(self, *, minutes: int) -> None:
+        """Nobody wants to be disturbed for so many minutes; no house may be alive."""
+        now = datetime.now(UTC)
+        end = now + timedelta(minutes=minutes)
+        quiet = [at.hour * 60 + at.minute for at in (now - timedelta(hours=1), end)]
+        with closing(sqlite3.connect(self.town.home / "state.db")) as connection, connection:
+            connection.execute("UPDATE people SET quiet_from = ?, quiet_until = ?", quiet)
 
     def note_death(self) -> None:
         """Count what a death came in between of; no house may be alive."""

@@ -81,6 +81,16 @@ async def test_jobs_survive_a_kill_at_a_commit(town: Town, phase: str, name: str
     await _finish(town, calendar)
 
 
+@pytest.mark.parametrize("phase", PHASES)
+async def test_what_was_held_survives_a_kill_as_it_is_let_go(town: Town, phase: str) -> None:
+    calendar = await _meet(town)
+    calendar.enter(ticking=1, thinking=1, once=4, minutes=1)
+    calendar.keep_quiet(minutes=3)
+    house = await town.open_house(f"{phase}:held.release:1")
+    await house.died()
+    await _finish(town, calendar)
+
+
 async def _rage(town: Town, plan: Plan, name: str) -> None:
     seed, began = take_seed(), time.monotonic()
     chance = random.Random(seed)
