@@ -65,7 +65,7 @@ bench: $(READY) ## measure against the emulators, beside bare bots (five minutes
 	$(BIN)/python -m bench
 
 faults: $(READY) ## kills, cut connections and repeats, the long form (twenty minutes)
-	$(BIN)/pytest tests/faults -m long -s
+	TMPDIR=$${TMPDIR:-/tmp} $(BIN)/pytest tests/faults -m long -s
 
 lock: $(READY) ## write requirements.lock anew (needs uv)
 	@command -v uv >/dev/null 2>&1 || { echo "make lock needs uv on the PATH." >&2; exit 2; }

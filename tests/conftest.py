@@ -3,8 +3,10 @@
 import gc
 import ipaddress
 import os
+import shutil
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +22,11 @@ FOREIGN_PREFIXES = (
 )
 PROXIES = {"http_proxy", "https_proxy", "all_proxy", "ws_proxy", "wss_proxy"}
 
+_MEMORY = Path("/dev/shm")
+"""A folder that no disk stands behind, on Linux."""
+_ROOM_NEEDED = 1 << 30
+"""Bytes; a whole run was seen to have some hundred millions at once."""
+
 _foreign_contacts: list[str] = []
 
 
@@ -34,6 +41,16 @@ def _compile_once() -> None:
     """The tests start Pythons by the hundred: each would compile the house and every SDK anew."""
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def _write_to_memory() -> None:
+    """A home costs some twenty waits for a disk, before it has done anything. What tests kill are
+    processes, never the machine, so memory does as well; who names a place gets that.
+    """
+    if {"PYTEST_DEBUG_TEMPROOT", "TMPDIR"} & os.environ.keys():
+        return
+    if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free >= _ROOM_NEEDED:
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = str(_MEMORY)
 
 
 def _is_numeric(host: str) -> bool:
@@ -80,6 +97,7 @@ def _watch(event: str, arguments: tuple[object, ...]) -> None:
 
 _forget_the_developer()
 _compile_once()
+_write_to_memory()
 sys.addaudithook(_watch)
 
 
