@@ -50,7 +50,7 @@ class SkillShelf:
         if not is_name(name):
             raise self._miss(name)
         place = self.folder / name
-        if os.path.lexists(place):
+        if place in list_folders(self.folder):
             return read_folder(place)
         file = files(BUNDLED) / name / FILE
         if file.is_file():
@@ -80,11 +80,11 @@ class SkillShelf:
 
     def list_away(self) -> list[str]:
         """The names under which skills were put away. Raises `SkillBroken` as above."""
-        return [place.name for place in list_folders(self.folder / ARCHIVE)]
+        return [show_name(place.name) for place in list_folders(self.folder / ARCHIVE)]
 
     def _miss(self, name: str) -> SkillMissing:
         bundled = [path.name for path in files(BUNDLED).iterdir() if (path / FILE).is_file()]
-        own = [place.name for place in list_folders(self.folder)]
+        own = [show_name(place.name) for place in list_folders(self.folder)]
         names = sorted({*bundled, *own})[:_MOST_NAMED]
         return SkillMissing(f"there is no skill {name[:LONGEST_NAME]}; there is {', '.join(names)}")
 
@@ -107,18 +107,24 @@ def list_folders(folder: Path) -> list[Path]:
         ) from error
 
 
+def show_name(name: str) -> str:
+    """The name of a file as it can be shown and stored: a disk takes any bytes for one."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
+
+
 def read_folder(place: Path) -> Skill:
     """The skill in a folder. Raises `SkillBroken` with what is wrong with it."""
-    name = place.name
+    name = show_name(place.name)
     try:
         real = os.path.realpath(place, strict=True)
-        if real != os.path.join(os.path.realpath(place.parent, strict=True), name):  # noqa: PTH118
+        if Path(real) != Path(os.path.realpath(place.parent, strict=True)) / place.name:
             raise SkillBroken(f"skill {name} is a link; put the folder itself there")
         for entry in _walk(place):
             if not Path(os.path.realpath(entry)).is_relative_to(real):
+                link = show_name(str(entry.relative_to(place)))
                 raise SkillBroken(
-                    f"{entry.relative_to(place)} of skill {name} is a link that leads out of its"
-                    " folder; put the file itself there"
+                    f"{link} of skill {name} is a link that leads out of its folder; put the file"
+                    " itself there"
                 )
         return read_skill(name, _read_text(place / FILE, name))
     except OSError as error:
@@ -126,10 +132,11 @@ def read_folder(place: Path) -> Skill:
 
 
 def _look_at(place: Path) -> Shelved:
+    name = show_name(place.name)
     try:
-        return Shelved(name=place.name, origin="home", skill=read_folder(place))
+        return Shelved(name=name, origin="home", skill=read_folder(place))
     except SkillBroken as error:
-        return Shelved(name=place.name, origin="home", fault=str(error))
+        return Shelved(name=name, origin="home", fault=str(error))
 
 
 def _walk(place: Path) -> Iterator[Path]:
@@ -138,7 +145,7 @@ def _walk(place: Path) -> Iterator[Path]:
     for folder, folders, names in os.walk(place):
         count += len(folders) + len(names)
         if count > MOST_FILES:
-            raise SkillBroken(f"skill {place.name} holds more than {MOST_FILES:,} files")
+            raise SkillBroken(f"skill {show_name(place.name)} holds more than {MOST_FILES:,} files")
         here = Path(folder)
         yield from (here / name for name in (*folders, *names) if (here / name).is_symlink())
 

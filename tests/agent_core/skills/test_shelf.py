@@ -1,6 +1,7 @@
 """Which skills there are: the home's go before those that come along, and broken ones say why."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -140,6 +141,30 @@ def test_what_is_no_file_or_no_text_is_refused(shelf: SkillShelf, folder: Path) 
 def test_a_folder_that_is_no_name_is_shown_as_broken(shelf: SkillShelf, folder: Path) -> None:
     write_skill(folder, "My Skill")
     assert "must be named like its folder" in fault_of(shelf, "My Skill")
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="its disks take no such names")
+@pytest.mark.parametrize("name", [b"a\xffb", b"a\nb", b"\x1b[31m"])
+def test_a_name_that_is_no_text_is_shown_as_one(
+    shelf: SkillShelf, folder: Path, name: bytes
+) -> None:
+    place = write_skill(folder, "plain").rename(folder / os.fsdecode(name))
+    (place / os.fsdecode(b"\xff")).symlink_to("/")
+    (found,) = shelf.list_own()
+    for told in (found.name, found.fault):
+        assert "\ufffd" in told
+        assert told.isprintable()
+    (place / os.fsdecode(b"\xff")).unlink()
+    assert "must be named like its folder" in shelf.list_own()[0].fault
+    with pytest.raises(SkillMissing):
+        put_away(folder, found.name)
+
+
+def test_a_file_with_the_name_of_a_skill_is_no_skill(shelf: SkillShelf, folder: Path) -> None:
+    folder.mkdir()
+    (folder / "digest").write_text("a note")
+    assert shelf.load("digest")
+    assert [one.origin for one in shelf.list_all()] == ["bundled"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
