@@ -178,9 +178,8 @@ def _end_of_gap(named: datetime, zone: ZoneInfo) -> datetime:
     return _next_change(zone, before, behind) or behind
 
 
-def _nth(timing: Every, number: int) -> Slot | None:
-    if number < 1:
-        number = 1
+def _nth(timing: Every, number: int) -> Slot:
+    """One before the anchor, too: the clock may have been ahead when the job was made."""
     at = timing.anchor + number * timing.seconds * 1000
     return Slot(name=f"{moment(at):%Y-%m-%dT%H:%M:%SZ}", at=at)
 

@@ -47,7 +47,7 @@ class Cron:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Every:
-    """Each `seconds` from `anchor` on, which is in milliseconds since the epoch, UTC."""
+    """Each `seconds`, reckoned from `anchor`: milliseconds since the epoch, UTC."""
 
     seconds: int
     anchor: int

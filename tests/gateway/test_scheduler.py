@@ -178,10 +178,12 @@ async def test_a_clock_that_is_put_back_while_the_house_is_away_brings_no_silenc
         clock.move(house, days=366)
         await looked(house)
         job = await give_job(house, "Hourly.", "0 * * * *")
+        often = await give_job(house, "Often.", "every 600")
         await waits_for(house, job, "2027-11-21T14:00")
     clock.pass_unseen(days=-366)
     async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
         await waits_for(house, job, "2026-11-20T14:00")
+        await waits_for(house, often, "2026-11-20T12:10:00Z")
         clock.move(house, hours=1)
         await over(house, job, 1)
         assert [run.slot for run in await runs_of(house, job.id)] == ["2026-11-20T14:00"]

@@ -104,6 +104,13 @@ def test_a_clock_that_was_put_back_is_waited_by(back: int) -> None:
     assert now < found.at <= now + DAY + HOUR
 
 
+def test_an_interval_that_was_set_by_a_clock_far_ahead_does_not_wait_for_it() -> None:
+    timing = read_every(3600, MONDAY + 366 * DAY)
+    found = resume(timing, BERLIN, wait(timing, MONDAY + 366 * DAY), MONDAY + 1000)
+    assert found
+    assert found.at == MONDAY + HOUR
+
+
 def test_what_has_come_due_is_not_forgotten_at_a_start() -> None:
     waited = wait(DAILY)
     assert resume(DAILY, BERLIN, waited, waited.at + 9 * DAY) == waited
