@@ -159,14 +159,14 @@ async def running(rig: Rig, inlet: Inlet) -> AsyncIterator[None]:
             yield
     finally:
         run.cancel()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(45):
             with contextlib.suppress(asyncio.CancelledError):
                 await run
 
 
 async def connected(rig: Rig, run: asyncio.Task[None] | None = None) -> None:
     """Return once the adapter says that it is connected. Raises what ended it before."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(45):
         while rig.adapter.health().state != "connected":
             if run and run.done():
                 await run

@@ -312,7 +312,7 @@ class DiscordEmulator:
         """Sessions with a connection."""
         return len(self.gateway.live)
 
-    async def wait_for(self, predicate: Callable[[], T], timeout: float = 5.0) -> T:
+    async def wait_for(self, predicate: Callable[[], T], timeout: float = 45.0) -> T:
         """Return what the predicate says once that is true. Raises `TimeoutError`.
 
         It is asked whenever something happens here, and every few milliseconds besides, since

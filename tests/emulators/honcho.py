@@ -72,7 +72,7 @@ class HonchoEmulator:
 
     async def until(self, is_so: Callable[[], bool]) -> None:
         """Return once something holds; it is looked at after each request."""
-        async with asyncio.timeout(10), self._changed:
+        async with asyncio.timeout(45), self._changed:
             await self._changed.wait_for(is_so)
 
     async def __aenter__(self) -> Self:

@@ -180,7 +180,7 @@ class SlackEmulator:
         """The newest envelope of everything that was never confirmed; "" if none was sent yet."""
         return [(p.envelope_ids or [""])[-1] for p in self.delivery.unacked()]
 
-    async def wait_for(self, predicate: Callable[[], T], timeout: float = 5.0) -> T:
+    async def wait_for(self, predicate: Callable[[], T], timeout: float = 45.0) -> T:
         """Return what the predicate says once that is true. Raises `TimeoutError`."""
         async with asyncio.timeout(timeout):
             while not (value := predicate()):

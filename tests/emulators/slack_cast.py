@@ -43,7 +43,7 @@ class Listener:
         """What happened, without the envelopes."""
         return [body["event"] for body in self.bodies if "event" in body]
 
-    async def bodies_of(self, number: int, timeout: float = 5.0) -> list[dict[str, Any]]:
+    async def bodies_of(self, number: int, timeout: float = 45.0) -> list[dict[str, Any]]:
         """Wait until so many deliveries have come. Raises `TimeoutError`."""
         async with asyncio.timeout(timeout):
             while len(self.bodies) < number:

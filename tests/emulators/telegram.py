@@ -203,7 +203,7 @@ class TelegramEmulator:
         """Updates that are not confirmed."""
         return self.world.updates
 
-    async def wait_for(self, predicate: Callable[[], T], timeout: float = 5.0) -> T:
+    async def wait_for(self, predicate: Callable[[], T], timeout: float = 45.0) -> T:
         """Return what the predicate says once that is true. Raises `TimeoutError`."""
         async with asyncio.timeout(timeout):
             while not (value := predicate()):

@@ -312,7 +312,7 @@ async def test_it_comes_back_on_the_same_port_with_sessions_and_history(
         await api.says(ANNA, "while it was away")
         await asyncio.wait_for(api.start(), 5)
         assert api.gateway_url == address
-        await api.wait_for(client.said, timeout=10)
+        await api.wait_for(client.said, timeout=45)
         assert client.said() == ["while it was away"]
 
 

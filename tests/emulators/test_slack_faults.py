@@ -111,7 +111,7 @@ async def test_a_restart_keeps_the_address_and_what_nobody_confirmed(slack: Slac
         await slack.stop()
         app.refuses = False
         await slack.start()
-        await app.bodies_of(2, timeout=15)
+        await app.bodies_of(2, timeout=45)
         await slack.wait_for(lambda: not slack.unacked())
     assert slack.base_url == address
     assert [number for number, _ in app.retries] == ["0", "1"]
@@ -181,7 +181,7 @@ async def test_a_process_of_its_own_is_moved_from_outside() -> None:
     )
     assert process.stdout is not None
     try:
-        async with asyncio.timeout(30), aiohttp.ClientSession() as session:
+        async with asyncio.timeout(45), aiohttp.ClientSession() as session:
             port = int((await process.stdout.readline()).split()[1])
             base = f"http://127.0.0.1:{port}"
 

@@ -222,7 +222,7 @@ class PlainChat:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Return once the condition holds; it is looked at whenever something was shown."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             while not condition():
                 self._changed.clear()
                 await self._changed.wait()

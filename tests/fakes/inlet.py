@@ -46,7 +46,7 @@ class FakeInlet:
 
     async def receives(self, count: int) -> list[RawEvent]:
         """The events taken, once there are so many."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             while len(self.taken) < count:
                 self._changed.clear()
                 await self._changed.wait()
@@ -54,7 +54,7 @@ class FakeInlet:
 
     async def is_offered(self, count: int) -> None:
         """Return once so many events were handed over, taken or not."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             while len(self.handed_over) < count:
                 self._changed.clear()
                 await self._changed.wait()

@@ -19,7 +19,7 @@ from tests.faults.quarters import CHATS, Quarter
 from tests.faults.speech import Saying, Speech, Verb, is_turn, tokens_of
 from tests.faults.witness import Findings, list_open, look
 
-PATIENCE = 15.0
+PATIENCE = 45.0
 """Seconds that a condition may take; much more than it takes on a machine that is not busy."""
 _PACE = 0.004
 """Seconds between the events of an answer that streams; a plain one has but eight."""

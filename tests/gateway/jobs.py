@@ -95,7 +95,7 @@ async def runs_of(house: House, job_id: JobId) -> list[Run]:
 
 async def over(house: House, job: Job, count: int) -> list[Run]:
     """The runs of a job, once so many are over."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(45):
         while True:
             found = await runs_of(house, job.id)
             if sum(run.state in _OVER for run in found) >= count:
@@ -113,7 +113,7 @@ async def looked(house: House) -> None:
         is_any = bool(soonest) and min(soonest) <= gateway.now()
         return is_any or bool(job_runs.list_running(connection))
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(45):
         while (
             gateway.timekeeper.scheduler.is_woken()
             or await house.read(is_due)
@@ -124,7 +124,7 @@ async def looked(house: House) -> None:
 
 async def waits_for(house: House, job: Job, slot: str) -> None:
     """Return once a job waits for a slot."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(45):
         while ((await find(house, job)).next_slot or ("",))[0] != slot:
             await asyncio.sleep(0.002)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.house.source import ROOT
 
-PATIENCE = 30
+PATIENCE = 45.0
 
 
 @dataclass(frozen=True, slots=True)

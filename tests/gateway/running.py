@@ -31,7 +31,7 @@ class House:
         return await self.gateway.database.read(work)
 
     async def until(self, is_so: Callable[[], bool]) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             while not is_so():
                 await asyncio.sleep(0.002)
 

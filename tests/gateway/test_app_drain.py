@@ -125,7 +125,7 @@ async def test_an_opening_that_never_left_is_dropped_and_the_answer_comes_once(
     async with running(tmp_path, FakeModel([words, never.wait]), chat=chat, **AT_ONCE) as house:
         await chat.says("tea?", id=100)
         await house.until(lambda: not house.gateway.delivery.is_idle())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             while (await counts(house))[2] == 0:
                 await asyncio.sleep(0.002)
     chat.gate.set()

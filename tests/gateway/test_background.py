@@ -71,7 +71,7 @@ async def rows(database: Database) -> list[tuple[str, int, str]]:
 
 async def until(database: Database, *wanted: tuple[str, int]) -> None:
     """Return once the tasks are in these states after so many attempts."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(45):
         while [row[:2] for row in await rows(database)] != list(wanted):
             await asyncio.sleep(0.002)
 

@@ -121,7 +121,7 @@ async def test_a_turn_that_takes_a_moment_is_begun_meanwhile(tmp_path: Path) -> 
     async with running(tmp_path, FakeModel(FIRST, [gate.hold, *say("So.")])) as house:
         await open_talk(house)
         await house.chat.says("and now?")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             while await states(house, "turns") != ["answered", "running"]:
                 await asyncio.sleep(0.005)
         gate.open.set()

@@ -12,7 +12,7 @@ from tests.gateway.sides import Side, count
 
 async def settled(house: House) -> None:
     """Once nothing is owed of what was confirmed, and no byte of it is left to be overwritten."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(45):
         while await house.read(lambda c: meta.list_under(c, prefix="owed:")) or await house.read(
             lambda c: meta.list_under(c, prefix="erase:") or meta.get(c, key="scrub")
         ):

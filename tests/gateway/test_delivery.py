@@ -79,13 +79,13 @@ async def until_sent(database: Database, row: OutboxRow) -> OutboxRow:
 
 
 async def until_idle(delivery: Delivery) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(45):
         while not delivery.is_idle():
             await asyncio.sleep(0.002)
 
 
 async def until_state(database: Database, row: OutboxRow, wanted: str) -> OutboxRow:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(45):
         while (found := await state(database, row)).state != wanted:
             await asyncio.sleep(0.005)
     return found
@@ -339,7 +339,7 @@ async def test_settling_while_the_opening_is_under_way_does_not_double_it(
     async with delivering(database, chat) as delivery:
         live = live_text("Thinking")
         delivery.paint(live)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             while live.row is None:
                 await asyncio.sleep(0.005)
         row = await settle(database, live, "Done.")
@@ -369,7 +369,7 @@ async def test_an_opening_that_never_left_leaves_nothing_behind(database: Databa
     async with delivering(database, chat) as delivery:
         live = live_text("Thinking")
         delivery.paint(live)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             while not live.is_over:
                 await asyncio.sleep(0.005)
     assert live.row is None

@@ -55,7 +55,7 @@ async def refuse(database: Database, condition: str) -> Callable[[], Awaitable[N
 
 
 async def until_logged(caplog: pytest.LogCaptureFixture, words: str) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(45):
         while words not in caplog.text:
             await asyncio.sleep(0.002)
 
@@ -182,7 +182,7 @@ async def test_a_turn_has_one_live_message(database: Database) -> None:
         await chat.sees_text("The answer")
         second = live_of(turn_id, "The same answer, by the turn taken up anew")
         delivery.paint(second)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             while not second.is_over:
                 await asyncio.sleep(0.002)
     assert [shown.text for shown in chat.shown] == ["The answer"]
@@ -199,7 +199,7 @@ async def test_an_opening_refused_after_its_turn_was_settled_is_sent_and_not_loo
     live = live_of(turn_id, "Thinking")
     async with delivering(database, chat) as delivery:
         delivery.paint(live)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             while live.row is None:
                 await asyncio.sleep(0.002)
         row = await settle(database, turn_id, "Done.")
@@ -218,7 +218,7 @@ async def test_paints_do_not_pile_up_behind_a_slow_opening(database: Database) -
     live = live_of(turn_id, "word")
     async with delivering(database, chat) as delivery:
         delivery.paint(live)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             while live.row is None:
                 await asyncio.sleep(0.002)
         for _ in range(100):
@@ -226,7 +226,7 @@ async def test_paints_do_not_pile_up_behind_a_slow_opening(database: Database) -
             delivery.paint(live)
         assert len(delivery._workers.waiting(("fake", CHAT))) == 2
         chat.gate.set()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             while live.painted[0] != live.text:
                 await asyncio.sleep(0.002)
         row = await settle(database, turn_id, "Done.")

@@ -148,7 +148,7 @@ class Line:
 
     async def hear(self, kind: str) -> dict[str, Any]:
         """The next line of a kind; messages are confirmed as the page does it."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             while True:
                 news = json.loads(await self.socket.receive_str())
                 if "key" in news:
@@ -217,7 +217,7 @@ async def test_the_websocket_is_closed_when_the_house_closes(
     async with served(tmp_path_factory.mktemp("h")) as house:
         await browser.get(house.page)
         websocket = await browser.ws_connect(house.address / "console")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(45):
         message = await websocket.receive()
     assert message.type in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED)
 

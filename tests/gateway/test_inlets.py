@@ -136,7 +136,7 @@ async def test_what_is_stored_is_worked_on_though_its_platform_waits_no_longer(r
         await taking
     go.set()
     await blocking
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(45):
         while not rig.taken:
             await asyncio.sleep(0.002)
     assert await rig.stored() == ["a"]

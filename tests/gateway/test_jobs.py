@@ -68,7 +68,7 @@ async def states(house: House, job_id: int = 0) -> list[str]:
 
 async def ended(house: House, count: int, job_id: int) -> None:
     """Return once so many runs of a job are over."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(45):
         await _until_ended(house, count, job_id)
 
 
@@ -397,7 +397,7 @@ def count_mornings(house: House) -> int:
 
 async def seen(house: House, clock: Clock) -> None:
     """Return once the scheduler waits for a moment that is yet to come, and none is far off."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(45):
         while True:
             job = await one_job(house)
             if job.next_slot and clock() < job.next_slot[1] <= clock() + 90_000_000:

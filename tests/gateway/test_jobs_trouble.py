@@ -90,7 +90,7 @@ async def find(house: House, job: Job) -> Job:
 
 async def ended(house: House, job: Job, count: int = 1) -> list[str]:
     """The states of a job's runs, once so many are over."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(45):
         while True:
             states = [run.state for run in await runs_of(house, job)]
             if sum(state in ("done", "failed", "skipped") for state in states) >= count:
@@ -100,7 +100,7 @@ async def ended(house: House, job: Job, count: int = 1) -> list[str]:
 
 async def becomes(house: House, job: Job, state: str, attempts: int = 1) -> Run:
     """The job's only run, once it is so."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(45):
         while True:
             found = await runs_of(house, job)
             if found and (found[-1].state, found[-1].attempts) == (state, attempts):

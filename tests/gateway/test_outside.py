@@ -52,7 +52,7 @@ async def owes(house: House) -> list[Backlog]:
 
 async def all_told(house: House) -> None:
     """Return once nothing is owed to the outside memory."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(45):
         while any(one.owed for one in await owes(house)):
             await asyncio.sleep(0.01)
 

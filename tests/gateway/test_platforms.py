@@ -25,7 +25,7 @@ class Refused(FakeChat):
 async def test_what_only_a_person_can_mend_is_not_tried_again() -> None:
     chat = Refused()
     house = Platforms({"fake": chat})
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(45):
         await house.keep("fake", FakeInlet())
     assert chat.runs == 1
     assert house.stopped() == {"fake": "the token is wrong"}
@@ -38,7 +38,7 @@ async def test_a_refusal_out_of_the_blue_is_doubted(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(platforms, "_ran_well", lambda _: next(ran_well))
     chat = Refused()
     house = Platforms({"fake": chat})
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(45):
         await house.keep("fake", FakeInlet())
     assert chat.runs == 2
     assert house.stopped() == {"fake": "the token is wrong"}

@@ -14,7 +14,7 @@ CHAT = '["1",null,true]'
 
 
 async def until_dead(house: House, number: int) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(45):
         while await count(house, "outbox", "state = 'dead'") != number:
             await asyncio.sleep(0.002)
 

@@ -69,7 +69,7 @@ async def revise(database: Database, delivery: Delivery, row: OutboxRow, body: s
 
 
 async def until_sending(database: Database, row: OutboxRow) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(45):
         while (await state(database, row)).state != "sending":
             await asyncio.sleep(0.002)
 
@@ -173,7 +173,7 @@ async def test_what_was_set_aside_stays_so_with_its_last_words(database: Databas
     async with delivering(database, chat) as delivery:
         row = await pose(database)
         delivery.owe([row])
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             while (await state(database, row)).state != "dead":
                 await asyncio.sleep(0.002)
         chat.gone.clear()
@@ -305,7 +305,7 @@ async def test_a_live_message_does_not_open_where_its_turn_is_not_answered_any_m
     await database.write("move", lambda c: turns.move(c, turn_id=turn_id, place=place))
     async with delivering(database, chat) as delivery:
         delivery.paint(live)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             while not live.is_over:
                 await asyncio.sleep(0.002)
         assert await database.read(lambda c: outbox.find_live(c, turn_id=turn_id)) is None

@@ -65,7 +65,7 @@ def list_states() -> list[str]:
 
 
 async def written(mark: Path) -> int:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(45):
         while not (number := read_number(mark)):
             await asyncio.sleep(0.002)
     return number
@@ -132,7 +132,7 @@ async def test_a_command_does_not_outlive_the_house(tmp_path: Path) -> None:
     pid = await written(mark)
     house.send_signal(signal.SIGKILL)
     await house.wait()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(45):
         while is_alive(pid):
             await asyncio.sleep(0.01)
 

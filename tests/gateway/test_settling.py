@@ -37,7 +37,7 @@ def seen(chat: FakeChat) -> list[tuple[str, str]]:
 
 async def until_sent(house: House) -> None:
     """Return once nothing is owed, whatever had to be tried again."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(45):
         while await count(house, "outbox", "state <> 'sent'"):
             await asyncio.sleep(0.002)
 
@@ -160,7 +160,7 @@ async def test_a_file_that_vanished_is_told_of(tmp_path: Path) -> None:
             connection.execute("DELETE FROM turn_files")
             connection.execute("DELETE FROM files")
 
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             while not await count(house, "outbox", "file_key IS NOT NULL"):
                 await asyncio.sleep(0.002)
         await house.gateway.database.write("vanish", vanish)

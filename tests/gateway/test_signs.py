@@ -324,7 +324,7 @@ async def test_a_line_is_taken_away_until_that_is_done(tmp_path: Path) -> None:
         house.chat.mishaps.extend((None, (Unreachable("down"), False), (Unsure("hm"), True)))
         oven.go.set()
         await house.chat.sees_text("Ok.")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             while await count(house, "outbox", "kind = 'status'"):
                 await asyncio.sleep(0.002)
         assert [shown.text for shown in house.chat.shown] == ["Ok."]

@@ -157,7 +157,7 @@ async def test_the_curator_is_run_now_where_its_job_is(home: Path) -> None:
     write_skill(home / "skills", "tidy")
     async with desk(home, "running") as at:
         number = (await at.ask("curate"))["job"]
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             while True:
                 shown = await asyncio.to_thread(perform, home, "jobs.show", {"id": number})
                 if "done (" in "".join(shown["runs"]):

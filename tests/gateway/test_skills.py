@@ -67,7 +67,7 @@ def deeds(connection: Connection) -> list[tuple[str, str]]:
 async def usage_says(folder: Path, name: str, uses: int) -> Mapping[str, Any]:
     """What `.usage.json` says of a skill, once it says how often it was used."""
     file = folder / ".usage.json"
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(45):
         while True:
             told = json.loads(file.read_text()) if file.exists() else {}
             if told.get(name, {}).get("uses") == uses:
@@ -188,7 +188,7 @@ async def test_a_folder_that_can_not_be_read_is_the_outcome_and_tried_again(
     async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
         clock.move(house, days=2)
         job = await own_job(house, works.CURATOR)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             while not (found := await runs_of(house, job.id)) or not found[0].reason:
                 await asyncio.sleep(0.005)
         assert (found[0].state, found[0].attempts) == ("waiting", 1)

@@ -240,7 +240,7 @@ async def test_two_wishes_at_once_are_two_questions(tmp_path: Path) -> None:
         chat = here.house.chat
         await chat.says("note both", user="ann", name="ann", chat="ann")
         await here.house.until(lambda: len(here.house.gateway.asking._waiting) == 2)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             for word in ("Rent", "Bins"):
                 question = await chat.sees_text(f"+ {word}")
                 key = question.keyboard[0 if word == "Rent" else 1].key

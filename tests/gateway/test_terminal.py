@@ -77,7 +77,7 @@ class Wire:
 async def wire(tmp_path: Path) -> AsyncIterator[Wire]:
     wire = Wire(tmp_path / "console.sock")
     lives = [asyncio.create_task(wire.adapter.run(wire.inlet))]
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(45):
         while wire.adapter.health().state != "connected":
             await asyncio.sleep(0)
         lives.append(asyncio.create_task(wire.link.run()))

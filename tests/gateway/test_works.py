@@ -43,7 +43,7 @@ async def outcome(house: House, clock: Clock, name: str, *, count: int, **span: 
 
 async def set_aside(house: House, count: int) -> None:
     """Return once so much was given up."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(45):
         while sum(one.dead for one in await owes(house)) != count:
             await asyncio.sleep(0.005)
 

@@ -28,7 +28,7 @@ from tests.emulators.telegram_cast import ANNA, BEN, FORUM, SUPERGROUP
 from tests.emulators.telegram_world import BotMessage
 from tests.journeys.accounts import Account, DiscordAccount, SlackAccount, TelegramAccount, asked
 
-PATIENCE = 15.0
+PATIENCE = 45.0
 """Seconds that a condition may take; much more than it takes on a machine that is not busy."""
 _POLL = 0.002
 

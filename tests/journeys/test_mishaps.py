@@ -96,7 +96,7 @@ async def test_a_talk_gets_a_title(stage: Stage) -> None:
             await house.ask(ANNA, words)
     async with stage.open() as house:
         await house.until(lambda: any("tools" not in body for body in stage.model.requests))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             while "A talk" not in await house.ask(ANNA, "/status"):
                 pass
     (asked,) = [body for body in stage.model.requests if "tools" not in body]

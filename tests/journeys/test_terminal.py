@@ -119,7 +119,7 @@ async def test_a_pipe_prints_what_comes_while_nothing_was_asked(home: Path) -> N
         assert idle.stdin
         assert idle.stdout
         idle.stdin.write(b"/whoami\n")
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(45):
             assert b"You are Owner" in await idle.stdout.readline()
             done = await talaria_beside(home, "chat", given="count to 3\n")
             assert done.out == "1 2 3\n"

@@ -36,7 +36,7 @@ class MeetTool:
     is_cheap: bool = False
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             turn = await self.parties.wait()
         # The first to come is the last to leave.
         for _ in range(10 * (self.parties.parties - turn)):

@@ -38,13 +38,13 @@ class Terminal:
         self.writer.write(json.dumps(said).encode() + b"\n")
 
     async def read(self) -> dict[str, Any]:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(45):
             return dict(json.loads(await self._reader.readline()))
 
     async def count_lines(self) -> int:
         """How many whole lines come until the server hangs up."""
         lines = 0
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(45):
             with contextlib.suppress(ConnectionError):
                 while (await self._reader.readline()).endswith(b"\n"):
                     lines += 1
@@ -83,7 +83,7 @@ def confirm() -> float:
 async def desk(tmp_path: Path, confirm: float) -> AsyncIterator[Desk]:
     desk = Desk(tmp_path / "console.sock", confirm)
     run = asyncio.create_task(desk.adapter.run(desk.inlet))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(45):
         while desk.adapter.health().state != "connected":
             await asyncio.sleep(0)
     with desk.terminals:
@@ -287,7 +287,7 @@ async def test_a_socket_left_by_a_dead_process_is_replaced(tmp_path: Path) -> No
         left.bind(str(path))
     adapter = ConsoleAdapter(ConsoleSettings(socket=path))
     run = asyncio.create_task(adapter.run(FakeInlet()))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(45):
         while adapter.health().state != "connected":
             await asyncio.sleep(0)
     _, writer = await asyncio.open_unix_connection(path)

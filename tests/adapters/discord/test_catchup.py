@@ -243,7 +243,7 @@ async def test_who_comes_for_the_first_time_is_heard_though_the_session_is_lost_
     api.hook(before=hang)
     async with running(api, inlet) as adapter:
         await api.says(ANNA, "well then")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(45):
             await asked.wait()
         api.lose_session()
         await api.drop_gateway()

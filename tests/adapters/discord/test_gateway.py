@@ -80,7 +80,7 @@ async def test_a_refusal_for_good_stops_the_adapter_with_a_sentence(
 ) -> None:
     api.close_next_with(code)
     adapter = DiscordAdapter(settings_for(api))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(45):
         with pytest.raises(AdapterStopped, match=words):
             await adapter.run(inlet)
     assert adapter.health().state == "stopped"
@@ -92,13 +92,13 @@ async def test_the_switch_that_is_off_in_the_portal_is_named(
     api: DiscordEmulator, inlet: FakeInlet
 ) -> None:
     api.without_intents("message_content")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(45):
         with pytest.raises(AdapterStopped, match="Message Content Intent"):
             await DiscordAdapter(settings_for(api)).run(inlet)
 
 
 async def test_a_wrong_token_stops_the_adapter(api: DiscordEmulator, inlet: FakeInlet) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(45):
         with pytest.raises(AdapterStopped, match="DISCORD_BOT_TOKEN"):
             await DiscordAdapter(settings_for(api, token="a.b.c")).run(inlet)
     assert api.identifies == 0

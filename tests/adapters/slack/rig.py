@@ -47,7 +47,7 @@ async def running(
         yield adapter
     finally:
         task.cancel()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(45):
             with contextlib.suppress(asyncio.CancelledError):
                 await task
 

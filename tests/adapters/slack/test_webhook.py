@@ -99,7 +99,7 @@ async def test_who_never_ends_a_request_is_sent_away(
     async with running(slack, inlet, **http(slack)) as adapter:
         reader, writer = await asyncio.open_connection("127.0.0.1", adapter.http_port)
         writer.write(f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nbegin".encode())
-        async with asyncio.timeout(8):
+        async with asyncio.timeout(45):
             assert b" 408 " in await reader.readline()
         writer.close()
 
@@ -109,7 +109,7 @@ async def test_an_address_that_is_taken_is_said(slack: SlackEmulator, inlet: Fak
         slack, mode="http", signing_secret="x", http_port=slack.port, http_bind="127.0.0.1"
     )
     adapter = SlackAdapter(settings)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(45):
         with pytest.raises(AdapterStopped, match=f"can't listen on 127.0.0.1:{slack.port}"):
             await adapter.run(inlet)
 

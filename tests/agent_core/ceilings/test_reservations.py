@@ -256,7 +256,7 @@ async def test_a_crash_leaves_no_reservation_behind(database: Database, ann: Per
     crashed = ceilings(database, Clock(), person=money(1_200))
     await crashed.reserve(ann, ASKED)
     started = ceilings(database, Clock(), person=money(1_200))
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(45):
         (await started.reserve(ann, ASKED)).close()
 
 
@@ -269,7 +269,7 @@ async def test_whoever_gives_up_waiting_holds_nothing(database: Database, ann: P
     with pytest.raises(asyncio.CancelledError):
         await waiting
     first.close()
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(45):
         (await opened.reserve(ann, ASKED)).close()
 
 
@@ -314,7 +314,7 @@ async def test_fifty_turns_at_once_do_not_overrun_a_ceiling(
             running -= 1
             made.append(cost)
 
-    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(45), asyncio.TaskGroup() as group:
         for number in range(50):
             group.create_task(turn(number))
     assert running == 0

@@ -245,7 +245,7 @@ async def test_sources_are_read_side_by_side(desk: Desk, web: Sources) -> None:
         served = web.pages[f"/{number}"]
         web.pages[f"/{number}"] = Served(body=served.body, headers=served.headers, waits=gate)
     gathering = asyncio.create_task(desk.gather(*({"kind": "page", "at": url} for url in urls)))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(45):
         while len(web.asked) < 3:
             await asyncio.sleep(0.002)
     gate.set()

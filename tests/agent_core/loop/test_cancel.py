@@ -40,7 +40,7 @@ async def cancel_at(rig: Rig, gate: Gate) -> list[Event]:
     before = asyncio.all_tasks()
     events: list[Event] = []
     task = asyncio.create_task(consume(rig, events))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(45):
         await gate.reached.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -99,7 +99,7 @@ async def test_a_watcher_that_leaves_while_tools_run_ends_them() -> None:
     hanging = FakeTool("hang", gate.act)
     tools = [hanging, FakeTool("look")]
     rig = Rig(ask(call("hang", call_id="a"), call("look", call_id="b")), tools=tools)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(45):
         async with aclosing(rig.loop().run(rig.assignment())) as stream:
             async for event in stream:
                 if not isinstance(event, ToolStarted):

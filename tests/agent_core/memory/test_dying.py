@@ -28,7 +28,7 @@ async def kill(home: Path, moment: str, work: str) -> None:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.agent_core.memory.dying", str(home), moment, work), cwd=ROOT
     )
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(45):
         assert await process.wait() == -signal.SIGKILL
 
 

@@ -52,7 +52,7 @@ class Desk:
 
     async def until(self, is_so: Callable[[list[tuple[str, str, int]]], bool]) -> None:
         """Return once the rows, as (key, state, attempts), are so."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             while not is_so(await self.database.read(_list_rows)):
                 await asyncio.sleep(0.005)
 
@@ -178,7 +178,7 @@ async def test_who_is_gone_while_they_are_told_of_leaves_nothing_but_the_erasure
 
     desk.server.faults = hang  # type: ignore[assignment]
     await desk.owe((3, ANN))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(45):
         await hung.wait()
 
     def erase(connection: Connection) -> None:

@@ -172,7 +172,7 @@ async def test_what_takes_too_long_stays_in_the_order_of_the_words() -> None:
     hits = [hit(1, "milk", score=1.1), hit(2, "tea"), hit(3, "slow tea")]
     assert await nearness.fuse("tea", hits) == tuple(hits)
     embedder.go.set()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(45):
         while numbers(await nearness.fuse("tea", hits))[-1] != 1:
             pass
 
@@ -181,7 +181,7 @@ async def test_the_model_stops_once_nobody_waits_any_more() -> None:
     embedder = HashedWords()
     nearness = Nearness(embedder, patience=0.3)
     hits = [hit(1, "slow"), *(hit(number, f"w{number}") for number in range(2, 20))]
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(45):
         while "ann: slow" not in embedder.read:
             assert await nearness.fuse("tea", hits) == tuple(hits)
         embedder.go.set()

@@ -65,7 +65,7 @@ async def test_pieces_are_given_on_as_they_come(model: Model, api: OpenAIEmulato
     assert isinstance(first, TextDelta)
     assert first.text == "one "
     await stream.aclose()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(45):
         while not api.disconnects:
             await asyncio.sleep(0.01)
 
