@@ -47,7 +47,7 @@ class Presenter:
         self._verbosity = verbosity
         self._is_hidden = is_hidden
         self._live = LiveText(debt, opened[0])
-        self._status = LiveText(_as_status(debt), opened[1])
+        self._status = LiveText(_as_status(debt), opened[1]) if opened[1] else None
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()
         self._next_words = self._started + _FIRST_WORDS
@@ -89,10 +89,10 @@ class Presenter:
 
     def move(self, adapter: ChatAdapter, debt: Debt) -> None:
         """Show the turn elsewhere from now on; what it showed so far is another's business."""
-        self._live.is_over = self._status.is_over = True
+        self._end_shown()
         self._unsee()
         self._adapter, self._debt = adapter, debt
-        self._live, self._status = LiveText(debt), LiveText(_as_status(debt))
+        self._live, self._status = LiveText(debt), None
         if self.text.strip():
             self._plan_words()
         if self._steps:
@@ -110,11 +110,16 @@ class Presenter:
 
     def close(self) -> None:
         """Show nothing more; the final words go through the outbox."""
-        self._live.is_over = self._status.is_over = True
+        self._end_shown()
         for timer in (self._paint_at, self._status_at, self._sign_at):
             if timer:
                 timer.cancel()
         self._unsee()
+
+    def _end_shown(self) -> None:
+        self._live.is_over = True
+        if self._status:
+            self._status.is_over = True
 
     def _plan_words(self) -> None:
         if self._paint_at is None and not self._is_hidden:
@@ -148,6 +153,7 @@ class Presenter:
         else:
             seconds = round(now - self._started)
             is_whole = self._verbosity == "verbose"
+            self._status = self._status or LiveText(_as_status(self._debt))
             self._status.text = wording.describe_steps(steps, seconds, is_whole=is_whole)
             self._delivery.paint(self._status)
         self._next_status = now + self._adapter.pace.edit_interval

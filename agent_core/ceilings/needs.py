@@ -13,6 +13,9 @@ _MOST_RATIO = 4.0
 _RATIO_KEPT = 0.95
 """What is left of a ratio that was seen after each call that shows a lower one."""
 
+Wish = tuple[ModelRequest, Need]
+"""A call, and what it may come to."""
+
 
 class Needs:
     """Estimates for all models; what each took corrects those to come."""
@@ -21,13 +24,18 @@ class Needs:
         self._prices = prices
         self._ratios: dict[str, float] = {}
 
-    def measure(self, request: ModelRequest, cheap: str) -> list[tuple[ModelRequest, Need]]:
-        """The call with each model that may be asked, the one that is wished for first."""
+    def measure(self, request: ModelRequest) -> Wish:
+        """The call with the model that is wished for."""
         sent, most = estimate_input(request), request.max_output_tokens
-        wishes = [(request, self._need(request.model, sent, most))]
-        if cheap and cheap != request.model:
-            wishes.append((replace(request, model=cheap), self._need(cheap, sent, most)))
-        return wishes
+        return request, self._need(request.model, sent, most)
+
+    def list_all(self, wish: Wish, cheap: str) -> list[Wish]:
+        """The call with each model that may be asked, the one that is wished for first."""
+        request, need = wish
+        if not cheap or cheap == request.model:
+            return [wish]
+        cheaper = self._need(cheap, need.sent, request.max_output_tokens)
+        return [wish, (replace(request, model=cheap), cheaper)]
 
     def learn(self, model: str, estimated: int, taken: int) -> None:
         """A request of so many estimated tokens was `taken` tokens long."""

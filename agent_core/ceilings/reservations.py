@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from agent_core.ceilings.days import Day, day_of
-from agent_core.ceilings.needs import Needs
+from agent_core.ceilings.needs import Needs, Wish
 from agent_core.ceilings.till import Ceiling, Need, Till, Unit
 from agent_core.errors import CeilingReached, StoreError
 from agent_core.ids import PersonId
@@ -146,14 +146,14 @@ class Ceilings:
         While others have reserved what is left, it waits. Raises `CeilingReached`, `StoreError`.
         """
         await self._write_broken()
-        wishes = self.needs.measure(request, cheap)
+        wish = self.needs.measure(request)
         until = asyncio.get_running_loop().time() + self._patience
         while True:
             tills = await self._open(person_id)
             changed = self._changed
-            found = self._choose(tills, wishes, is_background=is_background)
+            found = self._choose(tills, wish, cheap, is_background=is_background)
             if not isinstance(found, _Refusal):
-                is_thrifty = found is not wishes[0]
+                is_thrifty = found is not wish
                 return Reservation(self, person_id, tills, found, is_thrifty=is_thrifty)
             if not found.may_wait:
                 raise found.shut
@@ -197,15 +197,19 @@ class Ceilings:
     def _choose(
         self,
         tills: tuple[Till, Till],
-        wishes: list[tuple[ModelRequest, Need]],
+        wished: Wish,
+        cheap: str,
         *,
         is_background: bool,
-    ) -> "tuple[ModelRequest, Need] | _Refusal":
+    ) -> "Wish | _Refusal":
         """What there is room for, or why there is none. Nothing is awaited until it is taken."""
-        percent = self.rules.cheap_from
-        near = [till for till in tills if till.is_near(wishes[0][1], percent)]
+        need = wished[1]
+        near = [till for till in tills if till.is_near(need, self.rules.cheap_from)]
         if near and is_background:
-            return _Refusal(shut=_explain(near, wishes[0][1]), may_wait=False)
+            return _Refusal(shut=_explain(near, need), may_wait=False)
+        if not near and all(till.judge(need) == "room" for till in tills):
+            return wished  # as nearly always: what the cheap model would take is not asked
+        wishes = self.needs.list_all(wished, cheap)
         may_wait, tight = False, near
         for wish in wishes[::-1] if near else wishes:
             need = wish[1]

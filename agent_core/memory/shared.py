@@ -142,7 +142,7 @@ class SharedMemory:
                 self._kept.clear()
             # The stamp is older than what was read: at worst it is read once more.
             kept = self._kept[shared.person_id] = (stamp, snapshot.memory)
-        return replace(shared, entries=kept[1])
+        return replace(shared, entries=kept[1]) if kept[1] else shared
 
 
 def _as_list(block: Block) -> SharedList:

@@ -26,15 +26,16 @@ def store(
     """Keep events given as (event id, payload); return those not seen before, in order."""
     fresh = []
     for event_id, payload in events:
-        row = connection.execute(
+        cursor = connection.execute(
             "INSERT INTO inbox (platform, event_id, payload, state, received_at)"
             " VALUES (:platform, :event_id, :payload, 'received', :now)"
-            " ON CONFLICT (platform, event_id) DO NOTHING RETURNING id",
+            " ON CONFLICT (platform, event_id) DO NOTHING",
             {"platform": platform, "event_id": event_id, "payload": payload, "now": now},
-        ).fetchone()
-        if row:
+        )
+        if cursor.rowcount:
+            inbox_id = InboxId(cursor.lastrowid or 0)
             fresh.append(
-                InboxRow(id=InboxId(row[0]), platform=platform, event_id=event_id, payload=payload)
+                InboxRow(id=inbox_id, platform=platform, event_id=event_id, payload=payload)
             )
     return fresh
 

@@ -87,11 +87,10 @@ def insert(
     now: int,
 ) -> TurnId:
     """Begin a turn."""
-    row = connection.execute(
+    cursor = connection.execute(
         "INSERT INTO turns (id, conversation_id, session_id, person_id, account_id, prompt_hash,"
         " platform, chat, answers, state, started_at) VALUES (:id, :conversation_id, :session_id,"
-        " :person_id, :account_id, :prompt_hash, :platform, :chat, :answers, 'running', :now)"
-        " RETURNING id",
+        " :person_id, :account_id, :prompt_hash, :platform, :chat, :answers, 'running', :now)",
         {
             "id": asked.turn_id,
             "conversation_id": conversation.id,
@@ -104,8 +103,8 @@ def insert(
             "answers": asked.place[2],
             "now": now,
         },
-    ).fetchone()
-    return TurnId(row[0])
+    )
+    return TurnId(cursor.lastrowid or 0)
 
 
 def move(connection: Connection, *, turn_id: TurnId, place: tuple[str, str, str | None]) -> None:

@@ -1,4 +1,4 @@
-"""The wire to Anthropic's Messages API: the only import of its SDK, all its errors mapped."""
+"""The wire to Anthropic's Messages API: its SDK is known here and in `events`, its errors here."""
 
 import asyncio
 import time
@@ -21,6 +21,7 @@ from agent_core.errors import (
     ModelUnknown,
 )
 from agent_core.models.anthropic.answer import AnswerReader
+from agent_core.models.anthropic.events import Events
 from agent_core.models.anthropic.prefixes import Prefixes
 from agent_core.models.anthropic.translate import PROVIDER, render_count
 from agent_core.models.body import divide
@@ -168,11 +169,10 @@ class AnthropicModel:
         answer that lacks nothing but the stream's last event is taken.
         """
         reader = AnswerReader(request.model)
-        events: AsyncStream[object] | None = None
+        events: Events | None = None
         try:
-            events = await self._open(request)
-            # `async for` would leave a suspended generator behind for the collector.
-            while not reader.has_ended and (event := await anext(events, None)) is not None:
+            events = Events(await self._open(request))
+            while not reader.has_ended and (event := await events.next()) is not None:
                 text = reader.read(event)
                 if text:
                     yield TextDelta(text=text)
@@ -252,7 +252,7 @@ class AnthropicModel:
         await self._client.close()
 
 
-async def _drain(events: AsyncStream[object]) -> None:
+async def _drain(events: Events) -> None:
     """Read on to the body's end, so that the connection can be used again.
 
     It is there already or at once; a server that doesn't end its body costs a connection,
@@ -260,11 +260,11 @@ async def _drain(events: AsyncStream[object]) -> None:
     """
     with suppress(TimeoutError, *WIRE_ERRORS):
         async with asyncio.timeout(_DRAIN_SECONDS):
-            while await anext(events, None) is not None:
+            while await events.next() is not None:
                 pass
 
 
-async def _close(events: AsyncStream[object]) -> None:
+async def _close(events: Events) -> None:
     """Let go of the call; a connection that is broken already is gone as well."""
     with suppress(*WIRE_ERRORS):
         await events.close()
