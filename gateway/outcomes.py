@@ -15,7 +15,7 @@ from agent_core.state.job_runs import Run
 from agent_core.state.jobs import Job
 from agent_core.state.outbox import OutboxRow
 from agent_core.state.people import Person
-from gateway import wording_jobs
+from gateway import wording_jobs, wording_works
 from gateway.proactive import Parcel, Proactive
 
 SILENCE = "[SILENT]"
@@ -27,6 +27,8 @@ _PAUSES = (60_000, 300_000)
 _CRASHED = "crashed"
 """A turn over which processes died is not tried again."""
 LONGEST_PAUSE = max(_PAUSES)
+
+TellOwners = Callable[[Connection, str, int], Sequence[OutboxRow]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +53,8 @@ class Outcomes:
         """`ring` is called when a run has ended: another may have waited for its place."""
         self._proactive = proactive
         self.ring = ring
+        self.tell_owners: TellOwners = _tell_nobody
+        """Who hears how the house's own jobs fare: they belong to no person."""
         self.zone_of = zone_of
         """The IANA time zone that a person lives by."""
 
@@ -65,6 +69,9 @@ class Outcomes:
         fresh = jobs.find(connection, job_id=job.id) or job  # it may have been changed meanwhile
         if fresh.failures:
             jobs.change(connection, replace(fresh, failures=0))
+        if job.kind == "system":
+            told = wording_works.describe_recovery(job.title, fresh.failures)
+            return self.tell_owners(connection, told, now) if fresh.failures else ()
         words = made.words.strip()
         words = "" if words == SILENCE else words
         is_told = words or made.files or fresh.failures
@@ -98,6 +105,9 @@ class Outcomes:
         jobs.change(connection, replace(fresh, failures=failures, state=state, reason=why))
         if fresh.state == "dropped":
             return ()
+        if job.kind == "system":
+            told = wording_works.describe_failure(job.title, job.id, reason)
+            return self.tell_owners(connection, told, now) if failures == 1 else ()
         if is_enough:
             told = wording_jobs.describe_pause(job.title, job.id, failures, reason)
         elif failures == 1:
@@ -202,6 +212,10 @@ class Outcomes:
         if job.person_id is None:
             return None
         return people.find(connection, person_id=job.person_id)
+
+
+def _tell_nobody(_: Connection, __: str, ___: int) -> Sequence[OutboxRow]:
+    return ()
 
 
 def is_asked(run: Run) -> bool:

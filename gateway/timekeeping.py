@@ -73,6 +73,7 @@ def make_timekeeper(
     sweeper = Sweeper(database, settings.retention, now=now, renew=house.belongings.renew)
     skills = make_skill_room(settings.home, settings.skills, database)
     notices = Notices(database, delivery)
+    timing.outcomes.tell_owners = notices.owe_all
     curator = Curator(skills, notices, owe=delivery.owe, now=now)
     bench = Bench(
         group=group,

@@ -14,9 +14,10 @@ from gateway import works
 from gateway.wording_works import describe_sync
 from tests.emulators.honcho import HonchoEmulator
 from tests.gateway.clock import Clock
-from tests.gateway.jobs import greet, greeted, over
+from tests.gateway.jobs import greet, greeted, over, runs_of, texts
 from tests.gateway.running import House, running
 from tests.gateway.test_outside import all_told, environ, owes
+from tests.gateway.test_skills import make_owner
 
 ZONE = {"TALARIA_PEOPLE__TIME_ZONE": "UTC"}
 START = (2026, 11, 20, 11, 0)
@@ -118,6 +119,40 @@ async def test_backups_and_retention_say_what_they_did(tmp_path: Path) -> None:
         job = await own_job(house, works.RETENTION)
         (run,) = await over(house, job, 1)
         assert run.state == "done"
+
+
+async def test_owners_are_told_once_that_one_fails_and_that_it_works_again(tmp_path: Path) -> None:
+    clock = Clock(*START)
+    in_the_way = tmp_path / "backups"
+    in_the_way.touch()
+    async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
+        await greet(house)
+        await house.gateway.database.write("owner", make_owner)
+        job = await own_job(house, works.BACKUP)
+        clock.move(house, days=1)
+        for day in (1, 2):
+            for attempt, minutes in enumerate((1, 5, 24 * 60), start=1):
+                await tried(house, job, day, attempt)
+                if (day, attempt) != (2, 3):
+                    clock.move(house, minutes=minutes)
+        shown = await house.chat.sees_text("**Backup of the database** did not work: ")
+        assert "File exists" in shown.text
+        in_the_way.unlink()
+        clock.move(house, days=1)
+        await over(house, job, 3)
+        await house.chat.sees_text("**Backup of the database** works again; it had failed 2 times.")
+        assert sum("did not work" in text for text in texts(house)) == 1
+
+
+async def tried(house: House, job: Job, count: int, attempt: int) -> None:
+    """Return once the newest of so many runs has failed for the so-many-th time."""
+    async with asyncio.timeout(45):
+        while True:
+            found = await runs_of(house, job.id)
+            newest = [(run.attempts, run.state) for run in found[-1:]]
+            if len(found) == count and newest in ([(attempt, "waiting")], [(attempt, "failed")]):
+                return
+            await asyncio.sleep(0.002)
 
 
 def test_a_debt_from_the_future_is_said_to_be_of_now() -> None:
