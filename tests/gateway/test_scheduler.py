@@ -207,6 +207,21 @@ async def test_a_slot_waits_for_the_run_of_the_one_before_it(tmp_path: Path) -> 
         assert [(run.state, run.attempts) for run in found] == [("done", 1), ("done", 1)]
 
 
+async def test_what_was_missed_is_made_up_for_in_order_and_one_by_one(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await greet(house)
+        work = "mkdir lock || exit 1; sleep 0.05; rmdir lock; echo Done."
+        job = await give_job(house, work, "0 8 * * *", kind="script", late="all")
+    clock.pass_unseen(days=4)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        found = await over(house, job, 4)
+        assert [(run.state, run.attempts) for run in found] == [("done", 1)] * 4
+        await looked(house)
+        days = [text.partition("This was due ")[2][:14] for text in texts(house)]
+        assert days == ["Sat 2026-11-21", "Sun 2026-11-22", "Mon 2026-11-23", "Tue 2026-11-24"]
+
+
 async def test_two_processes_do_not_share_a_store(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
