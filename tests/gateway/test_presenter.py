@@ -122,13 +122,13 @@ async def test_words_are_edited_no_faster_than_the_platform_wants(
 ) -> None:
     monkeypatch.setattr(presenter_module, "_FIRST_WORDS", 0.0)
     chat = TimedChat(pace=Pace(chat_interval=0, edit_interval=0.05, per_second=0))
+    began = asyncio.get_running_loop().time()
     async with presenting(database, chat) as presenter:
         async with asyncio.timeout(45):
             while len(chat.times) < 4:
                 presenter.show(TextGrew(delta="word "))
                 await asyncio.sleep(0.001)
-    gaps = [later - earlier for earlier, later in zip(chat.times, chat.times[1:], strict=False)]
-    assert min(gaps) > 0.03, "a noisy clock is forgiven, a storm of edits is not"
+    assert chat.times[3] - began > 0.12, "a noisy clock is forgiven, a storm of edits is not"
 
 
 async def test_words_that_were_taken_back_are_not_shown(
