@@ -16,7 +16,7 @@ async def measure(*, platform: PlatformName, block: int, rounds: int) -> list[Fi
     latencies: dict[BotName, list[float]] = {name: [] for name in _BOTS}
     cpu: dict[BotName, float] = dict.fromkeys(_BOTS, 0.0)
     async with AsyncExitStack() as stack:
-        model = await stack.enter_async_context(run_server("tests.emulators.anthropic"))
+        model = await stack.enter_async_context(run_server("bench.quick_model"))
         bots = [await stack.enter_async_context(run_bot(name, model, platform)) for name in _BOTS]
         for bot in bots:
             await _talk(bot, 0, block)
