@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from agent_core.errors import StoreError
+from agent_core.errors import SkillBroken, StoreError
+from agent_core.skills.shelf import SkillShelf
 from agent_core.state.peek import SQLITE_VERSION, Glimpse, peek
 from gateway.assembly import load_embedder
 from gateway.control.client import NobodyThere, fetch_health
 from gateway.errors import StartError
-from gateway.home import DATABASE, complain_of_length
+from gateway.home import DATABASE, SKILLS, complain_of_length
 from gateway.setting_tables import Secrets
 from gateway.settings import CONFIG_NAME, SECRET_VARIABLES, Settings
 
@@ -50,6 +51,7 @@ def examine(settings: Settings) -> list[Finding]:
         _look_at_model(settings),
         _look_at_digests(settings),
         *_look_at_outside(settings),
+        *_look_at_skills(settings.home),
         *_look_at_embeddings(settings),
         _finding("secrets", "ok", _name_secrets(settings.secrets)),
     ]
@@ -96,6 +98,17 @@ def _look_at_space(home: Path) -> list[Finding]:
     if free < _NO_SPACE:
         return [_finding("disk", "fault", f"{text}: too little to write")]
     return [_finding("disk", "note" if free < _LITTLE_SPACE else "ok", text)]
+
+
+def _look_at_skills(home: Path) -> list[Finding]:
+    """Nothing where the home has none of its own."""
+    try:
+        own = SkillShelf(home / SKILLS).list_own()
+    except SkillBroken as error:
+        return [_finding("skills", "note", str(error))]
+    broken = [one.fault for one in own if one.fault]
+    told = "; ".join([f"{len(own)} of the home's own", *broken])
+    return [_finding("skills", "note" if broken else "ok", told)] if own else []
 
 
 def _look_at_database(home: Path) -> Finding:

@@ -215,6 +215,16 @@ async def test_the_command_line_shows_them(home: Path) -> None:
     assert said(home, "show", "none").code == 1
 
 
+def test_the_check_of_the_house_names_broken_ones(home: Path) -> None:
+    assert "skills" not in talaria(home, "check").out
+    write_skill(home / "skills", "tidy")
+    assert "1 of the home's own" in talaria(home, "check").out
+    write_skill(home / "skills", "broken", called="other")
+    done = talaria(home, "check")
+    assert "2 of the home's own; skill broken must be named like its folder" in done.out
+    assert done.code == 0
+
+
 def test_skills_are_checked_where_they_lie_without_a_house(home: Path) -> None:
     write_skill(home / "skills", "tidy")
     assert said(home, "check").out == "tidy: good\n"

@@ -15,7 +15,7 @@ from agent_core.state.jobs import Job
 from agent_core.state.skills import SkillRow
 from gateway import works
 from tests.agent_core.skills.test_shelf import write_skill
-from tests.fakes.model import say
+from tests.fakes.model import FakeModel, say
 from tests.gateway.clock import Clock
 from tests.gateway.jobs import find, give_job, greet, greeted, over, runs_of, texts
 from tests.gateway.running import House, running
@@ -99,6 +99,26 @@ async def test_a_job_works_as_the_homes_skill_says_and_that_is_counted(
         assert (await usage_says(folder, "tidy", 2))["state"] == "active"
 
 
+async def test_a_turn_that_was_cut_off_and_goes_on_is_one_use(tmp_path: Path, folder: Path) -> None:
+    write_skill(folder, "tidy")
+    clock = Clock(*START)
+    stuck = asyncio.Event()
+    cut = {"TALARIA_TURNS__DRAIN_SECONDS": "0"}
+    async with running(tmp_path, greeted([stuck.wait]), now=clock, **ZONE, **cut) as house:
+        await greet(house)
+        job = await give_job(house, "Tidy up.", "0 8 * * *", kind="prompt")
+        await give_skills(house, job, "tidy")
+        clock.move(house, days=1)
+        async with asyncio.timeout(10):
+            while await known(house, "tidy") is None:
+                await asyncio.sleep(0.005)
+    async with running(tmp_path, FakeModel(say("Swept.")), now=clock, **ZONE) as house:
+        await over(house, job, 1)
+        row = await known(house, "tidy")
+        assert row
+        assert row.uses == 1
+
+
 async def test_a_job_whose_skill_is_broken_says_what_is_wrong_with_it(
     tmp_path: Path, folder: Path
 ) -> None:
@@ -167,6 +187,25 @@ async def test_what_nobody_uses_is_put_away_and_what_is_wanted_or_pinned_is_not(
         ]
         assert (await usage_says(folder, "old", 0))["state"] == "archived"
         assert (await find(house, job)).state == "active"
+
+
+async def test_what_can_not_be_moved_stays_and_the_outcome_says_why(
+    tmp_path: Path, folder: Path
+) -> None:
+    write_skill(folder, "old")
+    (folder / ".archive").symlink_to("nowhere")
+    clock = Clock(*START)
+    ages = {"TALARIA_SKILLS__ARCHIVE_DAYS": "5"}
+    async with running(tmp_path, greeted(), now=clock, **ZONE, **ages) as house:
+        await curated(house, clock, days=2, count=1)
+        run = await curated(house, clock, days=7, count=2)
+        assert run.reason == "1 skill looked at; old could not be put away: File exists"
+        row = await known(house, "old")
+        assert row
+        assert row.state == "active"
+        (folder / ".archive").unlink()
+        run = await curated(house, clock, days=7, count=3)
+        assert run.reason == "1 skill looked at; put away: old"
 
 
 async def test_without_a_folder_the_curator_says_so_and_makes_none(
