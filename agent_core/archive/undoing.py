@@ -1,6 +1,6 @@
-"""Takes a change of the archive back, as long as nothing has changed its entry since."""
+"""Takes changes of the archive back: one, while nothing has changed its entry since, or all."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from agent_core.archive.chronicle import open_chronicle
@@ -27,6 +27,14 @@ class Overtaken(CoreError):
         self.fault = fault
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """How many changes led back to a moment, and how many entries of then were forgotten since."""
+
+    rows: int
+    left_out: int
+
+
 def undo(
     connection: Connection, *, person_id: PersonId, row: LedgerEntry, origin: Origin
 ) -> LedgerEntry:
@@ -45,21 +53,8 @@ def undo(
     if fault := _find_fault(connection, person_id, row, standing):
         raise Overtaken(fault)
     place = _make_so(connection, person_id, place, (standing, wanted), origin.now)
-    operation: Operation = "replace"
-    if standing is None or wanted is None:
-        operation = "remove" if standing else "add"
-    return ledger.record(
-        connection,
-        person_id=person_id,
-        target="archive",
-        change=Change(
-            operation=operation,
-            position=place,
-            before=row.change.after,
-            after=row.change.before,
-        ),
-        origin=replace(origin, undoes=row.id),
-    )
+    because = replace(origin, undoes=row.id)
+    return _record(connection, person_id, (place, row.change.after, row.change.before), because)
 
 
 def find_newest(connection: Connection, *, person_id: PersonId) -> LedgerEntry | None:
@@ -75,6 +70,32 @@ def find_newest(connection: Connection, *, person_id: PersonId) -> LedgerEntry |
     return None
 
 
+def restore(
+    connection: Connection, *, person_id: PersonId, moment: int, origin: Origin
+) -> Restored:
+    """Lead somebody's archive back to a moment, in milliseconds since the epoch, by rows of its
+    ledger. What was forgotten since stays away. Raises `StoreDamaged`.
+    """
+    then: dict[int, LedgerEntry] = {}
+    for row in ledger.walk_archived(connection, person_id=person_id):
+        if row.origin.now <= moment:
+            break
+        then[row.change.position] = row  # in the end the first change behind the moment
+    rows = left_out = 0
+    for position in sorted(then):
+        place, said = ArchiveId(position), then[position].change.before
+        standing = archive.find(connection, person_id=person_id, archive_id=place)
+        says = _write(standing)
+        wanted = read_entry(said) if said is not None else None
+        if said is not None and wanted is None:
+            left_out += 1
+        elif says != said:
+            place = _make_so(connection, person_id, place, (standing, wanted), origin.now)
+            _record(connection, person_id, (place, says, said), origin)
+            rows += 1
+    return Restored(rows=rows, left_out=left_out)
+
+
 def _find_fault(
     connection: Connection, person_id: PersonId, row: LedgerEntry, standing: Archived | None
 ) -> Fault | None:
@@ -85,8 +106,28 @@ def _find_fault(
         return "undone"
     if FORGOTTEN in (row.change.before, row.change.after):
         return "forgotten"
-    says = write_entry(Content(text=standing.text, tags=standing.tags)) if standing else None
-    return None if says == row.change.after else "overtaken"
+    return None if _write(standing) == row.change.after else "overtaken"
+
+
+def _write(standing: Archived | None) -> str | None:
+    return write_entry(Content(text=standing.text, tags=standing.tags)) if standing else None
+
+
+def _record(
+    connection: Connection,
+    person_id: PersonId,
+    made: tuple[ArchiveId, str | None, str | None],
+    origin: Origin,
+) -> LedgerEntry:
+    """The row of a change: where, what stood there before, and what stands there now."""
+    place, before, after = made
+    operation: Operation = "replace"
+    if before is None or after is None:
+        operation = "remove" if after is None else "add"
+    change = Change(operation=operation, position=place, before=before, after=after)
+    return ledger.record(
+        connection, person_id=person_id, target="archive", change=change, origin=origin
+    )
 
 
 def _make_so(

@@ -52,10 +52,11 @@ def append(
     for message in messages:
         parts = dump_parts(message.parts)
         text = message.text
-        row = connection.execute(
+        # With RETURNING the index would write what it has gathered before each message.
+        cursor = connection.execute(
             "INSERT INTO messages (session_id, turn_id, person_id, scope, role, parts, text,"
             " platform, audience, created_at, checksum) VALUES (:session_id, :turn_id, :person_id,"
-            " :scope, :role, :parts, :text, :platform, :audience, :now, :checksum) RETURNING id",
+            " :scope, :role, :parts, :text, :platform, :audience, :now, :checksum)",
             {
                 "session_id": shelf.session_id,
                 "turn_id": shelf.turn_id,
@@ -69,8 +70,8 @@ def append(
                 "now": now,
                 "checksum": checksum(message.role, parts, text),
             },
-        ).fetchone()
-        message_id = MessageId(row[0])
+        )
+        message_id = MessageId(cursor.lastrowid or 0)
         told = index_text(shelf.tokens, message.role, shelf.platform, now, text)
         index_message(connection, message_id=message_id, told=told)
         ids.append(message_id)

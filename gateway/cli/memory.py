@@ -18,7 +18,7 @@ _LONGEST = 200
 _PATIENCE = 600.0
 """Seconds; memory of very many people is led back one after the other."""
 _DAY = len("2026-11-21")
-_FILES = {"memory": "MEMORY.md", "user": "USER.md"}
+_FILES = {"memory": "MEMORY.md", "user": "USER.md", "archive": "archive"}
 
 SUMMARY = WORDS["memory"]
 

@@ -5,12 +5,12 @@ from functools import partial
 from typing import Any
 
 from agent_core.archive import undoing as archived
-from agent_core.archive.undoing import Overtaken
+from agent_core.archive.undoing import Overtaken, Restored
 from agent_core.ids import PersonId
 from agent_core.memory.listing import open_register
 from agent_core.memory.reconcile import replay_rows
 from agent_core.memory.undoing import Kept, up_to
-from agent_core.state import keepers, ledger
+from agent_core.state import archive, keepers, ledger
 from agent_core.state.database import Connection
 from agent_core.state.keepers import Remembering
 from agent_core.state.ledger import LedgerEntry, Origin
@@ -19,6 +19,8 @@ from gateway.errors import Declined
 
 _AT_ONCE = 500
 """People that are read from the database at a time."""
+_MOST_COUNTED = 100_000
+"""Entries of an archive."""
 _FAULTS = {
     "undone": "Row {row} is taken back already.",
     "parted": (
@@ -170,7 +172,33 @@ async def restore(desk: Desk, asked: Answer) -> Answer:
             for target, one in outcome.items()
             if one.rows or one.left_out
         ]
+        restored += await _restore_archive(desk, keeper, moment)
+    desk.forget_known()
     return {"restored": restored, "kept": kept}
+
+
+async def _restore_archive(desk: Desk, keeper: Remembering, moment: int) -> list[dict[str, Any]]:
+    """Lead somebody's archive back; what that came to, if anything did."""
+
+    def work(connection: Connection) -> tuple[Restored, int]:
+        person_id = keeper.person_id
+        done = archived.restore(
+            connection, person_id=person_id, moment=moment, origin=_origin(desk)
+        )
+        return done, archive.count(connection, person_id=person_id, most=_MOST_COUNTED)
+
+    done, count = await desk.database.write("memory.restore", work)
+    if not done.rows and not done.left_out:
+        return []
+    return [
+        {
+            "person": keeper.slug,
+            "list": "archive",
+            "changes": done.rows,
+            "entries": count,
+            "left_out": done.left_out,
+        }
+    ]
 
 
 MEMORY_OPERATIONS: Mapping[str, Operation] = {

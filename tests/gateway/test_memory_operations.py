@@ -9,10 +9,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from agent_core.archive import keeping
+from agent_core.archive.entries import Content
 from agent_core.ids import PersonId
 from agent_core.memory.changes import Edit
 from agent_core.memory.store import MemoryStore
-from agent_core.state import blocks, people, rooms
+from agent_core.state import blocks, keepers, people, rooms
 from agent_core.state.blocks import NewBlock
 from agent_core.state.database import Connection, Database
 from agent_core.state.ledger import Origin, Target
@@ -173,6 +175,31 @@ async def test_memory_is_led_back_to_a_moment_for_one_or_for_all(home: Path, how
         await ask("memory.undo", row=newest["row"])
         assert entries(await ask("memory.show")) == {"ann user": ["Likes tea"]}
         assert (await ask("memory.restore", person="team", moment=0))["restored"] == []
+
+
+async def test_the_archive_is_led_back_too(home: Path) -> None:
+    async with asking(home, "beside"):
+        pass
+    database = await Database.open(home / DATABASE)
+
+    def keep(connection: Connection) -> None:
+        ann = keepers.find_by_slug(connection, slug="ann")
+        assert ann
+        for at in (1000, 9000):
+            keeping.insert(
+                connection,
+                person_id=ann.person_id,
+                content=Content(text=f"kept at {at}", tags=()),
+                origin=Origin(actor="turn:1", now=at),
+            )
+
+    await database.write("keep", keep)
+    await database.close()
+    restored = talaria(home, "memory", "restore", "--person", "ann", "--at", "1970-01-01T00:00:08Z")
+    assert restored.out == "ann, archive: 1 change led back, 1 entry stands.\n"
+    log = talaria(home, "memory", "log", "--person", "ann", "--limit", "1").out
+    assert "archive house" in log
+    assert "- [] kept at 9000" in log
 
 
 async def test_who_can_t_be_led_back_is_named_and_hinders_nobody_else(home: Path) -> None:

@@ -2,13 +2,13 @@
 
 import pytest
 
-from agent_core.archive import undoing
+from agent_core.archive import keeping, undoing
 from agent_core.archive.chronicle import Chronicle, Named, open_chronicle, read_named
-from agent_core.archive.entries import read_name
-from agent_core.archive.undoing import Overtaken
+from agent_core.archive.entries import Content, read_name
+from agent_core.archive.undoing import Overtaken, Restored
 from agent_core.ids import ArchiveId
 from agent_core.state import archive, ledger
-from agent_core.state.database import Database
+from agent_core.state.database import Connection, Database
 from agent_core.state.ledger import LedgerEntry, Origin
 from agent_core.state.redacting import FORGOTTEN
 from tests.agent_core.archive.conftest import BEGIN, Caller
@@ -163,6 +163,64 @@ async def test_a_call_that_is_made_again_takes_back_once(
     ]
     assert made[0] == made[1]
     assert len(await rows_of(database, ann)) == 2
+
+
+async def test_the_archive_is_led_back_to_a_moment_and_forwards_again(
+    database: Database, ann: Talk, bob: Talk
+) -> None:
+    def origin(now: int) -> Origin:
+        return Origin(actor="turn:1", now=now)
+
+    def content(text: str) -> Content:
+        return Content(text=text, tags=("house",))
+
+    def live(connection: Connection) -> None:
+        person_id = ann.person.id
+        boiler = keeping.insert(
+            connection, person_id=person_id, content=content("Huber"), origin=origin(BEGIN)
+        )
+        car = keeping.insert(
+            connection, person_id=person_id, content=content("Meier"), origin=origin(BEGIN + 1)
+        )
+        keeping.insert(
+            connection, person_id=bob.person.id, content=content("tea"), origin=origin(BEGIN + 8)
+        )
+        for text in ("Otto", "Paul"):
+            keeping.update(
+                connection,
+                person_id=person_id,
+                archive_id=boiler.id,
+                text=text,
+                tags=None,
+                origin=origin(BEGIN + 10),
+            )
+        keeping.delete(
+            connection, person_id=person_id, archive_id=car.id, origin=origin(BEGIN + 11)
+        )
+        keeping.insert(
+            connection, person_id=person_id, content=content("rent"), origin=origin(BEGIN + 12)
+        )
+
+    async def lead(moment: int, now: int) -> Restored:
+        return await database.write(
+            "restore",
+            lambda c: undoing.restore(
+                c,
+                person_id=ann.person.id,
+                moment=moment,
+                origin=Origin(actor="house", now=now),
+            ),
+        )
+
+    await database.write("live", live)
+    assert await lead(BEGIN + 5, BEGIN + 20) == Restored(rows=3, left_out=0)
+    assert await texts(database, ann) == ["Huber", "Meier"]
+    assert await lead(BEGIN + 5, BEGIN + 21) == Restored(rows=0, left_out=0)
+    assert await lead(BEGIN + 15, BEGIN + 30) == Restored(rows=3, left_out=0)
+    assert await texts(database, ann) == ["Paul", "rent"]
+    assert await texts(database, bob) == ["tea"]
+    assert await lead(0, BEGIN + 40) == Restored(rows=2, left_out=0)
+    assert await texts(database, ann) == []
 
 
 @pytest.mark.parametrize(

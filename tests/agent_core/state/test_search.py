@@ -51,6 +51,19 @@ def test_a_word_that_the_index_can_not_have_is_refused(
         search.count_holders(connection, field=field(), term=Term(word=word), most=1)
 
 
+def test_messages_of_one_transaction_are_one_piece_of_the_index(
+    connection: sqlite3.Connection, talk: Talk
+) -> None:
+    turn_id = add_turn(connection, talk)
+    message = Message(role="user", parts=(TextPart(text="tea and honey"),))
+    connection.execute("BEGIN")
+    for now in range(50):
+        messages.append(connection, talk.shelf(turn_id), [message, message], now=now)
+    connection.execute("COMMIT")
+    pieces = connection.execute("SELECT COUNT(DISTINCT segid) FROM message_search_idx")
+    assert pieces.fetchone() == (1,)
+
+
 def test_words_of_one_person_are_no_words_of_another(
     connection: sqlite3.Connection, talk: Talk
 ) -> None:
