@@ -275,3 +275,32 @@ def test_a_machine_that_slept_is_noticed_at_the_next_beat(tmp_path: Path) -> Non
 
     with asyncio.Runner(loop_factory=Hourglass) as runner:
         runner.run(sleep_and_wake())
+
+
+_SHUT = (
+    "CREATE TEMP TRIGGER shut BEFORE INSERT ON job_runs"
+    " BEGIN SELECT RAISE (ABORT, 'nothing is taken now'); END"
+)
+
+
+def test_an_alarm_that_finds_the_store_shut_rings_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def shut_and_open() -> None:
+        clock = Clock(2026, 11, 20, 12, 0)
+        async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+            await greet(house)
+            job = await give_job(house, "Good morning.", "0 8 * * *")
+            write = house.gateway.database.write
+            await write("test", lambda c: c.execute(_SHUT))
+            clock.move(house, hours=20)
+            await house.until(lambda: "jobs wait for the store" in caplog.text)
+            await write("test", lambda c: c.execute("DROP TRIGGER shut"))
+            loop = asyncio.get_running_loop()
+            assert isinstance(loop, Hourglass)
+            loop.gone += BEAT
+            await over(house, job, 1)
+            await house.chat.sees_text("Good morning.")
+
+    with asyncio.Runner(loop_factory=Hourglass) as runner:
+        runner.run(shut_and_open())
