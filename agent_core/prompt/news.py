@@ -18,7 +18,6 @@ MOST_CHARACTERS = 1500
 """More than this is not put into facts: a fresh prompt shows it better."""
 
 _NEW, _GONE = "New in", "Gone from"
-_NEW_LINE, _GONE_LINE = f"\n{_NEW} ", f"\n{_GONE} "
 _TOLD = re.compile(rf"({_NEW}|{_GONE}) (team|block:[\w-]+): (\[.*\])")
 
 
@@ -46,20 +45,20 @@ def _read_told(said: Iterable[Message]) -> dict[str, dict[str, bool]]:
     """For each list the entries that facts have told of, and whether the last word was that
     they are there.
     """
+    # All facts of a talk are looked at before each of its turns, and most tell of nothing.
+    facts = [
+        part.text
+        for message in said
+        if message.role == "user"
+        for part in message.parts[:1]
+        if type(part) is TextPart and part.is_fact and (_NEW in part.text or _GONE in part.text)
+    ]
     told: dict[str, dict[str, bool]] = {}
-    for message in said:
-        for part in message.parts[:1] if message.role == "user" else ():
-            if isinstance(part, TextPart) and part.is_fact and _may_tell(part.text):
-                for found in map(_TOLD.fullmatch, part.text.split("\n")):
-                    if found:
-                        texts = dict.fromkeys(json.loads(found[3]), found[1] == _NEW)
-                        told.setdefault(found[2], {}).update(texts)
+    for found in (_TOLD.fullmatch(line) for text in facts for line in text.split("\n")):
+        if found:
+            texts = dict.fromkeys(json.loads(found[3]), found[1] == _NEW)
+            told.setdefault(found[2], {}).update(texts)
     return told
-
-
-def _may_tell(facts: str) -> bool:
-    """False at once for most: all facts of a talk are looked at before each of its turns."""
-    return _NEW in facts or _GONE in facts
 
 
 def _write(what: str, shared: SharedList, texts: Sequence[str]) -> str:
