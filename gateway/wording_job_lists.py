@@ -1,5 +1,7 @@
 """How jobs read where people list, look at and steer them, and where they are at home."""
 
+import json
+import shlex
 from collections.abc import Sequence
 
 from agent_core.schedule.echo import (
@@ -101,12 +103,22 @@ def show_job(job: Job, runs: Sequence[Run], reader: str, places: Sequence[str]) 
     when = f"{describe_meaning(job, reader)}. Next: {coming}"
     if job.state == "paused":
         when = f"{describe_meaning(job, reader)}. {_describe_state(job, reader)}"
-    body = _shorten(job.body, _LONGEST_BODY)
+    body = _shorten(show_body(job), _LONGEST_BODY)
     quoted = "\n".join(f"> {line}" for line in body.splitlines())
     lines = [f"- {way}" for way in (*tell_places(places), *describe_ways(job))]
     told = [f"- {describe_run(run, reader)}" for run in runs]
     ran = ["", "Last runs:", *told] if told else ["", "It has not run yet."]
     return "\n".join([name_job(job), when, "", _KINDS[job.kind], quoted, "", *lines, *ran])
+
+
+def show_body(job: Job) -> str:
+    """What a job does, for people to read: a command as it would be typed."""
+    if job.kind != "script":
+        return job.body
+    try:
+        return shlex.join(json.loads(job.body))
+    except (TypeError, ValueError):  # it is damaged
+        return job.body
 
 
 def tell_places(places: Sequence[str]) -> list[str]:

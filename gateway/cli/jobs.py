@@ -19,9 +19,10 @@ _HOME = "home"
 _CHANGES = {
     "pause": ("a job waits until it is resumed", "paused"),
     "resume": ("a paused job goes on with its next time", "on again"),
-    "run": ("a job is run once, besides its times", "run now; it is done as soon as Talaria runs"),
+    "run": ("a job is run once, besides its times", "run now, or as soon as Talaria runs"),
     "drop": ("a job is no more", "gone"),
 }
+_ALIASES = {"drop": ("rm", "delete")}
 _EPILOG = (
     "Commands (--script) can be made here only, not from a chat: they run as the user of Talaria,"
     " in its home, and whoever has this command line owns the machine anyway. Their output is"
@@ -41,7 +42,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         one.add_argument("--person", metavar="SLUG", default=silent, help="of one person only")
     show = verbs.add_parser("show", help="one job in full, with its last runs")
     shown = verbs.add_parser("preview", help="what it made last, as each platform would show it")
-    changes = [verbs.add_parser(name, help=told) for name, (told, _) in _CHANGES.items()]
+    changes = [
+        verbs.add_parser(name, help=told, aliases=_ALIASES.get(name, ()))
+        for name, (told, _) in _CHANGES.items()
+    ]
     for one in (show, shown, *changes):
         one.add_argument("id", metavar="ID", type=_read_number, help="as `talaria jobs` lists it")
     add = verbs.add_parser("add", help="make a job for a person", epilog=_EPILOG)
@@ -117,7 +121,8 @@ def _configure_ways(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Do it here or in the running gateway, and print what came of it."""
     house = settings.load(environ)
-    verb = arguments.verb or "list"
+    said = arguments.verb or "list"
+    verb = next((name for name, others in _ALIASES.items() if said in others), said)
     asked = _ASKED.get(verb, _name_job)(arguments)
     answer = perform(house.home, f"jobs.{verb}", asked, settings=house)
     if verb in _CHANGES:
@@ -220,7 +225,7 @@ def _show(answer: Mapping[str, Any]) -> list[str]:
         _outline(answer),
         f"Next: {answer['coming']}",
         "",
-        *(f"> {line}" for line in answer["body"].splitlines()),
+        *(f"> {line}" for line in answer["does"].splitlines()),
         "",
         *answer["ways"],
         "",
@@ -247,6 +252,7 @@ def _preview(answer: Mapping[str, Any]) -> list[str]:
         for number, message in enumerate(messages, start=1):
             count = f" {number} of {len(messages)}" if len(messages) > 1 else ""
             lines += [f"--- {platform['name']}{count} ---", message, ""]
+        lines += [f"--- {platform['name']}, file {name} ---\n" for name in platform["files"]]
     return lines[:-1]
 
 

@@ -22,6 +22,8 @@ _BUTTONED = 5
 _RUNS = 5
 _LONGEST_NUMBER = 15
 _VERBS = ("pause", "resume", "run", "drop")
+_MEANT = {"delete": "drop", "remove": "drop", "rm": "drop", "continue": "resume", "stop": "pause"}
+"""What people say for one of them."""
 _AS_ASKED = "as asked"
 _YES, _OFF = "yes", "off"
 
@@ -53,10 +55,11 @@ def _read_order(words: Sequence[str]) -> _Order | None:
     is_sure = words[-1] == _YES
     if is_sure:
         words = words[:-1]
-    if len(words) != 2 or words[0] not in _VERBS:
+    verb = _MEANT.get(words[0], words[0]) if len(words) == 2 else ""
+    if verb not in _VERBS:
         return None
     number = _read_number(words[1])
-    return _Order(verb=words[0], job_id=number, is_sure=is_sure) if number else None
+    return _Order(verb=verb, job_id=number, is_sure=is_sure) if number else None
 
 
 def _read_number(word: str) -> JobId | None:

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, get_args
 
-from adapters.abilities import CanPreview
+from adapters.abilities import CanPreview, CanSendFiles
 from adapters.contract import ChatAdapter
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId
@@ -14,11 +15,11 @@ from agent_core.schedule.planner import Unfit, Whose, waited_of
 from agent_core.schedule.requests import read_wish
 from agent_core.schedule.slots import find_zone
 from agent_core.schedule.timing import load_timing
-from agent_core.state import job_runs, jobs, messages, people, rooms
+from agent_core.state import files, job_runs, jobs, messages, people, rooms
 from agent_core.state.database import Connection
 from agent_core.state.jobs import Job, Late, Options, Target
 from agent_core.state.people import Person
-from gateway import wording_job_lists
+from gateway import wording, wording_job_lists
 from gateway.control.contract import Answer, Desk, Operation, read_text
 from gateway.errors import Declined, Mistaken
 from gateway.outcomes import SILENCE
@@ -36,6 +37,14 @@ _WAYS = (
     *("model", "tools", "skills", "aware", "day_usd"),
 )
 """What may be said of a job besides what it does, as the `schedule` tool has it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    """What a job sends: words, and the names of files."""
+
+    text: str
+    files: tuple[str, ...] = ()
 
 
 async def list_jobs(desk: Desk, asked: Answer) -> Answer:
@@ -63,7 +72,7 @@ async def show_job(desk: Desk, asked: Answer) -> Answer:
         job = _find_any(connection, number)
         runs = job_runs.list_of_job(connection, job_id=job.id, limit=_RUNS)
         return _outline(connection, job) | {
-            "body": job.body,
+            "does": wording_job_lists.show_body(job),
             "runs": [wording_job_lists.describe_run(run, job.zone) for run in runs],
         }
 
@@ -150,16 +159,15 @@ async def preview(desk: Desk, asked: Answer) -> Answer:
     """What a job made last, or its text, in the form of each platform. Raises `Declined`."""
     number = _number(asked)
 
-    def look(connection: Connection) -> tuple[dict[str, Any], str]:
+    def look(connection: Connection) -> tuple[dict[str, Any], _Made]:
         job = _find_any(connection, number)
-        return _outline(connection, job), _find_text(connection, job)
+        return _outline(connection, job), _find_made(connection, job)
 
-    outline, text = await desk.database.read(look)
+    outline, made = await desk.database.read(look)
     shown = desk.times.load_platforms()
     return outline | {
         "platforms": [
-            {"name": name, "messages": _preview(adapter, text)}
-            for name, adapter in sorted(shown.items())
+            {"name": name, **_preview(adapter, made)} for name, adapter in sorted(shown.items())
         ]
     }
 
@@ -237,10 +245,10 @@ def _read_ways(asked: Answer) -> dict[str, object]:
     return {name: asked[name] for name in _WAYS if asked.get(name) is not None}
 
 
-def _find_text(connection: Connection, job: Job) -> str:
+def _find_made(connection: Connection, job: Job) -> _Made:
     """What a job would send. Raises `Declined` where nobody knows."""
     if job.kind == "message":
-        return job.body
+        return _Made(text=job.body)
     if job.kind != "prompt" or job.person_id is None:
         raise Declined(
             f"What job {job.id} says is not kept; `talaria jobs run {job.id}` sends it anew."
@@ -250,15 +258,20 @@ def _find_text(connection: Connection, job: Job) -> str:
         if run.state != "done" or turn is None:
             continue
         words = messages.answer_of_turn(connection, turn_id=turn[0], person_id=job.person_id)
-        if words.strip() not in ("", SILENCE):
-            return title_body(job.title, words)
+        given = tuple(file.name for file in files.list_of_turn(connection, turn_id=turn[0]))
+        if given or words.strip() not in ("", SILENCE):
+            words = "" if words.strip() == SILENCE else words
+            return _Made(text=title_body(job.title, words), files=given)
     raise Declined(f"Job {job.id} has made nothing yet; `talaria jobs run {job.id}` lets it.")
 
 
-def _preview(adapter: ChatAdapter, text: str) -> list[str]:
-    if isinstance(adapter, CanPreview):
-        return adapter.preview(text)
-    return list(adapter.split(text))
+def _preview(adapter: ChatAdapter, made: _Made) -> dict[str, list[str]]:
+    """The messages, as a platform would show them, and the files that would come with them."""
+    text, given = made.text, list(made.files)
+    if given and not isinstance(adapter, CanSendFiles):
+        text, given = f"{text}\n\n{wording.describe_unsent_files(given)}", []
+    parts = adapter.preview(text) if isinstance(adapter, CanPreview) else list(adapter.split(text))
+    return {"messages": parts, "files": given}
 
 
 def _outline(connection: Connection, job: Job) -> dict[str, Any]:

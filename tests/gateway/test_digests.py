@@ -44,7 +44,7 @@ async def give_skills(house: House, job: Job, *names: str) -> None:
 async def test_a_digest_is_gathered_drawn_and_sent_as_the_skill_says(tmp_path: Path) -> None:
     clock = Clock(2026, 11, 20, 12, 0)
     model = FakeModel(
-        digest(cron="0 8 * * 1", skill="digest"),
+        digest(cron="0 8 * * 1", skills=["digest"]),
         say("yes please"),
         ask(GATHER, CHART),
         say("Dentist at 10:00"),

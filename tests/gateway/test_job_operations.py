@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from agent_core.ids import ConversationId, PersonId
+from agent_core.ids import CallId, ConversationId, PersonId
 from agent_core.schedule import planner
 from agent_core.schedule.planner import JobRules, Whose, Wish
 from agent_core.schedule.timing import read_cron
-from agent_core.state import job_runs, jobs, messages, people, sessions, turns
+from agent_core.state import files, job_runs, jobs, messages, people, sessions, turns
 from agent_core.state.database import Connection, Database
 from agent_core.state.jobs import Job, JobKind
 from agent_core.state.messages import Shelf
@@ -288,9 +288,33 @@ async def test_what_a_prompt_made_last_is_shown_as_each_platform_would(home: Pat
     async with desk(home, "running", work) as at:
         shown = (await at.ask("preview", id=1))["platforms"]
     assert shown == [
-        {"name": name, "messages": ["**Digest**\n\nThree **things**."]}
+        {"name": name, "messages": ["**Digest**\n\nThree **things**."], "files": []}
         for name in ("console", "fake")
     ]
+
+
+async def test_files_are_named_where_they_would_be_sent_and_told_of_elsewhere(home: Path) -> None:
+    def work(connection: Connection) -> None:
+        ran(connection, 1, "[SILENT]", slot="s1")
+        turn = turns.list_recent(connection, limit=1)[0]
+        key = files.keep(connection, data=b"png", media_type="image/png", now=1)
+        files.give(
+            connection, turn_id=turn.id, call_id=CallId("c"), key=key, name="week.png", now=1
+        )
+
+    async with desk(home, "running", work) as at:
+        console, fake = (await at.ask("preview", id=1))["platforms"]
+    assert fake == {"name": "fake", "messages": ["**Digest**"], "files": ["week.png"]}
+    assert console["files"] == []
+    assert "I made week.png, but files can't be sent here" in console["messages"][0]
+
+
+async def test_a_command_is_shown_as_it_would_be_typed(home: Path) -> None:
+    async with desk(home, "beside") as at:
+        words = ["sh", "-c", "echo it's 5"]
+        made = await at.ask("add", person="ann", kind="script", words=words, cron="@daily")
+        shown = await at.ask("show", id=made["id"])
+    assert shown["does"] == "sh -c 'echo it'\"'\"'s 5'"
 
 
 async def test_what_was_never_made_can_not_be_shown(home: Path) -> None:
@@ -341,6 +365,7 @@ async def test_the_command_line_makes_lists_and_shows(home: Path) -> None:
     assert talaria(home, "jobs", "--person", "bob", "list").out == "There are no jobs.\n"
     assert talaria(home, "jobs", "--system").out == "There are no jobs.\n"
     assert talaria(home, "jobs", "pause", "2").out == "Job 2 (Hi) is paused.\n"
+    assert talaria(home, "jobs", "rm", "2").out == "Job 2 (Hi) is gone.\n"
 
 
 @pytest.mark.parametrize(

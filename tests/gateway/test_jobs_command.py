@@ -248,6 +248,8 @@ async def test_one_that_was_dropped_is_gone(tmp_path: Path) -> None:
     async with berlin(tmp_path) as (house, ana, clock):
         made = await add(house, clock)
         assert await ana.says(f"/jobs drop {made.id}") == f"**Digest** (job {made.id}) is gone."
+        other = await add(house, clock)
+        assert await ana.says(f"/jobs delete {other.id}") == f"**Digest** (job {other.id}) is gone."
         assert house.chat.shown[-1].labels == []
         assert await ana.says("/jobs") == wording.NONE
         assert "There is no job" in await ana.says(f"/jobs {made.id}")

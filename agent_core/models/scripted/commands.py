@@ -118,6 +118,10 @@ _REMIND_EVERY = (
     rf"(?:remind me )?every (?P<day>{'|'.join(_DAYS)}) at (?P<h>\d{{1,2}})(?::(?P<m>\d{{2}}))?"
     r"(?: remind me)?(?: to| that|:)? (?P<t>.+)"
 )
+_REMIND_MONTHLY = (
+    r"(?:remind me )?on the last (?P<work>work(?:ing )?)?day of (?:the|every|each) month"
+    r" at (?P<h>\d{1,2})(?::(?P<m>\d{2}))?(?: remind me)?(?: to| that|:)? (?P<t>.+)"
+)
 _JOBS = r"(?:show|list|tell)(?: me)?(?: my| your| the)? (?:jobs|reminders|schedule)"
 _HELP = r"(?:help(?: me)?|what can (?:you|i) do|how does this work|commands)"
 
@@ -161,6 +165,10 @@ def _read_reminder(line: str) -> Remind | None:
         number = _DAYS.index(found["day"].lower())
         weekday = "*" if number == 0 else str(number)
         cron = f"{int(found['m'] or 0)} {int(found['h'])} * * {weekday}"
+        return Remind(text=_unquote(found["t"]), cron=cron)
+    if found := _match(_REMIND_MONTHLY, line):
+        day = "LW" if found["work"] else "L"
+        cron = f"{int(found['m'] or 0)} {int(found['h'])} {day} * *"
         return Remind(text=_unquote(found["t"]), cron=cron)
     return None
 

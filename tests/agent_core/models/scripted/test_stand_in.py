@@ -97,6 +97,14 @@ async def play(
         ("remind me in 20 minutes to call Ben", Remind(text="call Ben", minutes=20)),
         ("please remind me in 2 hours: tea", Remind(text="tea", minutes=120)),
         ("every Monday at 8 water the plants", Remind(text="water the plants", cron="0 8 * * 1")),
+        (
+            "On the last working day of the month at 9: send the bill",
+            Remind(text="send the bill", cron="0 9 LW * *"),
+        ),
+        (
+            "remind me on the last day of every month at 17:30 to count",
+            Remind(text="count", cron="30 17 L * *"),
+        ),
         ("remind me every day at 18:30 to read", Remind(text="read", cron="30 18 * * *")),
         ("show my reminders", ShowJobs()),
         ("forget tea", Forget(words="tea")),
