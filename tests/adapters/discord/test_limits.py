@@ -11,6 +11,7 @@ from adapters.messages import OutboundMessage
 from tests.adapters.discord.rig import ANNA, direct, owed, running, until
 from tests.emulators import discord_faults as faults
 from tests.emulators.discord import DiscordEmulator
+from tests.emulators.discord_limits import BUCKET_SECONDS
 from tests.fakes.inlet import FakeInlet
 
 
@@ -43,7 +44,7 @@ async def test_the_answer_to_the_last_call_that_fits_is_not_held_back(
         began = time.monotonic()
         for number in range(5):
             await adapter.send(owed(direct(api), f"number {number}", f"k{number}"))
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < BUCKET_SECONDS
         with pytest.raises(RateLimited) as told:
             await adapter.send(owed(direct(api), "number 5", "k5"))
         assert 1 < told.value.retry_after <= 5

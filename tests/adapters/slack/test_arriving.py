@@ -119,7 +119,7 @@ async def test_a_name_that_does_not_come_holds_nothing_up_for_long(
         started = time.monotonic()
         await slack.says(ANNA, "hello")
         (event,) = await inlet.receives(1)
-        assert time.monotonic() - started < 2.5
+        assert time.monotonic() - started < 9, "the name would have come after ten seconds"
         assert read(event).sender.display_name == f"user {slack.user(ANNA)}"
         await slack.says(ANNA, "and nothing after it")
         await inlet.receives(2)
