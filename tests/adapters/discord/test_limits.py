@@ -33,7 +33,7 @@ async def test_two_hundred_people_at_once_all_get_their_message(
     async with running(api, inlet, messages_per_second=40) as adapter:
         await asyncio.gather(*(insist(adapter, message) for message in messages))
     assert [api.texts(api.dm(number)) for number in people] == [[f"for {n}"] for n in people]
-    assert api.limit_refusals < 10  # none but where this machine bunches calls
+    assert api.limit_refusals < 75  # some where a busy machine bunches calls; unpaced, 500
 
 
 async def test_the_answer_to_the_last_call_that_fits_is_not_held_back(
