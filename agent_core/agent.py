@@ -35,7 +35,7 @@ from agent_core.state.rooms import Room
 from agent_core.state.sessions import Conversation
 from agent_core.state.turns import Asked, Turn, TurnState
 from agent_core.state.usage import Total
-from agent_core.talks import Standing, Talks, find_room
+from agent_core.talks import Numbers, Standing, Talks, find_room
 from agent_core.tools.contract import ToolResult
 from agent_core.transcript import Message
 
@@ -73,6 +73,13 @@ class Agent:
             context_limit=setup.context_limit,
         )
         self._freezer = Freezer(ground, database=database, memory=memory, now=now)
+
+    async def know_numbers(self) -> Numbers:
+        """Where whoever writes turns besides the agent has their numbers from.
+
+        Raises `StoreError`.
+        """
+        return await self._talks.know_numbers()
 
     async def prepare(
         self,

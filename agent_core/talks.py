@@ -24,7 +24,7 @@ class Standing:
 class Numbers:
     """Gives turns and sessions their numbers before they are written.
 
-    Only one process has the database, and only its agent opens either. A number that is not
+    Only one process has the database, and whoever opens either asks here. A number that is not
     used is missing, or, after a restart, given again.
     """
 
@@ -58,6 +58,13 @@ class Talks:
         assert self._numbers  # noqa: S101 - nobody needs a number before that
         return self._numbers
 
+    async def know_numbers(self) -> Numbers:
+        """The numbers to come, for whoever writes turns besides the agent. Raises `StoreError`."""
+        if self._numbers is None:
+            numbers = await self._database.read(_read_numbers)
+            self._numbers = self._numbers or numbers
+        return self._numbers
+
     async def look_up(
         self, conversation: Conversation, room_id: RoomId | None, *, is_afresh: bool = False
     ) -> Standing:
@@ -70,7 +77,7 @@ class Talks:
             return Standing(*known, None)
 
         def look(connection: Connection) -> tuple[Standing, Numbers]:
-            numbers = Numbers(turns.find_newest(connection), sessions.find_newest(connection))
+            numbers = _read_numbers(connection)
             room = find_room(connection, room_id)
             session = sessions.find_open(connection, conversation_id=conversation.id)
             if session is None:
@@ -102,6 +109,10 @@ class Talks:
     def forget(self) -> None:
         """Something was done to talks beside the turns: what is at hand may not hold."""
         self._history.forget_talks()
+
+
+def _read_numbers(connection: Connection) -> Numbers:
+    return Numbers(turns.find_newest(connection), sessions.find_newest(connection))
 
 
 def find_room(connection: Connection, room_id: RoomId | None) -> Room | None:

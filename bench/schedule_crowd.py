@@ -69,7 +69,7 @@ async def _look(count: int) -> tuple[float, float]:
     minute on until every run is over.
     """
     start = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-    clock = [milliseconds(start)]
+    clock = [milliseconds(start) - _ticks()]  # it goes on: one that stands is one put back
     chat, stop = FakeChat(), asyncio.Event()
     opened: asyncio.Future[Gateway] = asyncio.get_running_loop().create_future()
 
@@ -79,7 +79,7 @@ async def _look(count: int) -> tuple[float, float]:
     with TemporaryDirectory(prefix="talaria-bench-") as folder:
         settings = load({"TALARIA_HOME": folder, "TALARIA_ACCESS__ALLOW": "*"})
         extensions = Extensions(
-            adapters={"fake": chat}, model=FakeModel(say("Hello.")), now=lambda: clock[0]
+            adapters={"fake": chat}, model=FakeModel(say("Hello.")), now=lambda: clock[0] + _ticks()
         )
         house = asyncio.create_task(
             app.run(settings, stop=stop, companions=(watch,), extensions=extensions)
@@ -91,11 +91,11 @@ async def _look(count: int) -> tuple[float, float]:
         await chat.sees_text("Hello.")
         _enter(Path(folder) / "state.db", start + timedelta(minutes=1), count)
         chat.gate = asyncio.Event()  # what is sent is delivery's, and is measured with turns
-        clock[0] += 60_000
+        clock[0] = milliseconds(start) + 60_000 - _ticks()
         cpu, began = time.process_time(), time.monotonic()
         gateway.timekeeper.wake()
         while await gateway.database.read(  # noqa: ASYNC110 - the database rings no bell
-            lambda c: _is_any_open(c, clock[0])
+            lambda c: _is_any_open(c, clock[0] + _ticks())
         ):
             await asyncio.sleep(_WAIT * 10)
         spent = time.process_time() - cpu, time.monotonic() - began
@@ -169,6 +169,11 @@ def _job(owner: PersonId, timing: str, slot: tuple[str, int]) -> NewJob:
         next_slot=slot,
         actor="bench",
     )
+
+
+def _ticks() -> int:
+    """Milliseconds that have passed since some moment."""
+    return time.monotonic_ns() // 1_000_000
 
 
 def _is_any_open(connection: sqlite3.Connection, now: int) -> bool:

@@ -273,9 +273,11 @@ def _make_questions(
 
 
 def _make_turns(parts: _Parts, delivery: Delivery, asking: Asking, timing: Timing) -> Turns:
+    agent = _make_agent(parts, asking, timing)
+    timing.proactive.utterances.count = agent.know_numbers
     return Turns(
         database=parts.database,
-        agent=_make_agent(parts, asking, timing),
+        agent=agent,
         delivery=delivery,
         asking=asking,
         outcomes=timing.outcomes,

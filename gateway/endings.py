@@ -9,7 +9,7 @@ from agent_core.active import ActiveTurn
 from agent_core.agent import Agent
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.events import TurnEnded
-from agent_core.state import files, inbox, outbox, turns
+from agent_core.state import files, inbox, job_runs, outbox, turns
 from agent_core.state.database import Connection, Database
 from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.turns import Turn
@@ -140,7 +140,10 @@ class Endings:
         return [*rows, *self._questions.end_of_turn(connection, active.id, now)], standing
 
     async def abandon(self, turn: Turn) -> None:
-        """End a turn whose transcript can't be read or added to. Raises `StoreError`."""
+        """End a turn whose transcript can't be read or added to. Raises `StoreError`.
+
+        That of a job tells nobody by itself: it is a failure of the job's run.
+        """
         now = self._now()
         debt = Debt(
             platform=turn.platform,
@@ -156,12 +159,16 @@ class Endings:
                 connection, turn_id=turn.id, state="failed", reason="damaged", model="", now=now
             )
             inbox.finish_turn(connection, turn_id=turn.id)
-            live, status = outbox.find_shown(connection, turn_id=turn.id)
-            stage = Stage(live=live, status=status)
-            rows = settling.owe_parts(connection, debt, (debt.body,), now, stage)
+            if job_runs.find_of_turn(connection, turn_id=turn.id) is not None:
+                rows = [*self._outcomes.break_off(connection, turn, now)]
+            else:
+                live, status = outbox.find_shown(connection, turn_id=turn.id)
+                stage = Stage(live=live, status=status)
+                rows = settling.owe_parts(connection, debt, (debt.body,), now, stage)
             return [*rows, *self._questions.end_of_turn(connection, turn.id, now)]
 
         self._delivery.owe(await self._database.write("turns.abandon", work))
+        self._outcomes.ring()
 
     def owing(self, active: ActiveTurn, place: Place) -> Debt:
         """What a turn owes to its place, still without words; it rings outside quiet hours."""

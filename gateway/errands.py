@@ -1,19 +1,19 @@
 """Makes the turn that a job wants: who asks, in which talk, where, and what it may cost."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from adapters.ids import PlatformMessageId, PlatformUserId
 from adapters.messages import InboundMessage, Sender
 from agent_core.ceilings.days import day_of
 from agent_core.errors import SkillBroken, SkillMissing
-from agent_core.ids import RoomId, TurnId
+from agent_core.ids import TurnId
 from agent_core.schedule.echo import show_moment
 from agent_core.schedule.errand import Errand
 from agent_core.schedule.slots import find_zone
 from agent_core.skills.shelf import SkillShelf
-from agent_core.state import inbox, job_runs, jobs, people, rooms, sessions
+from agent_core.state import inbox, job_runs, jobs, people, sessions
 from agent_core.state.database import Connection
 from agent_core.state.inbox import InboxRow
 from agent_core.state.job_runs import Run
@@ -21,8 +21,9 @@ from agent_core.state.jobs import Job
 from agent_core.state.people import Person
 from agent_core.tools.quoting import escape
 from gateway import translate
+from gateway.job_talks import UnknownRoom, find_room, name_talk
 from gateway.outcomes import SILENCE
-from gateway.proactive import Proactive, Spot
+from gateway.proactive import Proactive
 from gateway.translate import Pending
 
 PLATFORM = "schedule"
@@ -120,41 +121,19 @@ def _owner_of(connection: Connection, job: Job) -> Person:
     return person
 
 
-def _name_talk(job: Job, room_id: RoomId | None) -> str:
-    """The key of the conversation that a job's turns are held in."""
-    private = f"job:{job.id}:{job.person_id}"
-    return private if room_id is None else f"{private}:{room_id}"
-
-
-def _find_room(
-    connection: Connection, job: Job, person: Person, spots: Iterable[Spot]
-) -> RoomId | None:
-    """The room whose talk a run is: the job's own, or one where others may read what it says.
-
-    In a room that is `full` an owner trusts everybody with what is private. Raises `NotNow`.
-    """
-    if job.room_id is not None:
-        return job.room_id
-    for platform, chat in spots:
-        address = translate.read_chat(chat)
-        if address.is_direct:
-            continue
-        room = rooms.find(connection, platform=platform, chat_id=address.chat_id)
-        if room is None:
-            raise NotNow("nobody ever talked to me in the room that it goes to; say hello there.")
-        if room.mode != "full" or not person.is_owner:
-            return room.id
-    return None
-
-
 def _compose(
     connection: Connection, job: Job, run: Run, person: Person, equipment: Equipment, now: int
 ) -> Pending:
-    spots = equipment.proactive.find_open(connection, person, job.targets)
+    spots = equipment.proactive.find_open(connection, person, job.targets, now)
     if not spots:
         raise NotNow("there is no place that it could go to; say /sethome where it should.")
     platform, chat = spots[0]
-    room_id = _find_room(connection, job, person, spots)
+    try:
+        room_id = find_room(connection, job, person, spots)
+    except UnknownRoom:
+        raise NotNow(
+            "nobody ever talked to me in the room that it goes to; say hello there."
+        ) from None
     accounts = people.list_accounts(connection, person_id=person.id)
     account = next((one for one in accounts if one.platform == platform), None)
     return Pending(
@@ -174,7 +153,7 @@ def _compose(
         person=person,
         conversation=sessions.ensure_conversation(
             connection,
-            key=_name_talk(job, room_id),
+            key=name_talk(job, room_id),
             person_id=person.id,
             is_direct=room_id is None,
             room_id=room_id,

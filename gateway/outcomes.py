@@ -1,5 +1,6 @@
 """What a run of a job comes to: its words delivered, or its failure told once, and tried again."""
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,11 +13,16 @@ from agent_core.schedule.slots import find_zone
 from agent_core.state import job_runs, jobs, people, sessions, turns
 from agent_core.state.database import Connection
 from agent_core.state.job_runs import Run
-from agent_core.state.jobs import Job
+from agent_core.state.jobs import Job, Target
 from agent_core.state.outbox import OutboxRow
 from agent_core.state.people import Person
+from agent_core.state.turns import Turn
 from gateway import wording_jobs, wording_works
 from gateway.proactive import Parcel, Proactive
+from gateway.utterances import Source
+from gateway.whereabouts import Whereabouts
+
+_log = logging.getLogger(__name__)
 
 SILENCE = "[SILENT]"
 """An answer of nothing but this is not delivered: there is nothing to tell."""
@@ -24,6 +30,9 @@ _LATE = 300_000
 """Milliseconds after which what comes says that it is late."""
 _PAUSES = (60_000, 300_000)
 """Before the second try of a run and the third, in milliseconds; there is no fourth."""
+_DAMAGED = "its entry in the database is damaged"
+_LOST = "what I had noted of this run is damaged in my database."
+_AT_HOME = (Target(kind="home"),)
 _CRASHED = "crashed"
 """A turn over which processes died is not tried again."""
 LONGEST_PAUSE = max(_PAUSES)
@@ -77,9 +86,23 @@ class Outcomes:
         is_told = words or made.files or fresh.failures
         if not is_told or fresh.state == "dropped":
             return ()
+        known = self.look(connection, now)
         body = words if job.kind == "message" else wording_jobs.title_body(job.title, words)
-        body += self._note(connection, fresh, run, now)
-        return self._deliver(connection, job, run, replace(made, words=body), now)
+        body += self._note(known, fresh, run)
+        is_own = bool(words) and made.turn_id is None
+        source = Source(job=job, run=run) if is_own else None
+        return self._deliver(known, job, run, replace(made, words=body), source)
+
+    def look(self, connection: Connection, now: int) -> Whereabouts:
+        """What one transaction has to know of people to tell them what their jobs did."""
+        return self._proactive.look(connection, now)
+
+    def say(self, known: Whereabouts, job: Job, run: Run) -> Sequence[OutboxRow]:
+        """A message is sent, in the transaction that has taken its slot and ended its run."""
+        made = Made(words=job.body + self._note(known, job, run))
+        if job.failures:
+            jobs.change(known.connection, replace(job, failures=0))
+        return self._deliver(known, job, run, made, Source(job=job, run=run))
 
     def fail(
         self, connection: Connection, job: Job, run: Run, reason: str, now: int
@@ -116,13 +139,31 @@ class Outcomes:
             )
         else:
             return ()
-        return self._deliver(connection, job, run, Made(words=told), now)
+        return self._deliver(self.look(connection, now), job, run, Made(words=told))
 
     def pause(self, connection: Connection, job: Job, reason: str, now: int) -> list[OutboxRow]:
         """A job can't be run as it is: it waits until somebody changes it. Its person is told."""
         jobs.change(connection, replace(job, state="paused", reason=reason))
         told = wording_jobs.describe_unfit(job.title, job.id, reason)
-        return [*self._deliver(connection, job, None, Made(words=told), now)]
+        return [*self._deliver(self.look(connection, now), job, None, Made(words=told))]
+
+    def set_aside(self, connection: Connection, job: Job, now: int) -> Sequence[OutboxRow]:
+        """A job is damaged on disk: nothing of it is done any more. Its person is told, once."""
+        if job.state != "active":
+            return ()
+        jobs.change(connection, replace(job, state="paused", reason=_DAMAGED))
+        _log.error("job %d is damaged on disk and paused; restore a backup, or drop it", job.id)
+        told = wording_jobs.describe_damaged(job.id)
+        return self._deliver(self.look(connection, now), job, None, Made(words=told))
+
+    def lose(
+        self, connection: Connection, job: Job | None, run: Run, now: int
+    ) -> Sequence[OutboxRow]:
+        """A run is damaged on disk, or its job is: nothing is done for it."""
+        if job and job.is_whole:
+            return self.give_up(connection, job, run, _LOST, now)
+        job_runs.end(connection, run_id=run.id, state="failed", now=now, reason=_DAMAGED)
+        return self.set_aside(connection, job, now) if job else ()
 
     def refuse(
         self, connection: Connection, job: Job, run: Run, reason: str, now: int
@@ -136,7 +177,7 @@ class Outcomes:
             return ()
         next_at = self._show_next(connection, jobs.find(connection, job_id=job.id) or job)
         told = wording_jobs.describe_spent(job.title, reason, next_at)
-        return self._deliver(connection, job, run, Made(words=told), now)
+        return self._deliver(self.look(connection, now), job, run, Made(words=told))
 
     def close(
         self, connection: Connection, errand: Errand, ended: TurnEnded, made: Made, now: int
@@ -161,29 +202,48 @@ class Outcomes:
             return self.fail(connection, job, run, made.words, now)
         return self.give_up(connection, job, run, made.words, now)
 
+    def break_off(self, connection: Connection, turn: Turn, now: int) -> Sequence[OutboxRow]:
+        """The turn of a run was ended, for its talk is damaged; the next run begins a new one."""
+        sessions.end(connection, conversation_id=turn.conversation_id, now=now)
+        run_id = job_runs.find_of_turn(connection, turn_id=turn.id)
+        run = job_runs.find(connection, run_id=run_id) if run_id else None
+        job = jobs.find(connection, job_id=run.job_id) if run else None
+        if run is None or job is None:
+            return ()
+        return self.give_up(connection, job, run, wording_jobs.BROKEN_TALK, now)
+
     def skip(self, connection: Connection, job: Job, missed: int, now: int) -> Sequence[OutboxRow]:
         """Slots were passed over because the job is set to that. `job` waits for its next."""
         told = wording_jobs.describe_skipped(job.title, missed, self._show_next(connection, job))
-        return self._deliver(connection, job, None, Made(words=told), now)
+        return self._deliver(self.look(connection, now), job, None, Made(words=told))
+
+    async def prepare(self) -> None:
+        """To be called before any run ends that no turn was for. Raises `StoreError`."""
+        await self._proactive.utterances.prepare()
 
     def release(self, connection: Connection, now: int) -> Sequence[OutboxRow]:
         """Owe what was held until now."""
         return self._proactive.release(connection, now)
 
-    def _note(self, connection: Connection, job: Job, run: Run, now: int) -> str:
+    def _note(self, known: Whereabouts, job: Job, run: Run) -> str:
         """The lines below what was made: that it is late, that it works again."""
         note = ""
-        if not is_asked(run) and (run.missed or now - run.slot_at > _LATE):
-            zone = find_zone(self._reader_of(connection, job))
+        if not is_asked(run) and (run.missed or known.now - run.slot_at > _LATE):
+            zone = find_zone(self._reader_of(known, job))
             note = wording_jobs.note_late(show_moment(run.slot_at, zone), run.missed)
         if job.failures:
             note += wording_jobs.describe_recovery(job.failures)
         return note
 
     def _deliver(
-        self, connection: Connection, job: Job, run: Run | None, made: Made, now: int
+        self,
+        known: Whereabouts,
+        job: Job,
+        run: Run | None,
+        made: Made,
+        source: Source | None = None,
     ) -> Sequence[OutboxRow]:
-        person = self._owner_of(connection, job)
+        person = known.find_person(job.person_id)
         if person is None:
             return ()
         parcel = Parcel(
@@ -194,24 +254,21 @@ class Outcomes:
             is_urgent=job.is_urgent,
             run_id=run.id if run else None,
             turn_id=made.turn_id,
+            source=source,
         )
-        return self._proactive.deliver(connection, parcel, job.targets, now)
+        return self._proactive.deliver(known, parcel, job.targets or _AT_HOME)
 
     def _show_next(self, connection: Connection, job: Job) -> str:
         """When a job runs again; "" if it does not."""
         waits = waited_of(job)
         if waits is None:
             return ""
-        return show_moment(waits.at, find_zone(self._reader_of(connection, job)))
+        person = people.find(connection, person_id=job.person_id) if job.person_id else None
+        return show_moment(waits.at, find_zone(self.zone_of(person) if person else job.zone))
 
-    def _reader_of(self, connection: Connection, job: Job) -> str:
-        person = self._owner_of(connection, job)
+    def _reader_of(self, known: Whereabouts, job: Job) -> str:
+        person = known.find_person(job.person_id)
         return self.zone_of(person) if person else job.zone
-
-    def _owner_of(self, connection: Connection, job: Job) -> Person | None:
-        if job.person_id is None:
-            return None
-        return people.find(connection, person_id=job.person_id)
 
 
 def _tell_nobody(_: Connection, __: str, ___: int) -> Sequence[OutboxRow]:

@@ -1,27 +1,33 @@
 """What nobody asked for just now: where it goes, and whether it waits for a quiet time's end."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
 from agent_core.ids import RunId, TurnId
-from agent_core.state import held, homes, outbox, people, retired, rooms
+from agent_core.state import held, outbox
 from agent_core.state.database import Connection
 from agent_core.state.held import Held, NewHeld
 from agent_core.state.jobs import Target
 from agent_core.state.outbox import Debt, OutboxRow
 from agent_core.state.people import Person
-from gateway import hours, translate, wording, wording_jobs
+from gateway import translate, wording, wording_jobs
+from gateway.job_talks import Spot
+from gateway.utterances import Source, Utterances
+from gateway.whereabouts import Whereabouts
 
-Spot = tuple[str, str]
-"""A platform, and a chat on it."""
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parcel:
-    """What is to be delivered: words below a title, and files as (key, name)."""
+    """What is to be delivered: words below a title, and files as (key, name).
+
+    Words that no turn of the agent made have a `source`, and are kept in its person's history.
+    """
 
     person: Person
     title: str
@@ -30,6 +36,7 @@ class Parcel:
     is_urgent: bool = False
     run_id: RunId | None = None
     turn_id: TurnId | None = None
+    source: Source | None = None
 
 
 class Proactive:
@@ -40,70 +47,98 @@ class Proactive:
     ) -> None:
         self._adapters = adapters
         self._zone_of = zone_of
+        self.utterances = Utterances()
+
+    def look(self, connection: Connection, now: int) -> Whereabouts:
+        """What one transaction has to know of people to send them something."""
+        return Whereabouts(connection, now, zone_of=self._zone_of)
 
     def deliver(
-        self, connection: Connection, parcel: Parcel, targets: Sequence[Target], now: int
+        self, known: Whereabouts, parcel: Parcel, targets: Sequence[Target]
     ) -> list[OutboxRow]:
         """Owe or hold a parcel for each of its places, within the caller's transaction."""
         person = parcel.person
-        until = self._quiet_until(connection, person, now)
+        spots = self._find_spots(known, person, targets)
+        if not spots:
+            return []
+        shelf = None
+        if parcel.source:
+            shelf = self.utterances.note(known, parcel.source, person, spots)
+            parcel = replace(parcel, turn_id=shelf.turn_id)
+        until = None if parcel.is_urgent else known.quiet_until(person)
         rows: list[OutboxRow] = []
-        for spot in self.find_spots(connection, person, targets):
-            if until is None or parcel.is_urgent:
-                rows += self._owe(connection, spot, parcel, now)
+        for spot in spots:
+            if until is None:
+                rows += self._owe(known, spot, parcel)
             else:
-                _hold(connection, spot, parcel, until, now)
+                _hold(known, spot, parcel, until)
+        if shelf and until is None:
+            self.utterances.tell(known, shelf, parcel.body)
         return rows
 
     def release(self, connection: Connection, now: int) -> list[OutboxRow]:
         """Owe what was held until now: what goes to the same place in one message."""
+        known = self.look(connection, now)
         due = held.list_due(connection, now=now)
         rows: list[OutboxRow] = []
         for key, group in groupby(sorted(due, key=_key_of), key=_key_of):
             together = list(group)
-            person = people.find(connection, person_id=together[0].person_id)
+            person = known.find_person(together[0].person_id)
             if person is None:
                 continue
-            until = self._quiet_until(connection, person, now)
+            until = known.quiet_until(person)
             if until is not None:  # their quiet time has become longer meanwhile
                 held.hold_on(connection, ids=[one.id for one in together], at=until)
                 continue
             held.drop(connection, ids=[one.id for one in together])
-            words = [one for one in together if one.file is None]
-            parcel = Parcel(
-                person=person,
-                title=words[0].title if len(words) == 1 else "",
-                body=wording_jobs.join_held([(one.title, one.body) for one in words]),
-                files=tuple(one.file for one in together if one.file),
-                run_id=together[0].run_id,
-                turn_id=together[0].turn_id if len(words) == 1 else None,
-            )
-            there = Target(kind="place", platform=key[1], chat=key[2])
-            for spot in self.find_spots(connection, person, [there]):
-                rows += self._owe(connection, spot, parcel, now)
+            rows += self._let_go(known, person, together, (key[1], key[2]))
         return rows
 
-    def _quiet_until(self, connection: Connection, person: Person, now: int) -> int | None:
-        days_off = homes.find(connection, person_id=person.id).days_off
-        return hours.quiet_until(person, days_off, self._zone_of(person), now)
+    def _let_go(
+        self, known: Whereabouts, person: Person, together: Sequence[Held], place: Spot
+    ) -> list[OutboxRow]:
+        """Owe what was held for one place."""
+        words = [one for one in together if one.file is None and one.is_whole]
+        told = [(one.title, one.body) for one in words]
+        lost = sum(not one.is_whole for one in together)
+        if lost:
+            _log.error("%d messages held for person %d are damaged", lost, person.id)
+            told.append(wording_jobs.describe_lost(lost))
+        parcel = Parcel(
+            person=person,
+            title=told[0][0] if len(told) == 1 else "",
+            body=wording_jobs.join_held(told),
+            files=tuple(one.file for one in together if one.file),
+            run_id=together[0].run_id,
+            turn_id=together[0].turn_id if len(words) == 1 else None,
+        )
+        there = Target(kind="place", platform=place[0], chat=place[1])
+        rows: list[OutboxRow] = []
+        for spot in self._find_spots(known, person, [there]):
+            rows += self._owe(known, spot, parcel)
+        for one in words if rows else ():
+            if one.turn_id:
+                self.utterances.tell_late(known, one.turn_id, person, one.body)
+        return rows
 
     def find_open(
-        self, connection: Connection, person: Person, targets: Sequence[Target]
+        self, connection: Connection, person: Person, targets: Sequence[Target], now: int
     ) -> list[Spot]:
         """Those of the places where something can be sent now."""
-        spots = self.find_spots(connection, person, targets)
-        gone = retired.list_all(connection)
-        return [spot for spot in spots if self._is_open(connection, spot, gone)]
+        known = self.look(connection, now)
+        spots = self._find_spots(known, person, targets)
+        return [spot for spot in spots if self._is_open(known, spot)]
 
     def reroute(self, connection: Connection, row: OutboxRow, now: int) -> OutboxRow | None:
         """Owe what came by itself, and whose chat turned out to be gone, where its person was
         seen last. An answer belongs where it was asked for, and nowhere else.
         """
-        person = people.find(connection, person_id=row.person_id) if row.person_id else None
+        known = self.look(connection, now)
+        person = known.find_person(row.person_id)
         if person is None or row.answers is not None or row.question_id is not None:
             return None
         target = Target(kind="place", platform=row.platform, chat=row.chat)
-        for platform, chat in self.find_spots(connection, person, (target,)):
+        for platform, chat in self._find_spots(known, person, (target,)):
             if (platform, chat) == (row.platform, row.chat):
                 return None
             file = (row.file_key, row.file_name or "") if row.file_key else None
@@ -120,37 +155,46 @@ class Proactive:
             return outbox.owe(connection, debt, now=now)
         return None
 
-    def find_spots(
-        self, connection: Connection, person: Person, targets: Sequence[Target]
+    def _find_spots(
+        self, known: Whereabouts, person: Person, targets: Sequence[Target]
     ) -> list[Spot]:
         """The places that targets come to now, each once.
 
         Where one can't be reached, it is where the person was seen last in a direct talk.
         """
-        gone = retired.list_all(connection)
-        seen = [
-            spot
-            for spot in homes.list_seen(connection, person_id=person.id)
-            if translate.read_chat(spot[1]).is_direct and self._is_open(connection, spot, gone)
-        ]
-        home = homes.find(connection, person_id=person.id).place
+        home = known.find_home(person).place
         found: list[Spot] = []
         for target in targets:
-            wished = _wish_of(target, home, seen)
-            is_open = wished is not None and self._is_open(connection, wished, gone)
-            is_last = wished is not None and not _is_off(connection, wished)
-            spot = wished if is_open else next(iter(seen), wished if is_last else None)
+            wished = self._wish_of(known, person, target, home)
+            spot = wished
+            if wished is None or not self._is_open(known, wished):
+                is_last = wished is not None and not known.is_off(wished)
+                seen = self._list_seen(known, person)
+                spot = next(seen, wished if is_last else None)
             if spot and spot not in found:
                 found.append(spot)
         return found
 
-    def _is_open(self, connection: Connection, spot: Spot, gone: Mapping[Spot, str]) -> bool:
-        """True where something can be sent unasked; a ticket is good for minutes only."""
-        is_there = spot[0] in self._adapters and spot not in gone
-        has_ticket = translate.read_chat(spot[1]).ticket is not None
-        return is_there and not has_ticket and not _is_off(connection, spot)
+    def _wish_of(
+        self, known: Whereabouts, person: Person, target: Target, home: Spot | None
+    ) -> Spot | None:
+        if target.kind == "place":
+            return target.platform, target.chat
+        seen = self._list_seen(known, person)
+        if target.kind == "home":
+            return home or next(seen, None)
+        return next((spot for spot in seen if spot[0] == target.platform), None)
 
-    def _owe(self, connection: Connection, spot: Spot, parcel: Parcel, now: int) -> list[OutboxRow]:
+    def _list_seen(self, known: Whereabouts, person: Person) -> Iterator[Spot]:
+        return (spot for spot in known.list_seen(person) if self._is_open(known, spot))
+
+    def _is_open(self, known: Whereabouts, spot: Spot) -> bool:
+        """True where something can be sent unasked; a ticket is good for minutes only."""
+        if spot[0] not in self._adapters or known.is_gone(spot):
+            return False
+        return translate.read_chat(spot[1]).ticket is None and not known.is_off(spot)
+
+    def _owe(self, known: Whereabouts, spot: Spot, parcel: Parcel) -> list[OutboxRow]:
         platform, chat = spot
         adapter = self._adapters.get(platform)
         files = parcel.files
@@ -171,28 +215,11 @@ class Proactive:
                 is_silent=number > 0,
                 file=file,
             )
-            rows.append(outbox.owe(connection, debt, now=now))
+            rows.append(outbox.owe(known.connection, debt, now=known.now))
         return rows
 
 
-def _is_off(connection: Connection, spot: Spot) -> bool:
-    """True in a room where nothing is to be said."""
-    address = translate.read_chat(spot[1])
-    if address.is_direct:
-        return False
-    room = rooms.find(connection, platform=spot[0], chat_id=address.chat_id)
-    return room is not None and room.mode == "off"
-
-
-def _wish_of(target: Target, home: Spot | None, seen: Iterable[Spot]) -> Spot | None:
-    if target.kind == "place":
-        return target.platform, target.chat
-    if target.kind == "home":
-        return home or next(iter(seen), None)
-    return next((spot for spot in seen if spot[0] == target.platform), None)
-
-
-def _hold(connection: Connection, spot: Spot, parcel: Parcel, until: int, now: int) -> None:
+def _hold(known: Whereabouts, spot: Spot, parcel: Parcel, until: int) -> None:
     for body, file in [(parcel.body, None), *(("", file) for file in parcel.files)]:
         if not body and file is None:
             continue
@@ -207,7 +234,7 @@ def _hold(connection: Connection, spot: Spot, parcel: Parcel, until: int, now: i
             turn_id=parcel.turn_id,
             file=file,
         )
-        held.hold(connection, kept, now=now)
+        held.hold(known.connection, kept, now=known.now)
 
 
 def _key_of(one: Held) -> tuple[int, str, str]:

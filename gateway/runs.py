@@ -78,19 +78,23 @@ class Runs:
         """True while no command and no work of the house's own runs."""
         return not self._tasks
 
-    async def begin(self, runs: Sequence[tuple[Run, Job]]) -> None:
+    async def begin(self, runs: Sequence[Run]) -> None:
         """Begin runs; each ends by itself. Raises `StoreError`."""
         now = self._now()
 
         def work(connection: Connection) -> tuple[list[OutboxRow], list[Pending | tuple[Run, Job]]]:
             rows: list[OutboxRow] = []
             begun: list[Pending | tuple[Run, Job]] = []
-            for waiting, job in runs:
+            for waiting in runs:
                 if not job_runs.begin(connection, run_id=waiting.id, now=now):
                     continue
                 run = job_runs.find(connection, run_id=waiting.id)
                 assert run is not None  # noqa: S101 - it was begun just now
-                rows += self._start(connection, job, run, begun, now)
+                job = jobs.find(connection, job_id=run.job_id)
+                if job and job.is_whole and run.is_whole:
+                    rows += self._start(connection, job, run, begun, now)
+                else:
+                    rows += self._outcomes.lose(connection, job, run, now)
             return rows, begun
 
         rows, begun = await self._database.write("runs.begin", work)
@@ -112,8 +116,12 @@ class Runs:
             for known in lost:
                 run = job_runs.find(connection, run_id=known.id)
                 job = jobs.find(connection, job_id=known.job_id)
-                if job and run and run.state == "running":
+                if run is None or run.ended_at is not None:
+                    continue
+                if job and job.is_whole and run.is_whole:
                     rows += self._find_again(connection, job, run, begun, now)
+                else:
+                    rows += self._outcomes.lose(connection, job, run, now)
             return rows, begun
 
         rows, begun = await self._database.write("runs.recover", work) if lost else ([], [])

@@ -4,16 +4,17 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Protocol
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.date import DateTrigger
 
 from agent_core.errors import StoreDamaged, StoreError
-from agent_core.schedule.lateness import plan, resume
-from agent_core.schedule.planner import waited_of
-from agent_core.schedule.slots import find_zone
+from agent_core.schedule.lateness import Late, Plan, plan, resume
+from agent_core.schedule.slots import Slot, find_zone
 from agent_core.schedule.timing import Once, load_timing
 from agent_core.state import held, job_runs, jobs
 from agent_core.state.database import Connection, Database
@@ -22,6 +23,7 @@ from agent_core.state.jobs import Job
 from agent_core.state.outbox import OutboxRow
 from gateway.hours import LONGEST_QUIET
 from gateway.outcomes import LONGEST_PAUSE, Outcomes
+from gateway.whereabouts import Whereabouts
 
 _log = logging.getLogger(__name__)
 
@@ -30,8 +32,10 @@ HEARTBEAT = 15.0
 was put forward, tells no alarm."""
 _DRIFT = 2_000
 """Milliseconds by which the clock and the time that passed may differ."""
-_BATCH = 50
+_BATCH = 200
 """Jobs that are taken in one transaction; turns are never held up by more than that."""
+_RECKONED = 4096
+"""Answers that are kept of what comes of a moment: many jobs share their times."""
 _STORE_PAUSE = 5.0
 _ALARM = "alarm"
 
@@ -42,7 +46,7 @@ class Runner(Protocol):
     def count_free(self) -> int:
         """How many more runs may be begun."""
 
-    async def begin(self, runs: Sequence[tuple[Run, Job]]) -> None:
+    async def begin(self, runs: Sequence[Run]) -> None:
         """Begin runs; each ends by itself. Raises `StoreError`."""
 
     async def recover(self) -> None:
@@ -83,6 +87,7 @@ class Scheduler:
                 try:
                     is_aligned = is_aligned and not self._was_put_back()
                     if not is_aligned:
+                        await self._outcomes.prepare()
                         await self.align()
                         is_aligned = True
                     await self.look()
@@ -95,10 +100,6 @@ class Scheduler:
         finally:
             clock.shutdown(wait=False)
 
-    def is_woken(self) -> bool:
-        """True while it has been woken and has not looked at the clock since."""
-        return self._bell.is_set()
-
     async def align(self) -> None:
         """Wait for what comes next by the clock as it stands: it may have been put back.
 
@@ -107,24 +108,24 @@ class Scheduler:
         """
         now = self._now()
 
-        def work(connection: Connection) -> int:
+        def work(connection: Connection) -> tuple[int, list[OutboxRow]]:
             moved = 0
+            rows: list[OutboxRow] = []
             for job in jobs.list_waiting(connection, after=now):
-                try:
-                    timing, zone = load_timing(job.timing), find_zone(job.zone)
-                except ValueError:
-                    continue  # it is paused once it is due
-                slot = resume(timing, zone, waited_of(job), now)
-                wanted = (slot.name, slot.at) if slot else None
-                if wanted is None or wanted == job.next_slot:
+                if not job.is_whole:
+                    rows += self._outcomes.set_aside(connection, job, now)
                     continue
-                jobs.await_slot(connection, job_id=job.id, slot=wanted, is_over=False)
+                slot = _find_nearer(job, now)
+                if slot is None or slot == job.next_slot:
+                    continue
+                jobs.await_slot(connection, job_id=job.id, slot=slot, is_over=False)
                 moved += 1
             job_runs.hasten(connection, after=now + LONGEST_PAUSE, at=now)
             held.hasten(connection, after=now + LONGEST_QUIET, at=now)
-            return moved
+            return moved, rows
 
-        moved = await self._database.write("jobs.align", work)
+        moved, rows = await self._database.write("jobs.align", work)
+        self._owe(rows)
         if moved:
             _log.warning(
                 "%d jobs wait for another moment than before: the clock was put back", moved
@@ -132,7 +133,8 @@ class Scheduler:
 
     async def look(self) -> None:
         """Take what has come due, begin what waits, let go what was held. Raises `StoreError`."""
-        while await self._take():
+        now = self._now()
+        while await self._take(now):
             continue
         await self._runner.recover()
         while await self._begin():
@@ -147,17 +149,17 @@ class Scheduler:
                 await self._database.write("held.release", lambda c: self._outcomes.release(c, now))
             )
 
-    async def _take(self) -> bool:
+    async def _take(self, now: int) -> bool:
         """Take the slots of some jobs that are due; True if there may be more."""
-        now = self._now()
         if (await self._database.read(jobs.find_next_at) or now + 1) > now:
             return False
 
         def work(connection: Connection) -> tuple[list[OutboxRow], int]:
+            known = self._outcomes.look(connection, now)
             due = jobs.list_due(connection, now=now, limit=_BATCH)
             rows: list[OutboxRow] = []
             for job in due:
-                rows += self._claim(connection, job, now)
+                rows += self._claim(known, job)
             return rows, len(due)
 
         rows, count = await self._database.write("jobs.take", work)
@@ -165,38 +167,52 @@ class Scheduler:
         await asyncio.sleep(0)  # a crowd of jobs lets others go on in between
         return count == _BATCH
 
-    def _claim(self, connection: Connection, job: Job, now: int) -> Sequence[OutboxRow]:
+    def _claim(self, known: Whereabouts, job: Job) -> Sequence[OutboxRow]:
         """Take the due slots of one job, each once, and wait for its next.
 
-        One whose zone or times this version does not know is paused: it may not hold up others.
+        One whose zone or times this version does not know is paused, and so is a damaged one:
+        it may not hold up others.
         """
+        connection, now = known.connection, known.now
+        waited = job.next_slot
+        if not job.is_whole or waited is None:
+            return self._outcomes.set_aside(connection, job, now)
         try:
-            timing, zone = load_timing(job.timing), find_zone(job.zone)
-        except ValueError as error:
+            found = _reckon(job.timing, job.zone, job.late, waited, now)
+        except (ValueError, OverflowError) as error:
             return self._outcomes.pause(connection, job, str(error), now)
-        waited = waited_of(job)
-        assert waited is not None  # noqa: S101 - it is due
-        found = plan(timing, zone, job.late, waited, now)
+        rows: list[OutboxRow] = []
         missed = found.missed
         for slot in found.run:
-            taken = job_runs.claim(
-                connection,
-                job_id=job.id,
-                slot=(slot.name, slot.at),
-                due_at=slot.at,
-                missed=missed,
-            )
-            missed = 0 if taken else missed
+            is_taken, told = self._take_slot(known, job, slot, missed)
+            missed = 0 if is_taken else missed
+            rows += told
         coming = (found.next.name, found.next.at) if found.next else None
         is_over = found.next is None
         jobs.await_slot(connection, job_id=job.id, slot=coming, is_over=is_over)
-        passed = found.passed
-        if passed is None or isinstance(timing, Once):
-            return ()
+        if found.passed:
+            rows += self._pass_over(connection, job, found.passed, missed, now)
+        return rows
+
+    def _take_slot(
+        self, known: Whereabouts, job: Job, slot: Slot, missed: int
+    ) -> tuple[bool, Sequence[OutboxRow]]:
+        """Take one slot: of a message at once with all that comes of it. False if it was taken."""
+        connection, named = known.connection, (slot.name, slot.at)
+        if job.kind == "message":
+            run = job_runs.take(connection, job_id=job.id, slot=named, missed=missed, now=known.now)
+            return run is not None, self._outcomes.say(known, job, run) if run else ()
+        taken = job_runs.claim(connection, job_id=job.id, slot=named, due_at=slot.at, missed=missed)
+        return taken is not None, ()
+
+    def _pass_over(
+        self, connection: Connection, job: Job, slot: Slot, missed: int, now: int
+    ) -> Sequence[OutboxRow]:
+        """Note that a slot is left out, as its job is set to."""
         is_fresh = job_runs.pass_over(
             connection,
             job_id=job.id,
-            slot=(passed.name, passed.at),
+            slot=(slot.name, slot.at),
             missed=missed - 1,
             reason="missed",
             now=now,
@@ -213,16 +229,11 @@ class Scheduler:
             return False
         now = self._now()
 
-        def look(connection: Connection) -> tuple[list[tuple[Run, Job]], int]:
-            waiting = job_runs.list_waiting(connection, now=now, limit=free)
-            first = {run.job_id: run for run in reversed(waiting)}.values()
-            found = ((run, jobs.find(connection, job_id=run.job_id)) for run in first)
-            return [(run, job) for run, job in found if job], len(waiting)
-
-        due, count = await self._database.read(look)
-        if due:
-            await self._runner.begin(due)
-        return len(due) < count or count == free
+        waiting = await self._database.read(lambda c: job_runs.list_waiting(c, now=now, limit=free))
+        first = {run.job_id: run for run in reversed(waiting)}
+        if first:
+            await self._runner.begin(list(first.values()))
+        return len(first) < len(waiting) or len(waiting) == free
 
     async def _wait(self) -> None:
         """Sleep until the next moment in the database, a wake, or the heartbeat."""
@@ -257,6 +268,32 @@ class Scheduler:
         if abs(drift) > _DRIFT:
             _log.warning("the clock has jumped by %.1f s, or this machine slept", drift / 1000)
         return drift < -_DRIFT
+
+
+@lru_cache(maxsize=_RECKONED)
+def _reckon(timing: str, zone: str, late: Late, waited: tuple[str, int], now: int) -> Plan:
+    """What comes of a moment for jobs with these times. Raises `ValueError`, `OverflowError`."""
+    read = load_timing(timing)
+    found = plan(read, find_zone(zone), late, Slot(name=waited[0], at=waited[1]), now)
+    return replace(found, passed=None) if isinstance(read, Once) else found
+
+
+@lru_cache(maxsize=_RECKONED)
+def _reckon_nearer(
+    timing: str, zone: str, waited: tuple[str, int], now: int
+) -> tuple[str, int] | None:
+    slot = Slot(name=waited[0], at=waited[1])
+    found = resume(load_timing(timing), find_zone(zone), slot, now)
+    return (found.name, found.at) if found else None
+
+
+def _find_nearer(job: Job, now: int) -> tuple[str, int] | None:
+    """The slot that a job is to wait for by the clock as it stands; None if nobody knows."""
+    assert job.next_slot is not None  # noqa: S101 - it waits for one
+    try:
+        return _reckon_nearer(job.timing, job.zone, job.next_slot, now)
+    except (ValueError, OverflowError):
+        return None  # it is paused once it is due
 
 
 def _find_next(connection: Connection) -> int | None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from agent_core.schedule.lateness import MOST_COUNTED
 
 LONGEST_REASON = 300
+BROKEN_TALK = "the talk that it was held in is damaged in my database."
 
 
 def title_body(title: str, body: str) -> str:
@@ -67,6 +68,23 @@ def describe_spent(title: str, reason: str, next_at: str) -> str:
     """Nothing more may be spent today. `next_at` is "" if the job was to run just once."""
     coming = "It goes on tomorrow. See /jobs." if next_at else "Ask me again if you still want it."
     return f"**{title}** was not done: {_shorten(reason)} {coming}"
+
+
+def describe_damaged(job_id: int) -> str:
+    """What a job was to do can't be read any more."""
+    return (
+        f"Job {job_id} is damaged in my database, so I have paused it and do nothing of it. Drop it"
+        f" with /jobs drop {job_id} and ask me for it again, or have the owner restore a backup."
+    )
+
+
+def describe_lost(count: int) -> tuple[str, str]:
+    """Of what was held back some can't be read any more, as (title, body)."""
+    things = "A message that I had" if count == 1 else f"{count} messages that I had"
+    return (
+        "Lost",
+        f"{things} held back for you can't be read any more: the database is damaged there.",
+    )
 
 
 def join_held(words: Sequence[tuple[str, str]]) -> str:

@@ -89,6 +89,7 @@ def draft(wish: Wish, whose: Whose, *, zone: str, rules: JobRules, now: int) -> 
 
 def redraft(job: Job, wish: Wish, *, rules: JobRules, now: int) -> Job:
     """A job as it is to be from now on. Raises `Unfit`. Pure."""
+    _refuse_damaged(job)
     if wish.kind and wish.kind != job.kind:
         raise Unfit(f"it stays a {job.kind}; drop it and make a {wish.kind} of its own")
     if wish.options:
@@ -135,6 +136,7 @@ def pause(connection: Connection, job: Job, reason: str) -> Job:
 
 def resume(connection: Connection, job: Job, now: int) -> Job:
     """A job goes on with its next moment. Raises `Unfit` where none is left."""
+    _refuse_damaged(job)
     waits = first_slot(load_timing(job.timing), find_zone(job.zone), now)
     if waits is None:
         raise Unfit("its moment is past; change when it is to run")
@@ -222,6 +224,11 @@ def _least_gap(timing: Timing, zone: str, first: Slot) -> int:
         gaps.append(behind.at - slot.at)
         slot = behind
     return min(gaps, default=1 << 62)
+
+
+def _refuse_damaged(job: Job) -> None:
+    if not job.is_whole:
+        raise Unfit("it is damaged in my database; drop it and ask for it again")
 
 
 def _title(text: str) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent_core.errors import StoreDamaged
 from agent_core.ids import PersonId, RunId, TurnId
 from agent_core.state.checksum import checksum
 from agent_core.state.database import Connection
@@ -27,9 +26,10 @@ class NewHeld:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held(NewHeld):
-    """A message that is held."""
+    """A message that is held. One that is not whole was damaged on disk, and has no words."""
 
     id: int
+    is_whole: bool = True
 
 
 _COLUMNS = (
@@ -63,7 +63,7 @@ def hold(connection: Connection, held: NewHeld, *, now: int) -> None:
 
 
 def list_due(connection: Connection, *, now: int) -> list[Held]:
-    """What may go by now, in the order of its time. Raises `StoreDamaged`."""
+    """What may go by now, in the order of its time."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM held WHERE release_at <= :now ORDER BY release_at, id",
         {"now": now},
@@ -72,7 +72,7 @@ def list_due(connection: Connection, *, now: int) -> list[Held]:
 
 
 def list_of_person(connection: Connection, *, person_id: PersonId) -> list[Held]:
-    """What is held for a person, oldest first. Raises `StoreDamaged`."""
+    """What is held for a person, oldest first."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM held WHERE person_id = :person_id ORDER BY id",
         {"person_id": person_id},
@@ -117,7 +117,11 @@ def _held(row: tuple[object, ...]) -> Held:
     fields = dict(zip((name.strip() for name in _COLUMNS.split(",")), row, strict=True))
     expected = fields.pop("checksum")
     key, name = fields.pop("file_key"), fields.pop("file_name")
-    held = Held(**fields, file=None if key is None else (key, name))  # type: ignore[arg-type]
-    if checksum(held.title, held.body) != expected:
-        raise StoreDamaged(f"held message {held.id} is damaged; restore a backup")
-    return held
+    title, body = fields["title"], fields["body"]
+    is_text = isinstance(title, str) and isinstance(body, str)
+    is_whole = is_text and checksum(title, body) == expected  # type: ignore[arg-type]
+    if not is_whole:
+        fields |= {"title": "", "body": ""}
+        key = None
+    file = None if key is None else (key, name)
+    return Held(**fields, file=file, is_whole=is_whole)  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
 """Queries over the runs of jobs: one row a slot, so that each fires once."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from agent_core.ids import JobId, PersonId, RunId, TurnId
 from agent_core.state.database import Connection
@@ -36,6 +36,8 @@ class Run:
     reason: str
     started_at: int | None
     ended_at: int | None
+    is_whole: bool = True
+    """False if its row holds what was never written: then nothing in it counts but whose it is."""
 
 
 def claim(
@@ -54,6 +56,33 @@ def claim(
         {"job_id": job_id, "slot": slot[0], "slot_at": slot[1], "due_at": due_at, "missed": missed},
     ).fetchone()
     return RunId(row[0]) if row else None
+
+
+def take(
+    connection: Connection, *, job_id: JobId, slot: tuple[str, int], missed: int, now: int
+) -> Run | None:
+    """Take a slot whose run is over with the transaction; None if it was taken before."""
+    cursor = connection.execute(
+        "INSERT INTO job_runs (job_id, slot, slot_at, due_at, state, missed, attempts, started_at,"
+        " ended_at) VALUES (:job_id, :slot, :slot_at, :slot_at, 'done', :missed, 1, :now, :now)"
+        " ON CONFLICT (job_id, slot) DO NOTHING",  # RETURNING would double what this costs
+        {"job_id": job_id, "slot": slot[0], "slot_at": slot[1], "missed": missed, "now": now},
+    )
+    if not cursor.rowcount or cursor.lastrowid is None:
+        return None
+    return Run(
+        id=RunId(cursor.lastrowid),
+        job_id=job_id,
+        slot=slot[0],
+        slot_at=slot[1],
+        due_at=slot[1],
+        state="done",
+        missed=missed,
+        attempts=1,
+        reason="",
+        started_at=now,
+        ended_at=now,
+    )
 
 
 def pass_over(
@@ -106,7 +135,7 @@ def find_next_at(connection: Connection) -> int | None:
         f"SELECT due_at FROM job_runs WHERE {_IS_OPEN} AND state = 'waiting' AND {_IS_ALONE}"
         " ORDER BY due_at LIMIT 1"
     ).fetchone()
-    return row[0] if row else None
+    return row[0] if row and isinstance(row[0], int) else None  # damaged ones come last
 
 
 def find(connection: Connection, *, run_id: RunId) -> Run | None:
@@ -203,6 +232,21 @@ def spent_since(connection: Connection, *, job_id: JobId, person_id: PersonId, s
     return int(row[0])
 
 
+_NAMES = tuple(_COLUMNS.split(", "))
+_NUMBERS = ("slot_at", "due_at", "missed", "attempts")
+_MOMENTS = ("started_at", "ended_at")
+
+
 def _run(row: tuple[object, ...]) -> Run:
-    names = _COLUMNS.split(", ")
-    return Run(**dict(zip(names, row, strict=True)))  # type: ignore[arg-type]
+    fields = dict(zip(_NAMES, row, strict=True))
+    is_whole = (
+        all(isinstance(fields[name], int) for name in _NUMBERS)
+        and all(isinstance(fields[name], int | None) for name in _MOMENTS)
+        and isinstance(fields["slot"], str)
+        and isinstance(fields["reason"], str)
+        and fields["state"] in get_args(RunState)
+    )
+    if not is_whole:
+        fields |= {**dict.fromkeys(_NUMBERS, 0), **dict.fromkeys(_MOMENTS)}
+        fields |= {"slot": "", "reason": "damaged", "state": "failed"}
+    return Run(**fields, is_whole=is_whole)  # type: ignore[arg-type]

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Literal
 
-from agent_core.errors import StoreDamaged
 from agent_core.ids import JobId, PersonId, RoomId
 from agent_core.state.checksum import checksum
 from agent_core.state.database import Connection
@@ -15,6 +15,12 @@ JobKind = Literal["prompt", "message", "script", "system"]
 Late = Literal["catch_up", "skip", "all"]
 JobState = Literal["active", "paused", "over", "dropped"]
 TargetKind = Literal["home", "place", "account"]
+
+DAMAGED = "(damaged)"
+"""The title of a job whose row does not hold what was written."""
+_HASHED = 8
+"""Columns that the checksum is of, all of them text."""
+_NEVER = "once 1970-01-01T00:00"
 
 _IS_DUE = "state = 'active' AND next_at IS NOT NULL"
 """The condition of a partial index; SQLite takes it only for a query that has it word for word."""
@@ -70,13 +76,18 @@ class NewJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job(NewJob):
-    """A job as it stands. `failures` are those in a row; `reason` says why it is paused."""
+    """A job as it stands. `failures` are those in a row; `reason` says why it is paused.
+
+    One that is not whole was damaged on disk: it has no words, no times and no places, and can
+    only be dropped.
+    """
 
     id: JobId
     state: JobState
     reason: str
     failures: int
     created_at: int
+    is_whole: bool = True
 
 
 _COLUMNS = (
@@ -107,7 +118,13 @@ def insert(connection: Connection, job: NewJob, *, now: int) -> Job:
 
 
 def change(connection: Connection, job: Job) -> None:
-    """Write down what a job is by now: its words, times, places, state and failures."""
+    """Write down what a job is by now: its words, times, places, state and failures.
+
+    Of one that is damaged only the state and the failures: it stays known as damaged.
+    """
+    if not job.is_whole:
+        _change_state(connection, job)
+        return
     connection.execute(
         "UPDATE jobs SET title = :title, body = :body, timing = :timing, zone = :zone,"
         " late = :late, options = :options, targets = :targets, is_urgent = :is_urgent,"
@@ -119,6 +136,20 @@ def change(connection: Connection, job: Job) -> None:
             "state": job.state,
             "reason": job.reason,
             "failures": job.failures,
+        },
+    )
+
+
+def _change_state(connection: Connection, job: Job) -> None:
+    connection.execute(
+        "UPDATE jobs SET state = :state, reason = :reason, failures = :failures,"
+        " next_slot = :next_slot, next_at = :next_at WHERE id = :id",
+        {
+            "id": job.id,
+            "state": job.state,
+            "reason": job.reason,
+            "failures": job.failures,
+            **_slot_fields(job.next_slot),
         },
     )
 
@@ -136,7 +167,7 @@ def await_slot(
 
 
 def find(connection: Connection, *, job_id: JobId) -> Job | None:
-    """One job, whoever's it is; callers hold it against who asks. Raises `StoreDamaged`."""
+    """One job, whoever's it is; callers hold it against who asks."""
     row = connection.execute(
         f"SELECT {_COLUMNS} FROM jobs WHERE id = :job_id", {"job_id": job_id}
     ).fetchone()
@@ -204,7 +235,7 @@ def find_next_at(connection: Connection) -> int | None:
     row = connection.execute(
         f"SELECT next_at FROM jobs WHERE {_IS_DUE} ORDER BY next_at LIMIT 1"
     ).fetchone()
-    return row[0] if row else None
+    return row[0] if row and isinstance(row[0], int) else None  # damaged ones come last
 
 
 def _fields_of(job: NewJob) -> dict[str, str | int | None]:
@@ -229,29 +260,59 @@ def _slot_fields(slot: tuple[str, int] | None) -> dict[str, str | int | None]:
     return {"next_slot": name, "next_at": at}
 
 
+_NAMES = tuple(name.strip() for name in _COLUMNS.split(","))
+
+
 def _job(row: Sequence[object]) -> Job:
-    names = _COLUMNS.split(", ")
-    fields = dict(zip((name.strip() for name in names), row, strict=True))
+    fields = dict(zip(_NAMES, row, strict=True))
     expected = fields.pop("checksum")
     name, at = fields.pop("next_slot"), fields.pop("next_at")
-    options, targets = str(fields["options"]), str(fields["targets"])
-    fields["options"] = _load_options(options)
-    fields["targets"] = tuple(Target(**target) for target in json.loads(targets))
+    slot = (name, at) if isinstance(name, str) and isinstance(at, int) else None
+    options, targets = fields["options"], fields["targets"]
+    hashed = [fields[key] for key in ("kind", "title", "body", "timing", "zone", "late")]
+    words = [word for word in (*hashed, options, targets) if isinstance(word, str)]
+    is_whole = len(words) == _HASHED and checksum(*words) == expected
+    if not is_whole or (slot is None and at is not None):
+        return _blank(fields)
+    fields["options"] = _load_options(str(options))
+    fields["targets"] = _load_targets(str(targets))
     fields["is_urgent"] = bool(fields["is_urgent"])
-    job = Job(**fields, next_slot=None if name is None else (name, at))  # type: ignore[arg-type]
-    if _checksum(job, options, targets) != expected:
-        raise StoreDamaged(f"job {job.id} is damaged; restore a backup, or drop it")
-    return job
+    return Job(**fields, next_slot=slot)  # type: ignore[arg-type]
+
+
+def _blank(fields: dict[str, object]) -> Job:
+    """What is left of a damaged row: whose it is, and its state."""
+    kept = ("id", "person_id", "room_id", "state", "reason", "failures", "actor", "call_key")
+    return Job(
+        **{key: fields[key] for key in (*kept, "created_at")},  # type: ignore[arg-type]
+        kind="message",
+        title=DAMAGED,
+        body="",
+        timing=_NEVER,
+        zone="UTC",
+        late="skip",
+        options=Options(),
+        targets=(),
+        is_urgent=False,
+        next_slot=None,
+        is_whole=False,
+    )
 
 
 def _dump_options(options: Options) -> str:
     return json.dumps(asdict(options), separators=(",", ":"), ensure_ascii=False)
 
 
+@lru_cache(maxsize=1024)
 def _load_options(text: str) -> Options:
     fields = json.loads(text)
     fields["tools"], fields["skills"] = tuple(fields["tools"]), tuple(fields["skills"])
     return Options(**fields)
+
+
+@lru_cache(maxsize=1024)
+def _load_targets(text: str) -> tuple[Target, ...]:
+    return tuple(Target(**target) for target in json.loads(text))
 
 
 def _dump_targets(targets: Sequence[Target]) -> str:

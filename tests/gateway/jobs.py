@@ -8,7 +8,7 @@ from agent_core.ids import JobId, PersonId
 from agent_core.schedule import planner
 from agent_core.schedule.planner import JobRules, Whose, Wish
 from agent_core.schedule.timing import Timing, read_cron, read_every, read_once
-from agent_core.state import held, job_runs, jobs, people
+from agent_core.state import held, job_runs, jobs, outbox, people
 from agent_core.state.database import Connection
 from agent_core.state.job_runs import Run
 from agent_core.state.jobs import Job, JobKind, Late, Options, Target
@@ -104,21 +104,18 @@ async def over(house: House, job: Job, count: int) -> list[Run]:
 
 
 async def looked(house: House) -> None:
-    """Return once the scheduler has seen the clock as it stands, and all that was due is over."""
+    """Return once all is over and sent that is due by the clock as it stands."""
     gateway = house.gateway
 
     def is_due(connection: Connection) -> bool:
         found = (find(connection) for find in (jobs.find_next_at, job_runs.find_next_at))
         soonest = [at for at in (*found, held.find_next_at(connection)) if at is not None]
         is_any = bool(soonest) and min(soonest) <= gateway.now()
-        return is_any or bool(job_runs.list_running(connection))
+        is_owed = any(outbox.count(connection, state=state) for state in ("owed", "sending"))
+        return is_any or is_owed or bool(job_runs.list_running(connection))
 
     async with asyncio.timeout(45):
-        while (
-            gateway.timekeeper.scheduler.is_woken()
-            or await house.read(is_due)
-            or not gateway.is_at_rest()
-        ):
+        while await house.read(is_due) or not gateway.is_at_rest():
             await asyncio.sleep(0.002)
 
 

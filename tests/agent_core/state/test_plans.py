@@ -45,6 +45,7 @@ from agent_core.state import (
     inbox,
     job_owners,
     job_runs,
+    job_words,
     jobs,
     joining,
     keepers,
@@ -79,6 +80,7 @@ from agent_core.state.audit import Deed
 from agent_core.state.blocks import NewBlock
 from agent_core.state.folds import NewFold
 from agent_core.state.held import NewHeld
+from agent_core.state.job_words import Saying
 from agent_core.state.jobs import Job, Options
 from agent_core.state.ledger import Change, Origin, Projection
 from agent_core.state.links import OtherSide
@@ -126,6 +128,7 @@ ROOMS = (
     inbox,
     job_owners,
     job_runs,
+    job_words,
     jobs,
     joining,
     keepers,
@@ -240,6 +243,15 @@ VALUES: dict[str, Any] = {
     ),
     "by": PersonId(1),
     "account": NewAccount(platform="p", user_id="u", display_name="d", admitted_by="code"),
+    "saying": Saying(
+        turn_id=TurnId(1),
+        run_id=RunId(1),
+        conversation_id=ConversationId(1),
+        session_id=SessionId(1),
+        person_id=PersonId(1),
+        account_id=None,
+        place=("p", "c"),
+    ),
     "back": PersonId(1),
     "block_id": BlockId(1),
     "description": "d",

@@ -1,0 +1,123 @@
+"""Keeps what jobs said by themselves where their people can find it: in their history."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from agent_core.ids import ConversationId, RoomId, SessionId, TurnId
+from agent_core.state import job_words, messages, rooms, sessions
+from agent_core.state.job_runs import Run
+from agent_core.state.job_words import Saying
+from agent_core.state.jobs import Job
+from agent_core.state.messages import PRIVATE, Shelf
+from agent_core.state.people import Person
+from agent_core.talks import Numbers
+from agent_core.transcript import Message, TextPart, mend_text
+from gateway.job_talks import Spot, UnknownRoom, find_room, name_talk
+from gateway.whereabouts import Whereabouts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What says something by itself."""
+
+    job: Job
+    run: Run
+
+
+class Utterances:
+    """Turns without a model. Their numbers are the agent's, which promises some ahead."""
+
+    def __init__(self) -> None:
+        self.count: Callable[[], Awaitable[Numbers]] | None = None
+        """Gives the agent's numbers; set before the first job is run."""
+        self._numbers: Numbers | None = None
+
+    async def prepare(self) -> None:
+        """To be called before anything is noted. Raises `StoreError`."""
+        assert self.count  # noqa: S101 - the house is put together
+        self._numbers = await self.count()
+
+    def note(
+        self, known: Whereabouts, source: Source, person: Person, spots: Sequence[Spot]
+    ) -> Shelf:
+        """A job has something to say at these places; where its words belong once they go out."""
+        assert self._numbers  # noqa: S101 - nothing is run before `prepare`
+        room_id = _find_room(known, source.job, person, spots)
+        account_id = known.find_account(person, spots[0][0])
+        talk_id, session_id = self._open(known, source.job, person, room_id)
+        if session_id is None:
+            session_id = self._numbers.next_session()
+            job_words.open_session(
+                known.connection,
+                conversation_id=talk_id,
+                session_id=session_id,
+                account_id=account_id,
+                title=source.job.title,
+                now=known.now,
+            )
+        saying = Saying(
+            turn_id=self._numbers.next_turn(),
+            run_id=source.run.id,
+            conversation_id=talk_id,
+            session_id=session_id,
+            person_id=person.id,
+            account_id=account_id,
+            place=spots[0],
+        )
+        job_words.note(known.connection, saying, now=known.now)
+        return _find_shelf(known, saying, room_id)
+
+    def _open(
+        self, known: Whereabouts, job: Job, person: Person, room_id: RoomId | None
+    ) -> tuple[ConversationId, SessionId | None]:
+        """The talk of a job, and the session in which it says all that it says, if it is open."""
+        connection, key = known.connection, name_talk(job, room_id)
+        found = job_words.find_talk(connection, key=key, person_id=person.id)
+        if found and found[1] is not None:
+            job_words.go_on(connection, session_id=found[1], title=job.title, now=known.now)
+        if found:
+            return found
+        if room_id is None:
+            talk_id = job_words.open_talk(connection, key=key, person_id=person.id, now=known.now)
+            return talk_id, None
+        talk = sessions.ensure_conversation(
+            connection,
+            key=key,
+            person_id=person.id,
+            is_direct=False,
+            room_id=room_id,
+            now=known.now,
+        )
+        return talk.id, None
+
+    def tell(self, known: Whereabouts, shelf: Shelf, words: str) -> None:
+        """What was noted goes out: these words are part of the history from now on."""
+        said = Message(role="assistant", parts=(TextPart(text=mend_text(words)),))
+        messages.append(known.connection, shelf, [said], now=known.now)
+
+    def tell_late(self, known: Whereabouts, turn_id: TurnId, person: Person, words: str) -> None:
+        """What was noted, and held back, goes out to a first place, or to one more."""
+        found = job_words.find(known.connection, turn_id=turn_id, person_id=person.id)
+        if found and not found.has_words:
+            self.tell(known, _find_shelf(known, found, found.room_id), words)
+
+
+def _find_room(
+    known: Whereabouts, job: Job, person: Person, spots: Sequence[Spot]
+) -> RoomId | None:
+    try:
+        return find_room(known.connection, job, person, spots)
+    except UnknownRoom:
+        return None  # whoever reads it there, nobody there can search for it
+
+
+def _find_shelf(known: Whereabouts, saying: Saying, room_id: RoomId | None) -> Shelf:
+    room = rooms.find_by_id(known.connection, room_id=room_id) if room_id is not None else None
+    return Shelf(
+        session_id=saying.session_id,
+        turn_id=saying.turn_id,
+        person_id=saying.person_id,
+        conversation_id=saying.conversation_id,
+        platform=saying.place[0],
+        audience=room.audience if room else PRIVATE,
+    )
