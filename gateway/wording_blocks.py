@@ -15,7 +15,8 @@ USAGE = (
     "/block share NAME with PERSON, or here (in a room), or, as an owner, everyone; /block unshare"
     " NAME PERSON; /block unshare NAME me, where you no longer want to see it\n"
     "/block readonly NAME on or off; /block limit NAME 2000; /block describe NAME new words;"
-    " /block drop NAME"
+    " /block undo NAME, which takes the newest change of its entries back (as an owner: /block undo"
+    " team, for the team's); /block drop NAME"
 )
 NONE = "There is no named block of memory that you see here.\n\n" + USAGE
 ONLY_IN_DIRECT = (

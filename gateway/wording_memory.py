@@ -173,6 +173,14 @@ def describe_undone(told: Sequence[Told], viewer: Viewer) -> str:
     return "\n".join([*lines, f"{again} undoes that."])
 
 
+def describe_shared_undone(name: str, undone: Sequence[Undone], viewer: Viewer) -> str:
+    """What was taken back of what several remember together."""
+    lines = [f"Taken back in {quote_name(name)}:"]
+    for one in undone:
+        lines.append(f"- made {name_actor(one.undone, viewer)}. {_describe_result(one.row.change)}")
+    return "\n".join([*lines, "", f"/block undo {name} takes back the change before."])
+
+
 def name_actor(row: LedgerEntry, viewer: Viewer) -> str:
     """Who made a change, to stand behind "made"."""
     kind, _, number = row.origin.actor.partition(":")

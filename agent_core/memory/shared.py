@@ -8,6 +8,7 @@ from agent_core.memory.changes import Edit, Refusal
 from agent_core.memory.editing import Done
 from agent_core.memory.entries import size
 from agent_core.memory.store import MemoryLimits, MemoryStore, Stamp
+from agent_core.memory.undoing import Kept, Undone
 from agent_core.state import blocks, ledger
 from agent_core.state.blocks import TEAM, Block
 from agent_core.state.database import Database
@@ -96,6 +97,20 @@ class SharedMemory:
             return await memory.change_all(person_id, shared.slug, edits, origin, kind=shared.kind)
         finally:
             self._kept.pop(person_id, None)
+
+    async def undo(self, shared: SharedList, origin: Origin) -> tuple[Undone, ...] | Kept:
+        """Take back the newest stroke of its changes; as `MemoryStore.undo`.
+
+        Whether that may be done is for the caller to know.
+        """
+        if shared.person_id is None:
+            return Kept(fault="nothing")
+        try:
+            return await self.store.undo(
+                shared.person_id, shared.slug, None, origin, kind=shared.kind
+            )
+        finally:
+            self._kept.pop(shared.person_id, None)
 
     async def is_made(self, shared: SharedList, origin: Origin) -> bool:
         """True if the same call has changed the list already. Raises `StoreError`."""

@@ -19,6 +19,7 @@ from gateway import owners
 from gateway import wording_blocks as wording
 from gateway.buttons import stand_for
 from gateway.commands.registry import Call, Effect, House, Reply, SlashCommand
+from gateway.commands.shared_undo import undo_shared
 from gateway.identity import slug_of
 from gateway.wording_blocks import BlockLine
 from gateway.wording_people import quote_name
@@ -28,6 +29,7 @@ _NOTHING_TO_SEE = re.compile("[\u115f\u1160\u3164\uffa0]")
 """Letters that show as nothing."""
 _LONGEST_DESCRIPTION = 300
 _LEAST_LIMIT, _MOST_LIMIT = 100, 20_000
+_UNDO = "undo"
 _HERE, _EVERYONE, _ME = "here", "everyone", "me"
 _IN_ROOM = ("new", "share", "unshare")
 Written = tuple[str, list[OutboxRow]]
@@ -58,6 +60,8 @@ Act = Callable[[Connection, _Order], Written]
 async def _block(call: Call, house: House) -> Reply:
     word, _, rest = call.argument.partition(" ")
     word = word.casefold()
+    if word == _UNDO and rest.strip() and not call.room:
+        return await undo_shared(call, house, _read_label(rest))
     if word not in _WORDS:
         return await _show(call, house, _read_label(call.argument))
     label, _, rest = rest.strip().partition(" ")
@@ -307,7 +311,7 @@ def _read_label(word: str) -> str:
 
 def _is_label(label: str) -> bool:
     is_word = _LABEL.fullmatch(label) and not _NOTHING_TO_SEE.search(label)
-    return bool(is_word) and label not in _WORDS
+    return bool(is_word) and label not in _WORDS and label != _UNDO
 
 
 def _read_whom(rest: str) -> str:

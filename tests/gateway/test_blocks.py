@@ -121,6 +121,54 @@ async def test_the_tool_writes_in_a_shared_block_and_the_other_hears_of_it(tmp_p
         assert "- bread\n" in request.system
 
 
+async def test_the_newest_change_of_a_block_is_taken_back_by_its_maker_and_owners(
+    tmp_path: Path,
+) -> None:
+    add = '{"action": "add", "target": "block:Shopping", "text": "bread"}'
+    model = FakeModel(say("Hi."), say("Hi."), ask(call("memory", add)), say("Ok."))
+    async with street(tmp_path, model) as here:
+        await meet(here, "ann", "bob")
+        await here.says("ann", NEW)
+        await here.says("ann", "/block share shopping bob")
+        await here.says("bob", "we need bread")
+        path = tmp_path / "memories" / "blocks" / "shopping" / "MEMORY.md"
+        path.write_text("- bread\n- milk\n")
+        refused = wording_blocks.NOT_YOURS.format(name="`shopping`")
+        assert await here.says("bob", "/block undo shopping") == refused
+        assert await here.says("ann", "/block undo shopping", room="den") != refused
+        assert path.read_text() == "- bread\n- milk\n"
+        assert await here.says("ann", "/block undo shopping") == (
+            "Taken back in `shopping`:\n"
+            "- made by hand, in the file. It is no longer there: milk\n\n"
+            "/block undo shopping takes back the change before."
+        )
+        assert "by me, in turn 3. It is no longer there: bread" in (
+            await here.says("ann", "/block undo Shopping")
+        )
+        assert await here.says("ann", "/block undo shopping") == "There is nothing to take back."
+        assert path.read_text() == ""
+        model.plays.append(say("Nothing."))
+        (request,) = await here.asks("bob", "what do we need?")
+        assert "bread" not in request.system.partition(HEADING)[2]
+
+
+async def test_an_owner_takes_back_what_was_learned_for_the_team(tmp_path: Path) -> None:
+    add = '{"action": "add", "target": "team", "text": "Rent is due"}'
+    model = FakeModel(say("Hi."), say("Hi."), ask(call("memory", add)), say("Ok."))
+    async with street(tmp_path, model) as here:
+        await meet(here, "cleo", "bob")
+        await here.make_owner("cleo")
+        await here.says("cleo", "rent is due, for all")
+        assert await here.says("bob", "/block undo team") == wording_blocks.NOT_YOURS.format(
+            name="`team`"
+        )
+        assert "It is no longer there: Rent is due" in await here.says("cleo", "/block undo team")
+        unknown = wording_blocks.UNKNOWN.format(name="`plan`")
+        assert await here.says("cleo", "/block undo plan") == unknown
+        path = tmp_path / "memories" / "team" / "MEMORY.md"
+        assert path.read_text() == ""
+
+
 @pytest.mark.parametrize(
     ("said", "answer"),
     [
