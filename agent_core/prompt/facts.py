@@ -1,7 +1,7 @@
 """The facts of a turn, put in front of the person's words: when, where, who, about what."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from functools import lru_cache
 
 from agent_core.tools.clock import local_time
 from agent_core.tools.quoting import flatten, quote
@@ -11,6 +11,8 @@ _TITLE_LIMIT = 120
 _NOTE_LIMIT = 160
 _QUOTE_LIMIT = 4000
 _MAX_ATTACHMENTS = 10
+_MINUTE = 60_000
+"""Milliseconds."""
 
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _PLATFORMS = {"telegram": "Telegram", "discord": "Discord", "slack": "Slack"}
@@ -57,7 +59,7 @@ def compose_facts(inputs: FactInputs) -> str:
     """
     lines = [
         "<facts>",
-        f"Now: {_describe_time(local_time(inputs.now, inputs.zone), inputs.zone)}",
+        f"Now: {_describe_time(inputs.now // _MINUTE, inputs.zone)}",
         f"Place: {_describe_place(inputs)}",
         f"From: {_describe_author(inputs)}",
     ]
@@ -80,7 +82,10 @@ def compose_facts(inputs: FactInputs) -> str:
     return "\n".join([*lines, "</facts>"])
 
 
-def _describe_time(moment: datetime, zone: str) -> str:
+@lru_cache(maxsize=64)
+def _describe_time(minute: int, zone: str) -> str:
+    """A minute since the epoch on a person's clock; many ask for the same."""
+    moment = local_time(minute * _MINUTE, zone)
     name = zone if str(moment.tzinfo) == zone else "UTC"
     return f"{_WEEKDAYS[moment.weekday()]} {moment:%Y-%m-%d %H:%M}, {name} ({moment:%z})"
 
