@@ -136,7 +136,8 @@ class Intake:
         if isinstance(item, Unread):
             self._read(item)
             queue.popleft()
-            await asyncio.sleep(0)  # a crowd's events are read one by one, and others go on
+            if queue:
+                await asyncio.sleep(0)  # a crowd's events are read one by one, and others go on
             return
         try:
             await self._work_on(item)
