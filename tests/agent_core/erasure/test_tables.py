@@ -12,6 +12,7 @@ NOBODYS = {
     "meta": "what the house remembers of itself, but for projections and marks of work owed",
     "message_search_config": "the index's own",
     "prompts": "emptied, where no other talk has them",
+    "skills": "names of folders of the house's, and how often jobs used them",
 }
 HANDLED = {
     *("accounts", "archive", "archive_search", "audit", "block_readers", "blocks"),
