@@ -16,6 +16,8 @@ _ALIASES = {
     "@annually": "0 0 1 1 *",
 }
 _FIELDS = 5
+_STEP = re.compile(r"/(\d{1,9})")
+_LARGEST_STEPS = (("minutes", 59), ("hours", 23), ("days", 31), ("months", 12), ("weekdays", 7))
 _LONGEST_CRON = 200
 LEAST_INTERVAL = 60
 """Seconds; whoever wants less wants a program, not an assistant."""
@@ -80,6 +82,16 @@ def read_cron(text: str) -> Cron:
             f"a cron expression has five fields (minute, hour, day of month, month, day of week),"
             f" and {expression!r} has {count}"
         )
+    for part, (name, most) in zip(expression.split(), _LARGEST_STEPS, strict=True):
+        if any(int(step) > most for step in _STEP.findall(part)):
+            raise ValueError(
+                f"{part} in the field of {name} does not mean that many {name}: it begins anew with"
+                f" each round of the clock, so that steps end at {most}; use an interval"
+            )
+    return _parse_cron(expression)
+
+
+def _parse_cron(expression: str) -> Cron:
     try:
         next(CronSim(expression, datetime(2024, 1, 1)))
     except CronSimError as error:
@@ -109,7 +121,8 @@ def read_every(seconds: int, anchor: int) -> Every:
     """An interval. Raises `ValueError` with a sentence."""
     if not LEAST_INTERVAL <= seconds <= MOST_INTERVAL:
         raise ValueError(
-            f"an interval lasts from {LEAST_INTERVAL} s up to a year, and not {seconds} s"
+            f"an interval lasts from {LEAST_INTERVAL // 60} minute to"
+            f" {MOST_INTERVAL // 86_400} days"
         )
     return Every(seconds=seconds, anchor=anchor)
 
@@ -144,7 +157,7 @@ def load_timing(text: str) -> Timing:
     """The reverse of `dump_timing`. Raises `ValueError` on anything else."""
     kind, _, rest = text.partition(" ")
     if kind == "cron":
-        return read_cron(rest)
+        return _parse_cron(rest)
     if kind == "once":
         return read_once(rest)
     seconds, _, anchor = rest.partition(" from ")

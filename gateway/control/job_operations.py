@@ -230,7 +230,7 @@ def _read_body(asked: Answer, kind: str) -> tuple[str, str]:
     if kind == "script":
         words = asked.get("words")
         is_line = isinstance(words, list) and all(isinstance(word, str) for word in words)
-        if not words or not is_line:
+        if not words or not is_line or not words[0].strip():
             raise Mistaken("Name the command and its arguments behind --script.")
         return json.dumps(words, ensure_ascii=False), " ".join(words)
     text = read_text(asked, "text")

@@ -268,6 +268,7 @@ async def test_jobs_of_each_kind_are_made(home: Path, how: str) -> None:
         ({"cron": "@daily", "kind": "system"}, "a prompt, a message or a script"),
         ({"cron": "@daily", "kind": "script"}, "Name the command"),
         ({"cron": "@daily", "kind": "script", "words": [1]}, "Name the command"),
+        ({"cron": "@daily", "kind": "script", "words": [" "]}, "Name the command"),
         ({"cron": "@daily", "text": "x" * 4001}, "at most 4000 characters"),
     ],
 )

@@ -150,6 +150,8 @@ def test_a_timing_is_read_as_it_was_written(timing: Timing) -> None:
         ("0 8 30 2 *", "names no day that ever comes"),
         ("0 8 32 2 *", "bad day-of-month"),
         ("0 8 * * mo", "bad day-of-week"),
+        ("*/61 * * * *", "steps end at 59; use an interval"),
+        ("0 0-23/24 * * *", "steps end at 23; use an interval"),
         ("@reboot", "cron has no @reboot"),
         ("0 " + "1," * 200 + "1 * * *", "at most 200"),
     ],
