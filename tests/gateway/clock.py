@@ -1,5 +1,6 @@
 """A clock that a test puts forward and back."""
 
+import time
 from datetime import UTC, datetime, timedelta
 
 from agent_core.schedule.timing import milliseconds
@@ -24,3 +25,14 @@ class Clock:
     def pass_unseen(self, **span: float) -> None:
         """Put it forward, or back, as it happens to a machine that sleeps: nobody is told."""
         self._moment += timedelta(**span)
+
+
+class GoingClock(Clock):
+    """Goes on by itself besides, as the clock of a machine does."""
+
+    def __init__(self, *start: int) -> None:
+        super().__init__(*start)
+        self._began = time.monotonic()
+
+    def __call__(self) -> int:
+        return super().__call__() + round((time.monotonic() - self._began) * 1000)
