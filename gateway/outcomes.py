@@ -188,6 +188,8 @@ class Outcomes:
         if run is None or job is None:
             return ()
         turn = turns.find(connection, turn_id=made.turn_id) if made.turn_id else None
+        if turn:
+            sessions.set_title(connection, session_id=turn.session_id, title=job.title)
         if turn and not job.options.is_aware:  # another run may wait to be begun in this talk
             sessions.end(connection, conversation_id=turn.conversation_id, now=now)
         if ended.ending == "answered" or (ended.ending == "exhausted" and not ended.shut):

@@ -215,3 +215,14 @@ async def test_a_turn_of_a_job_that_said_something_is_found_by_its_run(tmp_path:
         turn = await house.read(lambda c: job_runs.find_turn(c, run_id=run.id))
         assert turn
         assert turn[1] == "answered"
+
+
+async def test_the_talk_of_a_prompt_is_called_like_its_job(tmp_path: Path) -> None:
+    clock = Clock(*NOON)
+    async with running(tmp_path, greeted(say("Rye, at nine.")), now=clock, **HOUSE) as house:
+        await greet(house)
+        job = await give_job(house, "Ask for bread.", "2026-11-20T13:00", kind="prompt")
+        clock.move(house, hours=1)
+        await over(house, job, 1)
+        (talk,) = await sittings(house, await found(house, "rye"))
+        assert talk.title == job.title
