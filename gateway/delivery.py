@@ -275,6 +275,8 @@ class Delivery:
             await self._mark_sent(row, row.message_id)
             return
         file = await self._composer.load_file(row)
+        if row.answers is None and row.question_id is None:  # nobody waits for it just now
+            await door.pacer.give_way()
         await door.pacer.wait(row.chat)
         fresh: OutboxRow | None = row
         if row.state != "sending":  # else that was noted when it became owed

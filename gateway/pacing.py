@@ -7,15 +7,33 @@ from collections import OrderedDict
 from adapters.contract import Pace
 
 _MOST_CHATS = 4096
+_PATIENCE = 5.0
+"""Seconds for which what can wait lets others go first, when it is the first of its kind."""
 
 
 class Pacer:
-    """Makes senders wait their turn by a platform's `Pace`; fair by order of arrival."""
+    """Makes senders wait their turn by a platform's `Pace`; fair by order of arrival.
+
+    What can wait gives way: among the many that a minute of jobs sends, answers go first.
+    """
 
     def __init__(self, pace: Pace) -> None:
         self._pace = pace
+        self._patient = asyncio.Lock()
         self._next_free = 0.0
         self._chats: OrderedDict[str, float] = OrderedDict()
+
+    async def give_way(self) -> None:
+        """Return when nobody else waits for a place, or after a while: one caller at a time.
+
+        To be followed by `wait`.
+        """
+        async with self._patient:
+            end = time.monotonic() + _PATIENCE
+            while (  # noqa: ASYNC110 - others may take the next place meanwhile
+                left := min(self._next_free, end) - time.monotonic()
+            ) > 0:
+                await asyncio.sleep(left)
 
     async def wait(self, chat: str) -> None:
         """Return when a new message may go to this chat."""

@@ -43,3 +43,26 @@ async def test_courtesy_has_no_room_while_messages_wait() -> None:
     await asyncio.sleep(0)
     assert not pacer.has_room()
     waiting.cancel()
+
+
+async def test_what_nobody_waits_for_lets_answers_go_first() -> None:
+    pacer = Pacer(Pace(chat_interval=0, edit_interval=0, per_second=50))
+    for number in range(52):  # a second's worth may go at once
+        await pacer.wait(f"chat {number}")
+    order: list[str] = []
+
+    async def send(name: str, *, is_patient: bool) -> None:
+        if is_patient:
+            await pacer.give_way()
+        await pacer.wait(name)
+        order.append(name)
+
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        for number in range(10):
+            group.create_task(send(f"reminder {number}", is_patient=True))
+        await asyncio.sleep(0)
+        for number in range(3):
+            group.create_task(send(f"answer {number}", is_patient=False))
+    assert len(order) == 13
+    assert max(order.index(f"answer {number}") for number in range(3)) <= 4
+    assert [name for name in order if "reminder" in name] == [f"reminder {n}" for n in range(10)]
