@@ -24,9 +24,10 @@ from agent_core.state import messages, people, rooms, sessions, shares, turns
 from agent_core.state.database import Connection, Database
 from agent_core.state.people import Person
 from agent_core.state.rooms import Room
-from agent_core.state.sessions import Conversation
+from agent_core.state.sessions import Conversation, Session
 from agent_core.state.shares import Share
 from agent_core.state.turns import Asked
+from agent_core.talks import Standing
 from agent_core.tools.contract import Tool
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, user_message
@@ -435,6 +436,39 @@ async def test_a_turn_of_a_shared_talk_is_taken_up_with_all_that_was_said(bench:
     assert bench.heard[:3] == ["one", "Yes.", "two"]
     path = bench.home / "memories" / "rooms" / "den" / "MEMORY.md"
     assert path.read_text() == "- Bob was here\n"
+
+
+async def test_what_a_turn_leaves_at_hand_that_was_written_at_once_is_what_stands_on_disk(
+    bench: Bench,
+) -> None:
+    await bench.ask("one")
+    bench.time += 5
+    prepared = await bench.agent.prepare(bench.talk, bench.person, platform="telegram")
+    said = (user_message("two ✓ 🙂\n<x>", facts="<facts>\nNow: 1\n</facts>"), user_message("three"))
+    turn = bench.agent.draft(prepared, said)
+    asked = Asked(person_id=bench.person.id, account_id=None, place=PLACE)
+    turn.journal.begin_with(lambda c: bench.agent.begin(c, turn, asked, bench.time))
+    bench.model.plays += (say("Yes: “ü”."),)
+    ended = await bench.run(turn)
+
+    def settle(connection: Connection) -> tuple[Standing | None, Session | None]:
+        assert turn.journal.ensure_begun(connection, is_over=True)
+        ending = (ended.ending, ended.reason)
+        standing = bench.agent.settle(
+            connection, turn, ending=ending, told="", now=bench.time, is_fresh=True
+        )
+        return standing, sessions.find_open(connection, conversation_id=bench.talk.id)
+
+    standing, session = await bench.database.write("settle", settle)
+    assert standing is not None
+    assert session is not None
+    assert standing.session == session
+    assert (session.prompt_hash, session.last_at) == (turn.prompt.hash, bench.time)
+    stored = await bench.database.read(
+        lambda c: messages.list_session(c, session_id=session.id, person_id=bench.person.id)
+    )
+    assert list(standing.transcript) == stored
+    assert len(stored) == 5
 
 
 async def test_a_process_that_has_just_started_sends_the_same_bytes(bench: Bench) -> None:

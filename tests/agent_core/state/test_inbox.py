@@ -64,6 +64,20 @@ def test_an_event_belongs_to_the_turn_that_claimed_it_first(
     assert owners == [(turn_ids[0],), (turn_ids[0],), (turn_ids[1],)]
 
 
+def test_what_a_turn_claims_that_is_over_already_is_done(
+    connection: Connection, turn_ids: list[TurnId]
+) -> None:
+    one, other, waiting = store(connection, "a", "b", "c")
+    inbox.claim(connection, inbox_ids=[one], turn_id=turn_ids[0])
+    inbox.claim(connection, inbox_ids=[one, other], turn_id=turn_ids[1], is_over=True)
+    rows = connection.execute("SELECT id, state, turn_id FROM inbox ORDER BY id").fetchall()
+    assert rows == [
+        (one, "claimed", turn_ids[0]),
+        (other, "done", turn_ids[1]),
+        (waiting, "received", None),
+    ]
+
+
 def test_a_turn_that_ends_finishes_its_own_events(
     connection: Connection, turn_ids: list[TurnId]
 ) -> None:
