@@ -134,35 +134,32 @@ def _insert(
     now: int,
 ) -> OutboxRow:
     file_key, file_name = debt.file or (None, None)
-    row = OutboxRow(
-        id=OutboxId(0),
-        platform=debt.platform,
-        chat=debt.chat,
-        turn_id=debt.turn_id,
-        person_id=debt.person_id,
-        part=debt.part,
-        body=debt.body,
-        answers=debt.answers,
-        is_silent=debt.is_silent,
-        is_live=is_live,
-        state=state,
-        message_id=None,
-        shown=debt.body if state == "sending" else None,
-        anchor=anchor,
-        attempts=0,
-        reason="",
-        kind=debt.kind,
-        buttons=debt.buttons,
-        question_id=debt.question_id,
-        file_key=file_key,
-        file_name=file_name,
-        is_whole=True,
-    )
-    values = {name: getattr(row, name) for name in _GIVEN}
-    values["buttons"] = dump_choices(debt.buttons) if debt.buttons else ""
-    values |= {"now": now, "checksum": checksum(debt.body)}
-    cursor = connection.execute(_INSERT, values)
-    return replace(row, id=OutboxId(cursor.lastrowid or 0))
+    fields = {
+        "platform": debt.platform,
+        "chat": debt.chat,
+        "turn_id": debt.turn_id,
+        "person_id": debt.person_id,
+        "part": debt.part,
+        "body": debt.body,
+        "answers": debt.answers,
+        "is_silent": debt.is_silent,
+        "is_live": is_live,
+        "state": state,
+        "message_id": None,
+        "shown": debt.body if state == "sending" else None,
+        "anchor": anchor,
+        "attempts": 0,
+        "reason": "",
+        "kind": debt.kind,
+        "buttons": debt.buttons,
+        "question_id": debt.question_id,
+        "file_key": file_key,
+        "file_name": file_name,
+    }
+    buttons = dump_choices(debt.buttons) if debt.buttons else ""
+    told = {"buttons": buttons, "now": now, "checksum": checksum(debt.body)}
+    key = OutboxId(connection.execute(_INSERT, fields | told).lastrowid or 0)
+    return OutboxRow(id=key, is_whole=True, **fields)  # type: ignore[arg-type]
 
 
 def find_live(
