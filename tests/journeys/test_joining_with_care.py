@@ -1,13 +1,17 @@
 """Joining accounts where something stands in the way: a restart, two memories that are too long."""
 
+import asyncio
+
 from gateway import wording_people as wording
 from tests.emulators.telegram_cast import ANNA
 from tests.journeys.accounts import Account, asked, texts
-from tests.journeys.stage import House, Stage, call, calls, heard, system_of
+from tests.journeys.stage import PATIENCE, House, Stage, call, calls, heard, system_of
 from tests.journeys.test_one_person import join, make_code
 from tests.journeys.test_people import claim
 
 SHORT = {"TALARIA_MEMORY__USER_LIMIT": "200"}
+
+JOINED = "action = 'link.joined' AND detail LIKE 'became %'"
 
 
 async def remember(house: House, account: Account, fact: str) -> None:
@@ -31,11 +35,12 @@ async def test_a_confirmation_outlives_a_restart_and_the_joining_is_written_down
         await house.hears(telegram, "in Telegram")
         await house.hears(discord, f"/link {await make_code(house, telegram)}")
         assert asked(telegram).labels == (wording.YES, wording.NO)
-    async with town.open() as house:
-        await house.press(telegram, wording.YES)
+    async with town.open() as house, asyncio.timeout(PATIENCE):
+        while not await house.count("audit", JOINED):  # a house that starts looks memories through
+            await house.press(telegram, wording.YES)
         await house.hears(discord, "in Discord")
         assert heard(town.turns[-1]) == ["in Telegram", "in Discord"]
-        assert await house.count("audit", "action = 'link.joined' AND detail LIKE 'became %'") == 1
+        assert await house.count("audit", JOINED) == 1
 
 
 async def test_a_code_works_once_and_not_for_who_comes_later(town: Stage) -> None:
