@@ -56,6 +56,8 @@ def send_off(connection: Connection, job: Job, run: Run, equipment: Equipment, n
     if not job.options.is_aware:
         sessions.end(connection, conversation_id=pending.conversation.id, now=now)
     payload = json.dumps({"run": run.id})
+    # Before 2026-11-22 a run could get the number of one that was forgotten.
+    inbox.drop_used(connection, platform=PLATFORM, event_id=_event_of(run))
     inbox.store(connection, platform=PLATFORM, events=[(_event_of(run), payload)], now=now)
     return _with_event(connection, pending, run)
 

@@ -7,8 +7,8 @@ days and sums of the house stay right, and no number is ever given to somebody e
 import json
 from collections.abc import Sequence
 
-from agent_core.ids import MessageId, PersonId, SessionId
-from agent_core.state import ledger
+from agent_core.ids import JobId, MessageId, PersonId, SessionId
+from agent_core.state import jobs, ledger
 from agent_core.state.database import Connection
 from agent_core.state.traces import Whose
 
@@ -80,14 +80,14 @@ def leave_no_step(connection: Connection, *, whose: Whose) -> None:
 
 def leave_no_job(connection: Connection, *, whose: Whose) -> None:
     """Their jobs, what came of them, and what is held back for them."""
-    jobs = f"(SELECT id FROM jobs WHERE person_id IN {_PEOPLE})"
-    runs = f"(SELECT id FROM job_runs WHERE job_id IN {jobs})"
+    mine = f"SELECT id FROM jobs WHERE person_id IN {_PEOPLE}"
     connection.execute(
-        f"DELETE FROM held WHERE person_id IN {_PEOPLE} OR run_id IN {runs}", whose.values
+        f"DELETE FROM held WHERE person_id IN {_PEOPLE} OR run_id IN"
+        f" (SELECT id FROM job_runs WHERE job_id IN ({mine}))",
+        whose.values,
     )
-    connection.execute(f"UPDATE turns SET run_id = NULL WHERE run_id IN {runs}", whose.values)
-    connection.execute(f"DELETE FROM job_runs WHERE job_id IN {jobs}", whose.values)
-    connection.execute(f"DELETE FROM jobs WHERE person_id IN {_PEOPLE}", whose.values)
+    for row in connection.execute(mine, whose.values).fetchall():
+        jobs.bury(connection, job_id=JobId(row[0]))
 
 
 def owe_outside(connection: Connection, *, whose: Whose, now: int) -> None:

@@ -40,6 +40,15 @@ def store(
     return fresh
 
 
+def drop_used(connection: Connection, *, platform: str, event_id: str) -> None:
+    """An event that was used up is known no more: it comes again, and means something else."""
+    connection.execute(
+        "DELETE FROM inbox WHERE platform = :platform AND event_id = :event_id"
+        " AND state <> 'received'",
+        {"platform": platform, "event_id": event_id},
+    )
+
+
 def list_received(connection: Connection) -> list[InboxRow]:
     """Events that no turn has claimed yet, oldest first."""
     rows = connection.execute(

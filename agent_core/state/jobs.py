@@ -90,6 +90,23 @@ class Job(NewJob):
     is_whole: bool = True
 
 
+_NOTHING = NewJob(
+    person_id=None,
+    room_id=None,
+    kind="message",
+    title="",
+    body="",
+    timing=_NEVER,
+    zone="UTC",
+    late="skip",
+    options=Options(),
+    targets=(),
+    is_urgent=False,
+    next_slot=None,
+    actor="",
+)
+"""What is left of a job that was never there."""
+
 _COLUMNS = (
     "id, person_id, room_id, kind, title, body, timing, zone, late, options, targets, is_urgent,"
     " state, reason, failures, next_slot, next_at, actor, call_key, created_at, checksum"
@@ -163,6 +180,42 @@ def await_slot(
         " state = CASE WHEN :is_over = 1 AND state = 'active' THEN 'over' ELSE state END"
         " WHERE id = :id",
         {"id": job_id, "is_over": int(is_over), **_slot_fields(slot)},
+    )
+
+
+def bury(connection: Connection, *, job_id: JobId) -> None:
+    """A job was never there, and neither were its runs: nothing of either is left.
+
+    The newest job and the newest run of all keep their rows, emptied: their numbers are known to
+    events, to buttons and to what is under way, so nothing else may get them.
+    """
+    values = {"job_id": job_id}
+    connection.execute(
+        "UPDATE turns SET run_id = NULL WHERE run_id IN"
+        " (SELECT id FROM job_runs WHERE job_id = :job_id)",
+        values,
+    )
+    connection.execute(
+        "DELETE FROM job_runs WHERE job_id = :job_id AND id < (SELECT MAX(id) FROM job_runs)",
+        values,
+    )
+    connection.execute(
+        "UPDATE job_runs SET slot = '', slot_at = 0, due_at = 0, state = 'skipped', missed = 0,"
+        " attempts = 0, reason = '', started_at = NULL, ended_at = 0 WHERE job_id = :job_id",
+        values,
+    )
+    connection.execute(
+        "DELETE FROM jobs WHERE id = :job_id AND id < (SELECT MAX(id) FROM jobs)"
+        " AND NOT EXISTS (SELECT 1 FROM job_runs WHERE job_runs.job_id = :job_id)",
+        values,
+    )
+    connection.execute(
+        "UPDATE jobs SET person_id = NULL, room_id = NULL, kind = :kind, title = :title,"
+        " body = :body, timing = :timing, zone = :zone, late = :late, options = :options,"
+        " targets = :targets, is_urgent = :is_urgent, state = 'dropped', reason = '', failures = 0,"
+        " next_slot = :next_slot, next_at = :next_at, actor = '', call_key = NULL, created_at = 0,"
+        " checksum = :checksum WHERE id = :job_id",
+        {**values, **_fields_of(_NOTHING), "kind": _NOTHING.kind},
     )
 
 

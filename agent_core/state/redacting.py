@@ -14,7 +14,7 @@ from agent_core.ids import (
     SessionId,
     TurnId,
 )
-from agent_core.state import search
+from agent_core.state import jobs, search
 from agent_core.state.checksum import checksum
 from agent_core.state.database import Connection
 from agent_core.state.indexing import index_text
@@ -203,9 +203,7 @@ def drop_job(connection: Connection, *, job_id: JobId) -> list[str]:
     held = connection.execute(
         f"DELETE FROM held WHERE run_id IN {runs} RETURNING file_key", values
     ).fetchall()
-    connection.execute(f"UPDATE turns SET run_id = NULL WHERE run_id IN {runs}", values)
-    connection.execute("DELETE FROM job_runs WHERE job_id = :job_id", values)
-    connection.execute("DELETE FROM jobs WHERE id = :job_id", values)
+    jobs.bury(connection, job_id=job_id)
     return [row[0] for row in held if row[0]]
 
 
