@@ -32,8 +32,10 @@ HEARTBEAT = 15.0
 was put forward, tells no alarm."""
 _DRIFT = 2_000
 """Milliseconds by which the clock and the time that passed may differ."""
-_BATCH = 200
+_BATCH = 100
 """Jobs that are taken in one transaction; turns are never held up by more than that."""
+_BREATH = 0.01
+"""Seconds between two such transactions, in which others go on."""
 _RECKONED = 4096
 """Answers that are kept of what comes of a moment: many jobs share their times."""
 _STORE_PAUSE = 5.0
@@ -164,8 +166,9 @@ class Scheduler:
 
         rows, count = await self._database.write("jobs.take", work)
         self._owe(rows)
-        await asyncio.sleep(0)  # a crowd of jobs lets others go on in between
-        return count == _BATCH
+        is_more = count == _BATCH
+        await asyncio.sleep(_BREATH if is_more else 0)
+        return is_more
 
     def _claim(self, known: Whereabouts, job: Job) -> Sequence[OutboxRow]:
         """Take the due slots of one job, each once, and wait for its next.
