@@ -45,10 +45,10 @@ lint: $(READY) ## ruff, mypy (strict) and the arrows between the rooms
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# What hangs for two minutes shows where it does, and fails by itself: its worker is replaced.
+# What hangs for four minutes shows where it does, and fails by itself: its worker is replaced.
 test: $(READY) ## all tests but the long ones; nothing leaves this machine
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal \
-		-o faulthandler_timeout=120 -o faulthandler_exit_on_timeout=true
+		-o faulthandler_timeout=240 -o faulthandler_exit_on_timeout=true
 
 check: lint test ## what has to pass before a change lands
 
