@@ -1,5 +1,6 @@
 """Killed while a long talk is made shorter: the turn goes on, and calls stay in their bounds."""
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
@@ -49,11 +50,14 @@ async def test_a_turn_survives_a_kill_at_its_fold_and_what_was_folded_stays_fold
 ) -> None:
     house = await town.open_house(f"{phase}:folds.make:1")
     while house.is_alive:
-        saying = await town.says(1, "long")
-        try:
-            await town.all_seen([saying], within=2.0)
-        except TimeoutError:
-            await house.died()
+        ends = [
+            asyncio.create_task(town.all_seen([await town.says(1, "long")])),
+            asyncio.create_task(house.died()),
+        ]
+        done, pending = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        for end in pending:
+            end.cancel()
+        await asyncio.gather(*done)
     is_kept = phase == "committed"
     assert count_folds(town.home) == (1 if is_kept else 0)
     before = count_summaries(town)
