@@ -6,19 +6,20 @@ from typing import Literal
 
 from agent_core.state.database import Connection
 
-SkillState = Literal["active", "stale", "archived"]
+SkillState = Literal["active", "stale", "archived", "gone"]
 
-_COLUMNS = "name, seen_at, uses, last_used_at, state, is_pinned, told_fault"
+_COLUMNS = "id, name, seen_at, uses, last_used_at, state, is_pinned, told_fault"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillRow:
-    """What is known of a skill; times in milliseconds.
+    """What is known of a skill; times in milliseconds, `id` is its number in the ledger.
 
     `seen_at` is when it was first seen, or taken back; `told_fault` the hash of the fault that
     the owners were told of, "" for none. One that is pinned is never put away.
     """
 
+    id: int
     name: str
     seen_at: int
     uses: int
@@ -41,7 +42,8 @@ def note_use(connection: Connection, *, name: str, now: int) -> None:
 def see(connection: Connection, *, name: str, now: int) -> None:
     """A skill is there from now on, at the latest."""
     connection.execute(
-        "INSERT INTO skills (name, seen_at) VALUES (:name, :now) ON CONFLICT (name) DO NOTHING",
+        "INSERT INTO skills (name, seen_at) VALUES (:name, :now) ON CONFLICT (name) DO UPDATE"
+        " SET seen_at = :now, state = 'active' WHERE skills.state = 'gone'",
         {"name": name, "now": now},
     )
 
@@ -78,12 +80,16 @@ def note_told(connection: Connection, *, name: str, fault: str) -> None:
 
 
 def forget(connection: Connection, *, name: str) -> None:
-    """A skill is nowhere any more."""
-    connection.execute("DELETE FROM skills WHERE name = :name", {"name": name})
+    """A skill is nowhere any more; its number stays."""
+    connection.execute(
+        "UPDATE skills SET uses = 0, last_used_at = NULL, state = 'gone', is_pinned = 0,"
+        " told_fault = '' WHERE name = :name",
+        {"name": name},
+    )
 
 
 def find(connection: Connection, *, name: str) -> SkillRow | None:
-    """What is known of one skill."""
+    """What is known of one skill, also of one that is gone."""
     row = connection.execute(
         f"SELECT {_COLUMNS} FROM skills WHERE name = :name", {"name": name}
     ).fetchone()
@@ -91,9 +97,14 @@ def find(connection: Connection, *, name: str) -> SkillRow | None:
 
 
 def list_all(connection: Connection) -> list[SkillRow]:
-    """What is known of every skill, by name."""
+    """What is known of every skill, by name, also of those that are gone."""
     rows = connection.execute(f"SELECT {_COLUMNS} FROM skills ORDER BY name").fetchall()
     return [_row(row) for row in rows]
+
+
+def list_there(connection: Connection) -> list[SkillRow]:
+    """What is known of every skill that is not gone, by name."""
+    return [row for row in list_all(connection) if row.state != "gone"]
 
 
 def list_wanted(connection: Connection) -> frozenset[str]:
@@ -101,7 +112,16 @@ def list_wanted(connection: Connection) -> frozenset[str]:
     rows = connection.execute(
         "SELECT DISTINCT options FROM jobs WHERE state IN ('active', 'paused')"
     ).fetchall()
-    return frozenset(name for row in rows for name in json.loads(row[0]).get("skills", ()))
+    return frozenset(name for row in rows for name in _skills_in(row[0]))
+
+
+def _skills_in(options: object) -> list[str]:
+    """The skills that the options of a job name; none where they are damaged on disk."""
+    try:
+        named = json.loads(options)["skills"]  # type: ignore[arg-type]
+    except (ValueError, TypeError, KeyError):
+        return []
+    return [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
 
 
 def _row(row: tuple[object, ...]) -> SkillRow:

@@ -11,10 +11,12 @@ from agent_core.schedule.planner import JobRules, Unfit, Wish
 from agent_core.state import homes, job_runs
 from agent_core.state.database import Connection
 from agent_core.state.jobs import DAMAGED, Job, Options
+from tests.agent_core.skills.test_shelf import write_skill
 from tests.fakes.model import ask, call, say
 from tests.gateway.clock import Clock
 from tests.gateway.jobs import ana, find, give_job, greet, greeted, looked, over, runs_of, texts
 from tests.gateway.running import House, running
+from tests.gateway.test_skills import curated
 
 HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 NOON = (2026, 11, 20, 11, 0)
@@ -212,3 +214,15 @@ async def test_the_talk_of_a_run_that_is_damaged_waits_for_the_morning_to_be_tol
         assert "Tell me." in shown.text
         await looked(house)
         assert len(texts(house)) == 1
+
+
+async def test_the_curator_looks_past_damaged_jobs(tmp_path: Path) -> None:
+    clock = Clock(*NOON)
+    write_skill(tmp_path / "skills", "tidy", "Sweep.")
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await greet(house)
+        for change in ("options = '{'", "options = '[]'", "options = '{\"skills\": 7}'"):
+            job = await give_job(house, "Take the bread out.", "0 0 1 1 *")
+            await flip(house, "jobs", change, job.id)
+        run = await curated(house, clock, days=3, count=1)
+        assert (run.state, run.reason) == ("done", "1 skill looked at; new: tidy")
