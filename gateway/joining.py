@@ -18,6 +18,7 @@ from agent_core.state.questions import Choice, Kind, NewQuestion, Question
 from gateway import wording_people as wording
 from gateway.identity import LOCAL_PLATFORM, slug_of
 from gateway.questions import Answerer, Outcome, drop, make_secret
+from gateway.rehoming import rehome
 
 _MERGE_LASTS = 30 * 24 * 3_600_000
 """Milliseconds that the question about notes stays open; `/accounts keep` asks for no answer."""
@@ -190,6 +191,8 @@ class Joining:
         )
         if old:
             splitting.part(connection, back=old.id)
+        for one in (person, back):
+            rehome(connection, one.id)
         self._note_unlinked(connection, person, back, account, now)
         done = wording.Unlinked(
             account=wording.name_account(account.platform, account.user_id, account.display_name),

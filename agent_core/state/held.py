@@ -108,6 +108,14 @@ def hold_on(connection: Connection, *, ids: Sequence[int], at: int) -> None:
     )
 
 
+def redirect(connection: Connection, *, held_id: int, place: tuple[str, str]) -> None:
+    """It goes to another place, (platform, chat), once it may."""
+    connection.execute(
+        "UPDATE held SET platform = :platform, chat = :chat WHERE id = :held_id",
+        {"platform": place[0], "chat": place[1], "held_id": held_id},
+    )
+
+
 def drop(connection: Connection, *, ids: Sequence[int]) -> None:
     """It is held no more."""
     connection.executemany("DELETE FROM held WHERE id = :id", [{"id": one} for one in ids])

@@ -7,6 +7,12 @@ from dataclasses import dataclass
 from agent_core.ids import PersonId
 from agent_core.state.database import Connection
 
+_ASKED = (
+    "SELECT platform, chat FROM turns WHERE person_id = :person_id AND run_id IS NULL"
+    " AND (account_id IS NULL OR account_id IN"
+    " (SELECT id FROM accounts WHERE accounts.person_id = :person_id))"
+)
+"""Where a person asked something, by an account that is theirs still."""
 _LOOKED_THROUGH = 50
 """Newest turns among which a place is looked for."""
 
@@ -58,8 +64,13 @@ def list_seen(connection: Connection, *, person_id: PersonId) -> list[tuple[str,
     What jobs did is left out: nobody was there.
     """
     rows = connection.execute(
-        "SELECT platform, chat FROM turns WHERE person_id = :person_id AND run_id IS NULL"
-        " ORDER BY id DESC LIMIT :limit",
+        f"{_ASKED} ORDER BY id DESC LIMIT :limit",
         {"person_id": person_id, "limit": _LOOKED_THROUGH},
     ).fetchall()
     return list(dict.fromkeys((row[0], row[1]) for row in rows))
+
+
+def list_asked(connection: Connection, *, person_id: PersonId) -> frozenset[tuple[str, str]]:
+    """Everywhere a person ever asked something, as (platform, chat)."""
+    rows = connection.execute(_ASKED, {"person_id": person_id}).fetchall()
+    return frozenset((row[0], row[1]) for row in rows)

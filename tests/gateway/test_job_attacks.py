@@ -1,11 +1,16 @@
 """Attacks over jobs: what is a command stays as it is, what is gone says nothing of what comes."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
+from agent_core.state import held
 from agent_core.state.database import Connection
+from agent_core.state.jobs import Target
 from gateway import wording_control as wording
-from tests.fakes.model import ask, call, say
+from tests.fakes.model import FakeModel, ask, call, say
 from tests.gateway.clock import Clock
 from tests.gateway.jobs import find, give_job, greet, greeted, looked, over
 from tests.gateway.running import House, running
@@ -106,3 +111,42 @@ async def test_a_run_that_got_a_forgotten_ones_number_is_begun(tmp_path: Path) -
         clock.move(house, hours=2)
         assert [run.id for run in await over(house, job, 1)] == [newest]
         await house.chat.sees_text("All about cats.")
+
+
+TWO = Target(kind="place", platform="fake", chat='["2",null,true]')
+"""The direct chat of Bob, who was joined with Ana for a while."""
+
+
+@pytest.mark.parametrize(
+    ("targets", "is_home", "is_held"),
+    [((), True, False), ((TWO,), False, False), ((TWO,), False, True), ((), False, False)],
+    ids=["home", "place", "held", "seen"],
+)
+async def test_an_account_that_has_left_hears_nothing_of_whom_it_was_joined_with(
+    tmp_path: Path, targets: Sequence[Target], is_home: bool, is_held: bool
+) -> None:
+    clock = Clock(*NOON)
+    model = FakeModel(*[say("Hello.") for _ in range(3)])
+    async with running(tmp_path, model, now=clock, **HOUSE) as house:
+        one, two = Side(house, "1", "Ana"), Side(house, "2", "Bob")
+        await one.says("hi")
+        await two.says("hi")
+        await one.joins(two)
+        await two.says("/sethome" if is_home else "hello")
+        if is_held:
+            await one.says("/settings quiet_hours 12:50-18:00")
+        job = await give_job(house, "Mind Ana's secret", "2026-11-20T13:30", targets=targets)
+        if is_held:
+            clock.move(house, minutes=45)
+            await over(house, job, 1)
+        await one.says("/unlink 2")
+        ana, bob = await one.person(), await two.person()
+        assert ana
+        assert bob
+        assert (await find(house, job)).person_id == ana.id != bob.id
+        assert bool(await house.read(lambda c: held.list_of_person(c, person_id=ana.id))) == is_held
+        clock.move(house, hours=7)
+        await over(house, job, 1)
+        await looked(house)
+        where = [shown.chat_id for shown in house.chat.shown if "secret" in shown.text]
+        assert where == ["1"]

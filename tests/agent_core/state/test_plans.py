@@ -398,6 +398,7 @@ JOB = Job(
 ODD_VALUES: dict[str, dict[str, Any]] = {
     "mirror.list_changed": {"after": 0},
     "homes.set_place": {"place": ("p", "c")},
+    "held.redirect": {"held_id": 1, "place": ("p", "c")},
     "jobs.insert": {"job": JOB},
     "jobs.change": {"job": JOB},
     "retention.find_newest": {"kind": "inbox"},
