@@ -26,8 +26,16 @@ _PATIENCE = 1000
 
 
 def ensure(connection: Connection, wanted: Collection[str], zone: str, now: int) -> None:
-    """Every work that is wanted has its job; those that there are stay as they are."""
-    known = {job.body for job in jobs.list_of_house(connection)}
+    """Every work that is wanted has its job; those that there are stay as they are.
+
+    One that was damaged on disk is made anew: nothing of it is anybody's.
+    """
+    known = set()
+    for found in jobs.list_of_house(connection):
+        if found.is_whole:
+            known.add(found.body)
+        elif found.person_id is None:
+            jobs.bury(connection, job_id=found.id)
     for name, (title, expression) in TIMES.items():
         if name in known or name not in wanted:
             continue

@@ -16,6 +16,7 @@ from tests.emulators.honcho import HonchoEmulator
 from tests.gateway.clock import Clock
 from tests.gateway.jobs import greet, greeted, over, runs_of, texts
 from tests.gateway.running import House, running
+from tests.gateway.test_job_damage import flip
 from tests.gateway.test_outside import all_told, environ, owes
 from tests.gateway.test_skills import make_owner
 
@@ -40,6 +41,21 @@ async def outcome(house: House, clock: Clock, name: str, *, count: int, **span: 
     run = (await over(house, await own_job(house, name), count))[-1]
     assert run.state == "done"
     return run.reason
+
+
+@pytest.mark.parametrize("change", ["title = 'Back up'", "timing = 'cron'", "body = 'back-up'"])
+async def test_a_damaged_job_of_the_house_is_made_anew_at_the_next_start(
+    tmp_path: Path, change: str
+) -> None:
+    clock = Clock(*START)
+    async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
+        damaged = await own_job(house, works.BACKUP)
+        await flip(house, "jobs", change, damaged.id)
+    async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
+        found = await house.read(jobs.list_of_house)
+        assert [job.body for job in found] == [works.BACKUP, works.CURATOR, works.RETENTION]
+        assert all(job.is_whole and job.state == "active" for job in found)
+        await outcome(house, clock, works.BACKUP, count=1, hours=20)
 
 
 async def set_aside(house: House, count: int) -> None:
