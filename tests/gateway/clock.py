@@ -1,10 +1,13 @@
 """A clock that a test puts forward and back."""
 
+import asyncio
 import time
 from datetime import UTC, datetime, timedelta
 
 from agent_core.schedule.timing import milliseconds
 from tests.gateway.running import House
+
+_READS = 20
 
 
 class Clock:
@@ -36,3 +39,13 @@ class GoingClock(Clock):
 
     def __call__(self) -> int:
         return super().__call__() + round((time.monotonic() - self._began) * 1000)
+
+
+async def asleep(house: House) -> None:
+    """Return once the scheduler waits for its alarm: one look asks the store less often than we.
+
+    Only of a house in which nothing is due and nobody talks.
+    """
+    for _ in range(_READS):
+        await house.read(lambda connection: None)
+        await asyncio.sleep(0)

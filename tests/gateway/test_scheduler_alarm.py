@@ -5,18 +5,13 @@ from pathlib import Path
 
 from agent_core.schedule.timing import moment
 from gateway.clock import now
-from tests.gateway.jobs import (
-    give_job,
-    greet,
-    greeted,
-    looked,
-    over,
-)
+from tests.gateway.clock import asleep
+from tests.gateway.jobs import give_job, greet, greeted, over
 from tests.gateway.running import running
 
 HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 MINUTE = 60_000
-LEAD = 600
+LEAD = 800
 """Milliseconds before the minute at which a clock is set to stand now."""
 TOO_LATE = 10_000
 """Milliseconds after a moment; what only the heartbeat notices comes later."""
@@ -59,7 +54,7 @@ async def test_an_alarm_rings_though_the_house_was_held_up_at_its_moment(tmp_pat
         await greet(house)
         clock.set_before_minute()
         job = await give_job(house, "Now.", clock.name_next(), zone="UTC")
-        await looked(house)
+        await asleep(house)
         time.sleep(LEAD / 1000 + 1.2)  # noqa: ASYNC251 - what holds the house up
         (run,) = await over(house, job, 1)
         assert run.started_at is not None
