@@ -2,7 +2,9 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from zoneinfo import ZoneInfo
 
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
@@ -231,7 +233,7 @@ class Outcomes:
         """The lines below what was made: that it is late, that it works again."""
         note = ""
         if not is_asked(run) and (run.missed or known.now - run.slot_at > _LATE):
-            zone = find_zone(self._reader_of(known, job))
+            zone = self._zone_for(known.find_person(job.person_id), job)
             note = wording_jobs.note_late(show_moment(run.slot_at, zone), run.missed)
         if job.failures:
             note += wording_jobs.describe_recovery(job.failures)
@@ -266,11 +268,14 @@ class Outcomes:
         if waits is None:
             return ""
         person = people.find(connection, person_id=job.person_id) if job.person_id else None
-        return show_moment(waits.at, find_zone(self.zone_of(person) if person else job.zone))
+        return show_moment(waits.at, self._zone_for(person, job))
 
-    def _reader_of(self, known: Whereabouts, job: Job) -> str:
-        person = known.find_person(job.person_id)
-        return self.zone_of(person) if person else job.zone
+    def _zone_for(self, person: Person | None, job: Job) -> ZoneInfo:
+        """The zone in which moments are told; a tzdata of today may not know one of yesterday."""
+        for name in (self.zone_of(person) if person else "", job.zone):
+            with suppress(ValueError):
+                return find_zone(name)
+        return find_zone("UTC")
 
 
 def _tell_nobody(_: Connection, __: str, ___: int) -> Sequence[OutboxRow]:

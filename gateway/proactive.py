@@ -113,6 +113,8 @@ class Proactive:
             turn_id=together[0].turn_id if len(words) == 1 else None,
         )
         there = Target(kind="place", platform=place[0], chat=place[1])
+        if not translate.is_chat(place[1]):
+            there = Target(kind="home")  # damaged on disk
         rows: list[OutboxRow] = []
         for spot in self._find_spots(known, person, [there]):
             rows += self._owe(known, spot, parcel)

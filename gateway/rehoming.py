@@ -22,7 +22,8 @@ def rehome(connection: Connection, person_id: PersonId) -> None:
     asked = homes.list_asked(connection, person_id=person_id)
 
     def is_own(spot: Spot) -> bool:
-        return spot in asked or not translate.read_chat(spot[1]).is_direct
+        is_strange = translate.is_chat(spot[1]) and translate.read_chat(spot[1]).is_direct
+        return spot in asked or not is_strange
 
     home = homes.find(connection, person_id=person_id).place
     if home and not is_own(home):

@@ -90,6 +90,15 @@ def read_chat(chat: str) -> Address:
     )
 
 
+def is_chat(chat: str) -> bool:
+    """False for what no address was ever written as: it was damaged on disk."""
+    try:
+        read_chat(chat)
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
 def name_conversation(platform: str, address: Address, person: Person) -> str:
     """The key of the conversation that a message belongs to.
 

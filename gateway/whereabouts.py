@@ -1,6 +1,7 @@
 """Where people can be reached and when not, looked up once for all that one transaction sends."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from agent_core.ids import AccountId, PersonId
 from agent_core.state import homes, people, retired, rooms
@@ -40,7 +41,10 @@ class Whereabouts:
     def find_home(self, person: Person) -> Home:
         """What a person has set."""
         if person.id not in self._homes:
-            self._homes[person.id] = homes.find(self.connection, person_id=person.id)
+            home = homes.find(self.connection, person_id=person.id)
+            if home.place and not translate.is_chat(home.place[1]):
+                home = replace(home, place=None)  # damaged on disk
+            self._homes[person.id] = home
         return self._homes[person.id]
 
     def list_seen(self, person: Person) -> list[Spot]:
@@ -48,7 +52,9 @@ class Whereabouts:
         if person.id not in self._seen:
             spots = homes.list_seen(self.connection, person_id=person.id)
             self._seen[person.id] = [
-                spot for spot in spots if translate.read_chat(spot[1]).is_direct
+                spot
+                for spot in spots
+                if translate.is_chat(spot[1]) and translate.read_chat(spot[1]).is_direct
             ]
         return self._seen[person.id]
 

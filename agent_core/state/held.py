@@ -26,7 +26,10 @@ class NewHeld:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held(NewHeld):
-    """A message that is held. One that is not whole was damaged on disk, and has no words."""
+    """A message that is held. One that is not whole was damaged on disk, and has no words.
+
+    Its place is "" if that was damaged.
+    """
 
     id: int
     is_whole: bool = True
@@ -83,7 +86,7 @@ def list_of_person(connection: Connection, *, person_id: PersonId) -> list[Held]
 def find_next_at(connection: Connection) -> int | None:
     """When the next of it may go; None if nothing is held."""
     row = connection.execute("SELECT release_at FROM held ORDER BY release_at LIMIT 1").fetchone()
-    return row[0] if row else None
+    return row[0] if row and isinstance(row[0], int) else None  # damaged ones come last
 
 
 def release_sooner(connection: Connection, *, person_id: PersonId, at: int) -> None:
@@ -131,5 +134,7 @@ def _held(row: tuple[object, ...]) -> Held:
     if not is_whole:
         fields |= {"title": "", "body": ""}
         key = None
+    if not (isinstance(fields["platform"], str) and isinstance(fields["chat"], str)):
+        fields |= {"platform": "", "chat": ""}
     file = None if key is None else (key, name)
     return Held(**fields, file=file, is_whole=is_whole)  # type: ignore[arg-type]

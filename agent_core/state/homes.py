@@ -36,7 +36,16 @@ def find(connection: Connection, *, person_id: PersonId) -> Home:
     if row is None:
         return Home()
     place = (row[0], row[1]) if row[0] and row[1] else None
-    return Home(place=place, days_off=tuple(json.loads(row[2])))
+    return Home(place=place, days_off=_read_days(row[2]))
+
+
+def _read_days(text: object) -> tuple[int, ...]:
+    """Weekdays; none where they are damaged on disk."""
+    try:
+        days = json.loads(text)  # type: ignore[arg-type]
+    except (ValueError, TypeError):
+        return ()
+    return tuple(day for day in days if isinstance(day, int)) if isinstance(days, list) else ()
 
 
 def set_place(

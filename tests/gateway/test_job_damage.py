@@ -225,4 +225,50 @@ async def test_the_curator_looks_past_damaged_jobs(tmp_path: Path) -> None:
             job = await give_job(house, "Take the bread out.", "0 0 1 1 *")
             await flip(house, "jobs", change, job.id)
         run = await curated(house, clock, days=3, count=1)
-        assert (run.state, run.reason) == ("done", "1 skill looked at; new: tidy")
+        assert run.state == "done"
+        assert run.reason.startswith("1 skill looked at")
+
+
+@pytest.mark.parametrize(
+    "change", ["chat = '['", "chat = '7'", "chat = x'00ff'", "platform = x'00'", "release_at = 'x'"]
+)
+async def test_what_is_held_for_a_damaged_place_or_time_holds_up_nothing(
+    tmp_path: Path, change: str
+) -> None:
+    clock = Clock(*NOON)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await greet(house)
+        await house.chat.says("/settings quiet_hours 12:30-18:00", id="m2")
+        await house.at_rest()
+        for minute, text in enumerate(("Take the bread out.", "Feed the cat.")):
+            await give_job(house, text, f"2026-11-20T13:0{minute}")
+        clock.move(house, hours=2)
+        await looked(house)
+        held_ids = await house.read(lambda c: c.execute("SELECT id FROM held").fetchall())
+        await flip(house, "held", change, held_ids[0][0])
+        clock.move(house, hours=6)
+        await house.chat.sees_text("Feed the cat.")
+    house.model.plays.append(say("Hello."))
+    async with running(tmp_path, house.model, now=clock, **HOUSE) as again:
+        await again.until(lambda: any("bread" in text for text in (*texts(house), *texts(again))))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "home_platform = 'fake', home_chat = '['",
+        "days_off = '['",
+        "days_off = '7'",
+        "time_zone = 'US/Pacific-New'",
+    ],
+)
+async def test_what_is_damaged_of_a_person_keeps_no_job_from_them(
+    tmp_path: Path, change: str
+) -> None:
+    clock = Clock(*NOON)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await greet(house)
+        await give_job(house, "Take the bread out.", "2026-11-20T13:00")
+        await flip(house, "people", change, await house.read(ana))
+        clock.move(house, hours=2)
+        await house.chat.sees_text("Take the bread out.")
