@@ -20,6 +20,7 @@ CoreError
 │   └── OutsideLacking     this server has no such function
 ├── SkillMissing           there is no skill of that name
 ├── SkillBroken            a skill can't be read
+├── SkillStays             a skill is not moved or written back: it is needed, or has changed
 ├── EmbeddingFailed        an embedding model gave nothing for a text
 ├── CeilingReached         what may be spent in a day is spent
 ├── StillAtWork            something of a person's is under way: try again in a moment
@@ -116,6 +117,10 @@ class SkillMissing(CoreError):
 
 class SkillBroken(CoreError):
     """A skill can't be read; the text says what is wrong with it."""
+
+
+class SkillStays(CoreError):
+    """A skill is not moved or written back; the text says why, as a sentence."""
 
 
 class EmbeddingFailed(CoreError):

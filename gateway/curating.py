@@ -1,23 +1,25 @@
 """The curator of the home's skills: what it would do, and does, about those nobody uses."""
 
-import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agent_core.errors import SkillMissing
+from agent_core.errors import SkillBroken, SkillMissing
+from agent_core.skills import provenance
 from agent_core.skills.curator import CuratorRules, Round, Step, View, hash_fault, judge
-from agent_core.skills.moving import put_away
 from agent_core.skills.shelf import SkillShelf
 from agent_core.skills.usage import UsageFile
-from agent_core.state import audit, skills
-from agent_core.state.audit import Deed
+from agent_core.state import skills
 from agent_core.state.database import Connection, Database
+from agent_core.state.ledger import Origin
 from agent_core.state.outbox import OutboxRow
 from gateway import wording_skills
 from gateway.home import SKILLS
 from gateway.notices import Notices
 from gateway.setting_tables import SkillSettings
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,29 +46,39 @@ def make_skill_room(home: Path, settings: SkillSettings, database: Database) -> 
 
 async def look_over(room: SkillRoom, now: int) -> Round:
     """What the curator would do, without doing it. Raises `SkillBroken`, `StoreError`."""
-    shelf = room.shelf
-    if not await asyncio.to_thread(shelf.is_there):
-        return Round(count=0, has_folder=False, steps=())
-    everything = await asyncio.to_thread(shelf.list_all)
-    away = await asyncio.to_thread(shelf.list_away)
+    return (await room.database.read(lambda connection: _look(connection, room, now)))[1]
 
-    def look(connection: Connection) -> View:
-        return View(
-            own=[one for one in everything if one.origin == "home"],
-            others={one.name for one in everything if one.origin == "bundled"},
-            away=away,
-            known={row.name: row for row in skills.list_all(connection)},
-            wanted=skills.list_wanted(connection),
+
+def compare(connection: Connection, room: SkillRoom, now: int, evidence: str) -> Round:
+    """Write down what was done to skills by hand, or before a crash; `evidence` says where that
+    was found. Raises `SkillBroken` if their folder can't be read.
+    """
+    view, found = _look(connection, room, now)
+    found = replace(found, steps=[step for step in found.steps if step.kind in provenance.FOUND])
+    if found.has_folder:
+        origin = Origin(actor="hand", now=now, evidence=evidence)
+        provenance.note_found(connection, view, found.steps, origin)
+    return found
+
+
+async def compare_at_start(room: SkillRoom, now: int) -> None:
+    """Compare the skills with the ledger before anything uses them. Raises `StoreError`."""
+    try:
+        found = await room.database.write(
+            "skills.compare", lambda c: compare(c, room, now, "found so at the start")
         )
+    except SkillBroken as error:
+        _log.warning("the skills can't be compared with what they were: %s", error)
+        return
+    if found.steps:
+        _log.info("skills were changed by hand: %s", wording_skills.describe_round(found))
 
-    view = await room.database.read(look)
-    return Round(count=len(view.own), has_folder=True, steps=judge(view, room.rules, now))
 
-
-def note_move(connection: Connection, action: str, detail: str, now: int) -> None:
-    """A skill was put away, or taken back: that stays known."""
-    deed = Deed(person_id=None, actor="house", action=action, detail=detail, created_at=now)
-    audit.note(connection, deed)
+def _look(connection: Connection, room: SkillRoom, now: int) -> tuple[View, Round]:
+    view = provenance.look(connection, room.shelf)
+    has_folder = room.shelf.is_there()
+    steps = judge(view, room.rules, now) if has_folder else ()
+    return view, Round(count=len(view.own), has_folder=has_folder, steps=steps)
 
 
 class Curator:
@@ -91,22 +103,26 @@ class Curator:
         Raises `SkillBroken`, `StoreError`, and `OSError` if the file of uses can't be written.
         """
         now = self._now()
-        found = await look_over(self._room, now)
-        done = await self._move(found)
 
-        def work(connection: Connection) -> list[OutboxRow]:
+        def work(connection: Connection) -> tuple[Round, list[OutboxRow]]:
+            view, found = _look(connection, self._room, now)
+            if not found.has_folder:
+                return found, []
+            hand = Origin(actor="hand", now=now, evidence="found so by the curator")
+            provenance.note_found(connection, view, found.steps, hand)
+            done = self._move(connection, found, now)
             for step in done.steps:
-                _write_down(connection, step, now)
+                _write_down(connection, step)
             faults = [step.fault for step in done.steps if step.kind == "tell"]
             words = wording_skills.tell_broken(faults) if faults else ""
-            return self._notices.owe_all(connection, words, now) if words else []
+            return done, self._notices.owe_all(connection, words, now) if words else []
 
-        if done.steps:
-            self._owe(await self._room.database.write("skills.curate", work))
+        done, owed = await self._room.database.write("skills.curate", work)
+        self._owe(owed)
         await self._room.usage.write()
         return wording_skills.describe_round(done)
 
-    async def _move(self, found: Round) -> Round:
+    def _move(self, connection: Connection, found: Round, now: int) -> Round:
         """Put away what is to be; what can't be moved stays, and is tried again next time."""
         steps: list[Step] = []
         stuck: list[tuple[str, str]] = []
@@ -114,9 +130,10 @@ class Curator:
             if step.kind != "archive":
                 steps.append(step)
                 continue
+            why = Origin(actor="curator", now=now, evidence=f"not used for {step.days} days")
             folder = self._room.shelf.folder
             try:
-                kept = await asyncio.to_thread(put_away, folder, step.name)
+                kept = provenance.put_away(connection, folder, step.name, why)
             except SkillMissing:
                 continue  # somebody was faster
             except OSError as error:
@@ -126,24 +143,14 @@ class Curator:
         return replace(found, steps=steps, stuck=stuck)
 
 
-def _write_down(connection: Connection, step: Step, now: int) -> None:
-    name = step.name
+def _write_down(connection: Connection, step: Step) -> None:
+    """What is told and called; what was found and moved is written down already."""
     match step.kind:
-        case "see":
-            skills.see(connection, name=name, now=now)
         case "tell":
-            skills.note_told(connection, name=name, fault=hash_fault(step.fault))
+            skills.note_told(connection, name=step.name, fault=hash_fault(step.fault))
         case "mended":
-            skills.note_told(connection, name=name, fault="")
+            skills.note_told(connection, name=step.name, fault="")
         case "stale":
-            skills.set_state(connection, name=name, state="stale")
+            skills.set_state(connection, name=step.name, state="stale")
         case "fresh":
-            skills.set_state(connection, name=name, state="active")
-        case "archive" | "archived":
-            skills.set_state(connection, name=name, state="archived")
-            note_move(connection, "skill.archive", step.kept or name, now)
-        case "returned":
-            skills.take_back(connection, name=name, now=now)
-            note_move(connection, "skill.restore", name, now)
-        case "forget":
-            skills.forget(connection, name=name)
+            skills.set_state(connection, name=step.name, state="active")

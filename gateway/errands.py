@@ -12,12 +12,14 @@ from agent_core.ids import TurnId
 from agent_core.schedule.echo import show_moment
 from agent_core.schedule.errand import Errand
 from agent_core.schedule.slots import find_zone
+from agent_core.skills.provenance import note_loaded
 from agent_core.skills.shelf import SkillShelf
 from agent_core.state import inbox, job_runs, jobs, people, sessions
 from agent_core.state.database import Connection
 from agent_core.state.inbox import InboxRow
 from agent_core.state.job_runs import Run
 from agent_core.state.jobs import Job
+from agent_core.state.ledger import Origin
 from agent_core.state.people import Person
 from agent_core.tools.quoting import escape
 from gateway import translate
@@ -164,17 +166,20 @@ def _compose(
         room_id=room_id,
         is_held=True,
         errand=errand_of(connection, job, run, now),
-        note="\n".join((_describe(job, run), *_tell_skills(job, equipment.shelf))),
+        note="\n".join((_describe(job, run), *_tell_skills(connection, job, equipment.shelf, now))),
     )
 
 
-def _tell_skills(job: Job, shelf: SkillShelf) -> Iterator[str]:
+def _tell_skills(connection: Connection, job: Job, shelf: SkillShelf, now: int) -> Iterator[str]:
     """How the work is to be done, as the skills say that the job names. Raises `NotNow`.
 
-    They are no words of the person's: nothing may rest on them, and no search finds them.
+    They are no words of the person's: nothing may rest on them, and no search finds them. One
+    that was changed since it was looked at is in the ledger from then on.
     """
+    found = Origin(actor="hand", now=now, evidence=f"found so when job {job.id} began with it")
     for name in job.options.skills:
         try:
+            note_loaded(connection, shelf.folder, name, found)
             skill = shelf.load(name)
         except (SkillMissing, SkillBroken) as error:
             raise NotNow(f"it can't do that as a skill says: {error}.") from error

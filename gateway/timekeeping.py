@@ -8,7 +8,7 @@ from functools import partial
 from agent_core.state.people import Person
 from gateway import works
 from gateway.commands.registry import House
-from gateway.curating import Curator, SkillRoom, make_skill_room
+from gateway.curating import Curator, SkillRoom, compare_at_start, make_skill_room
 from gateway.delivery import Delivery
 from gateway.home import BACKUPS
 from gateway.notices import Notices
@@ -42,8 +42,8 @@ class Timekeeper:
     wake: Callable[[], None]
     """Something may be due earlier than was known."""
     prepare: Callable[[], Awaitable[None]]
-    """See to it that the house's own jobs are there, and begin to tell which skills are used.
-    Raises `StoreError`."""
+    """See to it that the house's own jobs are there and the skills' changes are known, and begin
+    to tell which are used. Raises `StoreError`."""
 
 
 def make_timing(delivery: Delivery, zone: str) -> Timing:
@@ -105,6 +105,7 @@ def make_timekeeper(
     wanted = set(bench.works) - (set() if house.outside else {works.MEMORY_SYNC})
 
     async def prepare() -> None:
+        await compare_at_start(skills, now())
         group.create_task(skills.usage.keep())
         await database.write("works.ensure", lambda c: works.ensure(c, wanted, timing.zone, now()))
 

@@ -6,6 +6,7 @@ from agent_core.skills.curator import Round, Step, StepKind
 
 _DONE: dict[StepKind, str] = {
     "see": "new",
+    "changed": "changed by hand",
     "tell": "broken, the owners were told",
     "mended": "mended",
     "stale": "stale",
@@ -17,6 +18,7 @@ _DONE: dict[StepKind, str] = {
 }
 _WOULD: dict[StepKind, str] = {
     "see": "{name} would be noted as new",
+    "changed": "{name} was changed by hand, which would be noted",
     "tell": "{name} is broken, which the owners would be told: {fault}",
     "mended": "{name} is mended",
     "stale": "{name} was not used for {days} days and would be called stale",

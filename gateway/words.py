@@ -9,7 +9,7 @@ WORDS: Mapping[str, str] = {
     "people": "Who may talk: list, claim, approve, export, erase",
     "turns": "What ran: list, show, replay, undelivered",
     "jobs": "What is done at its time: list, show, add, pause, resume, run, drop, preview",
-    "skills": "How work is done: list, show, check, archive, restore, pin, unpin, curate",
+    "skills": "How work is done: list, show, check, log, undo, archive, restore, (un)pin, curate",
     "memory": "What is remembered: log, show, undo, restore",
     "backup": "Copy the database, also while it is in use",
 }

@@ -4,6 +4,7 @@ import codecs
 import errno
 import hashlib
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,7 +39,9 @@ def read(path: Path) -> FileText:
     Blocks. Raises `OSError` if it is there and can't be read, or is larger than `MAX_BYTES`.
     """
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=_open) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise OSError(errno.EINVAL, "no ordinary file", str(path))
             content = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         return ABSENT
@@ -51,6 +54,11 @@ def read(path: Path) -> FileText:
         hash=hashlib.sha256(content).hexdigest(),
         is_torn=is_torn,
     )
+
+
+def _open(path: str, flags: int) -> int:
+    """Open without waiting: a pipe that nobody writes into would be waited for for ever."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _decode(content: bytes) -> str:
@@ -71,7 +79,7 @@ def write(path: Path, text: str, seen: str) -> bool:
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.new")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(text.encode())
         file.flush()

@@ -10,10 +10,9 @@ from agent_core.state.skills import SkillRow
 
 _DAY = 86_400_000
 
-StepKind = Literal[
-    "see", "tell", "mended", "stale", "fresh", "archive", "archived", "returned", "forget"
-]
-"""`archived` and `returned` note what was moved already, by hand or before a crash."""
+Found = Literal["see", "changed", "archived", "returned", "forget"]
+"""What somebody has done by hand already, or a crash has left: it is only noted."""
+StepKind = Literal[Found, "tell", "mended", "stale", "fresh", "archive"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +24,17 @@ class CuratorRules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """A SKILL.md that does not read as the ledger says; None where there is no such skill."""
+
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class View:
     """How things stand. `own` are the home's skills, `others` the names of those that come along,
-    `away` those in the archive; `wanted` are used by jobs.
+    `away` those in the archive; `wanted` are used by jobs, `changes` not in the ledger yet.
     """
 
     own: Sequence[Shelved]
@@ -35,6 +42,7 @@ class View:
     away: Collection[str]
     known: Mapping[str, SkillRow]
     wanted: Collection[str]
+    changes: Mapping[str, Difference]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,9 +95,11 @@ def count_idle(row: SkillRow, now: int) -> int:
 
 
 def _judge_one(one: Shelved, view: View, rules: CuratorRules, now: int) -> Iterator[Step]:
-    row = view.known.get(one.name)
-    if row is None:
+    row, change = view.known.get(one.name), view.changes.get(one.name)
+    if row is None or (change and change.before is None and row.state != "archived"):
         yield Step(kind="see", name=one.name)
+    elif change and change.before is not None:
+        yield Step(kind="changed", name=one.name)
     told = row.told_fault if row else ""
     if one.fault and told != hash_fault(one.fault):
         yield Step(kind="tell", name=one.name, fault=one.fault)
@@ -116,5 +126,5 @@ def _judge_absent(row: SkillRow, view: View) -> Iterator[Step]:
     if row.name in view.away:
         if row.state != "archived":
             yield Step(kind="archived", name=row.name)
-    elif row.name not in view.others:
+    elif row.name not in view.others or row.name in view.changes:
         yield Step(kind="forget", name=row.name)

@@ -36,14 +36,14 @@ def bring_back(folder: Path, name: str) -> str:
     place = folder / ARCHIVE / name
     if place not in list_folders(folder / ARCHIVE):
         raise SkillMissing(f"there is no skill {name} in {folder / ARCHIVE}")
-    target = folder / _own_name(place)
+    target = folder / own_name(place)
     if os.path.lexists(target):
         raise FileExistsError(f"{target} is there already; put that away first")
     _move(place, target)
     return target.name
 
 
-def _own_name(place: Path) -> str:
+def own_name(place: Path) -> str:
     """What a skill was called before its folder was given a number."""
     name, _, number = place.name.rpartition(_MARK)
     return name if name and number.isdecimal() else place.name

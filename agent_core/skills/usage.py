@@ -47,7 +47,7 @@ class UsageFile:
         Raises `StoreError`, and `OSError` if it can't be written.
         """
         async with self._order:
-            rows = await self._database.read(skills.list_all)
+            rows = await self._database.read(skills.list_there)
             await asyncio.to_thread(_write, self._folder, dump(rows))
 
 

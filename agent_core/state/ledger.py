@@ -11,8 +11,8 @@ from agent_core.state import meta
 from agent_core.state.checksum import checksum
 from agent_core.state.database import Connection
 
-Target = Literal["memory", "user", "archive", "soul"]
-"""What changed: one of the two lists of a memory, the archive, or SOUL.md as one entry."""
+Target = Literal["memory", "user", "archive", "soul", "skill"]
+"""What changed: one of the two lists of a memory, the archive, SOUL.md as one entry, or a skill."""
 Operation = Literal["add", "replace", "remove"]
 
 
@@ -33,10 +33,10 @@ class Change:
 class Origin:
     """Why a change was made: by whom, on which words, in which call, and when.
 
-    `actor` is `turn:N`, `hand`, `person`, `house` (its command line), `link:N` (two people
-    became one) or `unlink` (an account was split off); `now` is milliseconds since the epoch.
-    `message_ids` are what people said in that turn, `source_id` is the row of another ledger that
-    this one repeats, `undoes` the row of the same ledger that it takes back.
+    `actor` is `turn:N`, `hand`, `person`, `house` (its command line), `curator` (of skills),
+    `link:N` (two people became one) or `unlink` (an account was split off); `now` is
+    milliseconds since the epoch. `message_ids` are what people said in that turn, `source_id` is
+    the row of another ledger that this one repeats, `undoes` that of its own that it takes back.
     """
 
     actor: str
@@ -74,7 +74,7 @@ class Projection:
 
 _PART = "#"
 """Stands between the key of a call and the place of a row in it."""
-_ROW = (
+ROW = (
     "id, target, operation, position, before, after, actor, evidence, call_key, created_at,"
     " checksum, source_id, undoes, message_ids"
 )
@@ -123,10 +123,10 @@ def find_entries(
     Raises `StoreDamaged` on a row that does not hold what was written.
     """
     rows = connection.execute(
-        f"SELECT {_ROW} FROM ledger WHERE person_id = :person_id AND target = :target ORDER BY id",
+        f"SELECT {ROW} FROM ledger WHERE person_id = :person_id AND target = :target ORDER BY id",
         {"person_id": person_id, "target": target},
     ).fetchall()
-    return [_entry(row) for row in rows]
+    return [read_row(row) for row in rows]
 
 
 def find_row(connection: Connection, *, entry_id: int) -> tuple[PersonId, LedgerEntry] | None:
@@ -135,32 +135,36 @@ def find_row(connection: Connection, *, entry_id: int) -> tuple[PersonId, Ledger
     Raises `StoreDamaged` on a row that does not hold what was written.
     """
     row = connection.execute(
-        f"SELECT {_ROW}, person_id FROM ledger WHERE id = :entry_id", {"entry_id": entry_id}
+        f"SELECT {ROW}, person_id FROM ledger WHERE id = :entry_id", {"entry_id": entry_id}
     ).fetchone()
-    return (PersonId(row[-1]), _entry(row[:-1])) if row else None
+    return (PersonId(row[-1]), read_row(row[:-1])) if row else None
 
 
 def list_recent(connection: Connection, *, limit: int) -> list[tuple[PersonId, LedgerEntry]]:
-    """The newest changes of everybody, newest first; for the owner's command line only.
+    """The newest changes of everybody but those of skills, newest first; for the owner's
+    command line only.
 
     Raises `StoreDamaged` on a row that does not hold what was written.
     """
     rows = connection.execute(
-        f"SELECT {_ROW}, person_id FROM ledger ORDER BY id DESC LIMIT :limit", {"limit": limit}
+        f"SELECT {ROW}, person_id FROM ledger WHERE target <> 'skill'"
+        " ORDER BY id DESC LIMIT :limit",
+        {"limit": limit},
     ).fetchall()
-    return [(PersonId(row[-1]), _entry(row[:-1])) for row in rows]
+    return [(PersonId(row[-1]), read_row(row[:-1])) for row in rows]
 
 
 def list_recent_of(connection: Connection, *, person_id: PersonId, limit: int) -> list[LedgerEntry]:
-    """The newest changes of somebody, newest first.
+    """The newest changes of somebody but those of skills, newest first.
 
     Raises `StoreDamaged` on a row that does not hold what was written.
     """
     rows = connection.execute(
-        f"SELECT {_ROW} FROM ledger WHERE person_id = :person_id ORDER BY id DESC LIMIT :limit",
+        f"SELECT {ROW} FROM ledger WHERE person_id = :person_id AND target <> 'skill'"
+        " ORDER BY id DESC LIMIT :limit",
         {"person_id": person_id, "limit": limit},
     ).fetchall()
-    return [_entry(row) for row in rows]
+    return [read_row(row) for row in rows]
 
 
 def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> list[LedgerEntry]:
@@ -169,7 +173,7 @@ def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> 
     Raises `StoreDamaged` on a row that does not hold what was written.
     """
     rows = connection.execute(
-        f"SELECT {_ROW} FROM ledger WHERE person_id = :person_id AND (call_key = :call_key"
+        f"SELECT {ROW} FROM ledger WHERE person_id = :person_id AND (call_key = :call_key"
         " OR (call_key > :first AND call_key < :last)) ORDER BY id",
         {
             "person_id": person_id,
@@ -178,7 +182,7 @@ def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> 
             "last": f"{call_key}{chr(ord(_PART) + 1)}",
         },
     ).fetchall()
-    return [_entry(row) for row in rows]
+    return [read_row(row) for row in rows]
 
 
 def find_of_archived(
@@ -189,11 +193,11 @@ def find_of_archived(
     Raises `StoreDamaged` on a row that does not hold what was written.
     """
     rows = connection.execute(
-        f"SELECT {_ROW} FROM ledger WHERE person_id = :person_id AND target = 'archive'"
+        f"SELECT {ROW} FROM ledger WHERE person_id = :person_id AND target = 'archive'"
         " AND position = :archive_id ORDER BY id",
         {"person_id": person_id, "archive_id": archive_id},
     ).fetchall()
-    return [_entry(row) for row in rows]
+    return [read_row(row) for row in rows]
 
 
 def find_of_turn(
@@ -204,11 +208,11 @@ def find_of_turn(
     Raises `StoreDamaged` on a row that does not hold what was written.
     """
     rows = connection.execute(
-        f"SELECT {_ROW} FROM ledger WHERE person_id = :person_id AND target = 'archive'"
+        f"SELECT {ROW} FROM ledger WHERE person_id = :person_id AND target = 'archive'"
         " AND call_key > :first AND call_key < :last ORDER BY id",
         {"person_id": person_id, "first": f"{turn_id}:", "last": f"{turn_id};"},
     ).fetchall()
-    return [_entry(row) for row in rows]
+    return [read_row(row) for row in rows]
 
 
 def walk_archived(connection: Connection, *, person_id: PersonId) -> Iterator[LedgerEntry]:
@@ -217,11 +221,11 @@ def walk_archived(connection: Connection, *, person_id: PersonId) -> Iterator[Le
     Raises `StoreDamaged` on a row that does not hold what was written.
     """
     rows = connection.execute(
-        f"SELECT {_ROW} FROM ledger WHERE person_id = :person_id AND target = 'archive'"
+        f"SELECT {ROW} FROM ledger WHERE person_id = :person_id AND target = 'archive'"
         " ORDER BY id DESC",
         {"person_id": person_id},
     )
-    return map(_entry, rows)
+    return map(read_row, rows)
 
 
 def redact(
@@ -334,12 +338,13 @@ def _projection_key(person_id: PersonId, target: Target) -> str:
     return f"projection:{person_id}:{target}"
 
 
-def _entry(
+def read_row(
     row: tuple[
         *tuple[int, Target, Operation, int, str | None, str | None],
         *tuple[str, str, str | None, int, int, int | None, int | None, str],
     ],
 ) -> LedgerEntry:
+    """The columns `ROW` as they were read. Raises `StoreDamaged`; see `find_row`."""
     change = Change(operation=row[2], position=row[3], before=row[4], after=row[5])
     origin = Origin(
         actor=row[6],

@@ -220,14 +220,15 @@ CREATE INDEX usage_by_person ON usage (person_id, created_at);
 CREATE INDEX usage_by_turn ON usage (turn_id);
 
 -- What was learned: append-only. `target` is `memory`, `user`, `archive` (`position` is then the
--- row's id there) or `soul` (one entry, the whole text). `actor` is `turn:N`, `hand`, `person`,
--- `link:N` or `unlink`. `position` is the entry's place in its list at that moment, from 0, so that
--- replaying the rows gives the list. `undoes` is the row that this one takes back, `message_ids`
--- (JSON) are the messages that it rests on.
+-- row's id there), `soul` (one entry, the whole text) or `skill` (`position` is the skill's id, the
+-- entry its whole SKILL.md). `actor` is `turn:N`, `hand`, `person`, `house`, `curator`, `link:N` or
+-- `unlink`. `position` is the entry's place in its list at that moment, from 0, so that replaying
+-- the rows gives the list. `undoes` is the row that this one takes back, `message_ids` (JSON) are
+-- the messages that it rests on.
 CREATE TABLE "ledger" (
     id         INTEGER PRIMARY KEY,
     person_id  INTEGER NOT NULL REFERENCES people (id),
-    target     TEXT NOT NULL CHECK (target IN ('memory', 'user', 'archive', 'soul')),
+    target     TEXT NOT NULL CHECK (target IN ('memory', 'user', 'archive', 'soul', 'skill')),
     operation  TEXT NOT NULL CHECK (operation IN ('add', 'replace', 'remove')),
     position   INTEGER NOT NULL,
     before     TEXT,
@@ -546,13 +547,16 @@ CREATE INDEX held_by_person ON held (person_id);
 
 -- What is known of each skill besides its files: how often jobs used it, and how it stands. Disuse
 -- is counted from its last use or from `seen_at`: when it was first seen, or taken back.
--- `told_fault` is the hash of the fault that the owners were told of last, '' for none.
-CREATE TABLE skills (
-    name         TEXT PRIMARY KEY,
+-- `told_fault` is the hash of the fault that the owners were told of last, '' for none. A row stays
+-- when its skill is gone: the ledger goes by its id.
+CREATE TABLE "skills" (
+    id           INTEGER PRIMARY KEY,
+    name         TEXT NOT NULL UNIQUE,
     seen_at      INTEGER NOT NULL,
     uses         INTEGER NOT NULL DEFAULT 0,
     last_used_at INTEGER,
-    state        TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'stale', 'archived')),
+    state        TEXT NOT NULL DEFAULT 'active'
+        CHECK (state IN ('active', 'stale', 'archived', 'gone')),
     is_pinned    INTEGER NOT NULL DEFAULT 0,
     told_fault   TEXT NOT NULL DEFAULT ''
 );

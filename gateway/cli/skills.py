@@ -1,8 +1,9 @@
-"""`talaria skills`: which there are, whether they can be read, putting them away and back."""
+"""`talaria skills`: which there are, what became of them, putting them away, taking it back."""
 
 import argparse
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -12,6 +13,7 @@ import tzlocal
 from agent_core.errors import SkillBroken
 from agent_core.skills.reading import Skill
 from agent_core.skills.shelf import FILE, list_folders, read_folder
+from agent_core.skills.texts import is_whole
 from gateway import settings
 from gateway.control.desk import perform
 from gateway.errors import Declined, Mistaken
@@ -26,6 +28,7 @@ _CHANGES = {
     "pin": ("never put one away by itself", "is never put away by itself."),
     "unpin": ("let it be put away again", "may be put away again."),
 }
+_SHOWN = 20
 _LONGEST = 100
 """Characters of a description in a list."""
 
@@ -40,6 +43,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         one.add_argument("name", metavar="NAME", help="as `talaria skills list` shows it")
     check = verbs.add_parser("check", help="read those of the home, or of a folder; 1 if broken")
     check.add_argument("path", metavar="PATH", type=Path, nargs="?", help="a skill, or several")
+    log = verbs.add_parser("log", help="the newest changes of them, with their rows in the ledger")
+    log.add_argument("name", metavar="NAME", nargs="?", help="one skill, also one that is gone")
+    log.add_argument("--limit", metavar="N", type=int, default=_SHOWN, help="how many")
+    undo = verbs.add_parser("undo", help="take one change back")
+    undo.add_argument("row", metavar="ROW", type=int, help="as `talaria skills log` names it")
     curate = verbs.add_parser("curate", help="have the curator look them over now")
     curate.add_argument("--dry-run", action="store_true", help="only say what it would do")
 
@@ -50,9 +58,8 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     verb = arguments.verb or "list"
     if verb == "check":
         return _check(arguments.path or house.home / SKILLS)
-    asked = {"dry_run": arguments.dry_run} if verb == "curate" else {}
-    if "name" in arguments:
-        asked = {"name": arguments.name}
+    given = {key: getattr(arguments, key, None) for key in ("name", "dry_run", "row", "limit")}
+    asked = {key: value for key, value in given.items() if value is not None}
     answer = perform(house.home, f"skills.{verb}", asked, settings=house)
     if verb in _CHANGES:
         print(f"The skill {answer['name']} {_CHANGES[verb][1].format(**answer)}")
@@ -125,9 +132,52 @@ def _curate(answer: Mapping[str, Any], _: ZoneInfo) -> list[str]:
     return [f"The curator is run, as soon as Talaria runs; {look}"]
 
 
+def _log(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
+    return [_describe_row(row, zone) for row in answer["changes"]] or ["Nothing has changed yet."]
+
+
+def _undo(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
+    derived = [_describe_row(row, zone) for row in answer["derived"]]
+    lost = ["Only its SKILL.md came back: what else lay in its folder was not in the archive."]
+    return [
+        "Taken back:",
+        _describe_row(answer["undone"], zone),
+        *(["What became of it since:", *derived] if derived else []),
+        "By this row, which `talaria skills undo` takes back in turn:",
+        _describe_row(answer["row"], zone),
+        *(lost if answer["is_text_only"] else []),
+    ]
+
+
+def _describe_row(row: Mapping[str, Any], zone: ZoneInfo) -> str:
+    moment = datetime.fromtimestamp(row["at"] / 1000, UTC).astimezone(zone)
+    undoes = f" (takes back {row['undoes']})" if row["undoes"] else ""
+    why = f": {row['evidence']}" if row["evidence"] else ""
+    return (
+        f"{row['row']:>6}  {moment:%Y-%m-%d %H:%M:%S}  {row['name']:<16} {row['actor']:<8}"
+        f" {_describe_change(row['before'], row['after'])}{why}{undoes}"
+    )
+
+
+def _describe_change(before: str | None, after: str | None) -> str:
+    if before is None:
+        return f"came ({_measure(after or '')})"
+    if after is None:
+        return f"went ({_measure(before)})"
+    rows = list(unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm=""))[2:]
+    more, less = (sum(row.startswith(sign) for row in rows) for sign in "+-")
+    return f"reads otherwise (+{more} -{less} lines)"
+
+
+def _measure(text: str) -> str:
+    return text[1:-1] if not is_whole(text) else f"{len(text.splitlines())} lines"
+
+
 _LINES: Mapping[str, Callable[[Mapping[str, Any], ZoneInfo], list[str]]] = {
     "list": _list,
     "show": _show,
+    "log": _log,
+    "undo": _undo,
     "curate": _curate,
 }
 

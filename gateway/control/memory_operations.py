@@ -103,6 +103,8 @@ async def undo(desk: Desk, asked: Answer) -> Answer:
     keeper, row = found
     if row.target == "soul":
         raise Declined(f"Row {row_id} is of SOUL.md, which is changed by hand or by a proposal.")
+    if row.target == "skill":
+        raise Declined(f"Row {row_id} is of a skill; `talaria skills undo {row_id}` does that.")
     if keeper is None:
         raise Declined(f"Row {row_id} is of somebody who was joined to another person since.")
     if row.target == "archive":

@@ -1,24 +1,27 @@
-"""Operations on skills: which there are and how they stand, put away, taken back, pinned."""
+"""Operations on skills: how they stand, what became of them, put away, taken back, pinned."""
 
 import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from agent_core.errors import SkillBroken, SkillMissing
+from agent_core.errors import SkillBroken, SkillMissing, SkillStays
 from agent_core.schedule import planner
-from agent_core.skills import moving
+from agent_core.skills import provenance, undoing
 from agent_core.skills.curator import count_idle
 from agent_core.skills.shelf import Shelved
-from agent_core.state import jobs, skills
+from agent_core.state import blocks, jobs, skill_changes, skills
 from agent_core.state.database import Connection
+from agent_core.state.ledger import LedgerEntry, Origin
 from agent_core.state.skills import SkillRow
 from gateway import wording_skills
-from gateway.control.contract import Answer, Desk, Operation, read_text
-from gateway.curating import look_over, note_move
+from gateway.control.contract import Answer, Desk, Operation, read_limit, read_text
+from gateway.curating import compare, look_over
 from gateway.errors import Declined
 from gateway.works import CURATOR
 
 T = TypeVar("T")
+
+_FOUND = "found so at the command line"
 
 
 async def list_skills(desk: Desk, _: Answer) -> Answer:
@@ -55,22 +58,10 @@ async def archive(desk: Desk, asked: Answer) -> Answer:
     """Put one of the home's skills away. Raises `Declined` where it is needed."""
     name, now = read_text(asked, "name"), desk.now()
     await _find_own(desk, name)
-    row, wanted = await desk.database.read(
-        lambda c: (skills.find(c, name=name), skills.list_wanted(c))
-    )
-    if row and row.is_pinned:
-        raise Declined(f"The skill {name} is pinned; `talaria skills unpin {name}` allows it.")
-    if name in wanted:
-        raise Declined(f"A job uses the skill {name}; change or drop that job first.")
     folder = desk.skills.shelf.folder
-    kept = await _move(lambda: moving.put_away(folder, name))
-
-    def work(connection: Connection) -> None:
-        skills.see(connection, name=name, now=now)
-        skills.set_state(connection, name=name, state="archived")
-        note_move(connection, "skill.archive", kept, now)
-
-    await desk.database.write("skills.archive", work)
+    kept = await _do(
+        desk, lambda c: provenance.put_away(c, folder, name, Origin(actor="house", now=now))
+    )
     await _write_usage(desk)
     return {"name": name, "kept": kept}
 
@@ -79,15 +70,54 @@ async def restore(desk: Desk, asked: Answer) -> Answer:
     """Take a skill back from the archive, by its name there. Raises `Declined`."""
     kept, now = read_text(asked, "name"), desk.now()
     folder = desk.skills.shelf.folder
-    name = await _move(lambda: moving.bring_back(folder, kept))
-
-    def work(connection: Connection) -> None:
-        skills.take_back(connection, name=name, now=now)
-        note_move(connection, "skill.restore", name, now)
-
-    await desk.database.write("skills.restore", work)
+    name = await _do(
+        desk, lambda c: provenance.bring_back(c, folder, kept, Origin(actor="house", now=now))
+    )
     await _write_usage(desk)
     return {"name": name}
+
+
+async def show_log(desk: Desk, asked: Answer) -> Answer:
+    """The newest changes of all skills or of one, newest first. Raises `Declined`."""
+    limit, name = read_limit(asked), asked.get("name")
+    now = desk.now()
+
+    def work(connection: Connection) -> list[LedgerEntry] | None:
+        compare(connection, desk.skills, now, _FOUND)
+        team = blocks.find_team(connection)
+        row = skills.find(connection, name=str(name)) if name else None
+        if name and row is None:
+            return None
+        if team is None:
+            return []
+        if row is None:
+            return skill_changes.list_recent(connection, person_id=team, limit=limit)
+        return skill_changes.list_of_skill(connection, person_id=team, skill_id=row.id, limit=limit)
+
+    rows = await _do(desk, work)
+    if rows is None:
+        raise Declined(f"There was never a skill {name}; `talaria skills list` names them.")
+    names = await desk.database.read(_name_all)
+    return {"changes": [_tell_change(row, names) for row in rows]}
+
+
+async def undo(desk: Desk, asked: Answer) -> Answer:
+    """Take a change of a skill back, by its row. Raises `Declined`."""
+    row_id, now = asked.get("row"), desk.now()
+    if not isinstance(row_id, int) or row_id < 1:
+        raise Declined("Name a row of the ledger by its number; `talaria skills log` lists them.")
+    # What was done by hand stays known, also where nothing can be taken back.
+    await _do(desk, lambda c: compare(c, desk.skills, now, _FOUND))
+    folder = desk.skills.shelf.folder
+    done = await _do(desk, lambda c: undoing.undo(c, folder, row_id, now))
+    await _write_usage(desk)
+    names = {done.undone.change.position: done.name}
+    return {
+        "undone": _tell_change(done.undone, names),
+        "row": _tell_change(done.row, names),
+        "derived": [_tell_change(row, names) for row in done.derived],
+        "is_text_only": done.is_text_only,
+    }
 
 
 async def pin(desk: Desk, asked: Answer) -> Answer:
@@ -129,6 +159,8 @@ SKILL_OPERATIONS: Mapping[str, Operation] = {
     "skills.show": show_skill,
     "skills.archive": archive,
     "skills.restore": restore,
+    "skills.log": show_log,
+    "skills.undo": undo,
     "skills.pin": pin,
     "skills.unpin": unpin,
     "skills.curate": curate,
@@ -167,14 +199,14 @@ async def _read_files(read: Callable[[], T]) -> T:
         raise Declined(str(error)) from error
 
 
-async def _move(move: Callable[[], str]) -> str:
-    """Raises `Declined` with what keeps a folder where it is."""
+async def _do(desk: Desk, work: Callable[[Connection], T]) -> T:
+    """In one transaction. Raises `Declined` with what keeps a skill as it is."""
     try:
-        return await asyncio.to_thread(move)
-    except (SkillMissing, SkillBroken, FileExistsError) as error:
+        return await desk.database.write("skills.change", work)
+    except (SkillMissing, SkillBroken, SkillStays, FileExistsError) as error:
         raise Declined(str(error)) from error
     except OSError as error:
-        raise Declined(f"The skill can't be moved: {error.strerror or error}.") from error
+        raise Declined(f"The skill can't be changed: {error.strerror or error}.") from error
 
 
 async def _write_usage(desk: Desk) -> None:
@@ -185,7 +217,24 @@ async def _write_usage(desk: Desk) -> None:
 
 
 def _known(connection: Connection) -> dict[str, SkillRow]:
-    return {row.name: row for row in skills.list_all(connection)}
+    return {row.name: row for row in skills.list_there(connection)}
+
+
+def _name_all(connection: Connection) -> dict[int, str]:
+    return {row.id: row.name for row in skills.list_all(connection)}
+
+
+def _tell_change(row: LedgerEntry, names: Mapping[int, str]) -> dict[str, Any]:
+    return {
+        "row": row.id,
+        "name": names[row.change.position],
+        "at": row.origin.now,
+        "actor": row.origin.actor,
+        "before": row.change.before,
+        "after": row.change.after,
+        "undoes": row.origin.undoes,
+        "evidence": row.origin.evidence,
+    }
 
 
 def _outline(one: Shelved, row: SkillRow | None, now: int) -> dict[str, Any]:

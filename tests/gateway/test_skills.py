@@ -14,7 +14,7 @@ from agent_core.state.job_runs import Run
 from agent_core.state.jobs import Job
 from agent_core.state.skills import SkillRow
 from gateway import works
-from tests.agent_core.skills.test_shelf import write_skill
+from tests.agent_core.skills.test_shelf import write_skill, write_text
 from tests.fakes.model import FakeModel, say
 from tests.gateway.clock import Clock
 from tests.gateway.jobs import find, give_job, greet, greeted, over, runs_of, texts
@@ -58,9 +58,12 @@ def names_in(folder: Path, pattern: str = "*") -> list[str]:
     return sorted(path.name for path in folder.glob(pattern))
 
 
-def deeds(connection: Connection) -> list[tuple[str, str]]:
-    """What was done about skills."""
-    rows = connection.execute("SELECT action, detail FROM audit WHERE action LIKE 'skill.%'")
+def changes(connection: Connection) -> list[tuple[str, str, str, str]]:
+    """What became of skills, oldest first: name, operation, actor and evidence."""
+    rows = connection.execute(
+        "SELECT name, operation, actor, evidence FROM ledger JOIN skills ON skills.id = position"
+        " WHERE target = 'skill' ORDER BY ledger.id"
+    )
     return rows.fetchall()
 
 
@@ -132,7 +135,32 @@ async def test_a_job_whose_skill_is_broken_says_what_is_wrong_with_it(
         (run,) = await over(house, job, 1)
         assert run.state == "failed"
         assert "its `name` is other" in run.reason
-        assert await known(house, "tidy") is None
+        row = await known(house, "tidy")
+        assert row
+        assert row.uses == 0
+
+
+async def test_a_text_changed_by_hand_is_in_the_ledger_once_a_job_begins_with_it(
+    tmp_path: Path, folder: Path
+) -> None:
+    place = write_skill(folder, "tidy", "Sweep first.")
+    clock = Clock(*START)
+    async with running(tmp_path, greeted(say("Swept.")), now=clock, **ZONE) as house:
+        await greet(house)
+        job = await give_job(house, "Tidy up.", "0 8 * * *", kind="prompt")
+        await give_skills(house, job, "tidy")
+        write_text(place, "tidy", "Dust first.")
+        clock.move(house, days=1)
+        await over(house, job, 1)
+        assert await house.read(changes) == [
+            ("tidy", "add", "hand", "found so at the start"),
+            ("tidy", "replace", "hand", f"found so when job {job.id} began with it"),
+        ]
+    write_text(place, "tidy", "Nothing first.")
+    async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
+        assert (await house.read(changes))[2:] == [
+            ("tidy", "replace", "hand", "found so at the start")
+        ]
 
 
 async def test_owners_are_told_of_a_broken_skill_once_and_again_of_another_fault(
@@ -144,7 +172,7 @@ async def test_owners_are_told_of_a_broken_skill_once_and_again_of_another_fault
         await greet(house)
         await house.gateway.database.write("owner", make_owner)
         run = await curated(house, clock, days=2, count=1)
-        assert run.reason == "1 skill looked at; new: tidy; broken, the owners were told: tidy"
+        assert run.reason == "1 skill looked at; broken, the owners were told: tidy"
         shown = await house.chat.sees_text("A skill in this house is broken")
         assert "its `name` is other" in shown.text
         assert shown.is_silent
@@ -153,6 +181,9 @@ async def test_owners_are_told_of_a_broken_skill_once_and_again_of_another_fault
         (place / "SKILL.md").unlink()
         await curated(house, clock, days=7, count=3)
         await house.chat.sees_text("Skill tidy has no SKILL.md")
+        assert (await house.read(changes))[1:] == [
+            ("tidy", "replace", "hand", "found so by the curator")
+        ]
         write_skill(folder, "neat")
         run = await curated(house, clock, days=7, count=4)
         assert run.reason == "2 skills looked at; new: neat"
@@ -181,9 +212,9 @@ async def test_what_nobody_uses_is_put_away_and_what_is_wanted_or_pinned_is_not(
         assert run.reason == "4 skills looked at; put away: digest, old as old~2"
         assert names_in(folder) == [".archive", ".usage.json", "pinned", "wanted"]
         assert names_in(folder / ".archive") == ["digest", "old", "old~2"]
-        assert await house.read(deeds) == [
-            ("skill.archive", "digest"),
-            ("skill.archive", "old~2"),
+        assert (await house.read(changes))[4:] == [
+            ("digest", "remove", "curator", "not used for 16 days; put away as digest"),
+            ("old", "remove", "curator", "not used for 16 days; put away as old~2"),
         ]
         assert (await usage_says(folder, "old", 0))["state"] == "archived"
         assert (await find(house, job)).state == "active"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.skills.curator import CuratorRules, Step, View, hash_fault, judge
+from agent_core.skills.curator import CuratorRules, Difference, Step, View, hash_fault, judge
 from agent_core.skills.shelf import Shelved
 from agent_core.skills.usage import FILE, UsageFile, dump
 from agent_core.state import skills
@@ -21,6 +21,7 @@ FAULT = "skill tidy has no SKILL.md"
 GOOD = Shelved(name="tidy", origin="home")
 BROKEN = Shelved(name="tidy", origin="home", fault=FAULT)
 ROW = SkillRow(
+    id=1,
     name="tidy",
     seen_at=0,
     uses=1,
@@ -42,11 +43,13 @@ def look(
     *,
     rules: CuratorRules = RULES,
     now: int = NOW,
+    change: Difference | None = None,
     **fields: Sequence[str],
 ) -> list[Step]:
     known = {row.name: row} if row else {}
+    changes = {"tidy": change} if change else {}
     others = {"others": (), "away": (), "wanted": ()} | fields
-    return judge(View(own=own, known=known, **others), rules, now)
+    return judge(View(own=own, known=known, changes=changes, **others), rules, now)
 
 
 @pytest.mark.parametrize(
@@ -109,9 +112,20 @@ def test_what_was_moved_by_hand_is_noted() -> None:
     assert look(archived) == [Step(kind="returned", name="tidy")]
 
 
+def test_a_text_that_was_changed_by_hand_is_noted() -> None:
+    changed = Difference(before="a", after="b")
+    assert look(ROW, change=changed) == [Step(kind="changed", name="tidy")]
+    came = Difference(before=None, after="b")
+    assert look(ROW, change=came) == [Step(kind="see", name="tidy")]
+    archived = idle(0, state="archived")
+    assert look(archived, change=came) == [Step(kind="returned", name="tidy")]
+
+
 def test_what_is_nowhere_any_more_is_forgotten_but_not_what_comes_along() -> None:
     assert look(ROW, []) == [Step(kind="forget", name="tidy")]
     assert look(ROW, [], others=["tidy"]) == []
+    gone = Difference(before="a", after=None)
+    assert look(ROW, [], change=gone, others=["tidy"]) == [Step(kind="forget", name="tidy")]
 
 
 @pytest.fixture

@@ -15,9 +15,15 @@ def write_skill(folder: Path, name: str, body: str = "Do it.", called: str | Non
     """A good skill in a folder; `called` is what its text says that it is called."""
     place = folder / name
     place.mkdir(parents=True)
-    text = f"---\nname: {called or name}\ndescription: Does {name}.\n---\n{body}\n"
-    (place / FILE).write_text(text)
+    write_text(place, called or name, body)
     return place
+
+
+def write_text(place: Path, called: str, body: str) -> str:
+    """Let a skill in a folder read so; gives the whole text."""
+    text = f"---\nname: {called}\ndescription: Does {called}.\n---\n{body}\n"
+    (place / FILE).write_text(text)
+    return text
 
 
 @pytest.fixture
