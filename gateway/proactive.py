@@ -21,6 +21,9 @@ from gateway.whereabouts import Whereabouts
 
 _log = logging.getLogger(__name__)
 
+_BATCH = 200
+"""Messages that are let go in one transaction, and those to the same people."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parcel:
@@ -77,14 +80,18 @@ class Proactive:
         return rows
 
     def release(self, connection: Connection, now: int) -> list[OutboxRow]:
-        """Owe what was held until now: what goes to the same place in one message."""
+        """Owe what was held until now: what goes to the same place in one message.
+
+        Of a crowd's it is some of it; the rest is still due then.
+        """
         known = self.look(connection, now)
-        due = held.list_due(connection, now=now)
+        due = held.list_due(connection, now=now, limit=_BATCH)
         rows: list[OutboxRow] = []
         for key, group in groupby(sorted(due, key=_key_of), key=_key_of):
             together = list(group)
             person = known.find_person(together[0].person_id)
-            if person is None:
+            if person is None:  # damaged on disk: it is nobody's
+                held.drop(connection, ids=[one.id for one in together])
                 continue
             until = known.quiet_until(person)
             if until is not None:  # their quiet time has become longer meanwhile

@@ -146,10 +146,11 @@ class Scheduler:
     async def _release(self) -> None:
         """Let go what was held until now."""
         now = self._now()
-        if await self._database.read(lambda c: held.find_next_at(c) or now + 1) <= now:
+        while await self._database.read(lambda c: held.find_next_at(c) or now + 1) <= now:
             self._owe(
                 await self._database.write("held.release", lambda c: self._outcomes.release(c, now))
             )
+            await asyncio.sleep(0)  # many quiet times end at the same moment
 
     async def _take(self, now: int) -> bool:
         """Take the slots of some jobs that are due; True if there may be more."""

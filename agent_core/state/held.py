@@ -65,11 +65,16 @@ def hold(connection: Connection, held: NewHeld, *, now: int) -> None:
     )
 
 
-def list_due(connection: Connection, *, now: int) -> list[Held]:
-    """What may go by now, in the order of its time."""
+def list_due(connection: Connection, *, now: int, limit: int) -> list[Held]:
+    """What may go by now of the people whose turn it is, in the order of its time.
+
+    Those are who the first `limit` messages are for: of each of them all that may go is given.
+    """
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM held WHERE release_at <= :now ORDER BY release_at, id",
-        {"now": now},
+        f"SELECT {_COLUMNS} FROM held WHERE person_id IN (SELECT person_id FROM held"
+        " WHERE release_at <= :now ORDER BY release_at, id LIMIT :limit)"
+        " AND release_at <= :now ORDER BY release_at, id",
+        {"now": now, "limit": limit},
     ).fetchall()
     return [_held(row) for row in rows]
 
