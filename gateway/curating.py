@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agent_core.errors import SkillBroken, SkillMissing
+from agent_core.errors import SkillBroken, SkillMissing, StoreDamaged
 from agent_core.skills import provenance
 from agent_core.skills.curator import CuratorRules, Round, Step, View, hash_fault, judge
 from agent_core.skills.shelf import SkillShelf
@@ -62,12 +62,15 @@ def compare(connection: Connection, room: SkillRoom, now: int, evidence: str) ->
 
 
 async def compare_at_start(room: SkillRoom, now: int) -> None:
-    """Compare the skills with the ledger before anything uses them. Raises `StoreError`."""
+    """Compare the skills with the ledger before anything uses them.
+
+    Where that can't be done a warning says so. Raises `StoreError`.
+    """
     try:
         found = await room.database.write(
             "skills.compare", lambda c: compare(c, room, now, "found so at the start")
         )
-    except SkillBroken as error:
+    except (SkillBroken, StoreDamaged) as error:
         _log.warning("the skills can't be compared with what they were: %s", error)
         return
     if found.steps:

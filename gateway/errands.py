@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from adapters.ids import PlatformMessageId, PlatformUserId
 from adapters.messages import InboundMessage, Sender
 from agent_core.ceilings.days import day_of
-from agent_core.errors import SkillBroken, SkillMissing
+from agent_core.errors import SkillBroken, SkillMissing, StoreDamaged
 from agent_core.ids import TurnId
 from agent_core.schedule.echo import show_moment
 from agent_core.schedule.errand import Errand
@@ -181,7 +181,7 @@ def _tell_skills(connection: Connection, job: Job, shelf: SkillShelf, now: int) 
         try:
             note_loaded(connection, shelf.folder, name, found)
             skill = shelf.load(name)
-        except (SkillMissing, SkillBroken) as error:
+        except (SkillMissing, SkillBroken, StoreDamaged) as error:
             raise NotNow(f"it can't do that as a skill says: {error}.") from error
         yield f"Do it as the skill `{name}` says:\n{escape(skill.body)}"
 

@@ -163,6 +163,31 @@ async def test_a_text_changed_by_hand_is_in_the_ledger_once_a_job_begins_with_it
         ]
 
 
+async def test_a_damaged_row_about_a_skill_is_told_and_ends_no_house(
+    tmp_path: Path, folder: Path
+) -> None:
+    write_skill(folder, "tidy")
+    clock = Clock(*START)
+    async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
+        await greet(house)
+        job = await give_job(house, "Tidy up.", "0 8 * * *", kind="prompt")
+        await give_skills(house, job, "tidy")
+        await house.gateway.database.write(
+            "test", lambda c: c.execute("UPDATE ledger SET after = 'x' WHERE target = 'skill'")
+        )
+    async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
+        clock.move(house, days=1)
+        (run,) = await over(house, job, 1)
+        assert run.state == "failed"
+        assert "of the ledger is damaged; restore a backup" in run.reason
+        clock.move(house, days=1)
+        curator = await own_job(house, works.CURATOR)
+        async with asyncio.timeout(45):
+            while not (found := await runs_of(house, curator.id)) or not found[0].reason:
+                await asyncio.sleep(0.005)
+        assert "is damaged" in found[0].reason
+
+
 async def test_owners_are_told_of_a_broken_skill_once_and_again_of_another_fault(
     tmp_path: Path, folder: Path
 ) -> None:
