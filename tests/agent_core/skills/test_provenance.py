@@ -18,9 +18,9 @@ from agent_core.skills import moving, provenance, undoing
 from agent_core.skills.curator import CuratorRules, judge
 from agent_core.skills.shelf import ARCHIVE, FILE, MOST_BYTES, SkillShelf, list_folders
 from agent_core.skills.texts import is_whole, read_kept, write_back
-from agent_core.state import blocks, skill_changes, skills
+from agent_core.state import blocks, ledger, skill_changes, skills
 from agent_core.state.database import Connection
-from agent_core.state.ledger import LedgerEntry, Origin
+from agent_core.state.ledger import Change, LedgerEntry, Origin
 from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
 from tests.agent_core.skills.test_shelf import write_skill, write_text
 
@@ -75,6 +75,25 @@ def state_of(connection: Connection, name: str) -> str:
     row = skills.find(connection, name=name)
     assert row
     return row.state
+
+
+def test_rows_from_before_skills_had_numbers_stay_as_they_were(tmp_path: Path) -> None:
+    when = datetime(2026, 11, 22, tzinfo=UTC)
+    with closing(sqlite3.connect(tmp_path / "state.db", isolation_level=None)) as store:
+        upgrade(store, load_migrations(FOLDER)[:9], tmp_path, when)
+        store.execute("INSERT INTO skills (name, seen_at, uses) VALUES ('tidy', 5, 3)")
+        team = blocks.make_team(store, now=NOW)
+        change = Change(operation="add", position=0, before=None, after="tea")
+        first = ledger.record(store, person_id=team, target="memory", change=change, origin=HAND)
+        undone = replace(HAND, undoes=first.id)
+        change = replace(change, operation="remove", before="tea", after=None)
+        second = ledger.record(store, person_id=team, target="memory", change=change, origin=undone)
+        upgrade(store, load_migrations(FOLDER), tmp_path, when)
+        kept = ledger.find_entries(store, person_id=team, target="memory")
+        assert kept == [first, second]
+        row = skills.find(store, name="tidy")
+        assert row
+        assert (row.id, row.seen_at, row.uses) == (1, 5, 3)
 
 
 def test_what_stays_as_it_was_is_no_row(store: Connection, folder: Path) -> None:
