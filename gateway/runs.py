@@ -27,6 +27,7 @@ _log = logging.getLogger(__name__)
 _STORE_PAUSE = 5.0
 _BROKEN = "its turn broke off."
 _CUT_OFF = "I was ended while its command ran."
+_UNFORESEEN = "something went wrong in me that I was not prepared for; my log says what."
 
 Work = Callable[[], Awaitable[str]]
 """One of the house's own works; what it gives says what was done, for the record."""
@@ -208,7 +209,11 @@ class Runs:
     async def _labour(self, run: Run, job: Job) -> None:
         """Do the work of a command or of the house and write down what came of it."""
         try:
-            said, fault = await self._do(job)
+            try:
+                said, fault = await self._do(job)
+            except Exception:  # the bulkhead: left to go on, it would end the house at each start
+                _log.exception("unexpected error in run %d of job %d", run.id, job.id)
+                said, fault = "", _UNFORESEEN
             now = self._now()
 
             def work(connection: Connection) -> Sequence[OutboxRow]:
@@ -233,9 +238,10 @@ class Runs:
         if job.kind == "script":
             output = await run_script(job.body, self._bench.folder, self._bench.environ)
             return output.text, output.fault
+        work = self._bench.works.get(job.body)
+        if work is None:
+            return "", f"this version knows no work named {job.body}."
         try:
-            return await self._bench.works[job.body](), ""
+            return await work(), ""
         except (CoreError, OSError) as error:
             return "", str(error)
-        except KeyError:
-            return "", f"this version knows no work named {job.body}."

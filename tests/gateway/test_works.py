@@ -7,10 +7,16 @@ from pathlib import Path
 import pytest
 
 from agent_core.mirror.outside import Report, Sync
-from agent_core.state import jobs
+from agent_core.schedule import planner
+from agent_core.state import job_runs, jobs
+from agent_core.state.database import Connection, Database
 from agent_core.state.jobs import Job
 from agent_core.state.mirror import Backlog
 from gateway import works
+from gateway.home import DATABASE
+from gateway.outcomes import Outcomes
+from gateway.proactive import Proactive
+from gateway.runs import Bench, Runs, Work
 from gateway.wording_works import describe_sync
 from tests.emulators.honcho import HonchoEmulator
 from tests.gateway.clock import Clock
@@ -169,6 +175,67 @@ async def tried(house: House, job: Job, count: int, attempt: int) -> None:
             if len(found) == count and newest in ([(attempt, "waiting")], [(attempt, "failed")]):
                 return
             await asyncio.sleep(0.002)
+
+
+async def alone(home: Path, house: House, clock: Clock, work: Work | None) -> tuple[str, str]:
+    """How a run of the backup ends, and why, beside no house, if this is what it comes to.
+
+    It is begun, left as a crash leaves it, and taken up again.
+    """
+    database = await Database.open(home / DATABASE)
+    (own,) = [job for job in await database.read(jobs.list_of_house) if job.body == works.BACKUP]
+
+    def leave(connection: Connection) -> None:
+        run_id = planner.run_now(connection, own, "k", clock())
+        assert run_id
+        job_runs.begin(connection, run_id=run_id, now=clock())
+
+    await database.write("test", leave)
+    async with asyncio.TaskGroup() as group:
+        proactive = Proactive({}, zone_of=lambda person: "UTC")
+        bench = Bench(
+            group=group,
+            database=database,
+            lanes=house.gateway.lanes,
+            owe=lambda rows: None,
+            now=clock,
+            folder=home,
+            environ={},
+            works={works.BACKUP: work} if work else {},
+            shelf=house.gateway.timekeeper.skills.shelf,
+            at_once=1,
+        )
+        outcomes = Outcomes(proactive, zone_of=lambda person: "UTC", ring=lambda: None)
+        await Runs(bench, outcomes=outcomes, proactive=proactive).recover()
+    (run,) = await database.read(lambda c: job_runs.list_of_job(c, job_id=own.id, limit=9))
+    await database.close()
+    return run.state, run.reason
+
+
+@pytest.mark.parametrize("error", [KeyError("rows"), ZeroDivisionError(), RuntimeError("odd")])
+async def test_an_error_that_nobody_foresaw_fails_the_run_and_ends_no_house(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, error: Exception
+) -> None:
+    async def break_down() -> str:
+        raise error
+
+    clock = Clock(*START)
+    async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
+        pass
+    state, reason = await alone(tmp_path, house, clock, break_down)
+    assert state == "waiting", "it is tried again"
+    assert reason == "something went wrong in me that I was not prepared for; my log says what."
+    (logged,) = [record for record in caplog.records if record.name == "gateway.runs"]
+    assert logged.exc_info
+    assert logged.exc_info[1] is error
+
+
+async def test_a_work_that_this_version_does_not_know_is_named(tmp_path: Path) -> None:
+    clock = Clock(*START)
+    async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
+        pass
+    state, reason = await alone(tmp_path, house, clock, None)
+    assert (state, reason) == ("waiting", "this version knows no work named backup.")
 
 
 def test_a_debt_from_the_future_is_said_to_be_of_now() -> None:

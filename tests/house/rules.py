@@ -19,6 +19,7 @@ BULKHEADS = {
     "gateway/workers.py": "one key's failure harms no other key",
     "gateway/background.py": "one task's failure harms no other task",
     "gateway/platforms.py": "one platform's fault takes no other with it",
+    "gateway/runs.py": "one run's failure is written down, and harms neither its job nor the house",
     "agent_core/state/commit.py": "what one job raises is raised in its own caller, not here",
 }
 """The only modules that may catch whatever comes, and why; each is told in the decisions."""
