@@ -7,7 +7,17 @@ from agent_core.ids import CallId, TurnId
 from agent_core.models.images import choose
 from agent_core.prompt.frozen import FrozenPrompt, freeze, load_tools
 from agent_core.prompt.scene import Scene
-from agent_core.state import files, folds, messages, people, rooms, sessions, turns, usage
+from agent_core.state import (
+    files,
+    folds,
+    job_words,
+    messages,
+    people,
+    rooms,
+    sessions,
+    turns,
+    usage,
+)
 from agent_core.state.database import Connection
 from agent_core.state.folds import Fold
 from agent_core.state.messages import StoredMessage
@@ -40,6 +50,8 @@ class TurnRecord:
     results: Mapping[CallId, ToolResult]
     pictures: frozenset[str]
     forgotten: int
+    is_by_job: bool
+    """True for what a job said by itself: no model had a part in it."""
 
     @property
     def said(self) -> tuple[StoredMessage, ...]:
@@ -76,7 +88,13 @@ def read_record(connection: Connection, turn_id: TurnId) -> TurnRecord | None:
         },
         pictures=frozenset(key for key in keys if files.exists(connection, key=key)),
         forgotten=messages.count_forgotten(connection, session_id=turn.session_id, person_id=owner),
+        is_by_job=_is_by_job(connection, turn),
     )
+
+
+def _is_by_job(connection: Connection, turn: Turn) -> bool:
+    said = job_words.find(connection, turn_id=turn.id, person_id=turn.person_id)
+    return said is not None and turn.chat != ""  # it is where the turn's person was erased
 
 
 def read_scene(connection: Connection, record: TurnRecord) -> Scene | None:

@@ -176,6 +176,8 @@ async def _read(desk: Desk, asked: Answer) -> TurnRecord:
     record = await desk.database.read(lambda connection: read_record(connection, number))
     if record is None:
         raise Declined(f"There is no turn {number}.")
+    if record.is_by_job:
+        raise Declined(f"No model had a part in turn {number}: a job said this by itself.")
     return record
 
 

@@ -13,7 +13,10 @@ from gateway.control.desk import perform
 from gateway.errors import Declined
 from gateway.home import DATABASE
 from gateway.settings import load
+from tests.gateway.clock import Clock
+from tests.gateway.jobs import give_job, greet, greeted, looked
 from tests.gateway.processes import talaria
+from tests.gateway.running import running
 from tests.gateway.served import served
 
 Ask = Callable[..., Awaitable[Mapping[str, Any]]]
@@ -126,3 +129,20 @@ async def test_what_was_changed_by_hand_is_told(tmp_path_factory: pytest.TempPat
     shown = talaria(home, "turns", "show", "1", "--prompt").out
     assert "(forgotten since)" in shown
     assert shown.count("its prompt was forgotten since") == 2
+
+
+async def test_what_a_job_said_by_itself_is_no_models_and_nothing_of_it_was_forgotten(
+    tmp_path: Path,
+) -> None:
+    clock = Clock(2026, 11, 20, 11, 0)
+    async with running(tmp_path, greeted(), now=clock) as house:
+        await greet(house)
+        await give_job(house, "Take the bread out.", "2026-11-20T12:30")
+        clock.move(house, hours=1)
+        await house.chat.sees_text("Take the bread out.")
+        await looked(house)
+    async with asking(tmp_path, "beside") as ask:
+        for operation in ("turns.requests", "turns.replay"):
+            assert (await ask(operation, id=1))["calls"]
+            with pytest.raises(Declined, match="No model had a part in turn 2: a job said this"):
+                await ask(operation, id=2)

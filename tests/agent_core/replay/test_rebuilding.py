@@ -86,6 +86,7 @@ def record(*calls: Spent, pictures: tuple[str, ...] = ("k1",), **fields: object)
         results={},
         pictures=frozenset(pictures),
         forgotten=0,
+        is_by_job=False,
     )
     return replace(made, **fields)  # type: ignore[arg-type]
 
