@@ -24,6 +24,10 @@ class Unfit(CoreError):
     """A job can't be as it is wished; the text says what is wrong and what to do."""
 
 
+class UnderWay(Unfit):
+    """A job can't be run once more: a run of it has not ended."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRules:
     """What the house allows: jobs a person, minutes between two runs of one that thinks, and
@@ -153,15 +157,15 @@ def drop(connection: Connection, job: Job) -> Job:
 
 
 def run_now(connection: Connection, job: Job, key: str, now: int) -> RunId | None:
-    """Run a job once besides its times; None if that was asked for under this key before."""
+    """Run a job once besides its times; None if that was asked for under this key before.
+
+    Raises `UnderWay` while its newest run has not ended, unless that is the one asked for.
+    """
     slot = (f"{ASKED}{key}", now)
+    for newest in job_runs.list_of_job(connection, job_id=job.id, limit=1):
+        if newest.ended_at is None and newest.slot != slot[0]:
+            raise UnderWay(f"job {job.id} is under way already")
     return job_runs.claim(connection, job_id=job.id, slot=slot, due_at=now)
-
-
-def is_under_way(connection: Connection, job: Job) -> bool:
-    """True while the newest run of a job has not ended."""
-    newest = job_runs.list_of_job(connection, job_id=job.id, limit=1)
-    return bool(newest) and newest[0].ended_at is None
 
 
 def find_own(

@@ -94,10 +94,13 @@ class ScheduleTool:
             raise ToolArgumentError("a job that runs can make, change and start no jobs")
         if action == "create":
             return await self._create(asker, arguments)
-        job = await self._find(asker, arguments.get("job"))
+        number = _read_number(arguments.get("job"))
         if action == "change":
+            job = await self._database.read(lambda c: _find(c, asker, number))
             return await self._change(asker, job, arguments)
-        done = await self._database.write("jobs.change", lambda c: _act(c, job, action, context))
+        done = await self._database.write(
+            "jobs.change", lambda c: _act(c, _find(c, asker, number), action, context)
+        )
         self._changed()
         return ToolResult(text=done)
 
@@ -212,17 +215,21 @@ class ScheduleTool:
             return "" if answer.key == _YES else "The person said no."
         return describe_silence(answer)
 
-    async def _find(self, asker: _Asker, number: object) -> Job:
-        if not isinstance(number, int) or not 0 < number < sys.maxsize:
-            raise ToolArgumentError("`job` is the number of the job that is meant; see list")
-        job = await self._database.read(
-            lambda c: planner.find_own(c, job_id=JobId(number), may_see=asker.may_see)
-        )
-        if job is None:
-            raise ToolArgumentError(f"there is no job {number} here; see list")
-        if not asker.may_change(job):
-            raise ToolArgumentError("somebody else made that job: they and owners may change it")
-        return job
+
+def _read_number(number: object) -> JobId:
+    if not isinstance(number, int) or not 0 < number < sys.maxsize:
+        raise ToolArgumentError("`job` is the number of the job that is meant; see list")
+    return JobId(number)
+
+
+def _find(connection: Connection, asker: _Asker, number: JobId) -> Job:
+    """A job that whoever asks may change, as it stands in this transaction."""
+    job = planner.find_own(connection, job_id=number, may_see=asker.may_see)
+    if job is None:
+        raise ToolArgumentError(f"there is no job {number} here; see list")
+    if not asker.may_change(job):
+        raise ToolArgumentError("somebody else made that job: they and owners may change it")
+    return job
 
 
 def _act(connection: Connection, job: Job, action: object, context: ToolContext) -> str:

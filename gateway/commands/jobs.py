@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from agent_core.ids import JobId
 from agent_core.schedule import planner
-from agent_core.schedule.planner import Unfit
+from agent_core.schedule.planner import UnderWay, Unfit
 from agent_core.state import homes, job_runs, jobs
 from agent_core.state.database import Connection
 from agent_core.state.jobs import Job, JobState, Target
@@ -122,13 +122,13 @@ def _act(connection: Connection, job: Job, verb: str, call: Call) -> str:
                 return _run(connection, job, call)
             case _:
                 return wording.describe_dropped(planner.drop(connection, job))
+    except UnderWay:
+        return wording.describe_busy(job)
     except Unfit as reason:
         return wording.describe_unfit(str(reason))
 
 
 def _run(connection: Connection, job: Job, call: Call) -> str:
-    if planner.is_under_way(connection, job):
-        return wording.describe_busy(job)
     planner.run_now(connection, job, f"inbox:{call.inbox_id}", call.now)
     return wording.describe_begun(job)
 

@@ -11,7 +11,7 @@ from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId
 from agent_core.schedule import planner
 from agent_core.schedule.echo import describe_next, describe_timing
-from agent_core.schedule.planner import Unfit, Whose, waited_of
+from agent_core.schedule.planner import UnderWay, Unfit, Whose, waited_of
 from agent_core.schedule.requests import read_wish
 from agent_core.schedule.slots import find_zone
 from agent_core.schedule.timing import load_timing
@@ -106,9 +106,10 @@ async def run_now(desk: Desk, asked: Answer) -> Answer:
     now = desk.now()
 
     def work(connection: Connection, job: Job) -> Job:
-        if planner.is_under_way(connection, job):
-            raise Declined(f"Job {job.id} is under way already.")
-        planner.run_now(connection, job, f"desk:{now}", now)
+        try:
+            planner.run_now(connection, job, f"desk:{now}", now)
+        except UnderWay as error:
+            raise Declined(f"Job {job.id} is under way already.") from error
         return job
 
     return await _change(desk, asked, work)

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from agent_core.errors import SkillBroken, SkillMissing, SkillStays
 from agent_core.schedule import planner
+from agent_core.schedule.planner import UnderWay
 from agent_core.skills import provenance, undoing
 from agent_core.skills.curator import count_idle
 from agent_core.skills.shelf import Shelved
@@ -144,9 +145,10 @@ async def curate(desk: Desk, asked: Answer) -> Answer:
         job = next((one for one in own if one.body == CURATOR), None)
         if job is None:
             raise Declined("The curator is not there yet; `talaria run` makes its job.")
-        if planner.is_under_way(connection, job):
-            raise Declined("The curator is under way already.")
-        planner.run_now(connection, job, f"desk:{now}", now)
+        try:
+            planner.run_now(connection, job, f"desk:{now}", now)
+        except UnderWay as error:
+            raise Declined("The curator is under way already.") from error
         return job.id
 
     number = await desk.database.write("skills.run", work)

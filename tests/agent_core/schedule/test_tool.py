@@ -1,0 +1,141 @@
+"""The `schedule` tool beside others that change the same job."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from agent_core.errors import ToolArgumentError
+from agent_core.ids import CallId, TurnId
+from agent_core.schedule import planner
+from agent_core.schedule.planner import JobRules, UnderWay, Whose, Wish
+from agent_core.schedule.timing import read_cron
+from agent_core.schedule.tool import Around, ScheduleTool
+from agent_core.state import job_runs, jobs
+from agent_core.state.database import Connection, Database
+from agent_core.state.jobs import Job
+from agent_core.tools.asking import Answer, Inquiry
+from agent_core.tools.contract import ToolContext
+from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
+
+NOW = 1_790_000_000_000
+"""In September 2026."""
+RULES = JobRules()
+
+
+class Nobody:
+    """Whom nothing of this needs to be asked."""
+
+    async def ask(self, inquiry: Inquiry) -> Answer:
+        raise AssertionError(inquiry.text)
+
+
+class Desk:
+    """Ann in a turn, with a job of every morning."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        around = Around(
+            zone="Europe/Berlin",
+            rules=RULES,
+            changed=lambda: None,
+            name_places=lambda *_: ["here"],
+        )
+        self._tool = ScheduleTool(database, Nobody(), around)
+
+    async def open(self) -> "Desk":
+        def work(connection: Connection) -> tuple[Talk, TurnId, Job]:
+            talk = add_talk(connection, add_person(connection))
+            wish = Wish(kind="message", body="Good morning.", timing=read_cron("0 8 * * *"))
+            whose = Whose(person_id=talk.person.id, room_id=None, actor="test")
+            job = planner.draft(wish, whose, zone="Europe/Berlin", rules=RULES, now=NOW)
+            made = planner.make(connection, job, rules=RULES, now=NOW)
+            return talk, add_turn(connection, talk), made
+
+        self._talk, self._turn_id, self.job = await self.database.write("open", work)
+        return self
+
+    async def asks(self, action: str, call_id: str = "c1") -> str:
+        context = ToolContext(
+            person_id=self._talk.person.id,
+            owner_id=self._talk.person.id,
+            keeper=None,
+            conversation_id=self._talk.conversation.id,
+            scope="",
+            turn_id=self._turn_id,
+            call_id=CallId(call_id),
+            now=NOW,
+            evidence="",
+        )
+        return (await self._tool.run({"action": action, "job": self.job.id}, context)).text
+
+    async def asks_while(self, change: Callable[[Connection], object], action: str) -> str:
+        """Ask while a change is being written that nobody can see yet."""
+        is_asked = threading.Event()
+
+        def work(connection: Connection) -> None:
+            assert is_asked.wait(20)
+            change(connection)
+
+        changing = asyncio.create_task(self.database.write("change", work))
+        asking = asyncio.create_task(self.asks(action))
+        try:
+            async with asyncio.timeout(20):
+                while not self.is_queued():
+                    await asyncio.sleep(0.001)
+        finally:
+            is_asked.set()
+        await changing
+        return await asking
+
+    def is_queued(self) -> bool:
+        """True once a write waits behind the one that is under way."""
+        return any(job.name == "jobs.change" for job in self.database._jobs)
+
+    async def find(self) -> Job:
+        found = await self.database.read(lambda c: jobs.find(c, job_id=self.job.id))
+        assert found
+        return found
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    database = await Database.open(tmp_path / "state.db")
+    yield await Desk(database).open()
+    await database.close()
+
+
+@pytest.mark.parametrize("action", ["pause", "resume", "delete", "run_now"])
+async def test_a_job_that_ends_while_something_is_done_to_it_has_ended(
+    desk: Desk, action: str
+) -> None:
+    def end(connection: Connection) -> None:
+        jobs.await_slot(connection, job_id=desk.job.id, slot=None, is_over=True)
+
+    with pytest.raises(ToolArgumentError, match="there is no job"):
+        await desk.asks_while(end, action)
+    assert (await desk.find()).state == "over"
+    runs = await desk.database.read(lambda c: job_runs.list_of_job(c, job_id=desk.job.id, limit=9))
+    assert runs == []
+
+
+async def test_what_a_job_became_meanwhile_is_paused_and_not_what_it_was(desk: Desk) -> None:
+    coming = ("2026-09-24T08:00", NOW + 86_400_000)
+
+    def go_on(connection: Connection) -> None:
+        jobs.await_slot(connection, job_id=desk.job.id, slot=coming, is_over=False)
+
+    assert "is paused" in await desk.asks_while(go_on, "pause")
+    paused = await desk.find()
+    assert (paused.state, paused.next_slot) == ("paused", coming)
+
+
+async def test_one_that_is_under_way_is_not_run_once_more(desk: Desk) -> None:
+    assert "is run once now" in await desk.asks("run_now")
+    assert "is run once now" in await desk.asks("run_now")  # the same call, said again
+    with pytest.raises(UnderWay, match="under way already"):
+        await desk.asks("run_now", "c2")
+    runs = await desk.database.read(lambda c: job_runs.list_of_job(c, job_id=desk.job.id, limit=9))
+    assert len(runs) == 1
