@@ -20,7 +20,7 @@ from gateway.leads import Lead
 from gateway.outcomes import Made, Outcomes
 from gateway.questions import Questions
 from gateway.settling import Stage
-from gateway.translate import Place
+from gateway.translate import Pending, Place
 from gateway.wording_usage import Reader
 
 _log = logging.getLogger(__name__)
@@ -168,6 +168,23 @@ class Endings:
             return [*rows, *self._questions.end_of_turn(connection, turn.id, now)]
 
         self._delivery.owe(await self._database.write("turns.abandon", work))
+        self._outcomes.ring()
+
+    async def let_go(self, pending: Pending) -> None:
+        """What was to be a turn is none: where it was that of a run that is gone or over, nobody
+        begins it again. Raises `StoreError`.
+        """
+        if pending.errand is None:
+            return
+        run_id = pending.errand.run_id
+
+        def work(connection: Connection) -> None:
+            run = job_runs.find(connection, run_id=run_id)
+            if run is None or run.state != "running":
+                for inbox_id in pending.inbox_ids:
+                    inbox.finish(connection, inbox_id=inbox_id, reason="its run is gone")
+
+        await self._database.write("turns.let_go", work)
         self._outcomes.ring()
 
     def owing(self, active: ActiveTurn, place: Place) -> Debt:

@@ -9,7 +9,10 @@ from gateway.translate import Pending, place_of
 
 
 class OutOfDate(Exception):
-    """A message is somebody else's by now, or belongs elsewhere: it has to be looked at again."""
+    """A message is somebody else's by now, or belongs elsewhere: it has to be looked at again.
+
+    So has the turn of a run of somebody's job that is gone by now.
+    """
 
 
 def find_asked(

@@ -119,7 +119,8 @@ class Turns:
             is_over = active.journal.is_over
             inbox.claim(connection, inbox_ids=inbox_ids, turn_id=active.id, is_over=is_over)
             if newest.errand:
-                job_runs.attach(connection, run_id=newest.errand.run_id, turn_id=active.id)
+                if not job_runs.attach(connection, run_id=newest.errand.run_id, turn_id=active.id):
+                    raise OutOfDate
                 for name in newest.errand.skills:
                     skills.note_use(connection, name=name, now=now)
 
@@ -131,6 +132,7 @@ class Turns:
             await self._run(active, (None, None), host, reins)
         except OutOfDate:
             await active.journal.write_off()
+            await self._endings.let_go(newest)
             raise
 
     async def resume(self, turn: Turn, host: LaneHost, reins: Reins) -> None:

@@ -204,12 +204,14 @@ def find_turn(connection: Connection, *, run_id: RunId) -> tuple[TurnId, str] | 
     return (TurnId(row[0]), row[1]) if row else None
 
 
-def attach(connection: Connection, *, run_id: RunId, turn_id: TurnId) -> None:
-    """A turn is this run."""
-    connection.execute(
-        "UPDATE turns SET run_id = :run_id WHERE id = :turn_id",
+def attach(connection: Connection, *, run_id: RunId, turn_id: TurnId) -> bool:
+    """A turn is this run; False if the run is over, or gone with a job that was forgotten."""
+    row = connection.execute(
+        "UPDATE turns SET run_id = :run_id WHERE id = :turn_id AND EXISTS (SELECT 1 FROM job_runs"
+        " WHERE job_runs.id = :run_id AND job_runs.state = 'running') RETURNING id",
         {"run_id": run_id, "turn_id": turn_id},
-    )
+    ).fetchone()
+    return row is not None
 
 
 def find_of_turn(connection: Connection, *, turn_id: TurnId) -> RunId | None:

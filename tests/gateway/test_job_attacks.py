@@ -6,15 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.state import held
+from agent_core.schedule import planner
+from agent_core.state import held, job_runs, redacting
 from agent_core.state.database import Connection
 from agent_core.state.jobs import Target
+from gateway import errands
 from gateway import wording_control as wording
+from gateway.errands import Equipment
+from gateway.proactive import Proactive
+from gateway.translate import Pending
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.gateway.clock import Clock
 from tests.gateway.jobs import find, give_job, greet, greeted, looked, over
 from tests.gateway.running import House, running
-from tests.gateway.sides import Side
+from tests.gateway.sides import Side, count
 from tests.gateway.test_canaries import settled
 
 NOON = (2026, 11, 20, 12, 0)
@@ -111,6 +116,52 @@ async def test_a_run_that_got_a_forgotten_ones_number_is_begun(tmp_path: Path) -
         clock.move(house, hours=2)
         assert [run.id for run in await over(house, job, 1)] == [newest]
         await house.chat.sees_text("All about cats.")
+
+
+@pytest.mark.parametrize("is_newest", [True, False], ids=["newest", "older"])
+async def test_a_job_that_is_forgotten_before_its_turn_is_begun_says_nothing(
+    tmp_path: Path, is_newest: bool
+) -> None:
+    """Of the newest of all runs a row stays, emptied; of others nothing."""
+    clock = Clock(*NOON)
+    model = greeted(say("All about cats."))
+    async with running(tmp_path, model, now=clock, **HOUSE) as house:
+        await greet(house)
+        gateway = house.gateway
+        proactive = Proactive(gateway.delivery.adapters, zone_of=lambda _: "Europe/Berlin")
+        equipment = Equipment(proactive=proactive, shelf=gateway.timekeeper.skills.shelf)
+        job = await give_job(house, "Tell of bluefish", "2026-11-20T15:30", kind="prompt")
+        others = await give_job(house, "Tell of cats", "2026-11-20T13:30", kind="prompt")
+
+        def send_off(connection: Connection) -> Pending:
+            run_id = planner.run_now(connection, job, "k", clock())
+            assert run_id
+            job_runs.begin(connection, run_id=run_id, now=clock())
+            run = job_runs.find(connection, run_id=run_id)
+            assert run
+            pending = errands.send_off(connection, job, run, equipment, clock())
+            if not is_newest:
+                slot = ("s", clock())
+                job_runs.pass_over(
+                    connection, job_id=others.id, slot=slot, missed=0, reason="missed", now=clock()
+                )
+            redacting.drop_job(connection, job_id=job.id)
+            return pending
+
+        def look(connection: Connection) -> tuple[int, list[tuple[str]]]:
+            written = connection.execute("SELECT COUNT(*) FROM turns").fetchone()[0]
+            events = "SELECT state FROM inbox WHERE platform = 'schedule' ORDER BY id LIMIT 1"
+            return written, connection.execute(events).fetchall()
+
+        pending = await gateway.database.write("test", send_off)
+        gateway.lanes.put(pending)
+        await house.until(gateway.lanes.is_idle)
+        assert await house.read(look) == (1, [("done",)])  # the turn is that of the greeting
+        clock.move(house, hours=1)
+        await house.chat.sees_text("All about cats.")
+        await looked(house)
+        assert "bluefish" not in str(model.requests)
+        assert await count(house, "messages", "parts LIKE '%bluefish%'") == 0
 
 
 TWO = Target(kind="place", platform="fake", chat='["2",null,true]')
