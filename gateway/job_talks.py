@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from agent_core.ids import RoomId
+from agent_core.ids import PersonId, RoomId
 from agent_core.state import rooms
 from agent_core.state.database import Connection
 from agent_core.state.jobs import Job
@@ -21,6 +21,18 @@ def name_talk(job: Job, room_id: RoomId | None) -> str:
     """The key of the conversation that a job's turns are held in."""
     private = f"job:{job.id}:{job.person_id}"
     return private if room_id is None else f"{private}:{room_id}"
+
+
+def rename_talk(key: str, *, old: PersonId, new: PersonId) -> str:
+    """The key that a talk of one person has once it is somebody else's.
+
+    It ends in the person's id, see `translate.name_conversation`; that of a job's talk in a room
+    ends in the room's. Of those some from before 2026-11-22 end in both.
+    """
+    words = key.split(":")
+    if words[0] == "job" and words[2] == str(old):
+        return ":".join((*words[:2], str(new), *words[3:]))
+    return f"{key.removesuffix(f':{old}')}:{new}"
 
 
 def find_room(

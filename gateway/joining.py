@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from agent_core.ids import LinkId
 from agent_core.memory import merging, parting
@@ -17,6 +18,7 @@ from agent_core.state.people import Account, NewAccount, Person
 from agent_core.state.questions import Choice, Kind, NewQuestion, Question
 from gateway import wording_people as wording
 from gateway.identity import LOCAL_PLATFORM, slug_of
+from gateway.job_talks import rename_talk
 from gateway.questions import Answerer, Outcome, drop, make_secret
 from gateway.rehoming import rehome
 
@@ -342,8 +344,7 @@ def _part(account: Account, mine: Sequence[Account]) -> Parting:
 
 
 def _rename(old: Person, new: Person) -> Rename:
-    """Keys of talks end in the person's id; see `translate.name_conversation`."""
-    return lambda key: f"{key.removesuffix(f':{old.id}')}:{new.id}"
+    return partial(rename_talk, old=old.id, new=new.id)
 
 
 def _describe(error: OSError) -> str:
