@@ -135,7 +135,7 @@ class Asking:
         seconds = max(0.0, (question.expires_at - self._now()) / 1000)
         try:
             async with asyncio.timeout(seconds):
-                said = await waiting
+                said = await self._look(question) or await waiting
         except TimeoutError:
             said = "late"
         finally:
@@ -145,6 +145,11 @@ class Asking:
         if chosen:
             return chosen
         return await self._give_up(question, "interrupted" if said == "interrupted" else "late")
+
+    async def _look(self, question: Question) -> str:
+        """What came while nobody was waiting yet: the answer, "late" where it is over; else ""."""
+        found = await self._database.read(lambda c: questions.find(c, question_id=question.id))
+        return "" if found is None or found.state == "open" else found.answer or "late"
 
     async def _give_up(self, question: Question, why: Answer) -> Choice | Answer:
         """Nobody waits any more: end the question, unless it was answered just now."""
