@@ -25,7 +25,7 @@ ONLY_IN_DIRECT = (
 )
 BAD_LABEL = (
     "A block's name is one word of at most 40 letters, digits, - or _, with at least one letter,"
-    " and none of my own words for blocks (new, share, drop, …)."
+    " and none of my own words for blocks (new, share, team, …)."
 )
 BAD_LIMIT = "A block's limit is a number of characters, from 100 to 20,000."
 NO_DESCRIPTION = "Say in a few words what the block is for, at most 300 characters."

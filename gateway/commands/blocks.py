@@ -311,7 +311,7 @@ def _read_label(word: str) -> str:
 
 def _is_label(label: str) -> bool:
     is_word = _LABEL.fullmatch(label) and not _NOTHING_TO_SEE.search(label)
-    return bool(is_word) and label not in _WORDS and label != _UNDO
+    return bool(is_word) and label not in (*_WORDS, _UNDO, blocks.TEAM)
 
 
 def _read_whom(rest: str) -> str:

@@ -6,6 +6,7 @@ import pytest
 
 from agent_core.models.contract import ModelRequest
 from agent_core.state import audit, blocks, owners, people
+from agent_core.state.blocks import NewBlock
 from agent_core.state.database import Connection
 from gateway import wording_blocks
 from tests.fakes.chat import FakeChat
@@ -169,6 +170,30 @@ async def test_an_owner_takes_back_what_was_learned_for_the_team(tmp_path: Path)
         assert path.read_text() == ""
 
 
+async def test_a_block_that_was_called_team_stands_before_no_teams_list(tmp_path: Path) -> None:
+    add = '{"action": "add", "target": "team", "text": "Rent is due"}'
+    model = FakeModel(say("Hi."), say("Hi."), ask(call("memory", add)), say("Ok."))
+
+    def work(connection: Connection) -> None:
+        cleo = people.find_by_account(connection, platform="fake", user_id="cleo")
+        assert cleo
+        new = NewBlock(slug="team", label="team", description="us", limit=200, made_by=cleo.id)
+        block = blocks.insert(connection, new, now=0)
+        blocks.share(connection, block_id=block.id, person_id=cleo.id)
+
+    async with street(tmp_path, model) as here:
+        await meet(here, "cleo", "bob")
+        await here.make_owner("cleo")
+        await here.house.gateway.database.write("test", work)
+        here.house.gateway.memory.expect_blocks()
+        await here.says("cleo", "rent is due, for all")
+        remember(here, "team", "We wear blue")
+        said = await here.says("cleo", "/block undo team")
+        assert "Rent is due" in said
+        assert "We wear blue" not in said
+        assert "We wear blue" in await here.says("cleo", "/block undo block:team")
+
+
 @pytest.mark.parametrize(
     ("said", "answer"),
     [
@@ -176,6 +201,7 @@ async def test_an_owner_takes_back_what_was_learned_for_the_team(tmp_path: Path)
         ("/block new 123 500 numbers", wording_blocks.BAD_LABEL),
         ("/block new share 500 a word of the house", wording_blocks.BAD_LABEL),
         ("/block new a:b 500 signs", wording_blocks.BAD_LABEL),
+        ("/block new Team 500 what the team's list is called", wording_blocks.BAD_LABEL),
         ("/block new \u3164x 500 nothing to see", wording_blocks.BAD_LABEL),
         ("/block new other 99 too short", wording_blocks.BAD_LIMIT),
         ("/block new other many words", wording_blocks.BAD_LIMIT),
