@@ -166,8 +166,8 @@ def find_withheld(
     connection: Connection, whose: Whose, wanted: Wanted
 ) -> Iterator[tuple[int, str | None]]:
     """(id, key of a file) of the messages that are held back and hold the words."""
-    for row_id, words, key in traces.walk_withheld(connection, whose=whose):
-        if wanted.is_in(words):
+    for row_id, words, key, data in traces.walk_withheld(connection, whose=whose):
+        if wanted.is_in(words) or wanted.is_in_bytes(data):
             yield row_id, key
 
 

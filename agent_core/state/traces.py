@@ -251,11 +251,14 @@ def walk_failures(connection: Connection, *, whose: Whose) -> Iterator[tuple[Run
     )
 
 
-def walk_withheld(connection: Connection, *, whose: Whose) -> Iterator[tuple[int, str, str | None]]:
-    """(id, words, key of a file) of what is held back for a person."""
+def walk_withheld(
+    connection: Connection, *, whose: Whose
+) -> Iterator[tuple[int, str, str | None, bytes]]:
+    """(id, words, key of a file, its bytes) of what is held back for a person."""
     yield from connection.execute(
-        "SELECT id, title || char(10) || body || char(10) || COALESCE(file_name, ''), file_key"
-        f" FROM held WHERE person_id IN {_PEOPLE}",
+        "SELECT held.id, title || char(10) || body || char(10) || COALESCE(file_name, ''),"
+        " file_key, COALESCE(files.data, x'') FROM held LEFT JOIN files"
+        f" ON files.key = held.file_key WHERE held.person_id IN {_PEOPLE}",
         whose.values,
     )
 
