@@ -44,11 +44,15 @@ TellOwners = Callable[[Connection, str, int], Sequence[OutboxRow]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """What a run made. A `message` is sent as it stands; anything else below its title."""
+    """What a run made. A `message` is sent as it stands; anything else below its title.
+
+    `whole` is all that was said where `words` are but its ends, else "".
+    """
 
     words: str
     files: tuple[tuple[str, str], ...] = ()
     turn_id: TurnId | None = None
+    whole: str = ""
 
 
 class Outcomes:
@@ -92,7 +96,7 @@ class Outcomes:
         body = words if job.kind == "message" else wording_jobs.title_body(job.title, words)
         body += self._note(known, fresh, run)
         is_own = bool(words) and made.turn_id is None
-        source = Source(job=job, run=run) if is_own else None
+        source = Source(job=job, run=run, whole=made.whole) if is_own else None
         return self._deliver(known, job, run, replace(made, words=body), source)
 
     def look(self, connection: Connection, now: int) -> Whereabouts:

@@ -67,7 +67,8 @@ class Proactive:
         shelf = None
         if parcel.source:
             shelf = self.utterances.note(known, parcel.source, person, spots)
-            parcel = replace(parcel, turn_id=shelf.turn_id)
+            files = (*parcel.files, *self.utterances.attach(known, parcel.source, shelf))
+            parcel = replace(parcel, turn_id=shelf.turn_id, files=files)
         until = None if parcel.is_urgent else known.quiet_until(person)
         rows: list[OutboxRow] = []
         for spot in spots:

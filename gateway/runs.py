@@ -18,6 +18,7 @@ from gateway import errands
 from gateway.errands import Equipment, NotNow, Spent
 from gateway.lanes import Lanes
 from gateway.outcomes import Made, Outcomes, is_asked
+from gateway.outputs import shorten
 from gateway.proactive import Proactive
 from gateway.scripts import run_script
 from gateway.translate import Pending
@@ -215,11 +216,13 @@ class Runs:
                 _log.exception("unexpected error in run %d of job %d", run.id, job.id)
                 said, fault = "", _UNFORESEEN
             now = self._now()
+            words = shorten(said)
+            made = Made(words=words, whole="" if words == said.strip() else said)
 
             def work(connection: Connection) -> Sequence[OutboxRow]:
                 if fault:
                     return self._outcomes.fail(connection, job, run, fault, now)
-                return self._outcomes.succeed(connection, job, run, Made(words=said), now)
+                return self._outcomes.succeed(connection, job, run, made, now)
 
             while True:
                 try:

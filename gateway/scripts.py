@@ -11,6 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from gateway.outputs import clean
+
 LONGEST = 300.0
 """Seconds that a command may take."""
 MOST_OUTPUT = 200_000
@@ -27,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """What a command said; `fault` says why it did not work, "" if it did."""
+    """What a command said, cleaned; `fault` says why it did not work, "" if it did."""
 
     text: str
     fault: str = ""
@@ -77,8 +79,9 @@ async def _attend(process: asyncio.subprocess.Process, longest: float) -> Output
         return Output(text="", fault=f"it was stopped: it took longer than {longest:g} s.")
     said, complained, status = hearing.result()
     if status:
-        return Output(text="", fault=f"it ended with status {status}. {complained[-_SHOWN_ERROR:]}")
-    return Output(text=said)
+        shown = clean(complained)[-_SHOWN_ERROR:]
+        return Output(text="", fault=f"it ended with status {status}. {shown}")
+    return Output(text=clean(said))
 
 
 async def _hear(stream: asyncio.StreamReader | None, is_full: asyncio.Event) -> str:

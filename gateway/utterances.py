@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from agent_core.ids import ConversationId, RoomId, SessionId, TurnId
-from agent_core.state import job_words, messages, rooms, sessions
+from agent_core.ids import CallId, ConversationId, RoomId, SessionId, TurnId
+from agent_core.state import files, job_words, messages, rooms, sessions
 from agent_core.state.job_runs import Run
 from agent_core.state.job_words import Saying
 from agent_core.state.jobs import Job
@@ -13,15 +13,17 @@ from agent_core.state.people import Person
 from agent_core.talks import Numbers
 from agent_core.transcript import Message, TextPart, mend_text
 from gateway.job_talks import Spot, UnknownRoom, find_room, name_talk
+from gateway.outputs import FILE
 from gateway.whereabouts import Whereabouts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """What says something by itself."""
+    """What says something by itself. `whole` is to be a file where it is longer than the words."""
 
     job: Job
     run: Run
+    whole: str = ""
 
 
 class Utterances:
@@ -89,6 +91,24 @@ class Utterances:
             now=known.now,
         )
         return talk.id, None
+
+    def attach(
+        self, known: Whereabouts, source: Source, shelf: Shelf
+    ) -> tuple[tuple[str, str], ...]:
+        """The file that goes with what was noted, as (key, name), if there has to be one."""
+        if not source.whole:
+            return ()
+        data = source.whole.encode()
+        key = files.keep(known.connection, data=data, media_type="text/plain", now=known.now)
+        files.give(
+            known.connection,
+            turn_id=shelf.turn_id,
+            call_id=CallId(FILE),
+            key=key,
+            name=FILE,
+            now=known.now,
+        )
+        return ((key, FILE),)
 
     def tell(self, known: Whereabouts, shelf: Shelf, words: str) -> None:
         """What was noted goes out: these words are part of the history from now on."""

@@ -13,6 +13,11 @@ def title_body(title: str, body: str) -> str:
     return f"**{title}**\n\n{body}" if body else f"**{title}**"
 
 
+def describe_left_out(count: int, name: str) -> str:
+    """The line between the ends of what is too long to be told; `name` is of the file with it."""
+    return f"_({count:,} characters are left out here; {name} holds all of it.)_"
+
+
 def note_late(due: str, missed: int) -> str:
     """The line below what was made late. `due` is when its slot was, as its reader's clock says."""
     return f"\n\n_This was due {due}.{_count_missed(missed)}_"

@@ -16,7 +16,7 @@ NOON = (2026, 11, 20, 12, 0)
 HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
 SLOT = "2026-11-20T14:00"
 FAMILY = "bluefish"
-PLACES = ("message", "prompt", "script", "answer", "kept", "failure", "spoken", "told")
+PLACES = ("message", "prompt", "script", "answer", "kept", "failure", "spoken", "told", "middle")
 
 
 def words() -> set[str]:
@@ -38,6 +38,7 @@ async def plant(house: House, clock: Clock) -> None:
         ("Mind bluefishmessage", SLOT, "message"),
         ("echo bluefishspoken # bluefishscript", SLOT, "script"),
         ("echo bluefishfailure >&2; exit 3", SLOT, "script"),
+        ("seq 2000; printf 'blue%s\n' fishmiddle; seq 2000", SLOT, "script"),
         ("Tell me of bluefishprompt", SLOT, "prompt"),
     ):
         await give_job(house, text, slot, kind=kind)  # type: ignore[arg-type]

@@ -87,6 +87,26 @@ async def test_a_command_that_fails_says_why(tmp_path: Path, line: str, fault: s
     assert await run(tmp_path, "sh", "-c", line) == Output(text="", fault=fault)
 
 
+@pytest.mark.parametrize(
+    ("said", "heard"),
+    [
+        (r"a\0b\tc\033[1;31md\033[0m\r\ne\033]0;title\007f", "ab\tcd\nef"),
+        (r"50 %%\r100 %%\n", "50 %\n100 %\n"),
+        (r"turned \342\200\256round", "turned round"),
+        (r"\0\0\0", ""),
+        (r"\342\200\213\n\357\273\277 \033[0m\n", ""),
+    ],
+    ids=["signs of terminals", "progress", "direction", "nul", "nothing to see"],
+)
+async def test_what_is_not_to_be_read_is_no_output(tmp_path: Path, said: str, heard: str) -> None:
+    assert await run(tmp_path, "printf", said) == Output(text=heard)
+
+
+async def test_what_a_command_complains_of_is_cleaned_too(tmp_path: Path) -> None:
+    found = await run(tmp_path, "sh", "-c", r"printf '\033[31mit\0 broke\033[0m' >&2; exit 3")
+    assert found.fault == "it ended with status 3. it broke"
+
+
 async def test_a_command_that_is_not_there_says_so(tmp_path: Path) -> None:
     found = await run(tmp_path, "no-such-command")
     assert found.fault.endswith("no-such-command can't be started: No such file or directory.")
