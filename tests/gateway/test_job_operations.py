@@ -123,8 +123,8 @@ def ran(connection: Connection, number: int, words: str, *, slot: str) -> None:
     turn, talk_id = ask(connection, job.person_id)
     run_id = job_runs.claim(connection, job_id=job.id, slot=(slot, NOW), due_at=NOW)
     assert run_id
-    job_runs.attach(connection, run_id=run_id, turn_id=turn.id)
     job_runs.begin(connection, run_id=run_id, now=NOW)
+    job_runs.attach(connection, run_id=run_id, turn_id=turn.id)
     job_runs.end(connection, run_id=run_id, state="done", now=NOW)
     shelf = Shelf(
         session_id=turn.session_id,
