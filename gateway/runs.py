@@ -76,6 +76,10 @@ class Runs:
         """How many more runs may be begun."""
         return self._bench.at_once - self._under_way if self._is_open else 0
 
+    def is_anyone_answered(self) -> bool:
+        """True while a turn is under way, or waits for its place."""
+        return not self._lanes.is_idle()
+
     def is_idle(self) -> bool:
         """True while no command and no work of the house's own runs."""
         return not self._tasks

@@ -33,9 +33,14 @@ was put forward, tells no alarm."""
 _DRIFT = 2_000
 """Milliseconds by which the clock and the time that passed may differ."""
 _BATCH = 200
-"""Jobs that are taken in one transaction; turns are never held up by more than that."""
+"""Jobs that are taken in one transaction while nobody is being answered."""
 _BREATH = 0.01
 """Seconds between two such transactions, in which others go on."""
+_SMALL_BATCH, _LONG_BREATH = 25, 0.05
+"""The same while somebody is, or was within `_SPARED` seconds: a turn writes some three times, and
+may wait each time.
+"""
+_SPARED = 2.0
 _RECKONED = 4096
 """Answers that are kept of what comes of a moment: many jobs share their times."""
 _STORE_PAUSE = 5.0
@@ -47,6 +52,9 @@ class Runner(Protocol):
 
     def count_free(self) -> int:
         """How many more runs may be begun."""
+
+    def is_anyone_answered(self) -> bool:
+        """True while a turn is under way."""
 
     async def begin(self, runs: Sequence[Run]) -> None:
         """Begin runs; each ends by itself. Raises `StoreError`."""
@@ -77,6 +85,7 @@ class Scheduler:
         self._bell = bell
         self._clock: AsyncIOScheduler | None = None
         self._seen: tuple[int, float] | None = None
+        self._spared_until = 0.0
 
     async def run(self) -> None:
         """Ring until cancelled."""
@@ -157,9 +166,11 @@ class Scheduler:
         if (await self._database.read(jobs.find_next_at) or now + 1) > now:
             return False
 
+        batch, breath = self._find_pace()
+
         def work(connection: Connection) -> tuple[list[OutboxRow], int]:
             known = self._outcomes.look(connection, now)
-            due = jobs.list_due(connection, now=now, limit=_BATCH)
+            due = jobs.list_due(connection, now=now, limit=batch)
             rows: list[OutboxRow] = []
             for job in due:
                 rows += self._claim(known, job)
@@ -167,9 +178,16 @@ class Scheduler:
 
         rows, count = await self._database.write("jobs.take", work)
         self._owe(rows)
-        is_more = count == _BATCH
-        await asyncio.sleep(_BREATH if is_more else 0)
+        is_more = count == batch
+        await asyncio.sleep(breath if is_more else 0)
         return is_more
+
+    def _find_pace(self) -> tuple[int, float]:
+        """How many jobs are taken at a time, and for how many seconds others then go on."""
+        ticks = time.monotonic()
+        if self._runner.is_anyone_answered():
+            self._spared_until = ticks + _SPARED
+        return (_SMALL_BATCH, _LONG_BREATH) if ticks < self._spared_until else (_BATCH, _BREATH)
 
     def _claim(self, known: Whereabouts, job: Job) -> Sequence[OutboxRow]:
         """Take the due slots of one job, each once, and wait for its next.
