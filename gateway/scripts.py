@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent_core.spawning import spawn
 from gateway.outputs import clean
 
 LONGEST = 300.0
@@ -45,14 +46,11 @@ async def run_script(
     """
     words = json.loads(body)
     try:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-S", str(_WARDEN), *words),
-            cwd=folder,
-            env={name: environ[name] for name in _PASSED_ON if name in environ},
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
+        process = await spawn(
+            (sys.executable, "-I", "-S", str(_WARDEN), *words),
+            _end_unheard,
+            environ={name: environ[name] for name in _PASSED_ON if name in environ},
+            folder=folder,
         )
     except OSError as error:
         return Output(text="", fault=f"{words[0]} can't be started: {error.strerror or error}.")
@@ -63,9 +61,7 @@ async def run_script(
 
 async def _attend(process: asyncio.subprocess.Process, longest: float) -> Output:
     is_full = asyncio.Event()
-    hearing = asyncio.gather(
-        _hear(process.stdout, is_full), _hear(process.stderr, is_full), process.wait()
-    )
+    hearing = _hear_all(process, is_full)
     bound = asyncio.create_task(is_full.wait())
     try:
         await asyncio.wait((hearing, bound), timeout=longest, return_when=asyncio.FIRST_COMPLETED)
@@ -82,6 +78,18 @@ async def _attend(process: asyncio.subprocess.Process, longest: float) -> Output
         shown = clean(complained)[-_SHOWN_ERROR:]
         return Output(text="", fault=f"it ended with status {status}. {shown}")
     return Output(text=clean(said))
+
+
+async def _end_unheard(process: asyncio.subprocess.Process) -> None:
+    await _end(process, _hear_all(process, asyncio.Event()))
+
+
+def _hear_all(
+    process: asyncio.subprocess.Process, is_full: asyncio.Event
+) -> asyncio.Future[tuple[str, str, int]]:
+    return asyncio.gather(
+        _hear(process.stdout, is_full), _hear(process.stderr, is_full), process.wait()
+    )
 
 
 async def _hear(stream: asyncio.StreamReader | None, is_full: asyncio.Event) -> str:

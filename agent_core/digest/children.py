@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_core.digest.faults import ChildFailed
+from agent_core.spawning import spawn
 
 _ROOT = Path(__file__).resolve().parents[2]
 _BEGIN = (
@@ -59,13 +60,10 @@ async def _run(errand: Errand) -> bytes:
     if errand.folder is not None:
         environ["MPLCONFIGDIR"] = str(errand.folder)
     try:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-I", "-c", _BEGIN, str(_ROOT), errand.program, *errand.arguments),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env=environ,
-            start_new_session=True,
+        process = await spawn(
+            (sys.executable, "-I", "-c", _BEGIN, str(_ROOT), errand.program, *errand.arguments),
+            _end,
+            environ=environ,
         )
     except OSError as error:
         _log.error("%s can't be started: %s", name, error)

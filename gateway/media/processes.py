@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent_core.spawning import spawn
+
 _PIECE = 65_536
 _MOST_COMPLAINT = 2000
 _REAP_SECONDS = 5.0
@@ -43,15 +45,7 @@ async def run(
     Raises `TimeoutError`, and `OSError` if it can't be started. However this ends, nothing of
     its process group is left running.
     """
-    process = await asyncio.create_subprocess_exec(
-        *argv,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env=dict(environ),
-        cwd=folder,
-        start_new_session=True,
-    )
+    process = await spawn(argv, _end, environ=environ, folder=folder)
     stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
     assert stdin is not None  # noqa: S101 - all three are pipes
     assert stdout is not None  # noqa: S101

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -87,5 +88,22 @@ async def test_one_whose_asker_is_gone_is_ended_with_its_children(tmp_path: Path
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+    for pid in map(int, path.read_text().split()):
+        await is_gone(pid)
+
+
+async def test_one_whose_asker_goes_while_it_starts_is_ended_with_its_children(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "pids"
+    task = asyncio.create_task(python(FAMILY.format(path=str(path))))
+    await asyncio.sleep(0)  # it is asked for
+    await asyncio.sleep(0)  # its start is under way
+    while not path.exists():
+        time.sleep(0.01)  # noqa: ASYNC251 - the loop is held up, so that nobody hears of the start
+    task.cancel()
+    async with asyncio.timeout(45):
+        with pytest.raises(asyncio.CancelledError):
+            await task
     for pid in map(int, path.read_text().split()):
         await is_gone(pid)
