@@ -32,7 +32,7 @@ HEARTBEAT = 15.0
 was put forward, tells no alarm."""
 _DRIFT = 2_000
 """Milliseconds by which the clock and the time that passed may differ."""
-_BATCH = 200
+_BATCH = 400
 """Jobs that are taken in one transaction while nobody is being answered."""
 _BREATH = 0.01
 """Seconds between two such transactions, in which others go on."""
