@@ -22,8 +22,6 @@ _FILES = 500
 _EXPORTS = 1
 """Days that an export is kept after it was sent."""
 
-Stroke = Callable[[Connection, Span], int]
-
 
 class Sweeper:
     """Sweeps. A kind whose days are 0 is kept for ever."""

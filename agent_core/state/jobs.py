@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from dataclasses import fields as dataclass_fields
 from functools import lru_cache
 from typing import Literal
 
@@ -105,7 +106,7 @@ _NOTHING = NewJob(
     next_slot=None,
     actor="",
 )
-"""What is left of a job that was never there."""
+"""What is left of a job that was never there; of a damaged one, whose it is stays known, too."""
 
 _COLUMNS = (
     "id, person_id, room_id, kind, title, body, timing, zone, late, options, targets, is_urgent,"
@@ -336,20 +337,9 @@ def _job(row: Sequence[object]) -> Job:
 def _blank(fields: dict[str, object]) -> Job:
     """What is left of a damaged row: whose it is, and its state."""
     kept = ("id", "person_id", "room_id", "state", "reason", "failures", "actor", "call_key")
-    return Job(
-        **{key: fields[key] for key in (*kept, "created_at")},  # type: ignore[arg-type]
-        kind="message",
-        title=DAMAGED,
-        body="",
-        timing=_NEVER,
-        zone="UTC",
-        late="skip",
-        options=Options(),
-        targets=(),
-        is_urgent=False,
-        next_slot=None,
-        is_whole=False,
-    )
+    left = {one.name: getattr(_NOTHING, one.name) for one in dataclass_fields(NewJob)}
+    left |= {key: fields[key] for key in (*kept, "created_at")}
+    return Job(**left | {"title": DAMAGED, "is_whole": False})
 
 
 def _dump_options(options: Options) -> str:

@@ -19,7 +19,7 @@ from agent_core.state.database import Connection
 from agent_core.state.job_runs import Run
 from agent_core.state.jobs import Job, Options, Target
 from tests.fakes.model import FakeModel, ask, call, say
-from tests.gateway.clock import Clock
+from tests.gateway.clock import Clock, asleep
 from tests.gateway.running import House, running
 
 HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
@@ -309,7 +309,7 @@ async def test_a_second_try_comes_though_the_clock_was_put_back_by_a_year(tmp_pa
         clock.move(house, minutes=31)
         await becomes(house, job, "waiting")
         clock.move(house, days=-365)
-        await asyncio.sleep(0.05)
+        await asleep(house)
         clock.move(house, minutes=10)
         await house.chat.sees_text("At last.")
 
