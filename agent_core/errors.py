@@ -86,11 +86,11 @@ class ModelDenied(ModelError):
     """The key is wrong, lacks access or credit."""
 
 
-class OutsideError(CoreError):
+class ExternalMemoryError(CoreError):
     """An outside memory did not do what it was asked."""
 
 
-class OutsideAway(OutsideError):
+class ExternalMemoryUnavailable(ExternalMemoryError):
     """It could not be reached, is slow, overloaded, or does not let us in."""
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
@@ -99,15 +99,15 @@ class OutsideAway(OutsideError):
         self.retry_after = retry_after
 
 
-class OutsideBroken(OutsideError):
+class ExternalMemoryBroken(ExternalMemoryError):
     """It failed over a request; others may fare better."""
 
 
-class OutsideRefused(OutsideError):
+class ExternalMemoryRefused(ExternalMemoryError):
     """It refuses this request as it stands."""
 
 
-class OutsideLacking(OutsideError):
+class ExternalMemoryUnsupported(ExternalMemoryError):
     """This server has no such function: it is older, or set up without it."""
 
 

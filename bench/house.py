@@ -10,8 +10,8 @@ import sys
 
 import uvloop
 
-from gateway.app import Gateway, run
-from gateway.settings import environment, load
+from gateway.bootstrap.app import Gateway, run
+from gateway.config.settings import environment, load
 
 TICK = 0.010
 

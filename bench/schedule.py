@@ -17,7 +17,7 @@ from importlib import metadata
 from pathlib import Path
 from zoneinfo import ZoneInfo, available_timezones
 
-from agent_core.schedule import slots, timing
+from agent_core.schedule import occurrences, triggers
 from bench.figures import RESULTS, Figure
 from tests.agent_core.schedule import decades, oracle
 from tests.agent_core.schedule.decades import Tally
@@ -86,7 +86,13 @@ def _hold(zone: str) -> Tally:
 def _fingerprint(zones: Iterable[str]) -> str:
     """Another one for whatever could make a difference: the code, cronsim, the clocks."""
     mark = hashlib.sha256(metadata.version("cronsim").encode())
-    for file in (slots.__file__, timing.__file__, oracle.__file__, decades.__file__, __file__):
+    for file in (
+        occurrences.__file__,
+        triggers.__file__,
+        oracle.__file__,
+        decades.__file__,
+        __file__,
+    ):
         mark.update(Path(file).read_bytes())
     for zone in zones:
         place = ZoneInfo(zone)

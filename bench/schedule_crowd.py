@@ -11,15 +11,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agent_core.ids import PersonId
-from agent_core.schedule.timing import dump_timing, milliseconds, read_cron
-from agent_core.state import job_runs, jobs
-from agent_core.state.jobs import NewJob, Options, Target
+from agent_core.schedule.triggers import dump_timing, milliseconds, read_cron
+from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs.jobs import NewJob, Options, Target
 from bench.bots import Bot, run_bot
 from bench.figures import Figure, percentile
 from bench.processes import run_server
-from gateway import app
-from gateway.app import Extensions, Gateway
-from gateway.settings import load
+from gateway.bootstrap import app
+from gateway.bootstrap.app import Extensions, Gateway
+from gateway.config.settings import load
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 

@@ -8,10 +8,11 @@ from importlib.metadata import version
 from typing import NoReturn
 
 from agent_core.errors import StoreError
-from gateway import plugs, settings
+from gateway.bootstrap import plugins
+from gateway.config import settings
+from gateway.config.sources import suggest
 from gateway.errors import Broken, Declined, Mistaken, StartError
-from gateway.setting_values import suggest
-from gateway.words import WORDS
+from gateway.interfaces.subcommands import WORDS
 
 DONE, FAILED, WRONG = 0, 1, 2
 """Exit codes: done, it failed, it was asked or set up in a wrong way."""
@@ -62,7 +63,7 @@ def _dispatch(words: list[str], environ: Mapping[str, str]) -> int:
     if word not in WORDS:
         print(f"There is no `talaria {word}`; {suggest(word, WORDS)}", file=sys.stderr)
         return WRONG
-    command = plugs.load_command(word)
+    command = plugins.load_command(word)
     parser = Parser(prog=f"talaria {word}", description=f"{WORDS[word]}.", allow_abbrev=False)
     command.configure(parser)
     return command.run(parser.parse_args(words[1:]), environ)

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from adapters.abilities import MenuEntry
 from adapters.contract import ChatAdapter, Health, Inlet, Pace
-from adapters.counts import Counts
-from adapters.discord import fetch, find, rooms, tickets
+from adapters.discord import channel_directory, interactions, lookup
 from adapters.discord.api import Api
-from adapters.discord.arrivals import Arrivals
-from adapters.discord.facts import Facts
+from adapters.discord.channel_directory import Facts
+from adapters.discord.client import Starts, until_ended
+from adapters.discord.ingest.pipeline import Arrivals
+from adapters.discord.interactions import Promises
 from adapters.discord.payloads import (
     MOST_BUTTONS,
     MOST_FILE_BYTES,
@@ -20,20 +21,17 @@ from adapters.discord.payloads import (
     make_menu,
 )
 from adapters.discord.places import channel_of
-from adapters.discord.promises import Promises
 from adapters.discord.receive import receive
 from adapters.discord.render import TEXT_LIMIT, measure, render
+from adapters.discord.session import Connection
 from adapters.discord.settings import DiscordSettings, read_settings
-from adapters.discord.starts import Starts
-from adapters.discord.waiting import until_ended
-from adapters.discord.wire import Connection
 from adapters.errors import AdapterError, AdapterStopped, MessageGone, Unreachable
 from adapters.ids import Address, PlatformMessageId
-from adapters.liveness import Liveness
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
-from adapters.pauses import Pauses
-from adapters.split import split_markdown
-from adapters.untrusted import Json
+from adapters.toolkit.caches import Counts, Pauses
+from adapters.toolkit.connection_health import Liveness
+from adapters.toolkit.split import split_markdown
+from adapters.toolkit.text import Json
 
 _log = logging.getLogger(__name__)
 
@@ -53,9 +51,9 @@ class DiscordAdapter:
     def __init__(self, settings: DiscordSettings) -> None:
         self._settings = settings
         self._api: Api | None = None
-        self._tracks = find.Tracks()
+        self._tracks = lookup.Tracks()
         self._starts = Starts()
-        self._counts = Counts(rooms.FRESH)
+        self._counts = Counts(channel_directory.FRESH)
         self._facts = Facts(self._connected, threads=settings.thread_per_mention)
         self._promises = Promises(self._connected)
         self._arrivals = Arrivals(self._facts, settings, self._promises)
@@ -157,8 +155,10 @@ class DiscordAdapter:
         """Post a message. Raises `AdapterError`."""
         ticket = message.address.ticket
         if ticket is not None:
-            return PlatformMessageId(await tickets.send(await self._use(ticket), ticket, message))
-        message_id = await rooms.send(
+            return PlatformMessageId(
+                await interactions.send(await self._use(ticket), ticket, message)
+            )
+        message_id = await channel_directory.send(
             self._connected(), message, opens_threads=self._settings.thread_per_mention
         )
         self._tracks.note(channel_of(message.address), message_id)
@@ -168,7 +168,7 @@ class DiscordAdapter:
         """Make a message read so. Raises `AdapterError`."""
         ticket = message.address.ticket
         if ticket is not None:
-            await tickets.edit(await self._use(ticket), ticket, message, message_id)
+            await interactions.edit(await self._use(ticket), ticket, message, message_id)
         else:
             channel = channel_of(message.address)
             await self._connected().change(channel, message_id, make_content(message))
@@ -177,7 +177,9 @@ class DiscordAdapter:
         """Take a message of ours away. Raises `AdapterError`."""
         try:
             if address.ticket is not None:
-                await tickets.delete(await self._use(address.ticket), address.ticket, message_id)
+                await interactions.delete(
+                    await self._use(address.ticket), address.ticket, message_id
+                )
             else:
                 await self._connected().remove(channel_of(address), message_id)
         except MessageGone:
@@ -186,12 +188,12 @@ class DiscordAdapter:
     async def type(self, address: Address) -> None:
         """Show "typing". A promised answer shows that already. Raises `AdapterError`."""
         if address.ticket is None:
-            await rooms.type_in(self._connected(), address)
+            await channel_directory.type_in(self._connected(), address)
 
     async def react(self, address: Address, message_id: PlatformMessageId, *, seen: bool) -> None:
         """Put 👀 to a person's message, or take it away. Raises `AdapterError`."""
-        if address.ticket is None and not tickets.names_no_message(message_id):
-            await rooms.react(self._connected(), address, message_id, seen=seen)
+        if address.ticket is None and not interactions.names_no_message(message_id):
+            await channel_directory.react(self._connected(), address, message_id, seen=seen)
 
     def newest(self, address: Address) -> PlatformMessageId | None:
         """The newest id seen in the channel; in a new thread, the message that opened it."""
@@ -204,18 +206,18 @@ class DiscordAdapter:
         """Look for an unsure message in the channel's history. Raises `AdapterError`."""
         ticket = message.address.ticket
         if ticket is not None:
-            found = await tickets.find(await self._use(ticket), ticket, message)
+            found = await interactions.find(await self._use(ticket), ticket, message)
         else:
-            found = await find.find(self._connected(), message, known)
+            found = await lookup.find(self._connected(), message, known)
         return PlatformMessageId(found) if found else None
 
     async def fetch(self, attachment: Attachment, *, most_bytes: int) -> bytes:
         """The attached file. Raises `Rejected` if it is larger or gone, and `AdapterError`."""
-        return await fetch.fetch(self._connected(), attachment, most_bytes=most_bytes)
+        return await lookup.fetch(self._connected(), attachment, most_bytes=most_bytes)
 
     async def count_people(self, address: Address) -> int | None:
         """How many people besides the bot can read along, at most. Raises `AdapterError`."""
-        return await rooms.count(self._connected(), self._facts, self._counts, address)
+        return await channel_directory.count(self._connected(), self._facts, self._counts, address)
 
     async def show_menu(self, entries: Sequence[MenuEntry]) -> None:
         """Publish the slash commands, unless they are there already. Raises `AdapterError`."""

@@ -6,13 +6,12 @@ from urllib.parse import quote
 
 import discord
 
+from adapters.discord.errors import AlreadyThere, TooLate
 from adapters.discord.places import Place, read_place
-from adapters.discord.refusals import AlreadyThere, TooLate
-from adapters.discord.wire import Call, Connection
+from adapters.discord.session import Call, Connection
 from adapters.errors import Unreachable, Unsure
-from adapters.letters import plain_name
 from adapters.messages import OutboundFile
-from adapters.untrusted import Json, inside, number_in, parts, words_in
+from adapters.toolkit.text import Json, inside, number_in, parts, plain_name, words_in
 
 _PAGE = 100
 _CHANNEL = "/channels/{channel_id}"

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import random
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -15,11 +16,44 @@ from discord.state import ConnectionState
 from yarl import URL
 
 from adapters.discord.settings import DiscordSettings
-from adapters.discord.starts import Starts
 from adapters.errors import Unreachable
-from adapters.http import CONNECT_TIMEOUT, make_connector
-from adapters.pauses import Pauses
-from adapters.untrusted import Json
+from adapters.toolkit.caches import Pauses
+from adapters.toolkit.http import CONNECT_TIMEOUT, make_connector
+from adapters.toolkit.text import Json
+
+_MOST_STARTS = 50
+_WINDOW = 3600.0
+"""Discord takes 1,000 starts of a session a day and then resets the bot's token, so that
+somebody has to come and look (discord.com/developers/docs/events/gateway)."""
+
+
+class TooManyStarts(Unreachable):
+    """So many sessions were begun within an hour that the next one has to wait."""
+
+    def __init__(self, wait: float) -> None:
+        super().__init__(
+            f"Discord ended {_MOST_STARTS} sessions within an hour; the next one is begun in "
+            f"{wait:.0f} s."
+        )
+        self.wait = wait
+
+
+class Starts:
+    """Counts the sessions that were begun: 50 in any hour at most."""
+
+    def __init__(self) -> None:
+        self._times: deque[float] = deque(maxlen=_MOST_STARTS)
+
+    def check(self, now: float) -> None:
+        """Raises `TooManyStarts` if none may be begun now; `now` is in monotonic seconds."""
+        if len(self._times) == _MOST_STARTS and now - self._times[0] < _WINDOW:
+            raise TooManyStarts(_WINDOW - (now - self._times[0]))
+
+    def note(self, now: float) -> None:
+        """One is begun. Raises `TooManyStarts`."""
+        self.check(now)
+        self._times.append(now)
+
 
 _log = logging.getLogger(__name__)
 
@@ -241,3 +275,25 @@ def _followed(parser: Any, *notes: Callable[[], None]) -> Any:
             note()
 
     return parse
+
+
+_AGAIN = 1.0
+"""Seconds until a task that goes on is cancelled once more."""
+
+
+async def until_ended(task: asyncio.Task[None]) -> None:
+    """Await a task; once cancelled, cancel it until it has ended. Raises what it raises.
+
+    discord.py connects within `asyncio.wait_for`, which before Python 3.12 loses a cancellation
+    that comes at the moment at which what it waits for is done (bpo-37658).
+    """
+    try:
+        await asyncio.wait({task})
+    except asyncio.CancelledError:
+        while not task.done():
+            task.cancel()
+            await asyncio.wait({task}, timeout=_AGAIN)
+        if not task.cancelled():
+            task.exception()  # taken note of; the cancellation goes on all the same
+        raise
+    task.result()

@@ -1,10 +1,9 @@
 """Classifies what comes with a Discord message and is not text; pure."""
 
-from adapters.attachments import kind_of
-from adapters.discord.words import id_in
-from adapters.letters import plain_name
+from adapters.discord.snowflakes import id_in
 from adapters.messages import Attachment
-from adapters.untrusted import Json, inside, number_in, part, parts, words_in
+from adapters.toolkit.media_types import kind_of
+from adapters.toolkit.text import Json, inside, number_in, part, parts, plain_name, words_in
 
 IS_VOICE = 1 << 13
 """Flag of messages that are one voice note (Discord API, message flags)."""

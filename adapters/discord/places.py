@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 
-from adapters.discord.words import id_in
+from adapters.discord.snowflakes import id_in
 from adapters.errors import Rejected
 from adapters.ids import Address
-from adapters.letters import plain_name
-from adapters.untrusted import Json, inside, number_in, words_in
+from adapters.toolkit.text import Json, inside, number_in, plain_name, words_in
 
 _TEXT, _DIRECT, _GROUP, _NEWS = 0, 1, 3, 5
 _THREADS = (10, 11, 12)

@@ -6,14 +6,22 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from adapters.attachments import gist_of
 from adapters.discord.media import read_attachments, snapshots
 from adapters.discord.places import Place, can_write, is_forward, read_place, write_place
-from adapters.discord.words import id_in, name_of, spell, time_of
+from adapters.discord.snowflakes import id_in, name_of, spell, time_of
 from adapters.ids import PlatformMessageId, PlatformUserId
-from adapters.letters import plain_name, plain_text
 from adapters.messages import ButtonPress, InboundMessage, Quote, Sender
-from adapters.untrusted import Json, inside, number_in, part, parts, words_in
+from adapters.toolkit.media_types import gist_of
+from adapters.toolkit.text import (
+    Json,
+    inside,
+    number_in,
+    part,
+    parts,
+    plain_name,
+    plain_text,
+    words_in,
+)
 
 BUTTON = "t:"
 """What the names of our buttons begin with, so that another program's are told apart."""

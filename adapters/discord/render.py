@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from adapters.letters import count_units
-from adapters.markdown import (
+from adapters.toolkit.markdown import (
     Block,
     CodeBlock,
     Heading,
@@ -14,10 +13,11 @@ from adapters.markdown import (
     Run,
     Style,
     Table,
+    draw,
     is_plain,
     parse,
 )
-from adapters.tables import draw
+from adapters.toolkit.text import count_units
 
 TEXT_LIMIT = 2000
 """Characters of a message (Discord API, Create Message: content). Counted here in UTF-16

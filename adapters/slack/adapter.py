@@ -6,48 +6,29 @@ from collections.abc import Mapping, Sequence
 
 from adapters.abilities import MenuEntry
 from adapters.contract import ChatAdapter, Health, Inlet, Pace
-from adapters.errors import (
-    AdapterError,
-    AdapterStopped,
-    ChatGone,
-    MessageGone,
-    Unreachable,
-    Unsure,
-)
+from adapters.errors import AdapterError, AdapterStopped, ChatGone, MessageGone, Unreachable, Unsure
 from adapters.ids import Address, PlatformMessageId
-from adapters.liveness import Liveness
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
-from adapters.pauses import Pauses
-from adapters.recent import Recent
 from adapters.slack.api import Api, Spot
-from adapters.slack.arrivals import Arrivals
-from adapters.slack.catchup import CatchUp
+from adapters.slack.errors import StreamOpen
 from adapters.slack.events import Me
 from adapters.slack.files import MOST_BYTES, Files
-from adapters.slack.find import find
-from adapters.slack.home import view_of
-from adapters.slack.inbox import Inbox, build_inbox
-from adapters.slack.places import HOME_MESSAGE, channel_of, home_owner
+from adapters.slack.ingest.catchup import CatchUp
+from adapters.slack.ingest.http_mode import Inbox, build_inbox, serving
+from adapters.slack.ingest.pipeline import Arrivals
+from adapters.slack.ingest.socket_mode import Sockets
+from adapters.slack.lookup import Rooms, Tickets, find, is_whisper
+from adapters.slack.markup import view_of
+from adapters.slack.places import HOME_MESSAGE, channel_of, home_owner, is_ts
 from adapters.slack.receive import receive
-from adapters.slack.refusals import StreamOpen
-from adapters.slack.render import (
-    MOST_BUTTONS,
-    TEXT_LIMIT,
-    measure,
-    post_of,
-    update_of,
-    words_of,
-)
-from adapters.slack.rooms import Rooms
-from adapters.slack.sessions import Sessions
+from adapters.slack.recent_activity import Tracks
+from adapters.slack.render import MOST_BUTTONS, TEXT_LIMIT, measure, post_of, update_of, words_of
 from adapters.slack.settings import SlackSettings, read_settings
-from adapters.slack.sockets import Sockets
-from adapters.slack.stamps import is_ts
+from adapters.slack.status_indicator import Sessions
 from adapters.slack.streams import Streams
-from adapters.slack.tickets import Tickets, is_whisper
-from adapters.slack.tracks import Tracks
-from adapters.slack.webhook import serving
-from adapters.split import split_markdown
+from adapters.toolkit.caches import Pauses, Recent
+from adapters.toolkit.connection_health import Liveness
+from adapters.toolkit.split import split_markdown
 
 _log = logging.getLogger(__name__)
 
@@ -240,7 +221,7 @@ class SlackAdapter:
         """Take the sign away with the last words, or show that an answer is waited for."""
         if not message.is_live or message.buttons:
             asks = message.is_live or bool(message.buttons)
-            await self._sessions.settle(spot, asks=asks, was_edit=was_edit)
+            await self._sessions.finalize(spot, asks=asks, was_edit=was_edit)
 
     async def _greet(self) -> Me:
         """Learn who the bot is; tries until it worked. Raises `AdapterStopped`."""

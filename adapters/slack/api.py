@@ -17,24 +17,12 @@ from slack_sdk.errors import (
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from adapters.errors import (
-    AdapterError,
-    AdapterStopped,
-    RateLimited,
-    Rejected,
-    Unreachable,
-    Unsure,
-)
-from adapters.http import CONNECT_TIMEOUT, has_proxy, make_connector, name_mishap, read_wait
+from adapters.errors import AdapterError, AdapterStopped, RateLimited, Rejected, Unreachable, Unsure
+from adapters.slack.errors import MissingScope, Unsupported, read_refusal, read_status
 from adapters.slack.events import Me, Person
-from adapters.slack.refusals import (
-    MissingScope,
-    Unsupported,
-    read_refusal,
-    read_status,
-)
 from adapters.slack.settings import SlackSettings
-from adapters.untrusted import Json, inside, parts, text_in, words_in
+from adapters.toolkit.http import CONNECT_TIMEOUT, has_proxy, make_connector, name_mishap, read_wait
+from adapters.toolkit.text import Json, inside, parts, text_in, words_in
 
 _ANSWER_TIMEOUT = 30.0
 _CONNECTIONS = 32

@@ -7,14 +7,14 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from adapters.errors import AdapterError, Rejected, Unreachable, Unsure
-from adapters.http import CONNECT_TIMEOUT, read_at_most
 from adapters.messages import Attachment, OutboundFile, OutboundMessage
-from adapters.recent import Recent
 from adapters.slack.api import Api, Spot, read
+from adapters.slack.errors import read_status
 from adapters.slack.markup import caption_of
-from adapters.slack.refusals import read_status
-from adapters.slack.stamps import is_ts
-from adapters.untrusted import Json, inside, parts, text_in, words_in
+from adapters.slack.places import is_ts
+from adapters.toolkit.caches import Recent
+from adapters.toolkit.http import CONNECT_TIMEOUT, read_at_most
+from adapters.toolkit.text import Json, inside, parts, text_in, words_in
 
 _log = logging.getLogger(__name__)
 

@@ -1,5 +1,7 @@
 """Turns addresses into channels and threads, and names the marks up to which they were read."""
 
+import re
+
 from adapters.errors import Rejected
 from adapters.ids import Address, PlatformMessageId
 
@@ -48,3 +50,17 @@ def read_mark(mark: str) -> tuple[str, str | None, bool]:
     channel, _, rest = mark.partition(":")
     thread, _, kind = rest.partition(":")
     return channel, thread or None, kind != _GUEST
+
+
+_TS = re.compile(r"\d{10}\.\d{6}")
+
+
+def is_ts(text: str) -> bool:
+    """True for the time stamps by which Slack names messages; they sort as text."""
+    return _TS.fullmatch(text) is not None
+
+
+def milliseconds(ts: str) -> int:
+    """A time stamp as milliseconds since the epoch. Raises `ValueError`."""
+    seconds, _, rest = ts.partition(".")
+    return int(seconds) * 1000 + int((rest or "0")[:3].ljust(3, "0"))

@@ -2,22 +2,13 @@
 
 import json
 
-from adapters.attachments import kind_of
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
-from adapters.letters import plain_name
-from adapters.messages import (
-    Attachment,
-    ButtonPress,
-    Inbound,
-    InboundMessage,
-    Quote,
-    Sender,
-)
+from adapters.messages import Attachment, ButtonPress, Inbound, InboundMessage, Quote, Sender
 from adapters.slack.events import BUTTON
 from adapters.slack.mrkdwn import mentions_in, read_mrkdwn
-from adapters.slack.places import HOME_MESSAGE, home_of, is_im
-from adapters.slack.stamps import milliseconds
-from adapters.untrusted import Json, inside, parts, text_in, words_in
+from adapters.slack.places import HOME_MESSAGE, home_of, is_im, milliseconds
+from adapters.toolkit.media_types import kind_of
+from adapters.toolkit.text import Json, inside, parts, plain_name, text_in, words_in
 
 _HELP = "/help"
 _ABOUT = "What can you tell me about this message?"

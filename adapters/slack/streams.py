@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 
 from adapters.errors import MessageGone, RateLimited, Rejected, Unsure
 from adapters.messages import OutboundMessage, Step
-from adapters.recent import Recent
 from adapters.slack.api import Api, Spot
+from adapters.slack.errors import Unsupported
 from adapters.slack.places import is_im
-from adapters.slack.refusals import Unsupported
 from adapters.slack.render import actions_of, metadata_of, step_chunks, text_chunks, words_of
-from adapters.untrusted import Json
+from adapters.toolkit.caches import Recent
+from adapters.toolkit.text import Json
 
 _TRIES = 3
 """Refusals in a row after which the workspace is taken to have no streaming."""

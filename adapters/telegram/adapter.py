@@ -8,30 +8,20 @@ from typing import Any
 
 from adapters.abilities import MenuEntry
 from adapters.contract import ChatAdapter, Health, Inlet, Pace
-from adapters.errors import (
-    AdapterError,
-    AdapterStopped,
-    MessageGone,
-    Rejected,
-    Unreachable,
-    Unsure,
-)
+from adapters.errors import AdapterError, AdapterStopped, MessageGone, Rejected, Unreachable, Unsure
 from adapters.ids import Address, EventId, PlatformMessageId
-from adapters.liveness import Liveness
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
-from adapters.pauses import Pauses
-from adapters.split import split_markdown
 from adapters.telegram.api import Api, too_large
-from adapters.telegram.buttons import MOST_BUTTONS
-from adapters.telegram.find import Tracks
-from adapters.telegram.mishaps import AnotherPoller
-from adapters.telegram.patience import Conflict
-from adapters.telegram.places import chat_of, message_of, thread_of
-from adapters.telegram.posts import FILE_LIMIT, make_post
-from adapters.telegram.preview import write_html
+from adapters.telegram.errors import AnotherPoller
+from adapters.telegram.errors import PollingConflict as Conflict
+from adapters.telegram.lookup import Tracks, chat_of, message_of, thread_of
+from adapters.telegram.payloads import FILE_LIMIT, MOST_BUTTONS, make_post, write_html
 from adapters.telegram.receive import Me, pack, receive
 from adapters.telegram.render import TEXT_LIMIT, measure, render
 from adapters.telegram.settings import TelegramSettings, read_settings
+from adapters.toolkit.caches import Pauses
+from adapters.toolkit.connection_health import Liveness
+from adapters.toolkit.split import split_markdown
 
 _log = logging.getLogger(__name__)
 

@@ -20,13 +20,12 @@ from telegram.error import BadRequest, TelegramError
 from adapters.abilities import MenuEntry
 from adapters.errors import Rejected, Unreachable, Unsure
 from adapters.messages import OutboundFile
-from adapters.telegram.buttons import Keyboard
-from adapters.telegram.mishaps import translate
-from adapters.telegram.posts import Post
+from adapters.telegram.errors import translate
+from adapters.telegram.http_transport import NotThere, TooLong, Wire
+from adapters.telegram.payloads import Keyboard, Post
 from adapters.telegram.receive import Me
 from adapters.telegram.render import Page
 from adapters.telegram.settings import TelegramSettings
-from adapters.telegram.wire import NotThere, TooLong, Wire
 
 _ANSWER_TIMEOUT = 25.0
 _POLL_MARGIN = 10.0

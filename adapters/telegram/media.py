@@ -1,10 +1,53 @@
 """Classifies what comes with a Telegram message and is not text; pure."""
 
-from adapters.attachments import kind_of
-from adapters.letters import plain_name
+from collections.abc import Sequence
+
 from adapters.messages import Attachment, AttachmentKind
-from adapters.telegram.words import name_of
-from adapters.untrusted import Json, number_in, part, parts, text_in, words_in
+from adapters.toolkit.media_types import kind_of
+from adapters.toolkit.text import (
+    Json,
+    join_around_name,
+    number_in,
+    part,
+    parts,
+    plain_name,
+    plain_text,
+    text_in,
+    words_in,
+)
+
+
+def name_of(author: Json) -> str:
+    """What a user or chat calls itself, or its number if that leaves nothing to read."""
+    own = words_in(author, "first_name") + " " + words_in(author, "last_name")
+    return (
+        plain_name(own)
+        or plain_name(words_in(author, "title"))
+        or f"user {author.get('id', 'unknown')}"
+    )
+
+
+def slice_of(text: str, start: int, length: int) -> str:
+    """A stretch of text by UTF-16 units, as Telegram's entities name it."""
+    if start < 0 or length < 0:
+        raise ValueError("an entity with a negative place")
+    units = text.encode("utf-16-le", "surrogatepass")
+    return units[2 * start : 2 * (start + length)].decode("utf-16-le", "replace")
+
+
+def cut(text: str, stretches: Sequence[tuple[int, int]]) -> str:
+    """The text without stretches given in UTF-16 units, and without the gaps they leave."""
+    if not stretches:
+        return plain_text(text)
+    units = text.encode("utf-16-le", "surrogatepass")
+    kept: list[str] = []
+    at = 0
+    for start, length in sorted(stretches):
+        kept.append(units[2 * at : 2 * start].decode("utf-16-le", "surrogatepass"))
+        at = max(at, start + length)
+    kept.append(units[2 * at :].decode("utf-16-le", "surrogatepass"))
+    return plain_text(join_around_name(kept)).strip()
+
 
 _FILES: tuple[tuple[str, AttachmentKind, str | None], ...] = (
     ("voice", "voice", "audio/ogg"),

@@ -4,14 +4,21 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.attachments import gist_of
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
-from adapters.letters import plain_name, plain_text
 from adapters.messages import ButtonPress, Inbound, InboundMessage, Quote, Sender
-from adapters.telegram.buttons import read_key
-from adapters.telegram.media import read_attachments
-from adapters.telegram.words import cut, name_of, slice_of
-from adapters.untrusted import Json, number_in, part, parts, text_in, words_in
+from adapters.telegram.media import cut, name_of, read_attachments, slice_of
+from adapters.telegram.payloads import read_key
+from adapters.toolkit.media_types import gist_of
+from adapters.toolkit.text import (
+    Json,
+    number_in,
+    part,
+    parts,
+    plain_name,
+    plain_text,
+    text_in,
+    words_in,
+)
 
 _NAMELESS = "somebody"
 """Who hides who they are, behind a name that nobody can read."""

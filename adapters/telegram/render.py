@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from adapters.letters import count_units
-from adapters.markdown import (
+from adapters.toolkit.markdown import (
     Block,
     CodeBlock,
     Heading,
@@ -17,10 +16,11 @@ from adapters.markdown import (
     Rule,
     Run,
     Table,
+    draw,
     is_plain,
     parse,
 )
-from adapters.tables import draw
+from adapters.toolkit.text import count_units
 
 TEXT_LIMIT = 4096
 """UTF-16 units in one message, counted after rendering (Bot API, sendMessage: text)."""

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import urlencode
 
-from agent_core.digest.faults import FetchFailed, SourceFailed
 from agent_core.digest.fetching import Fetcher, Wanted
-from agent_core.digest.lines import count, fit, show_link
+from agent_core.digest.formatting import FetchFailed, SourceFailed, count, fit, show_link
 from agent_core.digest.requests import Gathering
-from agent_core.tools.quoting import flatten, quote
+from agent_core.tools.untrusted_text import flatten, quote
 
 MOST_PAGES = 4
 _PAGE = 50

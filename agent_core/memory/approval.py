@@ -4,13 +4,15 @@ import difflib
 import re
 from collections.abc import Sequence
 
-from agent_core.state import job_runs, owners, people, questions
-from agent_core.state.database import Connection, Database
-from agent_core.state.ledger import Change
-from agent_core.state.questions import Choice
-from agent_core.tools.asking import Answer, Inquirer, Inquiry
+from agent_core.state.conversations import questions
+from agent_core.state.conversations.questions import Choice
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.jobs import job_runs
+from agent_core.state.memory.ledger import Change
+from agent_core.state.people import owners, people
 from agent_core.tools.contract import ToolContext
-from agent_core.tools.quoting import flatten
+from agent_core.tools.untrusted_text import flatten
+from agent_core.tools.user_questions import Answer, Inquirer, Inquiry
 
 PATIENCE = 660.0
 """Seconds that a call may take which waits for an owner."""

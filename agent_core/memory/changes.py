@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Literal
 
-from agent_core.memory.entries import find_flaw, normalise, parse, size
-from agent_core.state.ledger import Change, Operation, Target
+from agent_core.memory.files import find_flaw, normalise, parse, size
+from agent_core.state.memory.ledger import Change, Operation, Target
 
 Action = Literal[Operation, "rewrite"]
 Fault = Literal["flaw", "full", "known", "none", "several", "same"]

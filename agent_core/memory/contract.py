@@ -1,9 +1,8 @@
 """What an outside provider of memory is: the few things it is asked, and by whom it knows people.
 
-At most one is configured. It is told everything by way of the durable queue (`agent_core.mirror`),
-so that none of its failings reaches a turn. What it raises is an `OutsideError`; any call may be
-cancelled at any await, and made again: whoever says `is_repeat` does not know whether the call
-before had its effect.
+At most one is configured. It receives changes through a durable queue, so its failures never
+reach a turn. Every method raises `ExternalMemoryError` and may be cancelled at any await. The
+caller repeats a call with `is_repeat` when it cannot know whether the earlier one took effect.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -55,7 +54,7 @@ class Notes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OutsideTool:
+class ExternalMemoryTool:
     """A tool that the provider brings along, for talks that nobody else reads.
 
     `run` is called while a turn waits, for `seconds` at most, and gives what the model reads.
@@ -82,7 +81,7 @@ class MemoryProvider(Protocol):
         """Functions that its server was found not to have, as people read them."""
 
     @property
-    def tools(self) -> tuple[OutsideTool, ...]:
+    def tools(self) -> tuple[ExternalMemoryTool, ...]:
         """The tools it brings along; the same for as long as the process lives."""
 
     async def start(self) -> None:

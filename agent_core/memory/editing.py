@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent_core.memory.changes import Edit, Refusal, plan_all
-from agent_core.memory.reconcile import Shelf, find_rows, record, replay_rows
-from agent_core.state import grounds, ledger, shares
-from agent_core.state.database import Connection
-from agent_core.state.ledger import Change, LedgerEntry, Origin
-from agent_core.state.shares import EVERYONE, Share
+from agent_core.memory.sync import Shelf, find_rows, record, replay_rows
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import evidence, ledger, shares
+from agent_core.state.memory.ledger import Change, LedgerEntry, Origin
+from agent_core.state.memory.shares import EVERYONE, Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ def make(
     )
     if isinstance(planned, Refusal):
         return planned
-    origin = grounds.rest_on_turn(connection, origin)
+    origin = evidence.rest_on_turn(connection, origin)
     done: list[Done] = []
     made_so_far = 0
     for index, (edit, changes) in enumerate(zip(edits, planned, strict=True)):

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from agent_core.ids import PersonId
 from agent_core.memory.changes import Edit, Refusal
 from agent_core.memory.editing import Done
-from agent_core.memory.entries import size
+from agent_core.memory.files import size
 from agent_core.memory.store import MemoryLimits, MemoryStore, Stamp
-from agent_core.memory.undoing import Kept, Undone
-from agent_core.state import blocks, ledger
-from agent_core.state.blocks import TEAM, Block
-from agent_core.state.database import Database
-from agent_core.state.ledger import Origin
-from agent_core.state.people import Kind
+from agent_core.memory.undo import Kept, Undone
+from agent_core.state.engine.database import Database
+from agent_core.state.memory import blocks, ledger
+from agent_core.state.memory.blocks import TEAM, Block
+from agent_core.state.memory.ledger import Origin
+from agent_core.state.people.people import Kind
 
 _MOST_KEPT = 4096
 """Lists kept in memory; what is forgotten is read again."""

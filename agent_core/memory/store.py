@@ -11,27 +11,27 @@ from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from agent_core.ids import PersonId
-from agent_core.memory import editing, files, undoing
+from agent_core.memory import editing, files
+from agent_core.memory import undo as undoing
 from agent_core.memory.changes import Edit, Refusal
 from agent_core.memory.editing import Done
-from agent_core.memory.entries import size
-from agent_core.memory.files import FileText
-from agent_core.memory.reconcile import (
+from agent_core.memory.files import FileText, size
+from agent_core.memory.sync import (
     Settled,
     Settlement,
     Shelf,
     Work,
     confirm,
+    finalize,
     find_agreed,
     find_list,
     leave,
-    settle,
 )
-from agent_core.memory.undoing import Kept, Restored, Undone
-from agent_core.state.blocks import TEAM
-from agent_core.state.database import Connection, Database
-from agent_core.state.ledger import Origin, Projection, Target
-from agent_core.state.people import Kind
+from agent_core.memory.undo import Kept, Restored, Undone
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory.blocks import TEAM
+from agent_core.state.memory.ledger import Origin, Projection, Target
+from agent_core.state.people.people import Kind
 
 _log = logging.getLogger(__name__)
 
@@ -260,7 +260,7 @@ class MemoryStore:
         for target in _FILES:
             seen = files.read(self._path("human", slug, target))
             shelf = self._shelf(person_id, target)
-            settle(connection, [(shelf, seen)], leave, now)
+            finalize(connection, [(shelf, seen)], leave, now)
 
     def _lock(self, person_id: PersonId) -> asyncio.Lock:
         """The lock of one person; it lives only as long as somebody holds or awaits it."""
@@ -336,7 +336,7 @@ class MemoryStore:
         self, seen: Sequence[tuple[Shelf, FileText]], work: Work[T], now: int
     ) -> Settled[T]:
         return await self._database.write(
-            "memory.settle", lambda connection: settle(connection, seen, work, now)
+            "memory.settle", lambda connection: finalize(connection, seen, work, now)
         )
 
 

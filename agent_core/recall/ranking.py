@@ -14,10 +14,9 @@ from typing import Final
 
 from agent_core.ids import MessageId, SessionId
 from agent_core.recall.query import Query
-from agent_core.state.passages import Saying
-from agent_core.state.search import Term
-from agent_core.state.stems import stem
-from agent_core.state.words import UNINDEXED, cut
+from agent_core.state.search.passages import Saying
+from agent_core.state.search.search import Term
+from agent_core.state.tokenizer import UNINDEXED, cut, stem
 
 Clock = Callable[[int], datetime]
 """The local time of a moment in milliseconds."""

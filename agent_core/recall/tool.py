@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from agent_core.errors import ToolArgumentError
-from agent_core.recall.finding import Found, find
-from agent_core.recall.fusing import DEPTH, Nearness
-from agent_core.recall.moments import read_moment
-from agent_core.recall.query import Query, read_query
-from agent_core.recall.telling import View, tell_hits, tell_sittings, tell_window
-from agent_core.state import passages, people, search
-from agent_core.state.database import Connection, Database
-from agent_core.state.search import Field
+from agent_core.recall.formatting import View, tell_hits, tell_sittings, tell_window
+from agent_core.recall.query import Query, read_moment, read_query
+from agent_core.recall.rerank import DEPTH, Nearness
+from agent_core.recall.search import Found, find
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import people
+from agent_core.state.search import passages, search
+from agent_core.state.search.search import Field
 from agent_core.tools.clock import local_time
 from agent_core.tools.contract import Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec

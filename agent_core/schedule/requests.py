@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import timedelta
 
 from agent_core.errors import ToolArgumentError
-from agent_core.schedule.planner import Wish
-from agent_core.schedule.slots import find_zone
-from agent_core.schedule.timing import (
+from agent_core.schedule.job_editor import Wish
+from agent_core.schedule.occurrences import find_zone
+from agent_core.schedule.triggers import (
     MOST_INTERVAL,
     Once,
     Timing,
@@ -17,7 +17,7 @@ from agent_core.schedule.timing import (
     read_every,
     read_once,
 )
-from agent_core.state.jobs import Options, Target
+from agent_core.state.jobs.jobs import Options, Target
 from agent_core.transcript import ToolSpec
 
 ACTIONS = ("create", "list", "change", "pause", "resume", "run_now", "delete")

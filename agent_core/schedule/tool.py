@@ -6,21 +6,28 @@ from dataclasses import dataclass, replace
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId, PersonId
-from agent_core.schedule import planner
-from agent_core.schedule.echo import describe_late, describe_next, describe_timing, list_ways
-from agent_core.schedule.planner import JobRules, Whose, Wish
+from agent_core.schedule import job_editor
+from agent_core.schedule.descriptions import (
+    describe_late,
+    describe_next,
+    describe_timing,
+    list_ways,
+)
+from agent_core.schedule.job_editor import JobRules, Whose, Wish
+from agent_core.schedule.occurrences import find_zone
 from agent_core.schedule.requests import SPEC, read_wish
-from agent_core.schedule.slots import find_zone
-from agent_core.schedule.timing import Once, load_timing
-from agent_core.state import job_runs, jobs, people, rooms, turns
-from agent_core.state.database import Connection, Database
-from agent_core.state.jobs import Job, NewJob, Options, Target
-from agent_core.state.people import Person
-from agent_core.state.questions import Choice
-from agent_core.state.rooms import Room
-from agent_core.tools.asking import Inquirer, Inquiry, describe_silence
+from agent_core.schedule.triggers import Once, load_timing
+from agent_core.state.conversations import turns
+from agent_core.state.conversations.questions import Choice
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs.jobs import Job, NewJob, Options, Target
+from agent_core.state.people import people, rooms
+from agent_core.state.people.people import Person
+from agent_core.state.people.rooms import Room
 from agent_core.tools.contract import Effect, ToolContext, ToolResult
-from agent_core.tools.quoting import quote
+from agent_core.tools.untrusted_text import quote
+from agent_core.tools.user_questions import Inquirer, Inquiry, describe_silence
 from agent_core.transcript import ToolSpec
 
 _YES, _NO = "yes", "no"
@@ -146,12 +153,12 @@ class ScheduleTool:
         )
         if wish.targets is None:
             wish = replace(wish, targets=(asker.here,))
-        job = planner.draft(wish, whose, zone=asker.zone, rules=self._rules, now=context.now)
+        job = job_editor.draft(wish, whose, zone=asker.zone, rules=self._rules, now=context.now)
         refusal = await self._confirm(asker, job)
         if refusal:
             return ToolResult(text=f"No job was made. {refusal}")
         made = await self._database.write(
-            "jobs.make", lambda c: planner.make(c, job, rules=self._rules, now=context.now)
+            "jobs.make", lambda c: job_editor.make(c, job, rules=self._rules, now=context.now)
         )
         self._changed()
         return ToolResult(text=f"Made. {_describe(made, asker.zone)}")
@@ -162,7 +169,7 @@ class ScheduleTool:
             raise ToolArgumentError(
                 f"what job {job.id} runs is changed by `talaria jobs change` on the machine only"
             )
-        changed = planner.redraft(job, wish, rules=self._rules, now=asker.context.now)
+        changed = job_editor.redraft(job, wish, rules=self._rules, now=asker.context.now)
         if changed == job:
             raise ToolArgumentError("say what is to be otherwise")
         refusal = await self._confirm(asker, changed)
@@ -170,10 +177,10 @@ class ScheduleTool:
             return ToolResult(text=f"Nothing was changed. {refusal}")
 
         def work(connection: Connection) -> Job:
-            found = planner.find_own(connection, job_id=job.id, may_see=asker.may_see)
+            found = job_editor.find_own(connection, job_id=job.id, may_see=asker.may_see)
             if found is None:  # they were asked for minutes
                 raise ToolArgumentError(f"job {job.id} is done or gone by now")
-            now_so = planner.redraft(found, wish, rules=self._rules, now=asker.context.now)
+            now_so = job_editor.redraft(found, wish, rules=self._rules, now=asker.context.now)
             jobs.change(connection, now_so)
             return now_so
 
@@ -224,7 +231,7 @@ def _read_number(number: object) -> JobId:
 
 def _find(connection: Connection, asker: _Asker, number: JobId) -> Job:
     """A job that whoever asks may change, as it stands in this transaction."""
-    job = planner.find_own(connection, job_id=number, may_see=asker.may_see)
+    job = job_editor.find_own(connection, job_id=number, may_see=asker.may_see)
     if job is None:
         raise ToolArgumentError(f"there is no job {number} here; see list")
     if not asker.may_change(job):
@@ -235,16 +242,16 @@ def _find(connection: Connection, asker: _Asker, number: JobId) -> Job:
 def _act(connection: Connection, job: Job, action: object, context: ToolContext) -> str:
     match action:
         case "pause":
-            planner.pause(connection, job, "as asked")
+            job_editor.pause(connection, job, "as asked")
             return f"Job {job.id} is paused."
         case "resume":
-            resumed = planner.resume(connection, job, context.now)
+            resumed = job_editor.resume(connection, job, context.now)
             return f"Goes on. {_describe(resumed, resumed.zone)}"
         case "run_now":
-            planner.run_now(connection, job, f"{context.turn_id}:{context.call_id}", context.now)
+            job_editor.run_now(connection, job, f"{context.turn_id}:{context.call_id}", context.now)
             return f"Job {job.id} is run once now; what it makes goes where it always goes."
         case "delete":
-            planner.drop(connection, job)
+            job_editor.drop(connection, job)
             return f"Job {job.id} is gone."
         case other:
             raise ToolArgumentError(f"`action` can't be {other!r}")
@@ -253,7 +260,7 @@ def _act(connection: Connection, job: Job, action: object, context: ToolContext)
 def _echo(job: NewJob, reader: str, places: Sequence[str]) -> str:
     """What a job will do, as the person who may say yes reads it."""
     timing, zone = load_timing(job.timing), find_zone(job.zone)
-    waits = planner.waited_of(job)
+    waits = job_editor.waited_of(job)
     shown = describe_next(timing, zone, waits, find_zone(reader))
     where = "" if job.zone == reader else f" ({job.zone})"
     what = "send this" if job.kind == "message" else "do this"
@@ -266,7 +273,7 @@ def _echo(job: NewJob, reader: str, places: Sequence[str]) -> str:
 def _describe(job: Job, reader: str) -> str:
     """A job as the model reads it."""
     timing, zone = load_timing(job.timing), find_zone(job.zone)
-    shown = describe_next(timing, zone, planner.waited_of(job), find_zone(reader))
+    shown = describe_next(timing, zone, job_editor.waited_of(job), find_zone(reader))
     state = f" [paused: {job.reason}]" if job.state == "paused" else ""
     ways = "".join(f" {way}." for way in list_ways(job))
     return (

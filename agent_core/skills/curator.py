@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agent_core.skills.shelf import Shelved
-from agent_core.state.skills import SkillRow
+from agent_core.skills.catalog import Shelved
+from agent_core.state.memory.skills import SkillRow
 
 _DAY = 86_400_000
 

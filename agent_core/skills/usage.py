@@ -9,9 +9,9 @@ from pathlib import Path
 
 from agent_core.errors import StoreError
 from agent_core.memory import files
-from agent_core.state import skills
-from agent_core.state.database import Database
-from agent_core.state.skills import SkillRow
+from agent_core.state.engine.database import Database
+from agent_core.state.memory import skills
+from agent_core.state.memory.skills import SkillRow
 
 FILE = ".usage.json"
 _PAUSE = 60.0

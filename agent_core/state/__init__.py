@@ -1,1 +1,1 @@
-"""One database: every query, and nothing but queries."""
+"""The package agent_core.state."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
-from agent_core.state.people import Kind
+from agent_core.state.people.people import Kind
 from agent_core.transcript import ToolSpec
 
 Effect = Literal["read", "idempotent", "unsafe"]

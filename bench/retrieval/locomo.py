@@ -27,18 +27,19 @@ from pathlib import Path
 from typing import Any
 
 from agent_core.ids import MessageId, PersonId, PromptHash, TurnId
-from agent_core.recall.finding import find
-from agent_core.recall.fusing import Nearness
 from agent_core.recall.query import read_query
 from agent_core.recall.ranking import Ranked
-from agent_core.state import messages, people, rooms, sessions, turns
-from agent_core.state.messages import Shelf
-from agent_core.state.search import Field
-from agent_core.state.sessions import Conversation
-from agent_core.state.turns import Asked
-from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.recall.rerank import Nearness
+from agent_core.recall.search import find
+from agent_core.state.conversations import messages, sessions, turns
+from agent_core.state.conversations.messages import Shelf
+from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.conversations.turns import Asked
+from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.state.people import people, rooms
+from agent_core.state.search.search import Field
 from agent_core.transcript import Message, TextPart
-from gateway.plugs import load_embedder
+from gateway.bootstrap.plugins import load_embedder
 
 DEPTHS = (5, 10, 25)
 PATIENCE = 60.0

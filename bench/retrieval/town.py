@@ -15,11 +15,12 @@ from itertools import accumulate
 from pathlib import Path
 
 from agent_core.ids import PromptHash
-from agent_core.state import messages, people, sessions, turns
-from agent_core.state.messages import Shelf
-from agent_core.state.turns import Asked
-from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
-from agent_core.state.words import ENGLISH
+from agent_core.state.conversations import messages, sessions, turns
+from agent_core.state.conversations.messages import Shelf
+from agent_core.state.conversations.turns import Asked
+from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.state.people import people
+from agent_core.state.tokenizer import ENGLISH
 from agent_core.transcript import Message, TextPart
 
 PROMPT = PromptHash("0" * 64)

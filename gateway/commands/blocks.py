@@ -6,23 +6,75 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from agent_core.ids import PersonId
-from agent_core.memory.entries import find_flaw
-from agent_core.state import audit, blocks, outbox, people, rooms
-from agent_core.state.audit import Deed
-from agent_core.state.blocks import Block, NewBlock
-from agent_core.state.database import Connection
-from agent_core.state.outbox import Debt, OutboxRow
-from agent_core.state.people import Person
-from agent_core.tools.quoting import flatten
-from agent_core.tools.secrecy import find_secret
-from gateway import owners
-from gateway import wording_blocks as wording
-from gateway.buttons import stand_for
+from agent_core.memory.files import find_flaw
+from agent_core.memory.shared import SharedList
+from agent_core.memory.undo import Kept
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import blocks
+from agent_core.state.memory.blocks import TEAM, Block, NewBlock
+from agent_core.state.memory.ledger import Origin
+from agent_core.state.people import audit, people, rooms
+from agent_core.state.people.audit import Deed
+from agent_core.state.people.people import Person
+from agent_core.state.queues import outbox
+from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from agent_core.tools.secret_scan import find_secret
+from agent_core.tools.untrusted_text import flatten
+from gateway.commands.memory_scope import PERSON, own, view
 from gateway.commands.registry import Call, Effect, House, Reply, SlashCommand
-from gateway.commands.shared_undo import undo_shared
-from gateway.identity import slug_of
-from gateway.wording_blocks import BlockLine
-from gateway.wording_people import quote_name
+from gateway.outbound.composer import stand_for
+from gateway.people import owners
+from gateway.people.identity import slug_of
+from gateway.texts import blocks as wording
+from gateway.texts import blocks as wording_blocks
+from gateway.texts import memory
+from gateway.texts.blocks import BlockLine
+from gateway.texts.people import quote_name
+from gateway.texts.rooms import UNREADABLE
+
+_BLOCK = "block:"
+
+
+async def undo_shared(call: Call, house: House, label: str) -> Reply:
+    """Take back the newest change of a block of this name, or of the team's list.
+
+    Done once if the event is read twice. Said again, it takes back the one before.
+    """
+    seen = await house.shared.look(call.person.id, call.now)
+    shared = _choose(seen, label, is_owner=call.person.is_owner)
+    if shared is None or shared.person_id is None:
+        return Reply(text=wording_blocks.UNKNOWN.format(name=quote_name(label)))
+    is_mine = shared.block is not None and shared.block.made_by == call.person.id
+    if not (is_mine or call.person.is_owner):
+        return Reply(text=wording_blocks.NOT_YOURS.format(name=quote_name(label)))
+    origin = Origin(
+        actor=f"{PERSON}{call.person.id}",
+        now=call.now,
+        evidence=call.message.text,
+        call_key=f"inbox:{call.inbox_id}",
+    )
+    try:
+        outcome = await house.shared.undo(shared, origin)
+    except OSError as error:
+        return Reply(text=UNREADABLE.format(reason=error.strerror or error))
+    if isinstance(outcome, Kept):
+        return Reply(text=memory.describe_kept(outcome))
+    rows = [one.undone for one in outcome]
+    viewer = await view(call, house, own(call.person), rows)
+    return Reply(text=memory.describe_shared_undone(label, outcome, viewer))
+
+
+def _choose(seen: tuple[SharedList, ...], label: str, *, is_owner: bool) -> SharedList | None:
+    """The block of a name, and for owners the team's list for `team`.
+
+    Before 2026-11-22 a block could be called that: to owners it is `block:team`, as every block
+    may be called here.
+    """
+    named = {one.target: one for one in seen if one.person_id is not None}
+    block = label if label.startswith(_BLOCK) else f"{_BLOCK}{label}"
+    team = named.get(TEAM) if label == TEAM else None
+    return (team if is_owner else None) or named.get(block) or team
+
 
 _LABEL = re.compile(r"(?=.*[^\W\d_])[\w-]{1,40}")
 _NOTHING_TO_SEE = re.compile("[\u115f\u1160\u3164\uffa0]")
@@ -286,8 +338,10 @@ def _tell_reader(
     if place is None:
         return []
     words = wording.tell_shared(order.call.person.name, block.label, block.description)
-    debt = Debt(platform=place[0], chat=place[1], body=words, person_id=person.id, is_silent=True)
-    return [outbox.owe(connection, debt, now=order.call.now)]
+    outgoing = NewOutboxMessage(
+        platform=place[0], chat=place[1], body=words, person_id=person.id, is_silent=True
+    )
+    return [outbox.enqueue(connection, outgoing, now=order.call.now)]
 
 
 def _name_readers(connection: Connection, block: Block) -> list[str]:

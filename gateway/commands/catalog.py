@@ -1,22 +1,19 @@
 """All slash commands, in the order in which help and menus list them."""
 
-from gateway import wording
 from gateway.commands import (
-    accounts,
     blocks,
     context,
-    control,
+    conversation,
     jobs,
     memory,
     people,
-    reckoning,
+    privacy,
+    provenance,
     rooms,
     settings,
-    talk,
-    usage,
-    why,
 )
 from gateway.commands.registry import Call, House, Reply, SlashCommand
+from gateway.texts import general
 
 _MAIN = ("new", "stop", "here", "status", "memory", "settings", "link")
 """What a newcomer needs; the rest is in `/help all`."""
@@ -26,7 +23,7 @@ async def _help(call: Call, _: House) -> Reply:
     allowed = [c for c in COMMANDS if call.person.is_owner or not c.owner_only]
     shown = [c for c in allowed if call.argument == "all" or c.name in _MAIN]
     return Reply(
-        text=wording.describe_commands(
+        text=general.describe_commands(
             [(c.name, c.summary) for c in shown], more=len(allowed) - len(shown)
         )
     )
@@ -38,17 +35,17 @@ async def _start(call: Call, house: House) -> Reply:
 
 COMMANDS: tuple[SlashCommand, ...] = (
     SlashCommand(name="help", summary="What I can do", run=_help),
-    *talk.COMMANDS,
+    *conversation.COMMANDS,
     *context.COMMANDS,
-    *reckoning.COMMANDS,
-    *usage.COMMANDS,
+    *context.REPORT_COMMANDS,
+    *context.USAGE_COMMANDS,
     *people.COMMANDS,
-    *accounts.COMMANDS,
+    *people.ACCOUNT_COMMANDS,
     *memory.COMMANDS,
-    *why.COMMANDS,
+    *provenance.COMMANDS,
     *blocks.COMMANDS,
     *jobs.COMMANDS,
-    *control.COMMANDS,
+    *privacy.COMMANDS,
     *settings.COMMANDS,
     *rooms.COMMANDS,
 )

@@ -4,18 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agent_core.ids import JobId
-from agent_core.schedule import planner
-from agent_core.schedule.planner import UnderWay, Unfit
-from agent_core.state import homes, job_runs, jobs
-from agent_core.state.database import Connection
-from agent_core.state.jobs import Job, JobState, Target
-from agent_core.state.outbox import OutboxRow
-from agent_core.state.questions import Choice
-from gateway import translate
-from gateway import wording_job_lists as wording
-from gateway.buttons import stand_for
+from agent_core.schedule import job_editor
+from agent_core.schedule.job_editor import UnderWay, Unfit
+from agent_core.state.conversations.questions import Choice
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs.jobs import Job, JobState, Target
+from agent_core.state.people import delivery_targets
+from agent_core.state.queues.outbox import OutboxRow
+from gateway import conversion
 from gateway.commands.registry import Call, House, Reply, SlashCommand
-from gateway.places import name_places
+from gateway.jobs.resources import name_places
+from gateway.outbound.composer import stand_for
+from gateway.texts import jobs as wording
 
 _BUTTONED = 5
 """Jobs of a list that have buttons; three each, and no platform shows more than 25."""
@@ -114,14 +115,14 @@ def _act(connection: Connection, job: Job, verb: str, call: Call) -> str:
     try:
         match verb:
             case "pause":
-                return wording.describe_paused(planner.pause(connection, job, _AS_ASKED))
+                return wording.describe_paused(job_editor.pause(connection, job, _AS_ASKED))
             case "resume":
-                resumed = planner.resume(connection, job, call.now)
+                resumed = job_editor.resume(connection, job, call.now)
                 return wording.describe_resumed(resumed, call.zone)
             case "run":
                 return _run(connection, job, call)
             case _:
-                return wording.describe_dropped(planner.drop(connection, job))
+                return wording.describe_dropped(job_editor.drop(connection, job))
     except UnderWay:
         return wording.describe_busy(job)
     except Unfit as reason:
@@ -129,7 +130,7 @@ def _act(connection: Connection, job: Job, verb: str, call: Call) -> str:
 
 
 def _run(connection: Connection, job: Job, call: Call) -> str:
-    planner.run_now(connection, job, f"inbox:{call.inbox_id}", call.now)
+    job_editor.run_now(connection, job, f"inbox:{call.inbox_id}", call.now)
     return wording.describe_begun(job)
 
 
@@ -152,7 +153,7 @@ def _may_see(call: Call, job: Job) -> bool:
 
 
 def _find(connection: Connection, call: Call, job_id: JobId) -> Job | None:
-    return planner.find_own(connection, job_id=job_id, may_see=lambda job: _may_see(call, job))
+    return job_editor.find_own(connection, job_id=job_id, may_see=lambda job: _may_see(call, job))
 
 
 def _find_all(connection: Connection, call: Call, first: int = 0) -> list[Job]:
@@ -197,21 +198,21 @@ def _buttons_of(found: Sequence[Job]) -> tuple[Choice, ...]:
 
 def _here(call: Call) -> Target:
     return Target(
-        kind="place", platform=call.platform, chat=translate.name_chat(call.message.address)
+        kind="place", platform=call.platform, chat=conversion.name_chat(call.message.address)
     )
 
 
 async def _sethome(call: Call, _: House) -> Reply:
     word = call.argument.casefold()
     address = replace(call.message.address, ticket=None)  # a ticket is good for one answer only
-    place = None if word == _OFF else (call.platform, translate.name_chat(address))
+    place = None if word == _OFF else (call.platform, conversion.name_chat(address))
     if word not in ("", "here", _OFF):
         return Reply(text=wording.HOME_HOW)
     if place and not address.is_direct and not call.person.is_owner:
         return Reply(text=wording.HOME_ONLY_OWNER)
 
     def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
-        homes.set_place(connection, person_id=call.person.id, place=place)
+        delivery_targets.set_place(connection, person_id=call.person.id, place=place)
         if place is None:
             return wording.HOME_OFF, ()
         return (wording.HOME_HERE if address.is_direct else wording.HOME_IN_ROOM), ()

@@ -2,22 +2,23 @@
 
 from collections.abc import Sequence
 
-from agent_core.archive.chronicle import read_named
 from agent_core.ids import PersonId
+from agent_core.memory.archive.history import read_named
 from agent_core.memory.changes import Edit, Refusal
-from agent_core.memory.listing import Listed, Register, find_standing, list_entries
-from agent_core.state import audit, ledger, rooms, shares
-from agent_core.state.audit import Deed
-from agent_core.state.database import Connection
-from agent_core.state.ledger import LedgerEntry, Origin
-from agent_core.state.outbox import OutboxRow
-from agent_core.state.shares import EVERYONE, Share
-from gateway import wording_memory
-from gateway import wording_rooms as wording
-from gateway.buttons import stand_for
-from gateway.commands import archived
-from gateway.commands.keeper import Keeper, find_keeper, look, may_change, name_actor, own
+from agent_core.memory.numbering import Listed, Register, find_standing, list_entries
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import ledger, shares
+from agent_core.state.memory.ledger import LedgerEntry, Origin
+from agent_core.state.memory.shares import EVERYONE, Share
+from agent_core.state.people import audit, rooms
+from agent_core.state.people.audit import Deed
+from agent_core.state.queues.outbox import OutboxRow
+from gateway.commands import archive
+from gateway.commands.memory_scope import Keeper, find_keeper, look, may_change, name_actor, own
 from gateway.commands.registry import Call, House, Reply, SlashCommand
+from gateway.outbound.composer import stand_for
+from gateway.texts import memory
+from gateway.texts import rooms as wording
 
 _ROOM = "room:"
 
@@ -28,17 +29,17 @@ async def _memory(call: Call, house: House) -> Reply:
     if word.casefold() == "forget" and rest.strip().isdecimal():
         return await _forget(call, house, keeper, int(rest))
     if word.casefold() == "forget" and (named := read_named(rest)):
-        return await archived.forget(call, house, keeper, named)
+        return await archive.forget(call, house, keeper, named)
     if word.casefold() == "archive":
-        return await archived.find_aside(call, house, keeper, rest)
+        return await archive.find_aside(call, house, keeper, rest)
     if word:
-        return Reply(text=wording_memory.ROOM_HOW if keeper.is_room else wording.MEMORY_USAGE)
+        return Reply(text=memory.ROOM_HOW if keeper.is_room else wording.MEMORY_USAGE)
     listed = await _look(call, house, keeper)
-    aside = wording_memory.list_aside(await archived.look_aside(house, keeper))
+    aside = memory.list_aside(await archive.look_aside(house, keeper))
     if keeper.is_room:
         # What is not noted of the room is asked for by somebody who means their own.
         shown = [(entry.number, entry.entry) for entry in listed]
-        own = wording_memory.list_room(shown) if shown else wording.ONLY_IN_DIRECT
+        own = memory.list_room(shown) if shown else wording.ONLY_IN_DIRECT
     else:
         own = await _describe(house, listed) if listed else wording.MEMORY_EMPTY
     if aside and keeper.is_room and not listed:
@@ -76,7 +77,7 @@ async def _forget(call: Call, house: House, keeper: Keeper, number: int) -> Repl
     if life is None or life.words is None:
         return Reply(text=wording.NUMBER_UNKNOWN.format(number=number))
     if keeper.is_room and not await may_change(call, house, life.made_by):
-        return Reply(text=wording_memory.NOT_YOUR_CHANGE)
+        return Reply(text=memory.NOT_YOUR_CHANGE)
     target = life.rows[0].target
     origin = Origin(
         actor=name_actor(call, keeper), now=call.now, evidence=call.message.text, call_key=key
@@ -94,7 +95,7 @@ async def _forget(call: Call, house: House, keeper: Keeper, number: int) -> Repl
 
 
 def _tell_forgotten(register: Register, row: LedgerEntry) -> Reply:
-    undo = stand_for(f"undo {register.number_of(row)}", wording_memory.UNDO)
+    undo = stand_for(f"undo {register.number_of(row)}", memory.UNDO)
     return Reply(text=wording.describe_forgotten(row.change.before or ""), buttons=(undo,))
 
 

@@ -6,26 +6,26 @@ from dataclasses import dataclass
 
 from adapters.abilities import MenuEntry
 from adapters.messages import InboundMessage
-from agent_core.ceilings.reservations import Ceilings
-from agent_core.compaction.folding import Folding
+from agent_core.agent.compaction.compactor import Compactor
+from agent_core.agent.quotas.reservations import Quotas
 from agent_core.ids import InboxId
+from agent_core.memory.external.client import ExternalMemory
 from agent_core.memory.shared import SharedMemory
 from agent_core.memory.store import MemoryStore
-from agent_core.mirror.outside import Outside
-from agent_core.state.database import Connection, Database
-from agent_core.state.outbox import OutboxRow
-from agent_core.state.people import Person
-from agent_core.state.questions import Choice
-from agent_core.state.rooms import Room
-from agent_core.state.sessions import Conversation
-from gateway.belongings import Belongings
-from gateway.identity import Identity
-from gateway.lanes import Lanes
-from gateway.linking import Linking
-from gateway.questions import Questions
-from gateway.rooms import Rooms
-from gateway.translate import Pending
-from gateway.unpacking import Unpacking
+from agent_core.state.conversations.questions import Choice
+from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people.people import Person
+from agent_core.state.people.rooms import Room
+from agent_core.state.queues.outbox import OutboxRow
+from gateway.conversion import QueuedMessage
+from gateway.outbound.questions import Questions
+from gateway.people.data_requests import DataRequests
+from gateway.people.identity import Identity
+from gateway.people.linking import Linking
+from gateway.people.rooms import Rooms
+from gateway.turns.attachment_stage import AttachmentStage
+from gateway.turns.lanes import Lanes
 
 _SHAPE = re.compile(r"/([A-Za-z][A-Za-z0-9_]{0,31})(?:@\S+)?(?:\s+(.*))?", re.DOTALL)
 
@@ -42,11 +42,11 @@ class House:
     rooms: Rooms
     memory: MemoryStore
     shared: SharedMemory
-    outside: Outside | None
-    ceilings: Ceilings
-    folding: Folding
-    unpacking: Unpacking
-    belongings: Belongings
+    outside: ExternalMemory | None
+    ceilings: Quotas
+    folding: Compactor
+    unpacking: AttachmentStage
+    belongings: DataRequests
     model: str
     """The name of the model that thinks, for people to read."""
     platforms: Collection[str]
@@ -96,7 +96,7 @@ class Reply:
     buttons: tuple[Choice, ...] = ()
     """Shown below the text; see `gateway.buttons`."""
     effect: Effect | None = None
-    pending: Pending | None = None
+    pending: QueuedMessage | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import get_args
 
-from agent_core.state import audit, rooms
-from agent_core.state.audit import Deed
-from agent_core.state.database import Connection
-from agent_core.state.outbox import OutboxRow
-from agent_core.state.rooms import Mode
-from gateway import wording_rooms as wording
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import audit, rooms
+from agent_core.state.people.audit import Deed
+from agent_core.state.people.rooms import Mode
+from agent_core.state.queues.outbox import OutboxRow
 from gateway.commands.registry import Call, House, Reply, SlashCommand
+from gateway.texts import rooms as wording
 
 _MODES: tuple[Mode, ...] = get_args(Mode)
 

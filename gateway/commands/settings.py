@@ -4,22 +4,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from agent_core.errors import ToolArgumentError
-from agent_core.state import homes, jobs, people
-from agent_core.state.database import Connection
-from agent_core.state.jobs import Job
-from agent_core.state.outbox import OutboxRow
-from agent_core.state.people import Person
-from agent_core.state.questions import Choice
-from agent_core.tools.settings import DAYS_OFF, NAMES, apply_wish, describe_hours, wishes_of
-from agent_core.tools.weekdays import describe_days, read_days
-from gateway import wording
-from gateway.buttons import stand_for
+from agent_core.state.conversations.questions import Choice
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import jobs
+from agent_core.state.jobs.jobs import Job
+from agent_core.state.people import delivery_targets, people
+from agent_core.state.people.people import Person
+from agent_core.state.queues.outbox import OutboxRow
+from agent_core.tools.clock import describe_days, read_days
+from agent_core.tools.settings_tool import DAYS_OFF, NAMES, apply_wish, describe_hours, wishes_of
+from gateway.commands.conversation import describe_status
 from gateway.commands.registry import Call, House, Reply, SlashCommand
-from gateway.commands.talk import describe_status
-from gateway.easing import ease
-from gateway.wording_context import describe_cap
-from gateway.wording_job_lists import list_coming
-from gateway.wording_rooms import ONLY_IN_DIRECT
+from gateway.outbound.composer import stand_for
+from gateway.outbound.quiet_hours import ease
+from gateway.texts import general
+from gateway.texts.jobs import list_coming
+from gateway.texts.rooms import ONLY_IN_DIRECT
+from gateway.texts.usage import describe_cap
 
 _LEVELS = ("quiet", "normal", "verbose")
 _NIGHT = "22:00-07:00"
@@ -47,7 +48,7 @@ async def _verbose(call: Call, house: House) -> Reply:
     is_on = call.person.verbosity == "verbose"
     wanted = call.argument.lower() or ("off" if is_on else "on")
     if wanted not in ("on", "off"):
-        return Reply(text=wording.VERBOSE_HOW)
+        return Reply(text=general.VERBOSE_HOW)
     return await _set(call, house, f"verbosity {'verbose' if wanted == 'on' else 'normal'}", _show)
 
 
@@ -60,7 +61,7 @@ async def _home(call: Call, house: House) -> Reply:
     def show(wanted: Wanted, zone: str) -> Reply:
         settings = _show(wanted, zone, command="home")
         return Reply(
-            text=wording.compose_home(status, coming, settings.text), buttons=settings.buttons
+            text=general.compose_home(status, coming, settings.text), buttons=settings.buttons
         )
 
     if call.argument:
@@ -78,22 +79,22 @@ async def _set(call: Call, house: House, words: str, show: Callable[[Wanted, str
         return Reply(text=ONLY_IN_DIRECT)  # the buttons are somebody's, and anybody can press them
     name, value = _read_wish(words)
     if name in NAMES and value is None:
-        return Reply(text=wording.SETTING_MISSING.format(name=name))
+        return Reply(text=general.SETTING_MISSING.format(name=name))
     try:
         expected = _apply(await _look(call, house), name, value or "")
     except ToolArgumentError as error:
-        return Reply(text=wording.describe_bad_setting(str(error)))
+        return Reply(text=general.describe_bad_setting(str(error)))
 
     def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
         wanted = _apply(_find(connection, call.person), name, value or "")
         person = wanted.person
         people.set_wishes(connection, wishes_of(person), person_id=person.id)
-        homes.set_days_off(connection, person_id=person.id, days=wanted.days_off)
+        delivery_targets.set_days_off(connection, person_id=person.id, days=wanted.days_off)
         ease(connection, person, house.zone_of(person), call.now)
         if not is_direct:
-            return wording.SET, []
+            return general.SET, []
         text = show(wanted, house.zone_of(person)).text
-        return text if call.is_press else f"{wording.SET}\n\n{text}", []
+        return text if call.is_press else f"{general.SET}\n\n{text}", []
 
     shown = show(expected, house.zone_of(expected.person))
     return Reply(effect=effect, buttons=shown.buttons if is_direct else ())
@@ -114,7 +115,7 @@ def _find(connection: Connection, person: Person) -> Wanted:
     """What somebody has set by now."""
     return Wanted(
         person=people.find(connection, person_id=person.id) or person,
-        days_off=homes.find(connection, person_id=person.id).days_off,
+        days_off=delivery_targets.find(connection, person_id=person.id).days_off,
     )
 
 
@@ -138,8 +139,8 @@ def _read_wish(words: str) -> tuple[str, str | None]:
 
 def _show(wanted: Wanted, zone: str, command: str = "settings") -> Reply:
     person = wanted.person
-    text = wording.describe_settings(
-        zone=zone if person.time_zone else zone + wording.ZONE_OF_HOUSE,
+    text = general.describe_settings(
+        zone=zone if person.time_zone else zone + general.ZONE_OF_HOUSE,
         language=person.language,
         hours=describe_hours(person),
         days_off=describe_days(wanted.days_off),
@@ -155,19 +156,19 @@ def _buttons(wanted: Wanted, command: str) -> tuple[Choice, ...]:
     levels = [
         stand_for(
             f"{command} verbosity {level}",
-            wording.VERBOSITIES[level],
+            general.VERBOSITIES[level],
             "good" if level == person.verbosity else "plain",
         )
         for level in _LEVELS
     ]
     if person.quiet_from is None:
-        night = stand_for(f"{command} quiet_hours night", wording.QUIET_NIGHT)
+        night = stand_for(f"{command} quiet_hours night", general.QUIET_NIGHT)
     else:
-        night = stand_for(f"{command} quiet_hours off", wording.QUIET_OFF)
+        night = stand_for(f"{command} quiet_hours off", general.QUIET_OFF)
     if wanted.days_off:
-        weekend = stand_for(f"{command} {DAYS_OFF} off", wording.NO_DAYS_OFF)
+        weekend = stand_for(f"{command} {DAYS_OFF} off", general.NO_DAYS_OFF)
     else:
-        weekend = stand_for(f"{command} {DAYS_OFF} weekend", wording.WEEKENDS_OFF)
+        weekend = stand_for(f"{command} {DAYS_OFF} weekend", general.WEEKENDS_OFF)
     return (*levels, night, weekend)
 
 

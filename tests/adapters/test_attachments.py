@@ -2,8 +2,8 @@
 
 import pytest
 
-from adapters.attachments import gist_of, kind_of
 from adapters.messages import Attachment
+from adapters.toolkit.media_types import gist_of, kind_of
 
 
 @pytest.mark.parametrize(

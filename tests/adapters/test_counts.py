@@ -2,8 +2,8 @@
 
 import pytest
 
-from adapters.counts import Counts
 from adapters.errors import Unreachable
+from adapters.toolkit.caches import Counts
 
 
 class Room:

@@ -8,7 +8,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from adapters.errors import AdapterError, Unreachable, Unsure
-from adapters.http import make_connector, name_mishap, read_at_most, read_wait
+from adapters.toolkit.http import make_connector, name_mishap, read_at_most, read_wait
 
 DATA = b"x" * 200_000
 

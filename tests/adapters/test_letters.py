@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.letters import count_units, plain_name, plain_text
+from adapters.toolkit.text import count_units, plain_name, plain_text
 
 
 def test_a_text_keeps_all_that_can_be_stored() -> None:

@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from adapters.errors import AdapterStopped, Unreachable
-from adapters.liveness import Liveness
+from adapters.toolkit.connection_health import Liveness
 
 
 def test_a_change_is_logged_and_its_repetition_is_not(caplog: pytest.LogCaptureFixture) -> None:

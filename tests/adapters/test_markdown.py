@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.markdown import (
+from adapters.toolkit.markdown import (
     Block,
     CodeBlock,
     Heading,

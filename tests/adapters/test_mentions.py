@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.mentions import join_around_name
+from adapters.toolkit.text import join_around_name
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from adapters.options import Options
+from adapters.toolkit.options import Options
 
 URL = "https://chat.example/api"
 KNOWN = ("pace", "loud", "url", "name")

@@ -3,7 +3,7 @@
 import asyncio
 
 from adapters.errors import RateLimited, Unreachable
-from adapters.pauses import Pauses
+from adapters.toolkit.caches import Pauses
 
 
 async def waited(pauses: Pauses, error: Unreachable | RateLimited | None = None) -> float:

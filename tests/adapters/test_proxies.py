@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.http import has_proxy
+from adapters.toolkit.http import has_proxy
 from tests.adapters.slack.rig import running
 from tests.emulators.slack import SlackEmulator
 from tests.fakes.inlet import FakeInlet

@@ -1,6 +1,6 @@
 """What was put in longest ago is forgotten first."""
 
-from adapters.recent import Recent
+from adapters.toolkit.caches import Recent
 
 
 def test_the_oldest_is_forgotten() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from adapters.split import split_markdown
+from adapters.toolkit.split import split_markdown
 from tests.adapters.markdown_texts import MARKDOWN
 
 FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*(?:`{3,}|~{3,}).*$", re.MULTILINE)

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from adapters.markdown import Run, Table, parse
-from adapters.tables import draw
+from adapters.toolkit.markdown import Run, Table, draw, parse
 
 
 def spell(runs: Sequence[Run]) -> str:

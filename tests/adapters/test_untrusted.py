@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from adapters.untrusted import inside, number_in, part, parts, text_in, words_in
+from adapters.toolkit.text import inside, number_in, part, parts, text_in, words_in
 
 
 def test_what_is_there_is_read() -> None:

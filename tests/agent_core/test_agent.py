@@ -7,27 +7,28 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.active import ActiveTurn
-from agent_core.agent import Agent
-from agent_core.archive.inventory import Inventory
-from agent_core.budget import Limits
-from agent_core.builtin import private_tools, room_tools
+from agent_core.agent.active_turn import ActiveTurn, Setup, Toolboxes
+from agent_core.agent.agent import Agent
+from agent_core.agent.loop.contract import Course
+from agent_core.agent.loop.guards import Limits
+from agent_core.agent.session_cache import Standing
+from agent_core.agent.toolset import private_tools, room_tools
 from agent_core.events import Event, TurnEnded
-from agent_core.furnishing import Setup, Toolboxes
 from agent_core.ids import RoomId
-from agent_core.loop.contract import Course
 from agent_core.memory.approval import Approval
+from agent_core.memory.archive.inventory import Inventory
 from agent_core.memory.shared import SharedMemory
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.models.contract import Usage
-from agent_core.state import messages, people, rooms, sessions, shares, turns
-from agent_core.state.database import Connection, Database
-from agent_core.state.people import Person
-from agent_core.state.rooms import Room
-from agent_core.state.sessions import Conversation, Session
-from agent_core.state.shares import Share
-from agent_core.state.turns import Asked
-from agent_core.talks import Standing
+from agent_core.state.conversations import messages, sessions, turns
+from agent_core.state.conversations.sessions import Conversation, Session
+from agent_core.state.conversations.turns import Asked
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import shares
+from agent_core.state.memory.shares import Share
+from agent_core.state.people import people, rooms
+from agent_core.state.people.people import Person
+from agent_core.state.people.rooms import Room
 from agent_core.tools.contract import Tool
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, user_message
@@ -120,11 +121,11 @@ class Bench:
         assert isinstance(ended, TurnEnded)
         return ended
 
-    async def settle(self, turn: ActiveTurn, ended: TurnEnded, told: str = "") -> None:
+    async def finalize(self, turn: ActiveTurn, ended: TurnEnded, told: str = "") -> None:
         ending = (ended.ending, ended.reason)
         await self.database.write(
             "settle",
-            lambda c: self.agent.settle(c, turn, ending=ending, told=told, now=self.time),
+            lambda c: self.agent.finalize(c, turn, ending=ending, told=told, now=self.time),
         )
 
     async def ask(
@@ -139,7 +140,7 @@ class Bench:
         self.model.plays += plays or (say("Yes."),)
         turn = await self.begin(text, conversation, person=person, room_id=room_id)
         ended = await self.run(turn)
-        await self.settle(turn, ended)
+        await self.finalize(turn, ended)
         return ended
 
     @property
@@ -432,7 +433,7 @@ async def test_a_turn_of_a_shared_talk_is_taken_up_with_all_that_was_said(bench:
     again = await bench.hire().resume(row, talk, bob)
     note = call("memory", '{"action": "add", "text": "Bob was here"}')
     bench.model.plays += [ask(note), say("Noted.")]
-    await bench.settle(again, await bench.run(again))
+    await bench.finalize(again, await bench.run(again))
     assert bench.heard[:3] == ["one", "Yes.", "two"]
     path = bench.home / "memories" / "rooms" / "den" / "MEMORY.md"
     assert path.read_text() == "- Bob was here\n"
@@ -451,15 +452,15 @@ async def test_what_a_turn_leaves_at_hand_that_was_written_at_once_is_what_stand
     bench.model.plays += (say("Yes: “ü”."),)
     ended = await bench.run(turn)
 
-    def settle(connection: Connection) -> tuple[Standing | None, Session | None]:
+    def finalize(connection: Connection) -> tuple[Standing | None, Session | None]:
         assert turn.journal.ensure_begun(connection, is_over=True)
         ending = (ended.ending, ended.reason)
-        standing = bench.agent.settle(
+        standing = bench.agent.finalize(
             connection, turn, ending=ending, told="", now=bench.time, is_fresh=True
         )
         return standing, sessions.find_open(connection, conversation_id=bench.talk.id)
 
-    standing, session = await bench.database.write("settle", settle)
+    standing, session = await bench.database.write("settle", finalize)
     assert standing is not None
     assert session is not None
     assert standing.session == session
@@ -494,7 +495,7 @@ async def test_a_turn_taken_up_goes_on_with_its_own_prompt(bench: Bench) -> None
     again = await bench.agent.resume(first, bench.talk, bench.person)
     bench.model.plays += [say("Green.")]
     ended = await bench.run(again)
-    await bench.settle(again, ended)
+    await bench.finalize(again, ended)
     assert ended.text == "Green."
     assert "somebody else" not in bench.system
 
@@ -524,13 +525,13 @@ async def test_a_turn_taken_up_has_spent_what_it_spent(bench: Bench) -> None:
 async def test_a_turn_that_is_only_left_can_not_be_settled(bench: Bench) -> None:
     turn = await bench.begin("one")
     with pytest.raises(ValueError, match="suspended"):
-        await bench.settle(turn, TurnEnded(ending="suspended", text=""))
+        await bench.finalize(turn, TurnEnded(ending="suspended", text=""))
 
 
 async def test_what_was_told_stands_in_the_transcript_for_the_next_turn(bench: Bench) -> None:
     turn = await bench.begin("one")
     turn.journal.interrupt()
-    await bench.settle(turn, TurnEnded(ending="failed", text="", reason="error"), "It broke.")
+    await bench.finalize(turn, TurnEnded(ending="failed", text="", reason="error"), "It broke.")
     await bench.ask("two")
     assert bench.heard == ["one", "It broke.", "two"]
     assert [message.role for message in await bench.transcript()] == [

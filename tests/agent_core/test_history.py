@@ -1,9 +1,9 @@
 """History: what is remembered is what was read, and it does not grow without end."""
 
-from agent_core.history import History
+from agent_core.agent.session_cache import History
 from agent_core.ids import CallId, ConversationId, MessageId, SessionId, TurnId
-from agent_core.state.messages import StoredMessage
-from agent_core.state.sessions import Session
+from agent_core.state.conversations.messages import StoredMessage
+from agent_core.state.conversations.sessions import Session
 from agent_core.transcript import Message, RawPart, ToolCallPart, user_message
 
 ONE, TWO, THREE = SessionId(1), SessionId(2), SessionId(3)

@@ -9,14 +9,15 @@ from typing import Protocol
 
 import pytest
 
+from agent_core.agent.journal import TurnJournal
+from agent_core.agent.loop.contract import Journal
 from agent_core.errors import StoreError
 from agent_core.host import Steer
 from agent_core.ids import CallId, InboxId
-from agent_core.journal import TurnJournal
-from agent_core.loop.contract import Journal
-from agent_core.state import inbox, messages, turns, usage
-from agent_core.state.database import Connection, Database
-from agent_core.state.messages import Shelf
+from agent_core.state.conversations import messages, turns, usage
+from agent_core.state.conversations.messages import Shelf
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.queues import inbox
 from agent_core.tools.contract import ToolResult
 from agent_core.transcript import Message, ToolResultPart, user_message
 from tests.agent_core.state.rows import add_person, add_talk, add_turn
@@ -139,7 +140,7 @@ class StoreRig:
     async def _settle(self) -> None:
         if not self._is_settled:
             self._is_settled = True
-            await self.database.write("settle", lambda c: self.journal.settle(c, told="", now=2))
+            await self.database.write("settle", lambda c: self.journal.finalize(c, told="", now=2))
 
 
 @pytest.fixture
@@ -290,9 +291,9 @@ async def test_words_told_stand_in_the_transcript_only_where_the_model_gave_none
     store: StoreRig,
 ) -> None:
     store.journal.conclude([ANSWER.message], [ANSWER])
-    await store.database.write("one", lambda c: store.journal.settle(c, told="told", now=1))
+    await store.database.write("one", lambda c: store.journal.finalize(c, told="told", now=1))
     store.journal.conclude([], [])
-    await store.database.write("two", lambda c: store.journal.settle(c, told="told", now=1))
+    await store.database.write("two", lambda c: store.journal.finalize(c, told="told", now=1))
     store._is_settled = True
     assert [message.text for message in await store.transcript()] == ["Done.", "told"]
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from agent_core.agent.image_cache import Pictures
 from agent_core.models.images import MOST_IMAGES
-from agent_core.pictures import Pictures
-from agent_core.state import files
-from agent_core.state.database import Database
+from agent_core.state.conversations import files
+from agent_core.state.engine.database import Database
 from agent_core.transcript import ImagePart, Message, user_message
 from tests.agent_core.loop.rig import Rig
 from tests.fakes.model import ask, call, say

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.ceilings.till import Ceiling
+from agent_core.agent.quotas.balance import Ceiling
+from agent_core.agent.titles import Titles, choose_title
 from agent_core.errors import ModelBusy, ModelCut
 from agent_core.ids import PersonId, SessionId
 from agent_core.models.contract import ModelRequest, TextDelta, Usage
-from agent_core.state import messages, usage
-from agent_core.state.database import Connection, Database
-from agent_core.titles import Titles, choose_title
+from agent_core.state.conversations import messages, usage
+from agent_core.state.engine.database import Connection, Database
 from agent_core.transcript import Message, TextPart, user_message
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
 from tests.fakes.ceilings import ceilings
@@ -117,7 +117,7 @@ async def test_near_a_ceiling_no_model_is_asked_and_the_first_words_have_to_do(
         model="cheap-1", system="", tools=(), messages=(), max_output_tokens=900
     )
     reserved = await near.reserve(talk.person.id, unpriced)
-    reserved.settle("cheap-1", Usage(output_tokens=800))
+    reserved.finalize("cheap-1", Usage(output_tokens=800))
     model = FakeModel()
     named = Titles(database=database, model=model, name="cheap-1", ceilings=near)
     await named.give(talk.session_id, talk.person.id, NOW)

@@ -8,15 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from adapters.abilities import (
-    CanAsk,
-    CanDelete,
-    CanEdit,
-    CanFind,
-    CanPreview,
-    CanReact,
-    CanType,
-)
+from adapters.abilities import CanAsk, CanDelete, CanEdit, CanFind, CanPreview, CanReact, CanType
 from adapters.console.adapter import ConsoleAdapter
 from adapters.console.settings import ConsoleSettings
 from adapters.ids import Address, PlatformMessageId

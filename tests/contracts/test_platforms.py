@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from adapters.errors import Unreachable
-from gateway.plugs import platforms
+from gateway.bootstrap.plugins import platforms
 from tests.contracts.rig import ABILITIES, Rig, running
 from tests.contracts.rigs import RIGS
 from tests.contracts.speech import message

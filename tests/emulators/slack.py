@@ -16,7 +16,7 @@ from aiohttp import web
 from tests.emulators import slack_payloads as payloads
 from tests.emulators.slack_chat import SECONDS_PER_URL, ResponseUrl, answer
 from tests.emulators.slack_control import serve_control, stand_alone
-from tests.emulators.slack_delivery import Ack, Delivery, NobodyListens
+from tests.emulators.slack_delivery import Ack, NobodyListens, OutboxDispatcher
 from tests.emulators.slack_faults import Fault, FaultKind
 from tests.emulators.slack_files import SlackFile, attach
 from tests.emulators.slack_post import Post
@@ -48,7 +48,7 @@ class SlackEmulator:
         self._port = port
         self._changed = asyncio.Event()
         self._sockets = Sockets(app.app_id, self._stir)
-        self.delivery = Delivery(self._sockets, self._stir)
+        self.delivery = OutboxDispatcher(self._sockets, self._stir)
         self._sockets.delivery = self.delivery
         self._doors = Doors(self.world, self._sockets, self._stir)
         self._post: Post | None = None

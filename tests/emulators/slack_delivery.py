@@ -62,7 +62,7 @@ class Carrier(Protocol):
         """Send it off; False if nobody is there to take it."""
 
 
-class Delivery:
+class OutboxDispatcher:
     """Every parcel so far. Events are repeated; commands and clicks never are."""
 
     def __init__(self, carrier: Carrier, stir: Callable[[], None]) -> None:

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import aiohttp
 
-from tests.emulators.slack_delivery import Delivery, Parcel
+from tests.emulators.slack_delivery import OutboxDispatcher, Parcel
 from tests.emulators.slack_shapes import Json
 
 _TIMEOUT = 3.0
@@ -24,7 +24,7 @@ class Unverified(Exception):
 class Post:
     """Takes parcels to one address."""
 
-    def __init__(self, url: str, signing_secret: str, delivery: Delivery) -> None:
+    def __init__(self, url: str, signing_secret: str, delivery: OutboxDispatcher) -> None:
         self.url = url
         self._secret = signing_secret.encode()
         self._delivery = delivery

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from aiohttp import WSMsgType, web
 
-from tests.emulators.slack_delivery import Delivery, Parcel
+from tests.emulators.slack_delivery import OutboxDispatcher, Parcel
 from tests.emulators.slack_shapes import Json, Refusal
 
 MOST = 10
@@ -41,7 +41,7 @@ class Sockets:
         self.opened = 0
         self.refusal: str | None = None
         """Why no new connection is taken: an error code, or "too_many_websockets"."""
-        self.delivery: Delivery | None = None
+        self.delivery: OutboxDispatcher | None = None
         self._app_id = app_id
         self._stir = stir
         self._tickets: set[str] = set()

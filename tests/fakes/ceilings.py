@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from agent_core.ceilings.reservations import Ceilings, Rules
-from agent_core.ceilings.till import Ceiling
-from agent_core.models.prices import Price, Prices
-from agent_core.state.database import Database
+from agent_core.agent.quotas.balance import Ceiling
+from agent_core.agent.quotas.reservations import Quotas, Rules
+from agent_core.models.pricing import Price, Prices
+from agent_core.state.engine.database import Database
 
 NONE = Ceiling(money=0, tokens=0)
 PRICED = {
@@ -24,8 +24,8 @@ def ceilings(
     house: Ceiling = NONE,
     zone: str = "UTC",
     patience: float = 60.0,
-) -> Ceilings:
+) -> Quotas:
     """Ceilings that are near from 80 % on."""
     rules = Rules(person=person, house=house, cheap_from=80, zone=zone)
     prices = Prices(own=PRICED)
-    return Ceilings(rules=rules, prices=prices, database=database, now=now, patience=patience)
+    return Quotas(rules=rules, prices=prices, database=database, now=now, patience=patience)

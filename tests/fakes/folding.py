@@ -1,11 +1,11 @@
 """Folding over a real database, with bounds that a test sets."""
 
-from agent_core.ceilings.reservations import Ceilings
-from agent_core.compaction.folding import Folding, Pinned, pin_nothing
-from agent_core.compaction.measuring import ContextRules, Measures
-from agent_core.compaction.summaries import Summaries
+from agent_core.agent.compaction.compactor import Compactor, Pinned, pin_nothing
+from agent_core.agent.compaction.summaries import Summaries
+from agent_core.agent.compaction.token_meter import ContextRules, Measures
+from agent_core.agent.quotas.reservations import Quotas
 from agent_core.models.contract import Model
-from agent_core.state.database import Database
+from agent_core.state.engine.database import Database
 from tests.fakes.ceilings import ceilings
 
 
@@ -15,11 +15,11 @@ def folding(
     *,
     cap: int = 120_000,
     names: tuple[str, ...] = ("cheap-1", "fake-1"),
-    limits: Ceilings | None = None,
+    limits: Quotas | None = None,
     pinned: Pinned = pin_nothing,
-) -> Folding:
+) -> Compactor:
     """Folds at 80 % of `cap` tokens; the last of `names` is the model that thinks."""
-    return Folding(
+    return Compactor(
         database=database,
         summaries=Summaries(model=model, names=names, ceilings=limits or ceilings(database)),
         measures=Measures(

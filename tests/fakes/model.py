@@ -4,13 +4,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
 from agent_core.errors import ModelError
 from agent_core.ids import CallId
-from agent_core.models.contract import (
-    ModelAnswer,
-    ModelRequest,
-    StopReason,
-    TextDelta,
-    Usage,
-)
+from agent_core.models.contract import ModelAnswer, ModelRequest, StopReason, TextDelta, Usage
 from agent_core.transcript import Message, Part, TextPart, ToolCallPart
 
 Piece = TextDelta | ModelAnswer | ModelError | Callable[[], Awaitable[object]]

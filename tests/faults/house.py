@@ -14,9 +14,9 @@ import uvloop
 
 from agent_core.tools.contract import Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec
-from gateway import app
-from gateway.clock import now
-from gateway.settings import load
+from gateway.bootstrap import app
+from gateway.config.clock import now
+from gateway.config.settings import load
 from tests.faults.orders import Order
 
 EFFECTS = "effects.txt"

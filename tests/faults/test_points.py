@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from gateway.wording import QUEUED
+from gateway.texts.general import QUEUED
 from tests.faults.speech import Verb
 from tests.faults.town import House, Moment, Town
 

@@ -4,7 +4,7 @@ import asyncio
 import time
 from datetime import UTC, datetime, timedelta
 
-from agent_core.schedule.timing import milliseconds
+from agent_core.schedule.triggers import milliseconds
 from tests.gateway.running import House
 
 _READS = 20

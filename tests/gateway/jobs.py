@@ -5,13 +5,15 @@ import json
 from collections.abc import Sequence
 
 from agent_core.ids import JobId, PersonId
-from agent_core.schedule import planner
-from agent_core.schedule.planner import JobRules, Whose, Wish
-from agent_core.schedule.timing import Timing, read_cron, read_every, read_once
-from agent_core.state import held, job_runs, jobs, outbox, people
-from agent_core.state.database import Connection
-from agent_core.state.job_runs import Run
-from agent_core.state.jobs import Job, JobKind, Late, Options, Target
+from agent_core.schedule import job_editor
+from agent_core.schedule.job_editor import JobRules, Whose, Wish
+from agent_core.schedule.triggers import Timing, read_cron, read_every, read_once
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs.job_runs import Run
+from agent_core.state.jobs.jobs import Job, JobKind, Late, Options, Target
+from agent_core.state.people import people
+from agent_core.state.queues import deferred_messages, outbox
 from tests.fakes.model import FakeModel, say
 from tests.gateway.running import House
 
@@ -72,8 +74,8 @@ async def give_job(
 
     def work(connection: Connection) -> Job:
         whose = Whose(person_id=ana(connection), room_id=None, actor="test")
-        job = planner.draft(wish, whose, zone=zone, rules=_RULES, now=now)
-        return planner.make(connection, job, rules=_RULES, now=now)
+        job = job_editor.draft(wish, whose, zone=zone, rules=_RULES, now=now)
+        return job_editor.make(connection, job, rules=_RULES, now=now)
 
     made = await house.gateway.database.write("test", work)
     house.gateway.timekeeper.wake()
@@ -109,7 +111,9 @@ async def looked(house: House) -> None:
 
     def is_due(connection: Connection) -> bool:
         found = (find(connection) for find in (jobs.find_next_at, job_runs.find_next_at))
-        soonest = [at for at in (*found, held.find_next_at(connection)) if at is not None]
+        soonest = [
+            at for at in (*found, deferred_messages.find_next_at(connection)) if at is not None
+        ]
         is_any = bool(soonest) and min(soonest) <= gateway.now()
         is_owed = any(outbox.count(connection, state=state) for state in ("owed", "sending"))
         return is_any or is_owed or bool(job_runs.list_running(connection))

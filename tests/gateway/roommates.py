@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
-from agent_core.state import people
-from agent_core.state.database import Connection
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
 from agent_core.transcript import TextPart, dump_parts
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, finish, say

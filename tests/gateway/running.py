@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from agent_core.state.database import Connection
+from agent_core.state.engine.database import Connection
 from agent_core.tools.contract import Tool
-from gateway import app
-from gateway.app import Extensions, Gateway
-from gateway.clock import now as wall_clock
-from gateway.settings import load
+from gateway.bootstrap import app
+from gateway.bootstrap.app import Extensions, Gateway
+from gateway.config.clock import now as wall_clock
+from gateway.config.settings import load
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
 

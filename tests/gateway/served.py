@@ -10,10 +10,10 @@ import yarl
 
 from adapters.contract import ChatAdapter
 from agent_core.models.contract import Model
-from gateway import app
-from gateway.app import Extensions, Gateway
-from gateway.http.server import serving_control, serving_page
-from gateway.settings import load
+from gateway.bootstrap import app
+from gateway.bootstrap.app import Extensions, Gateway
+from gateway.config.settings import load
+from gateway.interfaces.http.server import serving_control, serving_page
 from tests.gateway.processes import free_port
 
 

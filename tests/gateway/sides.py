@@ -3,10 +3,10 @@
 import re
 from dataclasses import dataclass
 
-from agent_core.state import people
-from agent_core.state.database import Connection
-from agent_core.state.people import Person
-from gateway import wording_people as wording
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
+from gateway.texts import people as wording
 from tests.fakes.chat import Shown
 from tests.gateway.running import House
 

@@ -11,12 +11,13 @@ import pytest
 from adapters.contract import Pace
 from adapters.ids import PlatformMessageId
 from adapters.messages import OutboundMessage
-from agent_core.state.database import Connection
-from gateway import app, delivery
-from gateway import presenter as presenter_module
-from gateway.app import Extensions, Gateway
+from agent_core.state.engine.database import Connection
+from gateway.bootstrap import app
+from gateway.bootstrap.app import Extensions, Gateway
+from gateway.config.settings import load
 from gateway.errors import StartError
-from gateway.settings import load
+from gateway.outbound import dispatcher
+from gateway.turns import presenter
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.gateway.running import House, running
@@ -27,8 +28,8 @@ AT_ONCE = {"TALARIA_TURNS__DRAIN_SECONDS": "0"}
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(presenter_module, "_FIRST_WORDS", 0.0)
-    monkeypatch.setattr(delivery, "_SETTLE_TIME", 0.01)
+    monkeypatch.setattr(presenter, "_FIRST_WORDS", 0.0)
+    monkeypatch.setattr(dispatcher, "_SETTLE_TIME", 0.01)
 
 
 @pytest.fixture
@@ -177,7 +178,7 @@ async def test_the_end_does_not_wait_for_a_person_who_was_asked_something(tmp_pa
 async def test_an_abrupt_end_leaves_no_task_no_timer_and_no_complaint(
     tmp_path: Path, complaints: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(presenter_module, "_FIRST_SIGN", 0.0)
+    monkeypatch.setattr(presenter, "_FIRST_SIGN", 0.0)
     before = asyncio.all_tasks()
     never = asyncio.Event()
     words = say("word ")[0]

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import PersonId
-from agent_core.state import tasks
-from agent_core.state.database import Connection, Database
-from agent_core.state.tasks import Task
-from gateway.background import Background, Doer
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.queues import tasks
+from agent_core.state.queues.tasks import Task
+from gateway.bootstrap.maintenance import Background, Doer
 from tests.agent_core.state.rows import add_person
 
 START = 1_000_000
@@ -51,10 +51,10 @@ async def working(database: Database, time: Time, **doers: Doer) -> AsyncIterato
             await task
 
 
-async def owe(database: Database, key: str, kind: str = "knit") -> None:
+async def enqueue(database: Database, key: str, kind: str = "knit") -> None:
     await database.write(
         "owe",
-        lambda c: tasks.owe(
+        lambda c: tasks.enqueue(
             c, kind=kind, key=key, person_id=PersonId(1), payload=f"[{key}]", now=START
         ),
     )
@@ -83,7 +83,7 @@ async def test_what_is_owed_is_done_once_oldest_first(database: Database, time: 
         done.append(task.payload)
 
     for key in ("a", "b", "a", "c"):
-        await owe(database, key)
+        await enqueue(database, key)
     async with working(database, time, knit=knit):
         await until(database, ("done", 1), ("done", 1), ("done", 1))
     assert done == ["[a]", "[b]", "[c]"]
@@ -98,7 +98,7 @@ async def test_what_fails_is_tried_again_later_and_later_and_then_given_up(
         tried.append(time.now - START)
         raise RuntimeError("planned")
 
-    await owe(database, "a")
+    await enqueue(database, "a")
     async with working(database, time, knit=break_down):
         for attempt, pause in ((1, 2), (2, 4)):
             await until(database, ("owed", attempt))
@@ -114,8 +114,8 @@ async def test_work_that_nobody_knows_how_to_do_harms_no_other(
     async def knit(task: Task) -> None:
         """Done."""
 
-    await owe(database, "a", kind="juggle")
-    await owe(database, "b")
+    await enqueue(database, "a", kind="juggle")
+    await enqueue(database, "b")
     async with working(database, time, knit=knit):
         await until(database, ("owed", 1), ("done", 1))
     assert "juggle" in (await rows(database))[0][2]
@@ -133,7 +133,7 @@ async def test_work_that_a_process_left_half_done_is_done_by_the_next(
     async def knit(task: Task) -> None:
         """Done."""
 
-    await owe(database, "a")
+    await enqueue(database, "a")
     async with working(database, time, knit=hang):
         await begun.wait()
     assert [row[0] for row in await rows(database)] == ["running"]
@@ -154,7 +154,7 @@ async def test_work_whose_end_the_store_refused_is_not_forgotten(
     async def relent() -> None:
         await database.write("relent", lambda c: c.execute("DROP TRIGGER no"))
 
-    await owe(database, "a")
+    await enqueue(database, "a")
     trigger = (
         f"CREATE TRIGGER no BEFORE UPDATE ON tasks WHEN NEW.state = '{refused}'"
         " AND OLD.reason <> NEW.reason OR NEW.state = 'done' BEGIN SELECT RAISE(ABORT, 'no'); END"

@@ -6,12 +6,15 @@ from pathlib import Path
 import pytest
 
 from adapters.errors import RateLimited
-from agent_core.state import outbox, sessions
-from agent_core.state.database import Connection
+from agent_core.state.conversations import sessions
+from agent_core.state.engine.database import Connection
+from agent_core.state.queues import outbox
 from agent_core.transcript import Message
-from gateway import app, beginnings, endings, wording
-from gateway.app import Extensions, Gateway
-from gateway.settings import load
+from gateway.bootstrap import app
+from gateway.bootstrap.app import Extensions, Gateway
+from gateway.config.settings import load
+from gateway.texts import general
+from gateway.turns import finalizer, runner
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.gateway.running import House, running
@@ -24,13 +27,13 @@ FIRST = say("Welcome.")
 
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endings, "_STORE_PAUSE", 0.01)
+    monkeypatch.setattr(finalizer, "_STORE_PAUSE", 0.01)
 
 
 @pytest.fixture
 def late(monkeypatch: pytest.MonkeyPatch) -> None:
     """No turn is begun because a moment has passed."""
-    monkeypatch.setattr(beginnings, "_MOMENT", NEVER)
+    monkeypatch.setattr(runner, "_MOMENT", NEVER)
 
 
 async def open_talk(house: House) -> None:
@@ -142,9 +145,9 @@ async def test_a_turn_that_is_stopped_before_it_is_begun_is_done_with(
         await house.chat.says("tell me a tale")
         await gate.reached.wait()
         await house.chat.says(command)
-        await house.chat.sees_text(wording.describe_stop("", ()).split(".")[0])
+        await house.chat.sees_text(general.describe_stop("", ()).split(".")[0])
         await house.at_rest()
-        assert await said_in(house, "stopped") == ["tell me a tale", wording.describe_stop("", ())]
+        assert await said_in(house, "stopped") == ["tell me a tale", general.describe_stop("", ())]
         await house.chat.says("are you there?")
         await house.chat.sees_text("Yes.")
         await house.at_rest()
@@ -241,7 +244,7 @@ async def test_an_answer_whose_turn_can_not_be_begun_is_kept_and_not_paid_for_ag
 async def test_a_turn_that_can_not_be_begun_in_the_middle_calls_no_model_until_it_can(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("gateway.lanes._STORE_PAUSE", 0.01)
+    monkeypatch.setattr("gateway.turns.lanes._STORE_PAUSE", 0.01)
     recall = ask(call("recall", '{"query": "tea"}'))
     model = FakeModel(FIRST, recall, say("Begun."))
     async with running(tmp_path, model) as house:
@@ -281,7 +284,7 @@ async def test_words_that_no_turn_can_be_begun_with_are_set_aside_with_a_sentenc
     async with running(tmp_path, model) as house:
         await open_talk(house)
         await house.chat.says("half a letter: \ud800")
-        await house.chat.sees_text(wording.describe_refused_begin(""))
+        await house.chat.sees_text(general.describe_refused_begin(""))
         await house.chat.says("better?")
         await house.chat.sees_text("Fine.")
         await house.at_rest()

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.state import erasing, meta, people
-from agent_core.state.database import Connection, Database
-from gateway import wording_control as wording
-from gateway.wording_rooms import ONLY_IN_DIRECT
+from agent_core.state.engine import meta
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.lifecycle import erase_person
+from agent_core.state.people import people
+from gateway.texts import privacy
+from gateway.texts.rooms import ONLY_IN_DIRECT
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 from tests.gateway.canaries import Planter, make_chat, plant, search, words
@@ -51,7 +53,7 @@ async def test_an_export_holds_all_that_is_theirs_and_nothing_of_anybody_else(
         await plant(house, ben, "redfish")
         told = await ana.says("/export")
         files = unpack(house, ana)
-    assert wording.describe_export(1) in told
+    assert privacy.describe_export(1) in told
     everything = "\n".join(files.values())
     missing = [w for w in words("bluefish") if w not in everything and w not in "".join(files)]
     assert missing == []
@@ -152,7 +154,7 @@ async def erase_outcomes(house: House, sides: Sequence[Side]) -> dict[tuple[str,
             told = await one.says(f"/erase {named}")
             outcomes[one.name, other.name] = "asked" if one.asked() else told
             if one.asked():
-                await one.presses(wording.ERASE_NO)
+                await one.presses(privacy.ERASE_NO)
     return outcomes
 
 
@@ -171,7 +173,7 @@ async def test_members_erase_themselves_and_owners_members_too(tmp_path: Path) -
         if one == other or (one[0] == "O" and other[0] == "M"):
             assert outcome == "asked", (one, other)
         else:
-            refusal = wording.ERASE_OWNER if one[0] == "O" else wording.ERASE_OTHERS
+            refusal = privacy.ERASE_OWNER if one[0] == "O" else privacy.ERASE_OTHERS
             assert outcome == refusal, (one, other)
 
 
@@ -180,7 +182,7 @@ async def test_the_only_owner_stays(tmp_path: Path) -> None:
         ana = Side(house, "4711001", "Zebrana")
         await ana.says("hello")
         await make_owner(house, ana)
-        assert await ana.says("/erase me") == wording.ERASE_LAST_OWNER
+        assert await ana.says("/erase me") == privacy.ERASE_LAST_OWNER
 
 
 async def test_an_owner_erases_a_member_and_is_told_of_the_backups(tmp_path: Path) -> None:
@@ -192,11 +194,11 @@ async def test_an_owner_erases_a_member_and_is_told_of_the_backups(tmp_path: Pat
         await make_owner(house, olga)
         await plant(house, mia, "bluefish")
         await olga.says("/erase zebramia")
-        await olga.presses(wording.ERASE_YES)
+        await olga.presses(privacy.ERASE_YES)
         question = olga.asked()
         assert question
-        assert wording.ask_again("Zebramia") in question.text
-        await olga.presses(wording.ERASE_SURE)
+        assert privacy.ask_again("Zebramia") in question.text
+        await olga.presses(privacy.ERASE_SURE)
         await settled(house)
         assert "state-before-0009.db" in house.chat.shown[-1].text
         assert house.chat.shown[-1].chat_id == olga.user
@@ -213,8 +215,8 @@ async def test_nothing_is_gone_before_it_is_confirmed_twice(tmp_path: Path) -> N
         ana = Side(house, "4711001", "Zebrana")
         await ana.says("hello")
         await ana.says("/erase me")
-        await ana.presses(wording.ERASE_YES)
-        await ana.presses(wording.ERASE_NO)
+        await ana.presses(privacy.ERASE_YES)
+        await ana.presses(privacy.ERASE_NO)
         await settled(house)
         assert await ana.person()
         assert await count(house, "messages") == 2
@@ -226,7 +228,7 @@ async def test_entries_may_be_forgotten_and_messages_stay(tmp_path: Path) -> Non
         await plant(house, ana, "bluefish")
         said = await count(house, "messages", "text LIKE '%bluefish%'")
         await ana.says("/forget bluefish")
-        await ana.presses(wording.FORGET_ENTRIES)
+        await ana.presses(privacy.FORGET_ENTRIES)
         await settled(house)
         assert await count(house, "messages", "text LIKE '%bluefish%'") == said
         for column in ("before", "after", "evidence"):
@@ -244,7 +246,7 @@ async def test_a_question_that_was_never_answered_holds_nothing_up(tmp_path: Pat
         await ana.says("hello bluefish")
         await ana.says("/forget bluefish")
         await ana.says("/forget bluefish")
-        await ana.presses(wording.FORGET_ALL)
+        await ana.presses(privacy.FORGET_ALL)
         await settled(house)
         assert await count(house, "questions", "state = 'open'") == 0
     assert search(tmp_path, "bluefish") == []
@@ -254,11 +256,11 @@ async def test_nothing_is_forgotten_where_nothing_is_wanted(tmp_path: Path) -> N
     async with running(tmp_path, FakeModel(say("Hello."))) as house:
         ana = Side(house, "4711001", "Zebrana")
         await ana.says("hello bluefish")
-        assert await ana.says("/forget") == wording.FORGET_USAGE
-        assert await ana.says("/forget ab") == wording.FORGET_USAGE
-        assert await ana.says("/forget redfish") == wording.FORGET_NOTHING
+        assert await ana.says("/forget") == privacy.FORGET_USAGE
+        assert await ana.says("/forget ab") == privacy.FORGET_USAGE
+        assert await ana.says("/forget redfish") == privacy.FORGET_NOTHING
         await ana.says("/forget bluefish")
-        await ana.presses(wording.FORGET_NONE)
+        await ana.presses(privacy.FORGET_NONE)
         await settled(house)
         assert await count(house, "messages", "text LIKE '%bluefish%'") == 1
 
@@ -269,7 +271,7 @@ async def test_words_of_others_stay_theirs(tmp_path: Path) -> None:
         await ana.says("my bluefish")
         await ben.says("another bluefish")
         await ana.says("/forget bluefish")
-        await ana.presses(wording.FORGET_ALL)
+        await ana.presses(privacy.FORGET_ALL)
         await settled(house)
         left = await house.read(
             lambda c: c.execute("SELECT text FROM messages WHERE text LIKE '%fish'").fetchall()
@@ -282,9 +284,9 @@ async def test_what_was_forgotten_is_found_by_no_search(tmp_path: Path) -> None:
         ana = Side(house, "4711001", "Zebrana")
         await ana.says("my bluefish swims")
         await ana.says("/forget bluefish")
-        await ana.presses(wording.FORGET_ALL)
+        await ana.presses(privacy.FORGET_ALL)
         await settled(house)
-        assert await ana.says("/forget swims") == wording.FORGET_NOTHING
+        assert await ana.says("/forget swims") == privacy.FORGET_NOTHING
         found = "SELECT COUNT(*) FROM message_search WHERE message_search MATCH '\"p1_swim\"'"
         assert await house.read(lambda c: c.execute(found).fetchone()[0]) == 0
         await ana.says("and now?")
@@ -302,8 +304,8 @@ async def test_their_words_in_a_talk_that_a_room_shares_become_erased(tmp_path: 
         await ana.says("we all like bluefish", **ROOM)
         await olga.says("and I like redfish", **ROOM)
         await ana.says("/erase me")
-        await ana.presses(wording.ERASE_YES)
-        await ana.presses(wording.ERASE_SURE)
+        await ana.presses(privacy.ERASE_YES)
+        await ana.presses(privacy.ERASE_SURE)
         await settled(house)
         await olga.says("who said what?", **ROOM)
         seen = str(house.model.requests[-1].messages)
@@ -324,8 +326,8 @@ async def test_who_became_one_is_erased_as_one(tmp_path: Path) -> None:
         if asked and "Leave them" in asked.labels:
             await home.presses("Leave them")
         await home.says("/erase me")
-        await home.presses(wording.ERASE_YES)
-        await home.presses(wording.ERASE_SURE)
+        await home.presses(privacy.ERASE_YES)
+        await home.presses(privacy.ERASE_SURE)
         await settled(house)
         assert list((tmp_path / "memories" / "people").iterdir()) == []
     assert search(tmp_path, "bluefish", "redfish", "zebra", "4711001", "4711002") == []
@@ -340,7 +342,7 @@ async def test_an_erasure_that_was_cut_off_goes_on_at_the_next_start(tmp_path: P
         # Only the transaction that decides, as if the process had died right after it.
         eraser = house.gateway.belongings._erasing
         await eraser.begin(person.id, now=1)
-        assert await house.read(lambda c: erasing.is_erased(c, person_id=person.id))
+        assert await house.read(lambda c: erase_person.is_erased(c, person_id=person.id))
     assert search(tmp_path, "bluefish") != []
     async with running(tmp_path, Planter(), chat=make_chat()) as house:
         await settled(house)

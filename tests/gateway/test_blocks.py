@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from agent_core.models.contract import ModelRequest
-from agent_core.state import audit, blocks, owners, people
-from agent_core.state.blocks import NewBlock
-from agent_core.state.database import Connection
-from gateway import wording_blocks
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import blocks
+from agent_core.state.memory.blocks import NewBlock
+from agent_core.state.people import audit, owners, people
+from gateway.texts import blocks as wording_blocks
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.gateway.roommates import Street, street

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agent_core.models.contract import Usage
-from agent_core.models.estimate import estimate_input
-from agent_core.state import turns
+from agent_core.models.limits import estimate_input
+from agent_core.state.conversations import turns
 from agent_core.transcript import TextPart
 from tests.fakes.model import FakeModel, Play, finish, say
 from tests.gateway.running import House, running

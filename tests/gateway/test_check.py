@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from agent_core.state.upgrade import FOLDER, load_migrations
-from gateway import doctor
-from gateway.settings import load
+from agent_core.state.engine.upgrade import FOLDER, load_migrations
+from gateway.config.settings import load
+from gateway.interfaces import diagnostics
 from tests.gateway.processes import bytes_below, running, talaria, talaria_beside
 
 
@@ -109,7 +109,7 @@ def test_a_home_that_lies_too_deep_is_a_fault(home: Path) -> None:
 def test_a_home_below_a_file_is_a_fault(home: Path) -> None:
     """The doctor says it even where the settings did not stumble over it."""
     home.write_text("mine")
-    found = doctor.examine(load({"TALARIA_HOME": str(home.parent)}))
+    found = diagnostics.examine(load({"TALARIA_HOME": str(home.parent)}))
     assert all(one.state != "fault" for one in found)
     done = talaria(home, "check", TALARIA_HOME=str(home / "below"))
     assert done.code == 2

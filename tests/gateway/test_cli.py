@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.state.database import Database
-from gateway import plugs
-from gateway.words import WORDS
+from agent_core.state.engine.database import Database
+from gateway.bootstrap import plugins
+from gateway.interfaces.subcommands import WORDS
 from tests.emulators.anthropic import AnthropicEmulator
 from tests.emulators.telegram import TelegramEmulator
 from tests.gateway.processes import (
@@ -38,8 +38,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_word_has_a_module_and_every_module_a_word() -> None:
-    assert sorted(WORDS) == plugs.commands()
-    assert {word: plugs.load_command(word).SUMMARY for word in WORDS} == WORDS
+    assert sorted(WORDS) == plugins.commands()
+    assert {word: plugins.load_command(word).SUMMARY for word in WORDS} == WORDS
 
 
 def test_help_lists_every_word(home: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gateway import collector
+from gateway.bootstrap import garbage_collection
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +34,7 @@ def _make_old_knot() -> weakref.ref[Knot]:
 
 
 def test_old_objects_are_left_alone_in_a_rush() -> None:
-    collector.spare_what_stands()
+    garbage_collection.spare_what_stands()
     knot = _make_old_knot()
     crowd = [[number] for number in range(200_000)]
     assert knot() is not None
@@ -42,11 +42,11 @@ def test_old_objects_are_left_alone_in_a_rush() -> None:
 
 
 async def test_old_garbage_goes_in_a_quiet_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collector, "_LOOK", 0.001)
-    collector.spare_what_stands()
+    monkeypatch.setattr(garbage_collection, "_LOOK", 0.001)
+    garbage_collection.spare_what_stands()
     knot = _make_old_knot()
     is_quiet = False
-    collecting = asyncio.create_task(collector.collect(lambda: is_quiet))
+    collecting = asyncio.create_task(garbage_collection.collect(lambda: is_quiet))
     for _ in range(20):
         await asyncio.sleep(0.001)
     assert knot() is not None
@@ -58,11 +58,11 @@ async def test_old_garbage_goes_in_a_quiet_moment(monkeypatch: pytest.MonkeyPatc
 
 
 async def test_a_rush_that_never_ends_is_no_excuse(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collector, "_LOOK", 0.001)
-    monkeypatch.setattr(collector, "_LONGEST", 0.002)
-    collector.spare_what_stands()
+    monkeypatch.setattr(garbage_collection, "_LOOK", 0.001)
+    monkeypatch.setattr(garbage_collection, "_LONGEST", 0.002)
+    garbage_collection.spare_what_stands()
     knot = _make_old_knot()
-    collecting = asyncio.create_task(collector.collect(lambda: False))
+    collecting = asyncio.create_task(garbage_collection.collect(lambda: False))
     async with asyncio.timeout(45):
         while knot() is not None:
             await asyncio.sleep(0.001)
@@ -70,9 +70,9 @@ async def test_a_rush_that_never_ends_is_no_excuse(monkeypatch: pytest.MonkeyPat
 
 
 def test_what_is_held_off_goes_on_afterwards() -> None:
-    with collector.held_off():
+    with garbage_collection.held_off():
         assert not gc.isenabled()
-        with collector.held_off():
+        with garbage_collection.held_off():
             pass
         assert not gc.isenabled()
     assert gc.isenabled()

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from adapters.errors import ChatGone
-from agent_core.state import people, turns
-from agent_core.state.database import Connection
-from gateway import wording
+from agent_core.state.conversations import turns
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
 from gateway.commands.catalog import COMMANDS, HIDDEN
 from gateway.commands.registry import make_menu, parse
+from gateway.texts import general
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.gateway.running import House, running
 
@@ -81,7 +82,7 @@ async def test_help_shows_an_owner_what_only_owners_may(tmp_path: Path) -> None:
         shown = await house.chat.sees_text("/whoami")
         assert "/approve" not in shown.text
         await house.chat.says(f"/claim {house.gateway.claim_code}")
-        await house.chat.sees_text(wording.CLAIMED)
+        await house.chat.sees_text(general.CLAIMED)
         await house.chat.says("/help all")
         await house.chat.sees_text("/approve")
 
@@ -99,7 +100,7 @@ async def test_who_is_approved_may_talk_at_once(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel(say("Hello Ben.")), TALARIA_ACCESS__ALLOW="") as house:
         ben = {"user": "2", "chat": "2", "name": "Ben"}
         await house.chat.says(f"/claim {house.gateway.claim_code}")
-        await house.chat.sees_text(wording.CLAIMED)
+        await house.chat.sees_text(general.CLAIMED)
         await house.chat.says("hello?", **ben)
         asked = await house.chat.sees_text("Ask my owner")
         assert asked.chat_id == "2"
@@ -107,11 +108,11 @@ async def test_who_is_approved_may_talk_at_once(tmp_path: Path) -> None:
         assert found
         await house.chat.says(found[0])
         assert (await house.chat.sees_text("`Ben` may talk")).chat_id == "1"
-        assert (await house.chat.sees_text(wording.WELCOME)).chat_id == "2"
+        assert (await house.chat.sees_text(general.WELCOME)).chat_id == "2"
         await house.chat.says("hello!", **ben)
         assert (await house.chat.sees_text("Hello Ben.")).chat_id == "2"
         await house.chat.says(found[0])
-        await house.chat.sees_text(wording.CODE_UNKNOWN)
+        await house.chat.sees_text(general.CODE_UNKNOWN)
         assert len(await house.read(people.list_all)) == 2
 
 
@@ -141,7 +142,7 @@ async def test_retrying_twice_at_once_tries_once(tmp_path: Path) -> None:
         await house.at_rest()
         await house.chat.says("/retry")
         await house.chat.says("/retry")
-        await house.chat.sees_text(wording.RETRY_RUNNING)
+        await house.chat.sees_text(general.RETRY_RUNNING)
         gate.open.set()
         await house.chat.sees_text("Two.")
         await house.at_rest()
@@ -168,7 +169,7 @@ async def test_retry_sends_again_what_could_not_be_delivered(tmp_path: Path) -> 
 async def test_retry_in_an_empty_talk_says_so(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as house:
         await house.chat.says("/retry")
-        await house.chat.sees_text(wording.RETRY_NOTHING)
+        await house.chat.sees_text(general.RETRY_NOTHING)
 
 
 async def test_retry_never_reaches_into_somebody_elses_talk(tmp_path: Path) -> None:
@@ -177,7 +178,7 @@ async def test_retry_never_reaches_into_somebody_elses_talk(tmp_path: Path) -> N
         await house.chat.sees(1)
         await house.at_rest()
         await house.chat.says("/retry", user="2", chat="room", direct=False)
-        await house.chat.sees_text(wording.RETRY_NOTHING)
+        await house.chat.sees_text(general.RETRY_NOTHING)
 
 
 async def test_new_while_a_turn_runs_ends_it_and_the_next_message_starts_afresh(

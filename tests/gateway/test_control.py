@@ -10,15 +10,16 @@ from typing import Any
 import aiohttp
 import pytest
 
-from agent_core.state import outbox, people
-from agent_core.state.database import Connection, Database
-from agent_core.state.outbox import Debt
-from gateway.clock import now
-from gateway.control import client
-from gateway.control.desk import perform
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import people
+from agent_core.state.queues import outbox
+from agent_core.state.queues.outbox import NewOutboxMessage
+from gateway.config.clock import now
+from gateway.config.paths import CONTROL_SOCKET, DATABASE
 from gateway.errors import Declined, StartError
-from gateway.home import CONTROL_SOCKET, DATABASE
-from gateway.identity import hash_code
+from gateway.interfaces.operations import client
+from gateway.interfaces.operations.runner import perform
+from gateway.people.identity import hash_code
 from tests.fakes.chat import FakeChat
 from tests.gateway.processes import talaria, talaria_beside
 from tests.gateway.served import served
@@ -42,7 +43,9 @@ def fill(connection: Connection) -> None:
         now=now(),
         expires_at=now() + 60_000,
     )
-    row = outbox.owe(connection, Debt(platform="fake", chat="c", body="long\nlost"), now=now())
+    row = outbox.enqueue(
+        connection, NewOutboxMessage(platform="fake", chat="c", body="long\nlost"), now=now()
+    )
     outbox.mark_dead(connection, outbox_id=row.id, reason="the chat is gone")
 
 

@@ -19,13 +19,14 @@ from adapters.errors import (
 )
 from adapters.ids import Address
 from agent_core.ids import OutboxId, PersonId
-from agent_core.state import dead_letters, outbox, people
-from agent_core.state.database import Database
-from agent_core.state.outbox import Debt, OutboxRow
-from gateway import delivery as delivery_module
-from gateway.delivery import Delivery
-from gateway.live import LiveText
-from gateway.translate import Place, name_chat
+from agent_core.state.engine.database import Database
+from agent_core.state.people import people
+from agent_core.state.queues import dead_letters, outbox
+from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from gateway.conversion import Place, name_chat
+from gateway.outbound import dispatcher
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.outbound.live_message import LiveText
 from tests.fakes.chat import FakeChat
 
 CHAT = name_chat(Address(chat_id="1", is_direct=True))
@@ -45,8 +46,8 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delivery_module, "_FIRST_PAUSE", 0.01)
-    monkeypatch.setattr(delivery_module, "_SETTLE_TIME", 0.01)
+    monkeypatch.setattr(dispatcher, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(dispatcher, "_SETTLE_TIME", 0.01)
 
 
 class _Over(Exception):
@@ -54,18 +55,20 @@ class _Over(Exception):
 
 
 @asynccontextmanager
-async def delivering(database: Database, chat: FakeChat) -> AsyncIterator[Delivery]:
+async def delivering(database: Database, chat: FakeChat) -> AsyncIterator[OutboxDispatcher]:
     try:
         async with asyncio.TaskGroup() as group:
-            yield Delivery(group=group, database=database, adapters={"fake": chat}, now=lambda: 1)
+            yield OutboxDispatcher(
+                group=group, database=database, adapters={"fake": chat}, now=lambda: 1
+            )
             raise _Over
     except* _Over:
         pass
 
 
-async def owe(database: Database, body: str, chat: str = CHAT) -> OutboxRow:
-    debt = Debt(platform="fake", chat=chat, body=body, person_id=PersonId(1))
-    return await database.write("owe", lambda c: outbox.owe(c, debt, now=0))
+async def enqueue(database: Database, body: str, chat: str = CHAT) -> OutboxRow:
+    outgoing = NewOutboxMessage(platform="fake", chat=chat, body=body, person_id=PersonId(1))
+    return await database.write("owe", lambda c: outbox.enqueue(c, outgoing, now=0))
 
 
 async def state(database: Database, row: OutboxRow) -> OutboxRow:
@@ -78,7 +81,7 @@ async def until_sent(database: Database, row: OutboxRow) -> OutboxRow:
     return await until_state(database, row, "sent")
 
 
-async def until_idle(delivery: Delivery) -> None:
+async def until_idle(delivery: OutboxDispatcher) -> None:
     async with asyncio.timeout(45):
         while not delivery.is_idle():
             await asyncio.sleep(0.002)
@@ -94,8 +97,8 @@ async def until_state(database: Database, row: OutboxRow, wanted: str) -> Outbox
 async def test_messages_of_a_chat_arrive_in_the_order_they_were_owed(database: Database) -> None:
     chat = FakeChat()
     async with delivering(database, chat) as delivery:
-        rows = [await owe(database, f"part {number}") for number in range(5)]
-        delivery.owe(rows)
+        rows = [await enqueue(database, f"part {number}") for number in range(5)]
+        delivery.enqueue(rows)
         assert await chat.sees(5) == [f"part {number}" for number in range(5)]
         await until_sent(database, rows[-1])
 
@@ -107,8 +110,8 @@ async def test_what_surely_did_not_arrive_is_sent_again(
     chat = FakeChat()
     chat.plan(error)
     async with delivering(database, chat) as delivery:
-        row = await owe(database, "hello")
-        delivery.owe([row])
+        row = await enqueue(database, "hello")
+        delivery.enqueue([row])
         assert (await until_sent(database, row)).message_id == "1"
     assert [shown.text for shown in chat.shown] == ["hello"]
     assert chat.looked == []
@@ -120,8 +123,8 @@ async def test_an_answer_that_was_lost_after_the_effect_is_found_and_not_repeate
     chat = FakeChat()
     chat.plan(Unsure("no answer"), lost=True)
     async with delivering(database, chat) as delivery:
-        row = await owe(database, "hello")
-        delivery.owe([row])
+        row = await enqueue(database, "hello")
+        delivery.enqueue([row])
         await until_sent(database, row)
     assert [shown.text for shown in chat.shown] == ["hello"]
     assert chat.looked == ["hello"]
@@ -131,8 +134,8 @@ async def test_an_unsure_message_that_is_not_there_is_sent(database: Database) -
     chat = FakeChat()
     chat.plan(Unsure("no answer"))
     async with delivering(database, chat) as delivery:
-        row = await owe(database, "hello")
-        delivery.owe([row])
+        row = await enqueue(database, "hello")
+        delivery.enqueue([row])
         await until_sent(database, row)
     assert [shown.text for shown in chat.shown] == ["hello"]
 
@@ -143,8 +146,8 @@ async def test_while_nobody_can_look_an_unsure_message_waits(database: Database)
     for _ in range(3):
         chat.plan(Unreachable("still down"))
     async with delivering(database, chat) as delivery:
-        row = await owe(database, "hello")
-        delivery.owe([row])
+        row = await enqueue(database, "hello")
+        delivery.enqueue([row])
         await until_sent(database, row)
     assert [shown.text for shown in chat.shown] == ["hello"]
     assert len(chat.looked) == 4
@@ -158,8 +161,8 @@ async def test_what_can_never_be_found_out_is_sent_once_more_at_last_and_says_so
     for _ in range(4):
         chat.plan(Unsure("too many to look through"))
     async with delivering(database, chat) as delivery:
-        row = await owe(database, "hello")
-        delivery.owe([row])
+        row = await enqueue(database, "hello")
+        delivery.enqueue([row])
         await until_sent(database, row)
     marked = "(Perhaps for the second time:)\n\nhello"
     assert [shown.text for shown in chat.shown] == ["hello", marked]
@@ -171,8 +174,8 @@ async def test_a_message_is_looked_for_behind_the_newest_before_it(database: Dat
     await chat.send_quietly("somebody else's")
     chat.plan(Unsure("no answer"), lost=True)
     async with delivering(database, chat) as delivery:
-        row = await owe(database, "hello")
-        delivery.owe([row])
+        row = await enqueue(database, "hello")
+        delivery.enqueue([row])
         await until_sent(database, row)
     assert (await state(database, row)).anchor == "1"
     assert chat.known == [["1"]]
@@ -182,8 +185,8 @@ async def test_a_refused_message_is_set_aside_and_its_person_is_told(database: D
     chat = FakeChat()
     chat.plan(Rejected("It is too strange."))
     async with delivering(database, chat) as delivery:
-        row = await owe(database, "strange")
-        delivery.owe([row])
+        row = await enqueue(database, "strange")
+        delivery.enqueue([row])
         notice = await chat.sees_text("/retry")
         assert "too strange" in notice.text
         assert (await until_state(database, row, "dead")).reason == "It is too strange."
@@ -193,11 +196,11 @@ async def test_a_chat_that_is_gone_is_retired_without_a_word(database: Database)
     chat = FakeChat()
     chat.plan(ChatGone("blocked"))
     async with delivering(database, chat) as delivery:
-        row = await owe(database, "hello")
-        delivery.owe([row])
+        row = await enqueue(database, "hello")
+        delivery.enqueue([row])
         await until_state(database, row, "dead")
-        later = await owe(database, "elsewhere", OTHER)
-        delivery.owe([later])
+        later = await enqueue(database, "elsewhere", OTHER)
+        delivery.enqueue([later])
         await until_sent(database, later)
     assert [shown.text for shown in chat.shown] == ["elsewhere"]
 
@@ -206,13 +209,13 @@ async def test_a_pause_that_one_chat_was_asked_for_holds_no_other_up(database: D
     chat = FakeChat()
     chat.plan(RateLimited("slow", retry_after=600))
     async with delivering(database, chat) as delivery:
-        held = await owe(database, "held")
-        delivery.owe([held])
+        held = await enqueue(database, "held")
+        delivery.enqueue([held])
         await until_state(database, held, "owed")
         await until_idle(delivery)
         delivery.wake("fake", CHAT)  # a person who writes does not shorten it
-        free = await owe(database, "free", OTHER)
-        delivery.owe([free])
+        free = await enqueue(database, "free", OTHER)
+        delivery.enqueue([free])
         await until_sent(database, free)
         await until_idle(delivery)
         assert (await state(database, held)).state == "owed"
@@ -222,13 +225,13 @@ async def test_a_pause_that_one_chat_was_asked_for_holds_no_other_up(database: D
 async def test_who_shows_up_is_sent_at_once_what_could_not_reach_them(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delivery_module, "_FIRST_PAUSE", 600)
-    monkeypatch.setattr(delivery_module, "_LONGEST_PAUSE", 600)
+    monkeypatch.setattr(dispatcher, "_FIRST_PAUSE", 600)
+    monkeypatch.setattr(dispatcher, "_LONGEST_PAUSE", 600)
     chat = FakeChat()
     chat.plan(Unreachable("nobody is there"))
     async with delivering(database, chat) as delivery:
-        held = await owe(database, "held")
-        delivery.owe([held])
+        held = await enqueue(database, "held")
+        delivery.enqueue([held])
         await until_state(database, held, "owed")
         await until_idle(delivery)
         delivery.wake("fake", CHAT)
@@ -238,17 +241,17 @@ async def test_who_shows_up_is_sent_at_once_what_could_not_reach_them(
 async def test_a_message_in_doubt_is_not_looked_for_before_it_can_have_arrived(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delivery_module, "_SETTLE_TIME", 600)
+    monkeypatch.setattr(dispatcher, "_SETTLE_TIME", 600)
     chat = FakeChat()
     chat.plan(Unsure("no answer"))
     async with delivering(database, chat) as delivery:
-        doubtful = await owe(database, "doubtful")
-        delivery.owe([doubtful])
+        doubtful = await enqueue(database, "doubtful")
+        delivery.enqueue([doubtful])
         await until_state(database, doubtful, "unsure")
         await until_idle(delivery)
         delivery.wake("fake", CHAT)
-        free = await owe(database, "free", OTHER)
-        delivery.owe([free])
+        free = await enqueue(database, "free", OTHER)
+        delivery.enqueue([free])
         await until_sent(database, free)
         await until_idle(delivery)
         assert (await state(database, doubtful)).state == "unsure"
@@ -256,7 +259,7 @@ async def test_a_message_in_doubt_is_not_looked_for_before_it_can_have_arrived(
 
 async def test_what_an_earlier_process_was_sending_is_looked_for_first(database: Database) -> None:
     chat = FakeChat()
-    row = await owe(database, "hello")
+    row = await enqueue(database, "hello")
     await database.write("sending", lambda c: outbox.mark_sending(c, outbox_id=row.id))
     async with delivering(database, chat) as delivery:
         await delivery.start()
@@ -267,7 +270,7 @@ async def test_what_an_earlier_process_was_sending_is_looked_for_first(database:
 
 async def test_a_damaged_message_is_never_sent(database: Database) -> None:
     chat = FakeChat()
-    row = await owe(database, "hello")
+    row = await enqueue(database, "hello")
     await database.write(
         "damage",
         lambda c: c.execute("UPDATE outbox SET body = 'evil' WHERE id = :id", {"id": row.id}),
@@ -284,17 +287,17 @@ async def test_a_damaged_message_is_never_sent(database: Database) -> None:
 
 
 def live_text(text: str) -> LiveText:
-    live = LiveText(Debt(platform="fake", chat=CHAT, body="", person_id=PersonId(1)))
+    live = LiveText(NewOutboxMessage(platform="fake", chat=CHAT, body="", person_id=PersonId(1)))
     live.text = text
     return live
 
 
-async def settle(database: Database, live: LiveText, body: str) -> OutboxRow:
+async def finalize(database: Database, live: LiveText, body: str) -> OutboxRow:
     live.is_over = True
     assert live.row is not None
     row_id: OutboxId = live.row.id
     return await database.write(
-        "settle", lambda c: outbox.settle_live(c, outbox_id=row_id, body=body)
+        "settle", lambda c: outbox.finalize_live(c, outbox_id=row_id, body=body)
     )
 
 
@@ -307,8 +310,8 @@ async def test_a_live_message_grows_and_ends_as_the_answer(database: Database) -
         live.text = "The answer is"
         delivery.paint(live)
         await chat.sees_text("The answer is")
-        row = await settle(database, live, "The answer is 42.")
-        delivery.owe([row])
+        row = await finalize(database, live, "The answer is 42.")
+        delivery.enqueue([row])
         await until_sent(database, row)
     assert [shown.texts for shown in chat.shown] == [
         ["The answer", "The answer is", "The answer is 42."]
@@ -325,8 +328,8 @@ async def test_an_opening_whose_answer_was_lost_becomes_the_answer_all_the_same(
         delivery.paint(live)
         await chat.sees_text("Thinking")
         await until_state(database, _row_of(live), "unsure")
-        row = await settle(database, live, "Done.")
-        delivery.owe([row])
+        row = await finalize(database, live, "Done.")
+        delivery.enqueue([row])
         await until_sent(database, row)
     assert [shown.text for shown in chat.shown] == ["Done."]
 
@@ -342,8 +345,8 @@ async def test_settling_while_the_opening_is_under_way_does_not_double_it(
         async with asyncio.timeout(45):
             while live.row is None:
                 await asyncio.sleep(0.005)
-        row = await settle(database, live, "Done.")
-        delivery.owe([row])
+        row = await finalize(database, live, "Done.")
+        delivery.enqueue([row])
         chat.gate.set()
         await until_sent(database, row)
     assert [shown.texts for shown in chat.shown] == [["Thinking", "Done."]]
@@ -356,9 +359,9 @@ async def test_a_live_message_that_was_deleted_is_sent_anew(database: Database) 
         delivery.paint(live)
         await chat.sees_text("Thinking")
         await until_state(database, _row_of(live), "sent")
-        row = await settle(database, live, "Done.")
+        row = await finalize(database, live, "Done.")
         chat.plan(MessageGone("deleted"))
-        delivery.owe([row])
+        delivery.enqueue([row])
         await until_sent(database, row)
     assert chat.shown[-1].text == "Done."
 
@@ -384,7 +387,9 @@ async def test_a_live_message_of_an_earlier_process_is_looked_for_and_kept(
     row = await database.write(
         "open",
         lambda c: outbox.open_live(
-            c, Debt(platform="fake", chat=CHAT, body="Thinking", person_id=PersonId(1)), now=0
+            c,
+            NewOutboxMessage(platform="fake", chat=CHAT, body="Thinking", person_id=PersonId(1)),
+            now=0,
         ),
     )
     await chat.send_quietly("Thinking")
@@ -393,8 +398,8 @@ async def test_a_live_message_of_an_earlier_process_is_looked_for_and_kept(
         found = await until_sent(database, row)
         assert found.message_id == "1"
         live.row = found
-        final = await settle(database, live, "Done.")
-        delivery.owe([final])
+        final = await finalize(database, live, "Done.")
+        delivery.enqueue([final])
         await until_sent(database, final)
     assert [shown.text for shown in chat.shown] == ["Done."]
 
@@ -420,15 +425,15 @@ async def test_what_is_owed_while_a_line_is_held_waits_for_what_it_is_held_for(
         lead = delivery.lead(PLACE)
         assert lead
         assert delivery.lead(PLACE) is None, "a line is held once"
-        later = await owe(database, "later")
-        delivery.owe([later])
-        debt = Debt(platform="fake", chat=CHAT, body="first")
+        later = await enqueue(database, "later")
+        delivery.enqueue([later])
+        outgoing = NewOutboxMessage(platform="fake", chat=CHAT, body="first")
         first = await database.write(
-            "first", lambda c: outbox.send_off(c, debt, anchor=lead.anchor, now=0)
+            "first", lambda c: outbox.send_off(c, outgoing, anchor=lead.anchor, now=0)
         )
-        more = await owe(database, "more of the first")
-        elsewhere = await owe(database, "elsewhere", chat=OTHER)
-        delivery.owe([first, more, elsewhere], lead)
+        more = await enqueue(database, "more of the first")
+        elsewhere = await enqueue(database, "elsewhere", chat=OTHER)
+        delivery.enqueue([first, more, elsewhere], lead)
         await until_sent(database, later)
         await until_sent(database, elsewhere)
         here = [shown.text for shown in chat.shown if shown.chat_id == "1"]
@@ -440,8 +445,8 @@ async def test_a_line_that_was_held_for_nothing_goes_on(database: Database) -> N
     async with delivering(database, chat) as delivery:
         lead = delivery.lead(PLACE)
         assert lead
-        row = await owe(database, "hello")
-        delivery.owe([row])
+        row = await enqueue(database, "hello")
+        delivery.enqueue([row])
         lead.end()
         lead.end()
         await until_sent(database, row)
@@ -453,8 +458,8 @@ async def test_no_line_is_held_where_a_message_would_have_to_wait(database: Data
     chat = FakeChat(pace=Pace(chat_interval=60, edit_interval=0, per_second=0))
     async with delivering(database, chat) as delivery:
         assert delivery.lead(Place(platform="gone", chat=CHAT)) is None
-        row = await owe(database, "hello")
-        delivery.owe([row])
+        row = await enqueue(database, "hello")
+        delivery.enqueue([row])
         assert delivery.lead(PLACE) is None, "something is on its way there"
         await until_sent(database, row)
         await until_idle(delivery)

@@ -12,16 +12,17 @@ from adapters.errors import RateLimited, Unreachable, Unsure
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import OutboundMessage
 from agent_core.ids import PersonId, TurnId
-from agent_core.state import outbox, turns
-from agent_core.state.database import Connection, Database
-from agent_core.state.outbox import Debt, OutboxRow
-from gateway import delivery as delivery_module
-from gateway.live import LiveText
+from agent_core.state.conversations import turns
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.queues import outbox
+from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from gateway.outbound import dispatcher
+from gateway.outbound.live_message import LiveText
 from tests.agent_core.state.rows import add_person, add_talk, add_turn
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 from tests.gateway.running import running
-from tests.gateway.test_delivery import CHAT, delivering, owe, until_sent, until_state
+from tests.gateway.test_delivery import CHAT, delivering, enqueue, until_sent, until_state
 
 NO_PACE = Pace(chat_interval=0, edit_interval=0, per_second=0)
 
@@ -37,7 +38,7 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("_FIRST_PAUSE", "_SETTLE_TIME", "_STORE_PAUSE"):
-        monkeypatch.setattr(delivery_module, name, 0.01)
+        monkeypatch.setattr(dispatcher, name, 0.01)
 
 
 async def refuse(database: Database, condition: str) -> Callable[[], Awaitable[None]]:
@@ -69,21 +70,23 @@ async def begin_turn(database: Database) -> TurnId:
     return await database.write("turn", work)
 
 
-async def settle(database: Database, turn_id: TurnId, body: str) -> OutboxRow:
+async def finalize(database: Database, turn_id: TurnId, body: str) -> OutboxRow:
     """What `turns` does to the outbox when a turn ends."""
 
     def work(connection: Connection) -> OutboxRow:
         turns.end(connection, turn_id=turn_id, state="answered", reason="", model="m", now=1)
         live = outbox.find_live(connection, turn_id=turn_id)
         if live:
-            return outbox.settle_live(connection, outbox_id=live.id, body=body)
-        return outbox.owe(connection, debt_of(turn_id, body), now=1)
+            return outbox.finalize_live(connection, outbox_id=live.id, body=body)
+        return outbox.enqueue(connection, debt_of(turn_id, body), now=1)
 
     return await database.write("settle", work)
 
 
-def debt_of(turn_id: TurnId, body: str = "") -> Debt:
-    return Debt(platform="fake", chat=CHAT, body=body, person_id=PersonId(1), turn_id=turn_id)
+def debt_of(turn_id: TurnId, body: str = "") -> NewOutboxMessage:
+    return NewOutboxMessage(
+        platform="fake", chat=CHAT, body=body, person_id=PersonId(1), turn_id=turn_id
+    )
 
 
 def live_of(turn_id: TurnId, text: str) -> LiveText:
@@ -98,8 +101,8 @@ async def test_what_was_sent_and_could_not_be_noted_is_not_sent_again(
     chat = FakeChat()
     relent = await refuse(database, "NEW.state = 'sent'")
     async with delivering(database, chat) as delivery:
-        row = await owe(database, "hello")
-        delivery.owe([row])
+        row = await enqueue(database, "hello")
+        delivery.enqueue([row])
         await until_logged(caplog, "can't be noted yet")
         await relent()
         await until_sent(database, row)
@@ -113,8 +116,8 @@ async def test_a_doubt_that_could_not_be_noted_is_looked_into_all_the_same(
     chat.plan(Unsure("no answer"), lost=True)
     relent = await refuse(database, "NEW.state = 'unsure'")
     async with delivering(database, chat) as delivery:
-        row = await owe(database, "hello")
-        delivery.owe([row])
+        row = await enqueue(database, "hello")
+        delivery.enqueue([row])
         await until_logged(caplog, "the store can't be written")
         await relent()
         await until_sent(database, row)
@@ -131,8 +134,8 @@ async def test_a_doubt_that_nobody_noted_outlives_a_platform_that_is_down(
     chat.plan(Unreachable("still down"))
     relent = await refuse(database, "NEW.state = 'unsure'")
     async with delivering(database, chat) as delivery:
-        row = await owe(database, "hello")
-        delivery.owe([row])
+        row = await enqueue(database, "hello")
+        delivery.enqueue([row])
         await until_logged(caplog, "the store can't be written")
         await relent()
         await until_sent(database, row)
@@ -152,8 +155,8 @@ async def test_what_was_found_is_not_sent_again_where_nothing_can_be_edited(
     chat = MuteChat()
     chat.plan(Unsure("no answer"), lost=True)
     async with delivering(database, chat) as delivery:
-        row = await owe(database, "hello")
-        delivery.owe([row])
+        row = await enqueue(database, "hello")
+        delivery.enqueue([row])
         await until_sent(database, row)
     assert [shown.text for shown in chat.shown] == ["hello"]
 
@@ -164,12 +167,12 @@ async def test_an_opening_that_waited_until_its_turn_was_over_is_not_sent(
     chat = FakeChat(pace=replace(NO_PACE, chat_interval=0.1))
     turn_id = await begin_turn(database)
     async with delivering(database, chat) as delivery:
-        first = await owe(database, "something before")
-        delivery.owe([first])
+        first = await enqueue(database, "something before")
+        delivery.enqueue([first])
         await until_sent(database, first)
         delivery.paint(live_of(turn_id, "The answer"))
-        row = await settle(database, turn_id, "The answer is 42.")
-        delivery.owe([row])
+        row = await finalize(database, turn_id, "The answer is 42.")
+        delivery.enqueue([row])
         await until_sent(database, row)
     assert [shown.texts for shown in chat.shown] == [["something before"], ["The answer is 42."]]
 
@@ -202,9 +205,9 @@ async def test_an_opening_refused_after_its_turn_was_settled_is_sent_and_not_loo
         async with asyncio.timeout(45):
             while live.row is None:
                 await asyncio.sleep(0.002)
-        row = await settle(database, turn_id, "Done.")
+        row = await finalize(database, turn_id, "Done.")
         live.is_over = True
-        delivery.owe([row])
+        delivery.enqueue([row])
         chat.gate.set()
         await until_sent(database, row)
     assert [shown.texts for shown in chat.shown] == [["Done."]]
@@ -229,8 +232,8 @@ async def test_paints_do_not_pile_up_behind_a_slow_opening(database: Database) -
         async with asyncio.timeout(45):
             while live.painted[0] != live.text:
                 await asyncio.sleep(0.002)
-        row = await settle(database, turn_id, "Done.")
-        delivery.owe([row])
+        row = await finalize(database, turn_id, "Done.")
+        delivery.enqueue([row])
         await until_sent(database, row)
     assert len(chat.shown[0].texts) == 3, "the opening, all that came meanwhile, the end"
 
@@ -257,8 +260,8 @@ class BrokenChat(FakeChat):
 async def test_a_message_that_breaks_its_adapter_is_set_aside_and_told(database: Database) -> None:
     chat = BrokenChat(broken={"send"})
     async with delivering(database, chat) as delivery:
-        row = await owe(database, "hello")
-        delivery.owe([row])
+        row = await enqueue(database, "hello")
+        delivery.enqueue([row])
         await chat.sees_text("could not be delivered")
         await until_state(database, row, "dead")
 
@@ -277,10 +280,10 @@ async def test_a_sign_that_breaks_its_adapter_ends_no_house(tmp_path: Path) -> N
 async def test_what_is_owed_to_a_platform_that_is_off_stays_owed(database: Database) -> None:
     chat = FakeChat()
     elsewhere = replace(debt_of(TurnId(1), "hello"), platform="elsewhere", turn_id=None)
-    row = await database.write("owe", lambda c: outbox.owe(c, elsewhere, now=0))
+    row = await database.write("owe", lambda c: outbox.enqueue(c, elsewhere, now=0))
     async with delivering(database, chat) as delivery:
         await delivery.start()
-        delivery.owe([row])
+        delivery.enqueue([row])
         assert delivery.is_idle()
     assert (await until_state(database, row, "owed")).attempts == 0
 
@@ -289,13 +292,13 @@ async def test_once_the_house_is_going_out_nothing_but_debts_is_shown(database: 
     chat = FakeChat()
     turn_id = await begin_turn(database)
     async with delivering(database, chat) as delivery:
-        row = await owe(database, "owed")
-        delivery.owe([row])
+        row = await enqueue(database, "owed")
+        delivery.enqueue([row])
         delivery.close()
         delivery.paint(live_of(turn_id, "Thinking"))
         delivery.signs.type("fake", CHAT)
-        late = await owe(database, "for the next start")
-        delivery.owe([late])
+        late = await enqueue(database, "for the next start")
+        delivery.enqueue([late])
         await until_sent(database, row)
     assert [shown.text for shown in chat.shown] == ["owed"]
     assert chat.typed == []

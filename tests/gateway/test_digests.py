@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.skills.shelf import SkillShelf
-from agent_core.state import jobs, people
-from agent_core.state.jobs import Job
+from agent_core.skills.catalog import SkillShelf
+from agent_core.state.jobs import jobs
+from agent_core.state.jobs.jobs import Job
+from agent_core.state.people import people
 from agent_core.transcript import Message, TextPart
 from tests.emulators.sources import Sources
 from tests.fakes.model import FakeModel, ask, call, say

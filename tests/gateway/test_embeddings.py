@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway.assembly import load_nearness
+from gateway.bootstrap.factories import load_nearness
+from gateway.bootstrap.plugins import UnknownPlug, load_embedder
+from gateway.config.settings import SettingsError, load
 from gateway.errors import StartError
-from gateway.plugs import UnknownPlug, load_embedder
-from gateway.settings import SettingsError, load
 from tests.gateway.processes import talaria
 from tests.house.source import ROOT
 

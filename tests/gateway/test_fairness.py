@@ -4,7 +4,7 @@ import asyncio
 from contextlib import suppress
 
 from agent_core.ids import PersonId
-from gateway.fairness import FairGate
+from gateway.turns.fair_semaphore import FairSemaphore
 
 ANA, BEN, CYD = PersonId(1), PersonId(2), PersonId(3)
 
@@ -12,7 +12,7 @@ ANA, BEN, CYD = PersonId(1), PersonId(2), PersonId(3)
 class Yard:
     """People who pass a gate one step at a time."""
 
-    def __init__(self, gate: FairGate) -> None:
+    def __init__(self, gate: FairSemaphore) -> None:
         self.gate = gate
         self.inside: list[PersonId] = []
         self.order: list[PersonId] = []
@@ -28,96 +28,96 @@ class Yard:
             self.inside.remove(person)
 
 
-async def settle() -> None:
+async def finalize() -> None:
     for _ in range(10):
         await asyncio.sleep(0)
 
 
 async def test_no_more_than_the_limit_are_inside() -> None:
-    yard = Yard(FairGate(at_once=2, per_person=2))
+    yard = Yard(FairSemaphore(at_once=2, per_person=2))
     async with asyncio.TaskGroup() as group:
         for person in (ANA, BEN, CYD):
             group.create_task(yard.visit(person))
-        await settle()
+        await finalize()
         assert yard.inside == [ANA, BEN]
         yard.doors[0].set()
-        await settle()
+        await finalize()
         assert yard.inside == [BEN, CYD]
         for door in yard.doors:
             door.set()
 
 
 async def test_one_persons_crowd_does_not_fill_the_house() -> None:
-    yard = Yard(FairGate(at_once=3, per_person=2))
+    yard = Yard(FairSemaphore(at_once=3, per_person=2))
     async with asyncio.TaskGroup() as group:
         for _ in range(5):
             group.create_task(yard.visit(ANA))
         group.create_task(yard.visit(BEN))
-        await settle()
+        await finalize()
         assert sorted(yard.inside) == [ANA, ANA, BEN]
         while len(yard.order) < 6:
             for door in yard.doors:
                 door.set()
-            await settle()
+            await finalize()
         for door in yard.doors:
             door.set()
 
 
 async def test_who_waits_is_let_in_round_robin_by_person() -> None:
-    yard = Yard(FairGate(at_once=1, per_person=1))
+    yard = Yard(FairSemaphore(at_once=1, per_person=1))
     async with asyncio.TaskGroup() as group:
         for person in (ANA, ANA, ANA, BEN, CYD):
             group.create_task(yard.visit(person))
-        await settle()
+        await finalize()
         for step in range(5):
             yard.doors[step].set()
-            await settle()
+            await finalize()
     assert yard.order == [ANA, ANA, BEN, CYD, ANA]
 
 
 async def test_who_gives_up_waiting_leaves_the_place_to_the_next() -> None:
-    yard = Yard(FairGate(at_once=1, per_person=1))
+    yard = Yard(FairSemaphore(at_once=1, per_person=1))
     async with asyncio.TaskGroup() as group:
         group.create_task(yard.visit(ANA))
-        await settle()
+        await finalize()
         quitter = group.create_task(yard.visit(BEN))
         group.create_task(yard.visit(CYD))
-        await settle()
+        await finalize()
         quitter.cancel()
         with suppress(asyncio.CancelledError):
             await quitter
         yard.doors[0].set()
-        await settle()
+        await finalize()
         assert yard.inside == [CYD]
         yard.doors[-1].set()
 
 
 async def test_who_is_cancelled_just_when_let_in_gives_the_place_back() -> None:
-    yard = Yard(FairGate(at_once=1, per_person=1))
+    yard = Yard(FairSemaphore(at_once=1, per_person=1))
     async with asyncio.TaskGroup() as group:
         group.create_task(yard.visit(ANA))
-        await settle()
+        await finalize()
         quitter = group.create_task(yard.visit(BEN))
         group.create_task(yard.visit(CYD))
-        await settle()
+        await finalize()
         yard.doors[0].set()
         await asyncio.sleep(0)  # Ana leaves, and Ben's turn is set but not taken up
         quitter.cancel()
-        await settle()
+        await finalize()
         assert yard.inside == [CYD]
         yard.doors[-1].set()
 
 
 async def test_who_is_cancelled_and_has_not_left_yet_is_passed_over() -> None:
-    yard = Yard(FairGate(at_once=1, per_person=1))
+    yard = Yard(FairSemaphore(at_once=1, per_person=1))
     async with asyncio.TaskGroup() as group:
         group.create_task(yard.visit(ANA))
-        await settle()
+        await finalize()
         quitter = group.create_task(yard.visit(BEN))
         group.create_task(yard.visit(CYD))
-        await settle()
+        await finalize()
         yard.doors[0].set()
         quitter.cancel()  # Ben's place is asked for before Ben can say that he left
-        await settle()
+        await finalize()
         assert yard.inside == [CYD]
         yard.doors[-1].set()

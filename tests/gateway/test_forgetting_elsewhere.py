@@ -4,11 +4,13 @@ import json
 from pathlib import Path
 
 from agent_core.ids import PersonId
-from agent_core.state import held, job_runs, jobs, people
-from agent_core.state.database import Connection
-from agent_core.state.held import NewHeld
-from agent_core.state.jobs import NewJob, Options
-from gateway import wording_control as wording
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs.jobs import NewJob, Options
+from agent_core.state.people import people
+from agent_core.state.queues import deferred_messages
+from agent_core.state.queues.deferred_messages import NewDeferredMessage
+from gateway.texts import privacy
 from tests.fakes.model import ask, call, say
 from tests.gateway.canaries import Planter, make_chat, search
 from tests.gateway.running import House, running
@@ -52,7 +54,7 @@ async def plant_jobs(house: House, side: Side, word: str) -> None:
         assert runs[1]
         job_runs.end(connection, run_id=runs[1], state="failed", now=1, reason=f"No {word} there")
         for body, run_id in ((f"Fed the {word}", runs[0]), (f"Also {word}", None), ("Good", None)):
-            kept = NewHeld(
+            kept = NewDeferredMessage(
                 person_id=person.id,
                 platform="fake",
                 chat="elsewhere",
@@ -61,12 +63,12 @@ async def plant_jobs(house: House, side: Side, word: str) -> None:
                 release_at=YEAR * 99,
                 run_id=run_id,
             )
-            held.hold(connection, kept, now=1)
+            deferred_messages.hold(connection, kept, now=1)
 
     await house.gateway.database.write("plant", work)
 
 
-async def forget(side: Side, word: str, label: str = wording.FORGET_ALL) -> str:
+async def forget(side: Side, word: str, label: str = privacy.FORGET_ALL) -> str:
     said = await side.says(f"/forget {word}")
     await side.presses(label)
     await settled(side.house)
@@ -92,7 +94,7 @@ async def test_jobs_stay_where_only_entries_are_to_go(tmp_path: Path) -> None:
         ana = Side(house, "4711001", "Zebrana")
         await ana.says("hello")
         await plant_jobs(house, ana, "bluefish")
-        await forget(ana, "bluefish", wording.FORGET_ENTRIES)
+        await forget(ana, "bluefish", privacy.FORGET_ENTRIES)
         assert await count(house, "jobs", "body LIKE '%bluefish%'") == 1
 
 
@@ -147,7 +149,7 @@ async def test_what_they_said_in_a_talk_that_a_room_shares_is_forgotten(tmp_path
         model.plays += [say("A redfish, then.")]
         await ben.says("we eat redfish", **ROOM)
         await forget(ana, "bluefish")
-        assert await ana.says("/forget redfish") == wording.FORGET_NOTHING
+        assert await ana.says("/forget redfish") == privacy.FORGET_NOTHING
         assert await count(house, "messages", "forgotten_at IS NOT NULL") == 2
     assert search(tmp_path, "bluefish") == []
     assert search(tmp_path, "redfish") != []
@@ -164,8 +166,8 @@ async def test_who_is_erased_leaves_nothing_in_blocks_that_were_dropped(tmp_path
             await side.says("note it")
             await side.says(f"/block drop {word} yes")
         await ana.says("/erase me")
-        await ana.presses(wording.ERASE_YES)
-        await ana.presses(wording.ERASE_SURE)
+        await ana.presses(privacy.ERASE_YES)
+        await ana.presses(privacy.ERASE_SURE)
         await settled(house)
     assert search(tmp_path, "bluefish") == []
     assert {line.split()[1] for line in search(tmp_path, "redfish")} >= {
@@ -186,8 +188,8 @@ async def test_what_others_share_stands_also_where_it_is_word_for_word_what_was_
         model.plays += [ask(call("memory", add("block:market", "bread"), "m"))]
         await ana.says("bread")
         await ana.says("/erase me")
-        await ana.presses(wording.ERASE_YES)
-        await ana.presses(wording.ERASE_SURE)
+        await ana.presses(privacy.ERASE_YES)
+        await ana.presses(privacy.ERASE_SURE)
         await settled(house)
         assert await count(house, "ledger", "after = 'bread' AND evidence = ''") == 1
         edit = json.dumps({"action": "remove", "target": "block:market", "old": "bread"})
@@ -207,12 +209,12 @@ async def test_whose_file_can_not_be_read_waits_alone_and_is_told_so_once(tmp_pa
         path.unlink()
         path.mkdir()
         await ana.says("/forget bluefish")
-        await ana.presses(wording.FORGET_ALL)
+        await ana.presses(privacy.FORGET_ALL)
         await house.chat.until(
-            lambda: [one.text for one in house.chat.shown].count(wording.FORGET_STUCK) == 1
+            lambda: [one.text for one in house.chat.shown].count(privacy.FORGET_STUCK) == 1
         )
         await ben.says("/forget redfish")
-        await ben.presses(wording.FORGET_ALL)
+        await ben.presses(privacy.FORGET_ALL)
         await house.chat.until(
             lambda: any(one.text.startswith("Forgotten: 1 entry") for one in house.chat.shown)
         )

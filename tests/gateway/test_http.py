@@ -17,8 +17,7 @@ import aiohttp
 import pytest
 
 from adapters.contract import Health
-from gateway.http.gate import Gate
-from gateway.http.token import load_token
+from gateway.interfaces.http.gate import Gate, load_token
 from tests.fakes.chat import FakeChat
 from tests.gateway.served import Served, served
 from tests.house.source import ROOT

@@ -10,9 +10,9 @@ import pytest
 from adapters.errors import Unreachable
 from adapters.ids import EventId
 from adapters.messages import RawEvent
-from agent_core.state.database import Connection, Database
-from agent_core.state.inbox import InboxRow
-from gateway.inlets import PlatformInlet
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.queues.inbox import InboxRow
+from gateway.inbound.events import PlatformInlet
 
 
 @dataclass

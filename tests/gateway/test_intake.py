@@ -9,8 +9,11 @@ import pytest
 from adapters.errors import Unreachable
 from adapters.ids import EventId
 from adapters.messages import RawEvent
-from agent_core.state.database import Connection
-from gateway import delivery, intake, lanes, wording
+from agent_core.state.engine.database import Connection
+from gateway.inbound import router
+from gateway.outbound import dispatcher
+from gateway.texts import general
+from gateway.turns import lanes
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 from tests.gateway.running import House, running
@@ -20,7 +23,7 @@ SENTENCES = [f"sentence {number}" for number in range(40)]
 
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    for room in (delivery, intake, lanes):
+    for room in (dispatcher, router, lanes):
         monkeypatch.setattr(room, "_STORE_PAUSE", 0.01)
 
 
@@ -138,7 +141,7 @@ async def test_a_fault_in_our_own_code_is_told_to_whom_we_know(tmp_path: Path) -
         await house.chat.says("hello")
         await house.chat.sees(1)
         await house.chat.says(None)  # type: ignore[arg-type]
-        await house.chat.sees_text(wording.BROKEN)
+        await house.chat.sees_text(general.BROKEN)
         await house.at_rest()
         (done, _), (dead, reason) = await states(house)
         assert (done, dead) == ("done", "dead")

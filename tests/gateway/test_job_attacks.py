@@ -6,15 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.schedule import planner
-from agent_core.state import held, job_runs, redacting
-from agent_core.state.database import Connection
-from agent_core.state.jobs import Target
-from gateway import errands
-from gateway import wording_control as wording
-from gateway.errands import Equipment
-from gateway.proactive import Proactive
-from gateway.translate import Pending
+from agent_core.schedule import job_editor
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_runs
+from agent_core.state.jobs.jobs import Target
+from agent_core.state.lifecycle import redact
+from agent_core.state.queues import deferred_messages
+from gateway.conversion import QueuedMessage
+from gateway.jobs import agent_runs
+from gateway.jobs.agent_runs import Equipment
+from gateway.jobs.notifier import Notifier
+from gateway.texts import privacy
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.gateway.clock import Clock
 from tests.gateway.jobs import find, give_job, greet, greeted, looked, over
@@ -73,7 +75,7 @@ async def test_a_job_that_is_forgotten_leaves_its_numbers_to_nobody(tmp_path: Pa
         side = await plant(house, clock)
         before = await numbers(house)
         await side.says("/forget bluefish")
-        await side.presses(wording.FORGET_ALL)
+        await side.presses(privacy.FORGET_ALL)
         await settled(house)
         job = await give_job(house, "Tell of cats", "2026-11-20T15:30", kind="prompt")
         clock.move(house, hours=2)
@@ -90,8 +92,8 @@ async def test_a_person_who_is_erased_leaves_their_numbers_to_nobody(tmp_path: P
         side = await plant(house, clock)
         before = await numbers(house)
         await side.says("/erase me")
-        await side.presses(wording.ERASE_YES)
-        await side.presses(wording.ERASE_SURE)
+        await side.presses(privacy.ERASE_YES)
+        await side.presses(privacy.ERASE_SURE)
         await settled(house)
         assert await numbers(house) == before
         shown = "SELECT title, body, person_id, state FROM jobs WHERE id = ?"
@@ -128,24 +130,24 @@ async def test_a_job_that_is_forgotten_before_its_turn_is_begun_says_nothing(
     async with running(tmp_path, model, now=clock, **HOUSE) as house:
         await greet(house)
         gateway = house.gateway
-        proactive = Proactive(gateway.delivery.adapters, zone_of=lambda _: "Europe/Berlin")
+        proactive = Notifier(gateway.delivery.adapters, zone_of=lambda _: "Europe/Berlin")
         equipment = Equipment(proactive=proactive, shelf=gateway.timekeeper.skills.shelf)
         job = await give_job(house, "Tell of bluefish", "2026-11-20T15:30", kind="prompt")
         others = await give_job(house, "Tell of cats", "2026-11-20T13:30", kind="prompt")
 
-        def send_off(connection: Connection) -> Pending:
-            run_id = planner.run_now(connection, job, "k", clock())
+        def send_off(connection: Connection) -> QueuedMessage:
+            run_id = job_editor.run_now(connection, job, "k", clock())
             assert run_id
             job_runs.begin(connection, run_id=run_id, now=clock())
             run = job_runs.find(connection, run_id=run_id)
             assert run
-            pending = errands.send_off(connection, job, run, equipment, clock())
+            pending = agent_runs.send_off(connection, job, run, equipment, clock())
             if not is_newest:
                 slot = ("s", clock())
                 job_runs.pass_over(
                     connection, job_id=others.id, slot=slot, missed=0, reason="missed", now=clock()
                 )
-            redacting.drop_job(connection, job_id=job.id)
+            redact.drop_job(connection, job_id=job.id)
             return pending
 
         def look(connection: Connection) -> tuple[int, list[tuple[str]]]:
@@ -195,7 +197,10 @@ async def test_an_account_that_has_left_hears_nothing_of_whom_it_was_joined_with
         assert ana
         assert bob
         assert (await find(house, job)).person_id == ana.id != bob.id
-        assert bool(await house.read(lambda c: held.list_of_person(c, person_id=ana.id))) == is_held
+        assert (
+            bool(await house.read(lambda c: deferred_messages.list_of_person(c, person_id=ana.id)))
+            == is_held
+        )
         clock.move(house, hours=7)
         await over(house, job, 1)
         await looked(house)

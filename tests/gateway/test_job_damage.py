@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.schedule import planner
-from agent_core.schedule.planner import JobRules, Unfit, Wish
-from agent_core.state import homes, job_runs
-from agent_core.state.database import Connection
-from agent_core.state.jobs import DAMAGED, Job, Options
+from agent_core.schedule import job_editor
+from agent_core.schedule.job_editor import JobRules, Unfit, Wish
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_runs
+from agent_core.state.jobs.jobs import DAMAGED, Job, Options
+from agent_core.state.people import delivery_targets
 from tests.agent_core.skills.test_shelf import write_skill
 from tests.fakes.model import ask, call, say
 from tests.gateway.clock import Clock
@@ -85,7 +86,7 @@ async def test_a_job_whose_slot_is_damaged_is_paused_and_can_go_on(tmp_path: Pat
         await house.chat.sees_text(f"Job {job.id} is damaged")
         paused = await find(house, job)
         assert (paused.state, paused.is_whole, paused.next_slot) == ("paused", True, None)
-        await house.gateway.database.write("test", lambda c: planner.resume(c, paused, clock()))
+        await house.gateway.database.write("test", lambda c: job_editor.resume(c, paused, clock()))
         clock.move(house, hours=1)
         await house.chat.sees_text("Take the bread out.")
 
@@ -99,24 +100,24 @@ async def test_a_damaged_job_can_only_be_dropped(tmp_path: Path) -> None:
         rules, now = JobRules(), clock()
         damaged = await find(house, job)
         with pytest.raises(Unfit):
-            planner.redraft(damaged, Wish(title="Bread"), rules=rules, now=now)
+            job_editor.redraft(damaged, Wish(title="Bread"), rules=rules, now=now)
         for deed in (_resume, _pause):
             try:
                 await house.gateway.database.write("test", lambda c, deed=deed: deed(c, damaged))
             except Unfit:
                 continue
         assert not (await find(house, job)).is_whole
-        await house.gateway.database.write("test", lambda c: planner.drop(c, damaged))
+        await house.gateway.database.write("test", lambda c: job_editor.drop(c, damaged))
         dropped = await find(house, job)
         assert (dropped.state, dropped.is_whole) == ("dropped", False)
 
 
 def _resume(connection: Connection, job: Job) -> None:
-    planner.resume(connection, job, 0)
+    job_editor.resume(connection, job, 0)
 
 
 def _pause(connection: Connection, job: Job) -> None:
-    planner.pause(connection, job, "")
+    job_editor.pause(connection, job, "")
 
 
 @pytest.mark.parametrize("change", ["job_id = 77", "slot_at = 'x'", "slot = x'00'"])
@@ -164,7 +165,7 @@ async def test_what_is_held_and_damaged_is_not_sent_and_the_rest_is(tmp_path: Pa
     async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
         await greet(house)
         await house.gateway.database.write(
-            "test", lambda c: homes.set_days_off(c, person_id=ana(c), days=(6, 7))
+            "test", lambda c: delivery_targets.set_days_off(c, person_id=ana(c), days=(6, 7))
         )
         await give_job(house, "Water the plants.", "2026-11-21T09:00")
         await give_job(house, "Feed the cat.", "2026-11-22T09:00")

@@ -6,11 +6,14 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import TurnId
-from agent_core.state import homes, job_runs, passages, search, words
-from agent_core.state.database import Connection
-from agent_core.state.jobs import Options, Target
-from agent_core.state.passages import Saying, Sitting
-from agent_core.state.search import Field, Term
+from agent_core.state import tokenizer
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_runs
+from agent_core.state.jobs.jobs import Options, Target
+from agent_core.state.people import delivery_targets
+from agent_core.state.search import passages, search
+from agent_core.state.search.passages import Saying, Sitting
+from agent_core.state.search.search import Field, Term
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.gateway.clock import Clock
@@ -29,7 +32,7 @@ async def found(house: House, word: str, scope: str = "") -> list[Saying]:
     def look(connection: Connection) -> list[Saying]:
         person_id = ana(connection)
         field = Field(person_id=person_id, scope=scope or f"p{person_id}", except_turn=TurnId(0))
-        terms = [Term(word=one) for one in words.cut(word)]
+        terms = [Term(word=one) for one in tokenizer.cut(word)]
         ids = search.list_holders(connection, field=field, terms=terms, limit=50)
         return passages.list_sayings(connection, field=field, message_ids=ids)
 
@@ -103,7 +106,7 @@ async def test_what_is_held_is_found_once_it_is_sent(tmp_path: Path) -> None:
     async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
         await greet(house)
         await house.gateway.database.write(
-            "test", lambda c: homes.set_days_off(c, person_id=ana(c), days=(6, 7))
+            "test", lambda c: delivery_targets.set_days_off(c, person_id=ana(c), days=(6, 7))
         )
         places = [
             Target(kind="home"),

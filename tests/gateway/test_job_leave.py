@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.state import people
-from agent_core.state.database import Connection
-from gateway import wording
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from gateway.texts import general
 from tests.fakes.model import Play, ask, call, say
 from tests.gateway.clock import Clock
 from tests.gateway.jobs import ana, give_job, greet, greeted, over
@@ -57,7 +57,7 @@ async def test_a_job_of_an_owner_proposes_and_the_owner_decides(
         assert any(one.text.startswith(wish) for one in house.chat.shown)
         file = tmp_path / path
         assert not file.exists() or text not in file.read_text()
-        assert wording.OWNER_ASKED not in [one.text for one in house.chat.shown]
+        assert general.OWNER_ASKED not in [one.text for one in house.chat.shown]
         await house.chat.press(answer)
         (run,) = await over(house, job, 1)
         assert run.state == "done"

@@ -11,20 +11,22 @@ from typing import Any
 import pytest
 
 from agent_core.ids import CallId, ConversationId, PersonId
-from agent_core.schedule import planner
-from agent_core.schedule.planner import JobRules, Whose, Wish
-from agent_core.schedule.timing import read_cron
-from agent_core.state import files, job_runs, jobs, messages, people, sessions, turns
-from agent_core.state.database import Connection, Database
-from agent_core.state.jobs import Job, JobKind
-from agent_core.state.messages import Shelf
-from agent_core.state.turns import Turn
+from agent_core.schedule import job_editor
+from agent_core.schedule.job_editor import JobRules, Whose, Wish
+from agent_core.schedule.triggers import read_cron
+from agent_core.state.conversations import files, messages, sessions, turns
+from agent_core.state.conversations.messages import Shelf
+from agent_core.state.conversations.turns import Turn
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs.jobs import Job, JobKind
+from agent_core.state.people import people
 from agent_core.transcript import Message, TextPart
-from gateway import settings
-from gateway.clock import now
-from gateway.control.desk import perform
+from gateway.config import settings
+from gateway.config.clock import now
+from gateway.config.paths import DATABASE
 from gateway.errors import Declined, Mistaken
-from gateway.home import DATABASE
+from gateway.interfaces.operations.runner import perform
 from tests.fakes.chat import FakeChat
 from tests.gateway.processes import Done, talaria, talaria_beside
 from tests.gateway.served import served
@@ -87,8 +89,8 @@ def make(
     wish = Wish(kind=kind, title=title, body=f"Say *{title}*.", timing=read_cron("0 8 * * 1"))
     whose = Whose(person_id=person_id, room_id=None, actor="test")
     rules = JobRules()
-    new = planner.draft(wish, whose, zone="Europe/Berlin", rules=rules, now=NOW)
-    return planner.make(connection, new, rules=rules, now=NOW)
+    new = job_editor.draft(wish, whose, zone="Europe/Berlin", rules=rules, now=NOW)
+    return job_editor.make(connection, new, rules=rules, now=NOW)
 
 
 def ask(connection: Connection, person_id: PersonId) -> tuple[Turn, ConversationId]:

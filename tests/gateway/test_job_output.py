@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from agent_core.state import homes
-from agent_core.state.jobs import Target
-from gateway.outputs import shorten
+from agent_core.state.jobs.jobs import Target
+from agent_core.state.people import delivery_targets
+from gateway.jobs.history import shorten
 from tests.gateway.clock import Clock
 from tests.gateway.jobs import ana, give_job, greet, greeted, looked, texts
 from tests.gateway.running import House, running
@@ -48,7 +48,7 @@ async def test_what_is_held_comes_with_its_file_to_each_place(tmp_path: Path) ->
     async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
         await greet(house)
         await house.gateway.database.write(
-            "test", lambda c: homes.set_days_off(c, person_id=ana(c), days=(6,))
+            "test", lambda c: delivery_targets.set_days_off(c, person_id=ana(c), days=(6,))
         )
         there = Target(kind="place", platform="fake", chat='["9",null,true]')
         places = [Target(kind="home"), there]

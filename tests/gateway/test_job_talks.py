@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import PersonId
-from agent_core.schedule import planner
-from agent_core.schedule.planner import JobRules, Whose, Wish
-from agent_core.schedule.timing import read_cron
-from agent_core.state import rooms
-from agent_core.state.database import Connection
-from agent_core.state.jobs import Job, Target
-from gateway.job_talks import rename_talk
+from agent_core.schedule import job_editor
+from agent_core.schedule.job_editor import JobRules, Whose, Wish
+from agent_core.schedule.triggers import read_cron
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs.jobs import Job, Target
+from agent_core.state.people import rooms
+from gateway.jobs.conversations import rename_talk
 from tests.fakes.model import FakeModel, say
 from tests.gateway.clock import Clock
 from tests.gateway.jobs import ana, looked, over
@@ -31,8 +31,8 @@ async def make(house: House, clock: Clock) -> tuple[Job, PersonId, int]:
         assert room
         whose = Whose(person_id=ana(connection, "2"), room_id=room.id, actor="test")
         wish = Wish(title="Three things", body="Name three.", timing=HOURLY, targets=(DEN,))
-        new = planner.draft(wish, whose, zone="Europe/Berlin", rules=JobRules(), now=clock())
-        made = planner.make(connection, new, rules=JobRules(), now=clock())
+        new = job_editor.draft(wish, whose, zone="Europe/Berlin", rules=JobRules(), now=clock())
+        made = job_editor.make(connection, new, rules=JobRules(), now=clock())
         return made, whose.person_id, room.id
 
     made = await house.gateway.database.write("test", work)

@@ -10,10 +10,12 @@ import pytest
 
 from agent_core.errors import ModelRejected
 from agent_core.ids import JobId, PersonId
-from agent_core.state import held, homes, job_runs, jobs, people
-from agent_core.state.database import Connection
-from agent_core.state.job_runs import Run
-from agent_core.state.jobs import Job
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs.job_runs import Run
+from agent_core.state.jobs.jobs import Job
+from agent_core.state.people import delivery_targets, people
+from agent_core.state.queues import deferred_messages
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.gateway.clock import Clock
@@ -230,7 +232,10 @@ async def test_quiet_hours_hold_what_comes_and_let_it_go_together(tmp_path: Path
         clock.move(house, hours=10, minutes=0)
         await asyncio.sleep(0.01)
         clock.move(house, hours=7, minutes=30)  # 06:30 in Berlin
-        while len(await house.read(lambda c: held.list_of_person(c, person_id=ana(c)))) < 2:
+        while (
+            len(await house.read(lambda c: deferred_messages.list_of_person(c, person_id=ana(c))))
+            < 2
+        ):
             await asyncio.sleep(0.002)
         assert len(house.chat.shown) == before
         clock.move(house, minutes=31)
@@ -330,7 +335,7 @@ async def test_a_home_is_where_what_comes_by_itself_goes(tmp_path: Path) -> None
         await makes(house)
         place = ("fake", '["77",null,true]')
         await house.gateway.database.write(
-            "test", lambda c: homes.set_place(c, person_id=ana(c), place=place)
+            "test", lambda c: delivery_targets.set_place(c, person_id=ana(c), place=place)
         )
         clock.move(house, hours=19)
         shown = await house.chat.sees_text("News.")

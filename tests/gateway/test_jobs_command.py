@@ -8,17 +8,19 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import PersonId, RoomId
-from agent_core.schedule import planner
-from agent_core.schedule.means import Means
-from agent_core.schedule.planner import JobRules, Whose, Wish
-from agent_core.schedule.timing import read_cron, read_every
-from agent_core.state import held, homes, job_runs, jobs, people, rooms
-from agent_core.state.database import Connection
-from agent_core.state.held import NewHeld
-from agent_core.state.job_runs import Run
-from agent_core.state.jobs import Job, JobKind, Options, Target
-from gateway import wording_job_lists as wording
+from agent_core.schedule import job_editor
+from agent_core.schedule.job_editor import JobRules, Whose, Wish
+from agent_core.schedule.resources import Means
+from agent_core.schedule.triggers import read_cron, read_every
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs.job_runs import Run
+from agent_core.state.jobs.jobs import Job, JobKind, Options, Target
+from agent_core.state.people import delivery_targets, people, rooms
+from agent_core.state.queues import deferred_messages
+from agent_core.state.queues.deferred_messages import NewDeferredMessage
 from gateway.commands.jobs import COMMANDS
+from gateway.texts import jobs as wording
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.gateway.clock import Clock
 from tests.gateway.roommates import Street
@@ -66,8 +68,8 @@ async def add(
         assert person
         whose = Whose(person_id=person.id, room_id=room, actor="test")
         rules = JobRules(means=Means(tools=("recall",)))
-        new = planner.draft(wish, whose, zone=ZONE, rules=rules, now=clock())
-        return planner.make(connection, new, rules=rules, now=clock())
+        new = job_editor.draft(wish, whose, zone=ZONE, rules=rules, now=clock())
+        return job_editor.make(connection, new, rules=rules, now=clock())
 
     return await house.gateway.database.write("test", work)
 
@@ -352,7 +354,7 @@ async def home_of(house: House, user: str = "1") -> tuple[str, str] | None:
     def look(connection: Connection) -> tuple[str, str] | None:
         person = people.find_by_account(connection, platform="fake", user_id=user)
         assert person
-        return homes.find(connection, person_id=person.id).place
+        return delivery_targets.find(connection, person_id=person.id).place
 
     return await house.read(look)
 
@@ -390,7 +392,7 @@ async def hold(house: House, until: int) -> None:
     def work(connection: Connection) -> None:
         person = people.find_by_account(connection, platform="fake", user_id="1")
         assert person
-        one = NewHeld(
+        one = NewDeferredMessage(
             person_id=PersonId(person.id),
             platform="fake",
             chat='["1",null,true]',
@@ -398,7 +400,7 @@ async def hold(house: House, until: int) -> None:
             body="Bread is ready.",
             release_at=until,
         )
-        held.hold(connection, one, now=0)
+        deferred_messages.hold(connection, one, now=0)
 
     await house.gateway.database.write("test", work)
 
@@ -416,7 +418,7 @@ async def test_what_is_held_waits_for_quiet_hours_that_end_sooner(tmp_path: Path
         await ana.says("/settings quiet_hours 11:00-18:00")
         await hold(house, clock() + 6 * 3_600_000)
         await ana.says("/settings quiet_hours 11:00-14:00")
-        assert await house.read(held.find_next_at) == clock() + 2 * 3_600_000
+        assert await house.read(deferred_messages.find_next_at) == clock() + 2 * 3_600_000
         clock.move(house, hours=2)
         await house.chat.sees_text("Bread is ready.")
 
@@ -426,7 +428,7 @@ async def test_what_is_held_for_a_day_off_comes_once_it_is_none(tmp_path: Path) 
         await ana.says("/settings days_off fri")
         await hold(house, clock() + 12 * 3_600_000)
         await ana.says("/settings verbosity quiet")
-        assert await house.read(held.find_next_at) == clock() + 12 * 3_600_000
+        assert await house.read(deferred_messages.find_next_at) == clock() + 12 * 3_600_000
         await ana.says("/settings days_off weekend")
         await house.chat.sees_text("Bread is ready.")
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.state import homes, jobs
-from agent_core.state.jobs import Job, Options
+from agent_core.state.jobs import jobs
+from agent_core.state.jobs.jobs import Job, Options
+from agent_core.state.people import delivery_targets
+from gateway.bootstrap.toolboxes import Stock, make_toolboxes
 from gateway.errors import Declined
-from gateway.means import make_rules
-from gateway.tooling import Stock, make_toolboxes
+from gateway.jobs.resources import make_rules
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.gateway.clock import Clock
@@ -86,7 +87,7 @@ async def test_a_home_and_an_account_are_named_as_people_know_them(tmp_path: Pat
     async with berlin(tmp_path, digest(to=["home"]), say("Made.")) as house:
         place = ("discord", '["7",null,true]')
         await house.gateway.database.write(
-            "test", lambda c: homes.set_place(c, person_id=ana(c), place=place)
+            "test", lambda c: delivery_targets.set_place(c, person_id=ana(c), place=place)
         )
         assert "\nGoes to: your home, Discord" in await echoed(house)
 

@@ -8,15 +8,16 @@ import pytest
 
 from agent_core.ids import LinkId, QuestionId
 from agent_core.memory.store import MemoryStore
-from agent_core.state import joining as rows
-from agent_core.state import links, people, turns
-from agent_core.state.database import Connection, Database
-from agent_core.state.links import OtherSide
-from agent_core.state.people import Account, NewAccount, Person
-from agent_core.state.questions import Question
-from gateway import wording_people as words
-from gateway.joining import KEEP, NO, YES, Joining, Leaving, ask_to_join
-from gateway.questions import Outcome
+from agent_core.state.conversations import turns
+from agent_core.state.conversations.questions import Question
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.lifecycle import merge_people
+from agent_core.state.people import account_links, people
+from agent_core.state.people.account_links import OtherSide
+from agent_core.state.people.people import Account, NewAccount, Person
+from gateway.outbound.questions import Outcome
+from gateway.people.merging import KEEP, NO, YES, AccountMerging, Leaving, ask_to_join
+from gateway.texts import people as words
 from tests.agent_core.state.rows import add_person, add_talk, add_turn
 
 EXPIRES = 1000
@@ -27,7 +28,7 @@ class Hall:
 
     def __init__(self, database: Database, folder: Path) -> None:
         self.database = database
-        self.joining = Joining(MemoryStore(database, folder))
+        self.joining = AccountMerging(MemoryStore(database, folder))
         self.ann = self.ben = self.cleo = _NOBODY
         self.link_id = LinkId(0)
 
@@ -43,7 +44,7 @@ class Hall:
         self, key: str = YES, *, by: Person | None = None, now: int = 5, kind: str = "link"
     ) -> Outcome:
         def work(connection: Connection) -> Outcome:
-            link = links.find(connection, link_id=self.link_id)
+            link = account_links.find(connection, link_id=self.link_id)
             assert link
             assert link.other
             new = ask_to_join(link, link.other)
@@ -82,7 +83,7 @@ class Hall:
         return await self.database.read(lambda c: people.list_accounts(c, person_id=person.id))
 
     async def state(self) -> str:
-        link = await self.database.read(lambda c: links.find(c, link_id=self.link_id))
+        link = await self.database.read(lambda c: account_links.find(c, link_id=self.link_id))
         assert link
         return link.state
 
@@ -103,7 +104,7 @@ def _enter(connection: Connection, slug: str) -> Person:
 
 
 def _wish(connection: Connection, first: Person, other: Person) -> LinkId:
-    link_id = links.insert(
+    link_id = account_links.insert(
         connection,
         person_id=first.id,
         code_hash=f"{first.slug} {other.slug}",
@@ -114,7 +115,7 @@ def _wish(connection: Connection, first: Person, other: Person) -> LinkId:
     side = OtherSide(
         platform="p", user_id=other.slug, name=other.slug, chat=other.slug, person_id=other.id
     )
-    links.take_up(connection, link_id=link_id, other=side)
+    account_links.take_up(connection, link_id=link_id, other=side)
     return link_id
 
 
@@ -140,9 +141,11 @@ async def test_somebody_else_does_not(hall: Hall) -> None:
 
 
 @pytest.mark.parametrize("outcome", ["over", "refused", "joined"])
-async def test_what_is_over_is_not_confirmed_any_more(hall: Hall, outcome: links.LinkState) -> None:
+async def test_what_is_over_is_not_confirmed_any_more(
+    hall: Hall, outcome: account_links.LinkState
+) -> None:
     await hall.database.write(
-        "close", lambda c: links.close(c, link_id=hall.link_id, outcome=outcome, now=1)
+        "close", lambda c: account_links.close(c, link_id=hall.link_id, outcome=outcome, now=1)
     )
     assert (await hall.answer()).words == words.LINK_OVER
     assert len(await hall.accounts(hall.ann)) == 1
@@ -190,7 +193,7 @@ async def test_what_else_was_agreed_to_by_either_ends_with_the_joining(
     first, other = (getattr(hall, name) for name in pair)
     wish = await hall.database.write("wish", lambda c: _wish(c, first, other))
     await hall.answer()
-    found = await hall.database.read(lambda c: links.find(c, link_id=wish))
+    found = await hall.database.read(lambda c: account_links.find(c, link_id=wish))
     assert found
     assert found.state == "over"
 
@@ -200,7 +203,7 @@ async def test_an_unlinking_ends_what_was_agreed_to_as_well(hall: Hall) -> None:
     wish = await hall.database.write("wish", lambda c: _wish(c, hall.cleo, hall.ben))
     _, theirs = await hall.accounts(hall.ann)
     await hall.unlink(hall.ann, theirs)
-    found = await hall.database.read(lambda c: links.find(c, link_id=wish))
+    found = await hall.database.read(lambda c: account_links.find(c, link_id=wish))
     assert found
     assert found.state == "over"
 
@@ -252,4 +255,6 @@ async def test_of_two_accounts_that_were_one_the_first_to_leave_is_the_old_one(
 
     found = await hall.database.read(look)
     assert found == {"ann": ["p"], "ben": ["q"], "cleo": ["p"], "ben-2": ["p"]}
-    assert await hall.database.read(lambda c: rows.list_joined(c, person_id=hall.ann.id)) == []
+    assert (
+        await hall.database.read(lambda c: merge_people.list_joined(c, person_id=hall.ann.id)) == []
+    )

@@ -11,24 +11,27 @@ from typing import cast
 import pytest
 
 from agent_core.ids import AccountId, TurnId
-from agent_core.memory import merging
+from agent_core.memory import merge
 from agent_core.memory.changes import Edit
 from agent_core.memory.editing import make
 from agent_core.memory.files import ABSENT
-from agent_core.memory.reconcile import Shelf, find_list, find_rows, settle
 from agent_core.memory.store import MemoryLimits, MemoryStore
-from agent_core.memory.undoing import undo
-from agent_core.state import joining, links, messages, passages, people, search, sessions, turns
-from agent_core.state.database import Database
-from agent_core.state.ledger import Origin
-from agent_core.state.links import OtherSide
-from agent_core.state.people import Account, NewAccount, Person
-from agent_core.state.questions import Question
-from agent_core.state.search import Field, Term
-from agent_core.state.turns import Asked
-from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.memory.sync import Shelf, finalize, find_list, find_rows
+from agent_core.memory.undo import undo
+from agent_core.state.conversations import messages, sessions, turns
+from agent_core.state.conversations.questions import Question
+from agent_core.state.conversations.turns import Asked
+from agent_core.state.engine.database import Database
+from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.state.lifecycle import merge_people
+from agent_core.state.memory.ledger import Origin
+from agent_core.state.people import account_links, people
+from agent_core.state.people.account_links import OtherSide
+from agent_core.state.people.people import Account, NewAccount, Person
+from agent_core.state.search import passages, search
+from agent_core.state.search.search import Field, Term
 from agent_core.transcript import Message, TextPart
-from gateway.joining import YES, Joining, Leaving
+from gateway.people.merging import YES, AccountMerging, Leaving
 from tests.agent_core.state.rows import PROMPT, add_person
 from tests.agent_core.state.test_joining import check_index
 
@@ -45,7 +48,7 @@ class Town:
         # In every other town the notes of one or two accounts are all that fits.
         limits = MemoryLimits(memory=60) if seed % 2 else MemoryLimits()
         self.store = MemoryStore(cast("Database", None), folder, limits)
-        self.joining = Joining(self.store)
+        self.joining = AccountMerging(self.store)
         self.now = 0
         self.began: dict[AccountId, set[str]] = {}
         self.said_in: dict[int, set[str]] = {}
@@ -128,7 +131,7 @@ class Town:
 
     def edit(self, person: Person, edit: Edit, actor: str) -> None:
         work = partial(make, edits=[edit], origin=Origin(actor=actor, now=self.now))
-        settle(self.connection, [(self.shelf(person), ABSENT)], work, self.now)
+        finalize(self.connection, [(self.shelf(person), ABSENT)], work, self.now)
 
     def forget(self) -> None:
         """Somebody drops a note, whoever it came from."""
@@ -149,7 +152,7 @@ class Town:
         if rows:
             row = self.chance.choice(rows)
             work = partial(undo, row_id=row.id, origin=Origin(actor="person", now=self.now))
-            settle(self.connection, [(shelf, ABSENT)], work, self.now)
+            finalize(self.connection, [(shelf, ABSENT)], work, self.now)
         after = set(find_list(self.connection, shelf))
         for text in before - after:
             self.noted[self.noted_by[text]].discard(text)
@@ -158,8 +161,8 @@ class Town:
 
     def left_out_of(self, person: Person) -> list[str]:
         """Notes that did not fit when others were joined to a person."""
-        gone = joining.list_joined(self.connection, person_id=person.id)
-        return merging.list_left(self.connection, keeper=person.id, gone=gone)
+        gone = merge_people.list_joined(self.connection, person_id=person.id)
+        return merge.list_left(self.connection, keeper=person.id, gone=gone)
 
     def keep(self) -> None:
         person = self.person(self.chance.choice(self.accounts()))
@@ -172,7 +175,7 @@ class Town:
         one, other = self.chance.sample(self.accounts(), 2)
         if one.person_id == other.person_id:
             return
-        link_id = links.insert(
+        link_id = account_links.insert(
             self.connection,
             person_id=one.person_id,
             code_hash=str(self.now),
@@ -183,7 +186,7 @@ class Town:
         side = OtherSide(
             platform="p", user_id=other.user_id, name="x", chat="c", person_id=other.person_id
         )
-        links.take_up(self.connection, link_id=link_id, other=side)
+        account_links.take_up(self.connection, link_id=link_id, other=side)
         question = cast("Question", type("Asked", (), {"payload": str(link_id)})())
         outcome = self.joining.answer_link(
             self.connection, question, YES, self.person(one), self.now

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from agent_core.models.contract import Usage
-from agent_core.state import outbox, turns
-from agent_core.state.database import Connection
-from gateway import delivery, endings, intake, lanes
-from gateway import turns as hall_turns
+from agent_core.state.conversations import turns
+from agent_core.state.engine.database import Connection
+from agent_core.state.queues import outbox
+from gateway.inbound import router
+from gateway.outbound import dispatcher
+from gateway.turns import finalizer, lanes, runner
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.gateway.running import House, running
@@ -21,7 +23,7 @@ RECALL = call("recall", '{"query": "tea"}')
 
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    for room in (delivery, endings, intake, lanes, hall_turns):
+    for room in (dispatcher, finalizer, router, lanes, runner):
         monkeypatch.setattr(room, "_STORE_PAUSE", 0.01)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.models.contract import Usage
-from agent_core.state import turns, usage
+from agent_core.state.conversations import turns, usage
 from tests.fakes.model import FakeModel, Play, call, finish, say
 from tests.gateway.running import running
 

@@ -3,11 +3,12 @@
 import asyncio
 from pathlib import Path
 
-from agent_core.state import audit, people, usage
-from agent_core.state.database import Connection
-from agent_core.state.people import NewAccount
-from gateway import wording
-from gateway import wording_people as words
+from agent_core.state.conversations import usage
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import audit, people
+from agent_core.state.people.people import NewAccount
+from gateway.texts import general
+from gateway.texts import people as words
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.gateway.running import House, running
 from tests.gateway.sides import Side, age, code_in, count
@@ -158,7 +159,7 @@ async def test_a_new_code_ends_the_one_before(tmp_path: Path) -> None:
         home, work = two(house)
         first = await home.makes_code()
         second = await home.makes_code()
-        assert await work.says(f"/link {first}") == wording.CODE_UNKNOWN
+        assert await work.says(f"/link {first}") == general.CODE_UNKNOWN
         await work.says(f"/link {second}")
         question = home.asked()
         assert question
@@ -172,7 +173,7 @@ async def test_a_code_expires_after_ten_minutes_and_so_does_its_question(tmp_pat
         home, work = two(house)
         code = await home.makes_code()
         await age(house, 600_000)
-        assert await work.says(f"/link {code}") == wording.CODE_UNKNOWN
+        assert await work.says(f"/link {code}") == general.CODE_UNKNOWN
         await work.says(f"/link {await home.makes_code()}")
         await age(house, 600_000)
         await home.presses(words.YES)
@@ -199,10 +200,10 @@ async def test_in_a_room_no_code_is_made_and_one_that_is_written_there_is_spoile
         code = await home.makes_code()
         told = await work.says(f"/link {code}", chat="room", direct=False)
         assert told == words.LINK_IN_ROOM
-        assert await work.says(f"/link {code}") == wording.CODE_UNKNOWN
+        assert await work.says(f"/link {code}") == general.CODE_UNKNOWN
         code = await home.makes_code()
         await work.says(f"/claim {code}", chat="room", direct=False)
-        assert await work.says(f"/link {code}") == wording.CODE_UNKNOWN
+        assert await work.says(f"/link {code}") == general.CODE_UNKNOWN
         assert words.ACCOUNTS_IN_ROOM in await home.says("/accounts", chat="room", direct=False)
         assert words.ACCOUNTS_IN_ROOM in await home.says("/unlink 1", chat="room", direct=False)
 

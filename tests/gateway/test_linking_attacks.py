@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from itertools import count as counting
 from pathlib import Path
 
-from agent_core.state import people
-from agent_core.state.database import Connection
-from gateway import wording
-from gateway import wording_people as words
-from gateway.identity import hash_code, new_claim_code
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from gateway.people.identity import hash_code, new_claim_code
+from gateway.texts import general
+from gateway.texts import people as words
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
 from tests.gateway.running import House, running
@@ -94,7 +94,7 @@ def near_misses(code: str) -> list[str]:
 async def guess(siege: Siege, number: int) -> None:
     code = await siege.ana.makes_code()
     eve = siege.known() if number % 2 else siege.stranger()
-    assert await eve.says(f"/link {near_misses(code)[number]}") == wording.CODE_UNKNOWN
+    assert await eve.says(f"/link {near_misses(code)[number]}") == general.CODE_UNKNOWN
 
 
 async def replay(siege: Siege, number: int) -> None:
@@ -108,14 +108,14 @@ async def replay(siege: Siege, number: int) -> None:
     elif number % 4 == 3:
         await siege.ana.says("/link")
     eve = siege.known() if number % 2 else siege.stranger()
-    assert await eve.says(f"/link {code}") == wording.CODE_UNKNOWN
+    assert await eve.says(f"/link {code}") == general.CODE_UNKNOWN
 
 
 async def be_late(siege: Siege, number: int) -> None:
     code, eve = await siege.ana.makes_code(), siege.known()
     if number % 2:
         await age(siege.house, 600_000 + number)
-        assert await eve.says(f"/link {code}") == wording.CODE_UNKNOWN
+        assert await eve.says(f"/link {code}") == general.CODE_UNKNOWN
     else:
         await eve.says(f"/link {code}")
         await age(siege.house, 600_000)
@@ -136,7 +136,7 @@ async def race(siege: Siege, number: int) -> None:
     told = [
         shown.text for shown in siege.house.chat.shown if shown.chat_id in (eve.user, other.user)
     ]
-    assert sorted(text == wording.CODE_UNKNOWN for text in told) == [False, True]
+    assert sorted(text == general.CODE_UNKNOWN for text in told) == [False, True]
     await siege.ana.presses(words.NO)
 
 
@@ -148,10 +148,10 @@ async def use_a_room(siege: Siege, number: int) -> None:
         await eve.says(f"/link {code}", **room)
     elif number % 3 == 1:
         await siege.ana.says(f"/link {code}", **room)
-        assert await eve.says(f"/link {code}") == wording.CODE_UNKNOWN
+        assert await eve.says(f"/link {code}") == general.CODE_UNKNOWN
     else:
         await siege.ana.says(f"/claim {code}", **room)
-        assert await siege.stranger().says(f"/link {code}") == wording.CODE_UNKNOWN
+        assert await siege.stranger().says(f"/link {code}") == general.CODE_UNKNOWN
     assert siege.ana.asked() is None
 
 
@@ -205,21 +205,21 @@ async def mix_purposes(siege: Siege, number: int) -> None:
     """A code for one thing is none for another."""
     code = await siege.ana.makes_code()
     if number % 3 == 0:
-        assert await siege.stranger().says(f"/claim {code}") == wording.CODE_UNKNOWN
+        assert await siege.stranger().says(f"/claim {code}") == general.CODE_UNKNOWN
         assert await count(siege.house, "people", "role = 'owner'") == 0
     elif number % 3 == 1:
         now = 10**15
         claim = await siege.house.gateway.database.write("c", lambda c: new_claim_code(c, now=now))
-        assert await siege.known().says(f"/link {claim}") == wording.CODE_UNKNOWN
+        assert await siege.known().says(f"/link {claim}") == general.CODE_UNKNOWN
     else:
-        assert await siege.known().says(f"/link {code} 1") == wording.CODE_UNKNOWN
+        assert await siege.known().says(f"/link {code} 1") == general.CODE_UNKNOWN
 
 
 async def keep_guessing(siege: Siege, _: int) -> None:
     """After five wrong codes there is silence, also for the right one, also for ten minutes."""
     code, eve = await siege.ana.makes_code(), siege.stranger()
     said = [await eve.says(f"/link AAAA-AAA{digit}") for digit in "23456789"]
-    assert said == [wording.CODE_UNKNOWN] * 4 + [wording.CODE_PAUSE] + [""] * 3
+    assert said == [general.CODE_UNKNOWN] * 4 + [general.CODE_PAUSE] + [""] * 3
     assert await eve.says(f"/link {code}") == ""
     assert await eve.says(f"/claim {code}") == ""
     assert await eve.says("hello?") == ""
@@ -239,7 +239,7 @@ async def come_back(siege: Siege, number: int) -> None:
     code = code_in([one.text for one in siege.house.chat.shown if "Your code" in one.text][-1])
     who = [siege.known(), siege.stranger(), Side(siege.house, "199", "Eve")][number % 3]
     silence = number % 3 == 2
-    assert await who.says(f"/link {code}") == ("" if silence else wording.CODE_UNKNOWN)
+    assert await who.says(f"/link {code}") == ("" if silence else general.CODE_UNKNOWN)
 
 
 ATTEMPTS = (

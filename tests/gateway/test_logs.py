@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.home import LOG
-from gateway.logs import list_hidden, logging_to
-from gateway.setting_tables import LogSettings, Secrets
+from gateway.config.logging import list_hidden, logging_to
+from gateway.config.paths import LOG
+from gateway.config.tables import LogSettings, Secrets
 
 TOKEN = "123456789:AAEabcdefghijklmnopqrstuvwxyz0123456"
 KEY = "not-shaped-like-any-known-key"
@@ -59,7 +59,12 @@ def test_the_level_opens_our_own_loggers_and_never_those_of_the_sdks(
     sdks = ("telegram", "httpx", "httpx2", "anthropic", "openai", "aiosqlite", "aiohttp.access")
     lines = [
         (name, number, f"{name}-{logging.getLevelName(number)}.")
-        for name in ("gateway.turns", "adapters.telegram.api", "agent_core.loop", *sdks)
+        for name in (
+            "gateway.turns.runner",
+            "adapters.telegram.api",
+            "agent_core.agent.loop",
+            *sdks,
+        )
         for number in numbers
     ]
     log = write(tmp_path, level, *lines)

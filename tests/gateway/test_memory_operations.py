@@ -9,20 +9,21 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from agent_core.archive import keeping
-from agent_core.archive.entries import Content
 from agent_core.ids import PersonId
+from agent_core.memory.archive import writes
+from agent_core.memory.archive.entries import Content
 from agent_core.memory.changes import Edit
 from agent_core.memory.store import MemoryStore
-from agent_core.state import blocks, keepers, people, rooms
-from agent_core.state.blocks import NewBlock
-from agent_core.state.database import Connection, Database
-from agent_core.state.ledger import Origin, Target
-from agent_core.state.people import Kind
-from gateway.cli.memory import count_milliseconds, read_date
-from gateway.control.desk import perform
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import blocks, memory_owners
+from agent_core.state.memory.blocks import NewBlock
+from agent_core.state.memory.ledger import Origin, Target
+from agent_core.state.people import people, rooms
+from agent_core.state.people.people import Kind
+from gateway.config.paths import DATABASE
 from gateway.errors import Declined
-from gateway.home import DATABASE
+from gateway.interfaces.cli.memory import count_milliseconds, read_date
+from gateway.interfaces.operations.runner import perform
 from tests.gateway.processes import talaria
 from tests.gateway.served import served
 
@@ -183,10 +184,10 @@ async def test_the_archive_is_led_back_too(home: Path) -> None:
     database = await Database.open(home / DATABASE)
 
     def keep(connection: Connection) -> None:
-        ann = keepers.find_by_slug(connection, slug="ann")
+        ann = memory_owners.find_by_slug(connection, slug="ann")
         assert ann
         for at in (1000, 9000):
-            keeping.insert(
+            writes.insert(
                 connection,
                 person_id=ann.person_id,
                 content=Content(text=f"kept at {at}", tags=()),

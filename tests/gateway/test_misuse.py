@@ -4,11 +4,12 @@ import asyncio
 from pathlib import Path
 
 from agent_core.ids import PersonId
-from agent_core.state import people, tasks
-from agent_core.state.database import Connection
-from agent_core.state.people import NewAccount
-from gateway import wording
-from gateway import wording_people as words
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from agent_core.state.people.people import NewAccount
+from agent_core.state.queues import tasks
+from gateway.texts import general
+from gateway.texts import people as words
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 from tests.gateway.running import House, running
@@ -42,8 +43,8 @@ async def test_a_file_still_to_be_written_for_who_was_joined_overwrites_no_memor
         other = await work.person()
         assert other
 
-        def owe(connection: Connection) -> None:
-            tasks.owe(
+        def enqueue(connection: Connection) -> None:
+            tasks.enqueue(
                 connection,
                 kind="memory",
                 key="of an unlinking a moment ago",
@@ -52,7 +53,7 @@ async def test_a_file_still_to_be_written_for_who_was_joined_overwrites_no_memor
                 now=LATER,
             )
 
-        await house.gateway.database.write("owe", owe)
+        await house.gateway.database.write("owe", enqueue)
         await home.joins(work)
         await house.gateway.database.write(
             "due", lambda c: c.execute("UPDATE tasks SET due_at = 0").rowcount
@@ -84,7 +85,7 @@ async def test_a_code_that_is_passed_on_in_a_room_is_spoiled_all_the_same(tmp_pa
         code = await ana.makes_code()
         room = {"chat": "den", "direct": False, "forwarded": "Ana"}
         assert await work.says(f"/link {code}", **room) == words.LINK_IN_ROOM
-        assert await work.says(f"/link {code}") == wording.CODE_UNKNOWN
+        assert await work.says(f"/link {code}") == general.CODE_UNKNOWN
 
 
 async def test_a_made_up_press_rewrites_no_message_that_has_no_such_button(tmp_path: Path) -> None:
@@ -126,7 +127,7 @@ async def test_nobody_carries_off_the_answer_that_somebody_else_asked_for(tmp_pa
         await house.chat.says("a long one", user="1", name="Ana", **room)
         await house.until(lambda: model.streaming == 1)
         await house.chat.says("/here", user="2", name="Bob", ticket="for Bob alone", **room)
-        refused = await house.chat.sees_text(wording.NOT_YOURS_TO_MOVE)
+        refused = await house.chat.sees_text(general.NOT_YOURS_TO_MOVE)
         assert refused.ticket == "for Bob alone"
         released.set()
         answer = await house.chat.sees_text("For all of you.")

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from agent_core.models.contract import TextDelta
-from agent_core.state import turns
+from agent_core.state.conversations import turns
 from agent_core.tools.contract import ToolContext, ToolResult
-from gateway import presenter as presenter_module
-from gateway import wording
+from gateway.texts import general
+from gateway.turns import presenter
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.fakes.tool import FakeTool
@@ -18,13 +18,13 @@ from tests.gateway.running import House, running
 from tests.gateway.sides import count
 from tests.gateway.test_questions import QUESTION, results, waiting, words
 
-MOVED = wording.describe_move("fake")
+MOVED = general.describe_move("fake")
 
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(presenter_module, "_FIRST_WORDS", 0.0)
-    monkeypatch.setattr(presenter_module, "_FIRST_SIGN", 0.0)
+    monkeypatch.setattr(presenter, "_FIRST_WORDS", 0.0)
+    monkeypatch.setattr(presenter, "_FIRST_SIGN", 0.0)
 
 
 def hold(*, before: str = "") -> tuple[FakeModel, asyncio.Event]:
@@ -111,7 +111,7 @@ async def test_here_in_a_room_with_a_talk_of_its_own_moves_nothing(tmp_path: Pat
         await house.chat.says("think")
         await house.until(lambda: model.streaming == 1)
         await says_here(house, "room", direct=False)
-        await house.chat.sees_text(wording.HERE_NOTHING)
+        await house.chat.sees_text(general.HERE_NOTHING)
         go.set()
         await house.chat.sees_text("The answer.")
         assert texts(house.chat, "1") == ["The answer."]
@@ -123,7 +123,7 @@ async def test_here_with_nothing_running_says_so(tmp_path: Path) -> None:
         await house.chat.sees_text("The answer.")
         await house.at_rest()
         await says_here(house, "2")
-        await house.chat.sees_text(wording.HERE_NOTHING)
+        await house.chat.sees_text(general.HERE_NOTHING)
         assert texts(house.chat, "1") == ["The answer."]
 
 
@@ -143,7 +143,7 @@ async def test_here_said_as_the_answer_comes_leaves_one_answer_in_one_place(
         old, new = texts(house.chat, "1"), texts(house.chat, "2")
         is_moved = MOVED in old
         assert old == ([MOVED] if is_moved else ["The answer."])
-        assert new == (["The answer."] if is_moved else [wording.HERE_NOTHING])
+        assert new == (["The answer."] if is_moved else [general.HERE_NOTHING])
         assert await count(house, "outbox", "state <> 'sent' OR is_live = 1") == 0
 
 
@@ -175,7 +175,7 @@ async def test_an_open_question_goes_along_and_its_answer_counts_there(tmp_path:
         old = await waiting(house)
         await says_here(house, "2")
         await house.chat.until(lambda: any(one.chat_id == "2" for one in house.chat.shown))
-        await house.chat.until(lambda: wording.QUESTION_MOVED in old.text)
+        await house.chat.until(lambda: general.QUESTION_MOVED in old.text)
         new = next(one for one in house.chat.shown if one.chat_id == "2")
         assert (old.labels, new.labels) == ([], ["Red", "Blue"])
         await house.chat.says("Blue", chat="2")
@@ -183,7 +183,7 @@ async def test_an_open_question_goes_along_and_its_answer_counts_there(tmp_path:
         await house.at_rest()
         assert results(model) == ["They chose: Blue"]
         assert new.text == "Which colour?\n\n→ Blue (Ana)"
-        assert old.text == f"Which colour?\n\n{wording.QUESTION_MOVED}"
+        assert old.text == f"Which colour?\n\n{general.QUESTION_MOVED}"
 
 
 async def test_words_in_the_old_place_are_no_answer_any_more(tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ async def test_the_new_place_outlasts_a_restart(tmp_path: Path) -> None:
 
 
 async def test_a_status_line_goes_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(presenter_module, "_FIRST_STATUS", 0.0)
+    monkeypatch.setattr(presenter, "_FIRST_STATUS", 0.0)
     go = asyncio.Event()
 
     async def bake(_: Mapping[str, object], __: ToolContext) -> ToolResult:

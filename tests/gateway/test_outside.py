@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.state import mirror, people
-from agent_core.state.database import Connection
-from agent_core.state.mirror import Backlog
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import external_sync
+from agent_core.state.memory.external_sync import Backlog
+from agent_core.state.people import people
 from agent_core.transcript import dump_parts
-from gateway.http.health import examine
-from gateway.wording_control import tell_erased
+from gateway.interfaces.http.health import examine
+from gateway.texts.privacy import tell_erased
 from tests.emulators.honcho import HonchoEmulator
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
@@ -47,7 +48,7 @@ def open_house(
 
 
 async def owes(house: House) -> list[Backlog]:
-    return await house.read(mirror.count_all)
+    return await house.read(external_sync.count_all)
 
 
 async def all_told(house: House) -> None:

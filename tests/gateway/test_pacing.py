@@ -3,7 +3,7 @@
 import asyncio
 
 from adapters.contract import Pace
-from gateway.pacing import Pacer
+from gateway.outbound.rate_limiter import RateLimiter
 
 
 def passed(started: float) -> float:
@@ -11,14 +11,14 @@ def passed(started: float) -> float:
 
 
 async def test_without_limits_nobody_waits() -> None:
-    pacer = Pacer(Pace(chat_interval=0, edit_interval=0, per_second=0))
+    pacer = RateLimiter(Pace(chat_interval=0, edit_interval=0, per_second=0))
     async with asyncio.timeout(1):
         for _ in range(1000):
             await pacer.wait("a")
 
 
 async def test_a_chat_waits_for_its_interval_and_others_do_not() -> None:
-    pacer = Pacer(Pace(chat_interval=0.05, edit_interval=0, per_second=0))
+    pacer = RateLimiter(Pace(chat_interval=0.05, edit_interval=0, per_second=0))
     started = asyncio.get_running_loop().time()
     await pacer.wait("a")
     await pacer.wait("b")
@@ -27,7 +27,7 @@ async def test_a_chat_waits_for_its_interval_and_others_do_not() -> None:
 
 
 async def test_over_all_chats_the_average_stays_at_the_limit() -> None:
-    pacer = Pacer(Pace(chat_interval=0, edit_interval=0, per_second=100))
+    pacer = RateLimiter(Pace(chat_interval=0, edit_interval=0, per_second=100))
     started = asyncio.get_running_loop().time()
     for number in range(115):
         await pacer.wait(f"chat {number}")
@@ -36,7 +36,7 @@ async def test_over_all_chats_the_average_stays_at_the_limit() -> None:
 
 
 async def test_courtesy_has_no_room_while_messages_wait() -> None:
-    pacer = Pacer(Pace(chat_interval=0, edit_interval=0, per_second=1))
+    pacer = RateLimiter(Pace(chat_interval=0, edit_interval=0, per_second=1))
     assert pacer.has_room()
     await pacer.wait("a")
     waiting = asyncio.create_task(pacer.wait("b"))
@@ -46,7 +46,7 @@ async def test_courtesy_has_no_room_while_messages_wait() -> None:
 
 
 async def test_what_nobody_waits_for_lets_answers_go_first() -> None:
-    pacer = Pacer(Pace(chat_interval=0, edit_interval=0, per_second=50))
+    pacer = RateLimiter(Pace(chat_interval=0, edit_interval=0, per_second=50))
     for number in range(52):  # a second's worth may go at once
         await pacer.wait(f"chat {number}")
     order: list[str] = []

@@ -6,8 +6,8 @@ import pytest
 
 from adapters.contract import Inlet
 from adapters.errors import AdapterStopped
-from gateway import platforms
-from gateway.platforms import Platforms
+from gateway.bootstrap import platform_supervisor
+from gateway.bootstrap.platform_supervisor import Platforms
 from tests.fakes.chat import FakeChat
 from tests.fakes.inlet import FakeInlet
 
@@ -33,9 +33,9 @@ async def test_what_only_a_person_can_mend_is_not_tried_again() -> None:
 
 
 async def test_a_refusal_out_of_the_blue_is_doubted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(platforms, "_FIRST_PAUSE", 0.0)
+    monkeypatch.setattr(platform_supervisor, "_FIRST_PAUSE", 0.0)
     ran_well = iter([True, True, False])
-    monkeypatch.setattr(platforms, "_ran_well", lambda _: next(ran_well))
+    monkeypatch.setattr(platform_supervisor, "_ran_well", lambda _: next(ran_well))
     chat = Refused()
     house = Platforms({"fake": chat})
     async with asyncio.timeout(45):

@@ -5,7 +5,14 @@ import sys
 
 import pytest
 
-from gateway.plugs import UnknownPlug, commands, load_adapter, load_command, load_model, platforms
+from gateway.bootstrap.plugins import (
+    UnknownPlug,
+    commands,
+    load_adapter,
+    load_command,
+    load_model,
+    platforms,
+)
 from tests.house.source import ROOT, list_modules
 
 SDKS = ("telegram", "discord", "slack_bolt", "slack_sdk", "anthropic", "openai", "mcp")
@@ -80,7 +87,7 @@ def test_no_sdk_is_imported_before_its_plug_is_on() -> None:
     code = (
         "import pathlib, gateway.plugs, gateway.settings as s\n"
         "s.load({}, home=pathlib.Path('nowhere'))\n"
-        "gateway.plugs.platforms()"
+        "gateway.bootstrap.plugins.platforms()"
     )
     assert loaded_sdks(code) == ""
 
@@ -91,7 +98,7 @@ def test_no_module_of_the_hall_imports_an_sdk() -> None:
         for module in list_modules(("gateway",))
         if module.name != "__main__"
     ]
-    assert "gateway.plugs" in names
+    assert "gateway.bootstrap.plugins" in names
     assert loaded_sdks(f"import {', '.join(names)}") == ""
 
 

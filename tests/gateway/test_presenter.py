@@ -13,12 +13,12 @@ from adapters.ids import PlatformMessageId
 from adapters.messages import OutboundMessage
 from agent_core.events import TextGrew, TextReset, ToolStarted
 from agent_core.ids import CallId
-from agent_core.state import people
-from agent_core.state.database import Database
-from agent_core.state.outbox import Debt
-from gateway import presenter as presenter_module
-from gateway.delivery import Delivery
-from gateway.presenter import Presenter
+from agent_core.state.engine.database import Database
+from agent_core.state.people import people
+from agent_core.state.queues.outbox import NewOutboxMessage
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.turns import presenter as presenter_module
+from gateway.turns.presenter import Presenter
 from tests.fakes.chat import FakeChat
 from tests.gateway.test_delivery import CHAT, delivering
 
@@ -66,8 +66,8 @@ async def presenting(database: Database, chat: FakeChat) -> AsyncIterator[Presen
             presenter.close()
 
 
-def present(delivery: Delivery, chat: FakeChat) -> Presenter:
-    return Presenter(delivery, chat, Debt(platform="fake", chat=CHAT, body=""))
+def present(delivery: OutboxDispatcher, chat: FakeChat) -> Presenter:
+    return Presenter(delivery, chat, NewOutboxMessage(platform="fake", chat=CHAT, body=""))
 
 
 async def test_typing_shows_first_and_words_a_little_later(

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
-from agent_core.state import folds
-from agent_core.state.messages import StoredMessage
+from agent_core.state.conversations import compactions
+from agent_core.state.conversations.messages import StoredMessage
 from agent_core.transcript import Message, TextPart, ToolSpec, dump_parts, load_parts
 from tests.agent_core.compaction.seeing import view
 from tests.fakes.model import FakeModel, ask, call, finish, say
@@ -59,7 +59,7 @@ def rebuild(home: Path) -> list[Sent]:
             StoredMessage(id=key, turn_id=turn, message=Message(role=role, parts=load_parts(parts)))
             for key, turn, role, parts in rows
         ]
-        made = folds.list_of_session(connection, session_id=session_id, person_id=person_id)
+        made = compactions.list_of_session(connection, session_id=session_id, person_id=person_id)
         sent.append(
             see(
                 ModelRequest(

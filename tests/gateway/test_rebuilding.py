@@ -4,16 +4,16 @@ import asyncio
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
+from agent_core.agent.replay.diff import Comparison, compare
+from agent_core.agent.replay.rebuild import Call, rebuild
+from agent_core.agent.replay.records import TurnRecord, read_record
+from agent_core.agent.replay.replayer import play
 from agent_core.ids import TurnId
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
-from agent_core.replay.comparing import Comparison, compare
-from agent_core.replay.playing import play
-from agent_core.replay.rebuilding import Call, rebuild
-from agent_core.replay.records import TurnRecord, read_record
-from agent_core.state import turns
-from agent_core.state.database import Connection, Database
+from agent_core.state.conversations import turns
+from agent_core.state.engine.database import Connection, Database
 from agent_core.transcript import RawPart, TextPart
-from gateway.home import DATABASE
+from gateway.config.paths import DATABASE
 from tests.fakes.model import ask, call, finish, say
 from tests.gateway.running import running
 from tests.gateway.test_purity import Talker, talk

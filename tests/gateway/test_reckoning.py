@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta, Usage
-from agent_core.models.estimate import estimate_input, estimate_messages
-from gateway.wording_reckoning import CONTEXT_EMPTY
+from agent_core.models.limits import estimate_input, estimate_messages
+from gateway.texts.usage import CONTEXT_EMPTY
 from tests.fakes.model import Play, ask, call, say
 from tests.gateway.running import House, running
 from tests.gateway.test_purity import Talker, talk

@@ -3,8 +3,8 @@
 import asyncio
 from pathlib import Path
 
-from agent_core.state import outbox, retired
-from agent_core.state.outbox import Debt
+from agent_core.state.queues import outbox, unreachable_chats
+from agent_core.state.queues.outbox import NewOutboxMessage
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 from tests.gateway.running import House, running
@@ -19,12 +19,12 @@ async def until_dead(house: House, number: int) -> None:
             await asyncio.sleep(0.002)
 
 
-async def owe(house: House, body: str) -> None:
+async def enqueue(house: House, body: str) -> None:
     """Something that the house has to say there."""
 
-    debt = Debt(platform="fake", chat=CHAT, body=body)
-    row = await house.gateway.database.write("owe", lambda c: outbox.owe(c, debt, now=1))
-    house.gateway.delivery.owe([row])
+    outgoing = NewOutboxMessage(platform="fake", chat=CHAT, body=body)
+    row = await house.gateway.database.write("owe", lambda c: outbox.enqueue(c, outgoing, now=1))
+    house.gateway.delivery.enqueue([row])
 
 
 async def leave(house: House) -> None:
@@ -42,11 +42,11 @@ async def test_a_chat_that_is_gone_is_not_called_again_also_after_a_restart(
     chat = FakeChat()
     async with running(tmp_path, FakeModel(say("One.")), chat=chat) as house:
         await leave(house)
-        await owe(house, "more")
+        await enqueue(house, "more")
         await until_dead(house, 2)
     chat.inlet = None
     async with running(tmp_path, FakeModel(), chat=chat) as house:
-        await owe(house, "and more")
+        await enqueue(house, "and more")
         await until_dead(house, 3)
         await house.at_rest()
         assert chat.shown == [], "it would have been taken"
@@ -61,7 +61,7 @@ async def test_who_writes_again_is_answered_and_gets_what_was_set_aside_by_retry
         await house.chat.sees_text("Two.")
         await house.at_rest()
         assert [one.text for one in house.chat.shown] == ["Two."]
-        assert await house.read(retired.list_all) == {}
+        assert await house.read(unreachable_chats.list_all) == {}
         await house.chat.says("/retry")
         await house.chat.sees_text("One.")
         await house.at_rest()
@@ -73,7 +73,7 @@ async def test_a_press_is_a_sign_of_life_too(tmp_path: Path) -> None:
         await leave(house)
         await house.chat.press_key("c:status", "9")
         await house.chat.sees(1)
-        assert await house.read(retired.list_all) == {}
+        assert await house.read(unreachable_chats.list_all) == {}
 
 
 async def test_a_stranger_who_writes_from_there_revives_it_too(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ async def test_a_stranger_who_writes_from_there_revives_it_too(tmp_path: Path) -
         await leave(house)
         await house.chat.says("who is this?", user="9", name="Nobody")
         await house.chat.sees(1)
-        assert await house.read(retired.list_all) == {}
+        assert await house.read(unreachable_chats.list_all) == {}
 
 
 async def test_other_chats_of_the_person_are_not_retired(tmp_path: Path) -> None:
@@ -89,4 +89,4 @@ async def test_other_chats_of_the_person_are_not_retired(tmp_path: Path) -> None
         await leave(house)
         await house.chat.says("over here", chat="2")
         await house.chat.sees_text("Two.")
-        assert list(await house.read(retired.list_all)) == [("fake", CHAT)]
+        assert list(await house.read(unreachable_chats.list_all)) == [("fake", CHAT)]

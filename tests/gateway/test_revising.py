@@ -8,15 +8,24 @@ import pytest
 
 from adapters.errors import AdapterError, ChatGone, MessageGone, RateLimited, Unreachable, Unsure
 from agent_core.ids import PersonId
-from agent_core.state import dead_letters, outbox, questions, retired, turns
-from agent_core.state.database import Connection, Database
-from agent_core.state.outbox import Debt, OutboxRow
-from agent_core.state.questions import Choice, NewQuestion
-from gateway import delivery as delivery_module
-from gateway.delivery import Delivery
+from agent_core.state.conversations import questions, turns
+from agent_core.state.conversations.questions import Choice, NewQuestion
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.queues import dead_letters, outbox, unreachable_chats
+from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from gateway.outbound import dispatcher
+from gateway.outbound.dispatcher import OutboxDispatcher
 from tests.agent_core.state.rows import add_person
 from tests.fakes.chat import FakeChat
-from tests.gateway.test_delivery import CHAT, OTHER, delivering, owe, state, until_idle, until_sent
+from tests.gateway.test_delivery import (
+    CHAT,
+    OTHER,
+    delivering,
+    enqueue,
+    state,
+    until_idle,
+    until_sent,
+)
 from tests.gateway.test_delivery_mishaps import MuteChat, begin_turn, live_of
 
 BUTTON = Choice(key="q1:o1:00000000", label="One")
@@ -33,7 +42,7 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("_FIRST_PAUSE", "_SETTLE_TIME", "_STORE_PAUSE"):
-        monkeypatch.setattr(delivery_module, name, 0.01)
+        monkeypatch.setattr(dispatcher, name, 0.01)
 
 
 async def pose(database: Database) -> OutboxRow:
@@ -49,7 +58,7 @@ async def pose(database: Database) -> OutboxRow:
             place=("fake", CHAT),
             expires_at=9,
         )
-        debt = Debt(
+        outgoing = NewOutboxMessage(
             platform="fake",
             chat=CHAT,
             body="Which?",
@@ -57,13 +66,13 @@ async def pose(database: Database) -> OutboxRow:
             buttons=(BUTTON,),
             question_id=questions.ask(connection, new, now=0).id,
         )
-        return outbox.owe(connection, debt, now=0)
+        return outbox.enqueue(connection, outgoing, now=0)
 
     return await database.write("pose", work)
 
 
-async def revise(database: Database, delivery: Delivery, row: OutboxRow, body: str) -> None:
-    delivery.owe(
+async def revise(database: Database, delivery: OutboxDispatcher, row: OutboxRow, body: str) -> None:
+    delivery.enqueue(
         [await database.write("revise", lambda c: outbox.revise(c, outbox_id=row.id, body=body))]
     )
 
@@ -95,8 +104,8 @@ async def test_words_that_changed_while_a_message_stood_in_the_queue_are_sent_on
     chat.gate = asyncio.Event()
     chat.mishaps.extend((None, (error, lost) if error else None))
     async with delivering(database, chat) as delivery:
-        before, row = await owe(database, "before"), await pose(database)
-        delivery.owe([before, row])
+        before, row = await enqueue(database, "before"), await pose(database)
+        delivery.enqueue([before, row])
         await until_sending(database, before)
         await revise(database, delivery, row, "Which? One.")
         chat.gate.set()
@@ -124,7 +133,7 @@ async def test_words_that_change_during_the_send_are_shown_in_the_end_and_once(
         chat.plan(error, lost=lost)
     async with delivering(database, chat) as delivery:
         row = await pose(database)
-        delivery.owe([row])
+        delivery.enqueue([row])
         await until_sending(database, row)
         await revise(database, delivery, row, "Which? One.")
         await revise(database, delivery, row, "Which? One, surely.")
@@ -141,7 +150,7 @@ async def test_a_message_that_was_sent_is_edited(
     chat = FakeChat()
     async with delivering(database, chat) as delivery:
         row = await pose(database)
-        delivery.owe([row])
+        delivery.enqueue([row])
         await until_sent(database, row)
         if error:
             chat.plan(error, lost=True)
@@ -157,7 +166,7 @@ async def test_words_that_change_during_an_edit_are_shown_in_the_end(database: D
     chat = FakeChat()
     async with delivering(database, chat) as delivery:
         row = await pose(database)
-        delivery.owe([row])
+        delivery.enqueue([row])
         await until_sent(database, row)
         chat.gate = asyncio.Event()
         await revise(database, delivery, row, "Two.")
@@ -172,7 +181,7 @@ async def test_what_was_set_aside_stays_so_with_its_last_words(database: Databas
     chat = FakeChat(gone={"1"})
     async with delivering(database, chat) as delivery:
         row = await pose(database)
-        delivery.owe([row])
+        delivery.enqueue([row])
         async with asyncio.timeout(45):
             while (await state(database, row)).state != "dead":
                 await asyncio.sleep(0.002)
@@ -190,7 +199,7 @@ async def test_where_nothing_can_be_edited_an_outcome_is_not_a_second_message(
     chat = MuteChat()
     async with delivering(database, chat) as delivery:
         row = await pose(database)
-        delivery.owe([row])
+        delivery.enqueue([row])
         await until_sent(database, row)
         await revise(database, delivery, row, "Which? One.")
         await until_idle(delivery)
@@ -204,7 +213,7 @@ async def test_a_question_that_somebody_deleted_is_not_asked_anew_to_show_its_ou
     chat = FakeChat()
     async with delivering(database, chat) as delivery:
         row = await pose(database)
-        delivery.owe([row])
+        delivery.enqueue([row])
         await until_sent(database, row)
         chat.shown.clear()
         await revise(database, delivery, row, "Which? One.")
@@ -216,8 +225,8 @@ async def test_a_question_that_somebody_deleted_is_not_asked_anew_to_show_its_ou
 async def test_other_words_whose_message_was_deleted_are_sent_anew(database: Database) -> None:
     chat = FakeChat()
     async with delivering(database, chat) as delivery:
-        row = await owe(database, "The settings")
-        delivery.owe([row])
+        row = await enqueue(database, "The settings")
+        delivery.enqueue([row])
         await until_sent(database, row)
         chat.shown.clear()
         await revise(database, delivery, row, "The new settings")
@@ -243,20 +252,20 @@ async def test_a_chat_that_is_gone_is_called_once_and_what_comes_later_dies_at_o
     chat = FakeChat()
     chat.plan(ChatGone("Nobody is there any more."))
     async with delivering(database, chat) as delivery:
-        rows = [await owe(database, f"part {number}") for number in range(3)]
-        delivery.owe(rows)
+        rows = [await enqueue(database, f"part {number}") for number in range(3)]
+        delivery.enqueue(rows)
         await until_idle(delivery)
         states = [(await state(database, row)).state for row in rows]
         assert states == ["dead", "dead", "dead"]
         assert chat.shown == [], "the platform would have taken the second"
-        assert await database.read(retired.list_all) == {
+        assert await database.read(unreachable_chats.list_all) == {
             ("fake", CHAT): "Nobody is there any more."
         }
         await delivery.revive("fake", CHAT)
-        after = await owe(database, "after")
-        delivery.owe([after])
+        after = await enqueue(database, "after")
+        delivery.enqueue([after])
         await until_sent(database, after)
-        assert await database.read(retired.list_all) == {}
+        assert await database.read(unreachable_chats.list_all) == {}
     assert [shown.text for shown in chat.shown] == ["after"]
 
 
@@ -265,16 +274,18 @@ async def test_a_status_line_in_a_chat_that_is_gone_leaves_nothing_to_retry(
 ) -> None:
     chat = FakeChat()
     chat.plan(ChatGone("Nobody is there any more."))
-    debt = Debt(platform="fake", chat=CHAT, body="Searching", person_id=PersonId(1), kind="status")
+    outgoing = NewOutboxMessage(
+        platform="fake", chat=CHAT, body="Searching", person_id=PersonId(1), kind="status"
+    )
 
     def end(connection: Connection) -> OutboxRow:
-        row = outbox.open_live(connection, debt, now=0)
+        row = outbox.open_live(connection, outgoing, now=0)
         outbox.mark_found(connection, outbox_id=row.id, message_id="7")
-        return outbox.settle_live(connection, outbox_id=row.id, body="")
+        return outbox.finalize_live(connection, outbox_id=row.id, body="")
 
     async with delivering(database, chat) as delivery:
         row = await database.write("end", end)
-        delivery.owe([row])
+        delivery.enqueue([row])
         await until_idle(delivery)
         assert await database.read(lambda c: outbox.find(c, outbox_id=row.id)) is None
         assert (
@@ -286,8 +297,8 @@ async def test_a_mishap_of_an_edit_does_not_make_an_answer_two(database: Databas
     chat = FakeChat()
     chat.mishaps.extend((None, (MessageGone("gone"), False), (Unsure("no answer"), True)))
     async with delivering(database, chat) as delivery:
-        row = await owe(database, "The settings")
-        delivery.owe([row])
+        row = await enqueue(database, "The settings")
+        delivery.enqueue([row])
         await until_sent(database, row)
         await revise(database, delivery, row, "The new settings")
         await until_idle(delivery)

@@ -11,11 +11,11 @@ from adapters.contract import ChatAdapter
 from adapters.errors import ChatGone, Unreachable
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
 from adapters.messages import InboundMessage, Sender
-from agent_core.state import people, rooms
-from agent_core.state.database import Connection, Database
-from agent_core.state.people import Person
-from agent_core.state.rooms import Mode, Room
-from gateway.rooms import Rooms, RoomTalk
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import people, rooms
+from agent_core.state.people.people import Person
+from agent_core.state.people.rooms import Mode, Room
+from gateway.people.rooms import Rooms, RoomTalk
 from tests.fakes.chat import FakeChat, PlainChat
 
 ROOM = Address(chat_id="den", is_direct=False)

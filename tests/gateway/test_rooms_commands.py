@@ -4,12 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.state import audit, people, rooms, shares
-from agent_core.state.audit import Deed
-from agent_core.state.database import Connection
-from agent_core.state.rooms import Mode
-from agent_core.state.shares import Share
-from gateway import wording, wording_rooms
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import shares
+from agent_core.state.memory.shares import Share
+from agent_core.state.people import audit, people, rooms
+from agent_core.state.people.audit import Deed
+from agent_core.state.people.rooms import Mode
+from gateway.texts import general
+from gateway.texts import rooms as wording_rooms
 from tests.fakes.chat import FakeChat
 from tests.gateway.roommates import Street, street
 
@@ -152,6 +154,6 @@ async def test_in_a_shared_room_retry_and_status_know_the_room_s_talk(tmp_path: 
         await here.says("ann", "/room room", room="den")
         await here.says("bob", "one", room="den")
         assert "2 messages" in await here.says("ann", "/status", room="den")
-        assert await here.says("ann", "/retry", room="den") == wording.RETRY_NOTHING
+        assert await here.says("ann", "/retry", room="den") == general.RETRY_NOTHING
         (asked, *_) = await here.asks("bob", "/retry", room="den")
         assert [m.text for m in asked.messages if m.role == "user"] == ["one", "one"]

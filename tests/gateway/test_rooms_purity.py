@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway import wording_blocks
+from gateway.texts import blocks
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 from tests.gateway.roommates import Searcher, Street, see, street
@@ -212,13 +212,13 @@ async def test_in_a_room_no_command_tells_of_a_block_that_the_room_does_not_see(
     async with street(tmp_path) as here:
         await here.says("ann", "/block new hidden 2000 of Ann")
         remember_block(here, "hidden", "Feed the canary")
-        assert await here.says("ann", "/block", room="den") == wording_blocks.NONE
+        assert await here.says("ann", "/block", room="den") == blocks.NONE
         for word in ("hidden", "Hidden"):
             said = await here.says("ann", f"/block {word}", room="den")
-            assert said == wording_blocks.UNKNOWN.format(name="`hidden`")
+            assert said == blocks.UNKNOWN.format(name="`hidden`")
         for words in ("drop hidden", "share hidden bob", "limit hidden 300", "unshare hidden bob"):
             said = await here.says("ann", f"/block {words}", room="den")
-            assert said == wording_blocks.ONLY_IN_DIRECT
+            assert said == blocks.ONLY_IN_DIRECT
         await here.says("ann", "/block share hidden here", room="den")
         said = await here.says("bob", "/block hidden", room="den")
         assert said.startswith("**hidden** [18/2,000 characters]: of Ann\n- Feed the canary")

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.state import ledger, people
-from agent_core.state.database import Connection
-from agent_core.state.ledger import LedgerEntry
-from gateway.clock import now
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import ledger
+from agent_core.state.memory.ledger import LedgerEntry
+from agent_core.state.people import people
+from gateway.config.clock import now
 from tests.fakes.model import FakeModel, say
 from tests.gateway.running import House, running
 from tests.gateway.sides import Side
@@ -33,7 +34,7 @@ async def test_an_edit_made_while_the_house_was_down_is_a_row_before_anybody_tal
     path.write_text("- by hand\n")
     before = now()
     caplog.clear()
-    with caplog.at_level(logging.INFO, logger="agent_core.memory.rounds"):
+    with caplog.at_level(logging.INFO, logger="agent_core.memory.integrity_scan"):
         async with running(tmp_path, FakeModel()) as house:
             await house.until(lambda: "were compared with the ledger" in caplog.text)
             (row,) = await rows(house)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import StoreError
-from agent_core.state import job_runs
-from agent_core.state.database import Database
+from agent_core.state.engine.database import Database
+from agent_core.state.jobs import job_runs
 from tests.gateway.clock import Clock, GoingClock, asleep
 from tests.gateway.jobs import (
     find,

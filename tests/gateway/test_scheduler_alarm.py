@@ -3,8 +3,8 @@
 import time
 from pathlib import Path
 
-from agent_core.schedule.timing import moment
-from gateway.clock import now
+from agent_core.schedule.triggers import moment
+from gateway.config.clock import now
 from tests.gateway.clock import asleep
 from tests.gateway.jobs import give_job, greet, greeted, over
 from tests.gateway.running import running

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from agent_core.errors import ModelRejected
-from agent_core.schedule import planner
-from agent_core.state import homes
-from agent_core.state.database import Connection
-from agent_core.state.jobs import Options, Target
+from agent_core.schedule import job_editor
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs.jobs import Options, Target
+from agent_core.state.people import delivery_targets
 from tests.fakes.model import FakeModel, Play, say
 from tests.gateway.clock import Clock
 from tests.gateway.jobs import (
@@ -189,7 +189,7 @@ async def test_a_job_that_is_dropped_before_its_turn_does_nothing(tmp_path: Path
         while not await runs_of(house, doomed.id):
             await house.gateway.database.write("test", lambda c: None)
         fresh = await find(house, doomed)
-        await house.gateway.database.write("test", lambda c: planner.drop(c, fresh))
+        await house.gateway.database.write("test", lambda c: job_editor.drop(c, fresh))
         (tmp_path / "go").touch()
         await over(house, slow, 1)
         (run,) = await over(house, doomed, 1)
@@ -202,7 +202,7 @@ async def test_a_day_off_holds_all_but_what_is_urgent_and_merges_it(tmp_path: Pa
     async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
         await greet(house)
         await house.gateway.database.write(
-            "test", lambda c: homes.set_days_off(c, person_id=ana(c), days=(6, 7))
+            "test", lambda c: delivery_targets.set_days_off(c, person_id=ana(c), days=(6, 7))
         )
         await give_job(house, "Water the plants.", "2026-11-21T09:00")
         await give_job(house, "Feed the cat.", "2026-11-22T09:00")
@@ -228,7 +228,7 @@ async def test_a_home_that_cannot_be_reached_gives_way_to_where_its_person_was_s
         place = ("fake", '["77",null,true]')
 
         def move_home(connection: Connection) -> None:
-            homes.set_place(connection, person_id=ana(connection), place=place)
+            delivery_targets.set_place(connection, person_id=ana(connection), place=place)
 
         await house.gateway.database.write("test", move_home)
         home = [Target(kind="home")]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.scripts import MOST_OUTPUT, Output, run_script
+from gateway.scheduler.scripts import MOST_OUTPUT, Output, run_script
 
 RUNAWAY = """
 import os, signal, sys, time

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway import settings as module
-from gateway.setting_values import Allowed, check, parse
-from gateway.settings import Settings, SettingsError, list_settings, load
+from gateway.config import settings as module
+from gateway.config.settings import Settings, SettingsError, list_settings, load
+from gateway.config.sources import Allowed, check, parse
 
 EXAMPLE = Path(__file__).parents[2] / "config.example.toml"
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.state import people
-from agent_core.state.database import Connection
-from agent_core.state.people import Person
-from gateway import wording
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
+from gateway.texts import general
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.gateway.running import House, running
@@ -35,9 +35,9 @@ async def test_settings_shows_what_is_set_and_how_the_rest_is(tmp_path: Path) ->
         assert "Quiet hours: none" in shown
         assert "Days off: none" in shown
         assert house.chat.shown[-1].labels == [
-            *wording.VERBOSITIES.values(),
-            wording.QUIET_NIGHT,
-            wording.WEEKENDS_OFF,
+            *general.VERBOSITIES.values(),
+            general.QUIET_NIGHT,
+            general.WEEKENDS_OFF,
         ]
 
 
@@ -56,7 +56,7 @@ async def test_settings_shows_what_is_set_and_how_the_rest_is(tmp_path: Path) ->
 async def test_each_can_be_set_and_is_shown_then(tmp_path: Path, said: str, line: str) -> None:
     async with running(tmp_path, FakeModel()) as house:
         shown = await says(house, f"/settings {said}")
-        assert shown.startswith(wording.SET)
+        assert shown.startswith(general.SET)
         assert line in shown
         assert line in await says(house, "/settings")
 
@@ -103,11 +103,11 @@ async def test_buttons_change_the_message_that_has_them(tmp_path: Path) -> None:
         await says(house, "/settings")
         (message,) = house.chat.shown
         ana = Side(house, "1", "Ana")
-        await ana.presses(wording.QUIET_NIGHT)
+        await ana.presses(general.QUIET_NIGHT)
         assert "Quiet hours: 22:00-07:00" in message.text
-        assert message.labels[-2] == wording.QUIET_OFF
-        await ana.presses(wording.VERBOSITIES["verbose"])
-        await ana.presses(wording.QUIET_OFF)
+        assert message.labels[-2] == general.QUIET_OFF
+        await ana.presses(general.VERBOSITIES["verbose"])
+        await ana.presses(general.QUIET_OFF)
         assert house.chat.shown == [message]
         assert "While I work: every step" in message.text
         styles = [button.style for button in message.keyboard]
@@ -145,7 +145,7 @@ async def test_verbose_is_turned_on_and_off(tmp_path: Path) -> None:
         ):
             await says(house, said)
             assert (await person(house)).verbosity == wanted
-        assert await says(house, "/verbose perhaps") == wording.VERBOSE_HOW
+        assert await says(house, "/verbose perhaps") == general.VERBOSE_HOW
 
 
 async def test_what_the_model_sets_counts_for_the_next_message(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from adapters.errors import Unsure
-from agent_core.state.database import Connection
-from gateway import delivery as delivery_module
+from agent_core.state.engine.database import Connection
+from gateway.outbound import dispatcher
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.gateway.running import House, running
@@ -18,7 +18,7 @@ from tests.gateway.sides import count
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("_FIRST_PAUSE", "_SETTLE_TIME"):
-        monkeypatch.setattr(delivery_module, name, 0.01)
+        monkeypatch.setattr(dispatcher, name, 0.01)
 
 
 def write(*names: str) -> FakeModel:

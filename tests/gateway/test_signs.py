@@ -11,14 +11,13 @@ from adapters.errors import RateLimited, Unreachable, Unsure
 from adapters.ids import PlatformMessageId
 from adapters.messages import OutboundMessage, Step
 from agent_core.errors import ModelDenied
-from agent_core.state import people
-from agent_core.state.database import Connection
-from agent_core.state.people import Verbosity, Wishes
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from agent_core.state.people.people import Verbosity, Wishes
 from agent_core.tools.contract import ToolContext, ToolResult
-from gateway import delivery as delivery_module
-from gateway import presenter as presenter_module
-from gateway import signs as signs_module
-from gateway.presenter import Presenter
+from gateway.outbound import dispatcher, indicators
+from gateway.turns import presenter as presenter_module
+from gateway.turns.presenter import Presenter
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.fakes.tool import FakeTool
@@ -33,8 +32,8 @@ AT_ONCE = "0"
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(presenter_module, "_FIRST_SIGN", 0.0)
     monkeypatch.setattr(presenter_module, "_FIRST_STATUS", 0.0)
-    monkeypatch.setattr(delivery_module, "_SETTLE_TIME", 0.01)
-    monkeypatch.setattr(delivery_module, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(dispatcher, "_SETTLE_TIME", 0.01)
+    monkeypatch.setattr(dispatcher, "_FIRST_PAUSE", 0.01)
 
 
 class Oven(FakeTool):
@@ -336,8 +335,8 @@ async def test_a_presenter_that_is_closed_plans_nothing(tmp_path: Path) -> None:
     async with running(tmp_path, bake(), tools=(oven,)) as house:
         await house.chat.says("bake")
         await house.chat.sees_text("Using bake")
-        reins = next(iter(house.gateway.lanes._reins.values()))
-        presenter = reins.presenter
+        handle = next(iter(house.gateway.lanes._reins.values()))
+        presenter = handle.presenter
         assert isinstance(presenter, Presenter)
         oven.go.set()
         await house.chat.sees_text("Ok.")
@@ -349,7 +348,7 @@ async def test_a_presenter_that_is_closed_plans_nothing(tmp_path: Path) -> None:
 async def test_eyes_that_can_not_be_taken_away_at_once_are_taken_away_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(signs_module, "_PAUSE", 0.01)
+    monkeypatch.setattr(indicators, "_PAUSE", 0.01)
     go = asyncio.Event()
     async with running(tmp_path, FakeModel([go.wait, *say("Ok.")])) as house:
         await house.chat.says("think", id="7")
@@ -363,7 +362,7 @@ async def test_eyes_that_can_not_be_taken_away_at_once_are_taken_away_later(
 
 
 async def test_eyes_that_stay_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(signs_module, "_PAUSE", 0.001)
+    monkeypatch.setattr(indicators, "_PAUSE", 0.001)
     chat = FakeChat()
     async with running(tmp_path, FakeModel(), chat=chat) as house:
         tries = 0
@@ -376,11 +375,11 @@ async def test_eyes_that_stay_are_given_up(tmp_path: Path, monkeypatch: pytest.M
         chat.react = fail  # type: ignore[assignment, method-assign]
         signs = house.gateway.delivery.signs
         signs.unsee("fake", '["1",null,true]', "7")
-        await house.until(lambda: tries == 1 + signs_module._MOST_TRIES)
+        await house.until(lambda: tries == 1 + indicators._MOST_TRIES)
         await house.until(lambda: signs.is_idle() and not signs._resting)
-        assert tries == 1 + signs_module._MOST_TRIES
+        assert tries == 1 + indicators._MOST_TRIES
         assert signs.see("fake", '["1",null,true]', "8")
-        await house.until(lambda: tries == 2 + signs_module._MOST_TRIES)
+        await house.until(lambda: tries == 2 + indicators._MOST_TRIES)
 
 
 async def test_a_shutdown_waits_for_the_eyes_to_be_taken_away(tmp_path: Path) -> None:

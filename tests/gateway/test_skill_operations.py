@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from agent_core.skills.shelf import FILE
-from agent_core.state import jobs, skills
-from agent_core.state.database import Connection
-from gateway import settings
-from gateway.control.desk import perform
+from agent_core.skills.catalog import FILE
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import jobs
+from agent_core.state.memory import skills
+from gateway.config import settings
 from gateway.errors import Declined
+from gateway.interfaces.operations.runner import perform
 from tests.agent_core.skills.test_shelf import write_skill, write_text
 from tests.gateway.processes import Done, talaria
 from tests.gateway.served import served

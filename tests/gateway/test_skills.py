@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
-from agent_core.state import jobs, people, skills
-from agent_core.state.database import Connection
-from agent_core.state.job_runs import Run
-from agent_core.state.jobs import Job
-from agent_core.state.skills import SkillRow
-from gateway import works
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import jobs
+from agent_core.state.jobs.job_runs import Run
+from agent_core.state.jobs.jobs import Job
+from agent_core.state.memory import skills
+from agent_core.state.memory.skills import SkillRow
+from agent_core.state.people import people
+from gateway.scheduler import system_jobs
 from tests.agent_core.skills.test_shelf import write_skill, write_text
 from tests.fakes.model import FakeModel, say
 from tests.gateway.clock import Clock
@@ -40,7 +42,7 @@ async def own_job(house: House, name: str) -> Job:
 async def curated(house: House, clock: Clock, *, days: int, count: int) -> Run:
     """Let days pass; gives the newest of so many runs of the curator."""
     clock.move(house, days=days)
-    job = await own_job(house, works.CURATOR)
+    job = await own_job(house, system_jobs.CURATOR)
     return (await over(house, job, count))[-1]
 
 
@@ -181,7 +183,7 @@ async def test_a_damaged_row_about_a_skill_is_told_and_ends_no_house(
         assert run.state == "failed"
         assert "of the ledger is damaged; restore a backup" in run.reason
         clock.move(house, days=1)
-        curator = await own_job(house, works.CURATOR)
+        curator = await own_job(house, system_jobs.CURATOR)
         async with asyncio.timeout(45):
             while not (found := await runs_of(house, curator.id)) or not found[0].reason:
                 await asyncio.sleep(0.005)
@@ -282,7 +284,7 @@ async def test_a_folder_that_can_not_be_read_is_the_outcome_and_tried_again(
     (folder / ".usage.json").mkdir()
     async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
         clock.move(house, days=2)
-        job = await own_job(house, works.CURATOR)
+        job = await own_job(house, system_jobs.CURATOR)
         async with asyncio.timeout(45):
             while not (found := await runs_of(house, job.id)) or not found[0].reason:
                 await asyncio.sleep(0.005)

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.memory import identity
-from agent_core.memory.identity import Identity
-from agent_core.prompt.soul import DEFAULT_SOUL
-from agent_core.state import blocks, ledger
-from agent_core.state.database import Connection, Database
-from agent_core.state.ledger import LedgerEntry
-from agent_core.state.tasks import Task
-from gateway.clock import now
-from gateway.notices import Notices
+from agent_core.agent.prompt.persona import DEFAULT_SOUL
+from agent_core.memory.soul import soul as identity
+from agent_core.memory.soul.soul import Identity
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import blocks, ledger
+from agent_core.state.memory.ledger import LedgerEntry
+from agent_core.state.queues.tasks import Task
+from gateway.config.clock import now
+from gateway.people.owners import Notices
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.gateway.roommates import Street, street

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.spelling import Speller
+from gateway.outbound.composer import Speller
 from tests.fakes.chat import FakeChat
 
 SPELLER = Speller(["new", "link", "help"])

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import ConversationId, PersonId, PromptHash, SessionId, TurnId
-from agent_core.state.turns import Turn
-from gateway import suspicion
-from gateway.suspicion import is_convicted, wait_before
+from agent_core.state.conversations.turns import Turn
+from gateway.turns import crash_backoff
+from gateway.turns.crash_backoff import is_convicted, wait_before
 from tests.fakes.model import FakeModel, say
 from tests.gateway.running import running
 
@@ -40,7 +40,7 @@ def test_waits_grow_and_have_an_end() -> None:
 async def test_a_suspected_turn_is_answered_after_its_wait(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(suspicion, "_FIRST_WAIT", 0.3)
+    monkeypatch.setattr(crash_backoff, "_FIRST_WAIT", 0.3)
     await _leave_running(tmp_path, attempts=3)
     loop = asyncio.get_running_loop()
     opened = loop.time()

@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import InboxId
-from agent_core.state import files, inbox, messages, outbox, questions, turns, usage
-from agent_core.state.database import Connection, Database
-from agent_core.state.outbox import Debt
-from agent_core.state.questions import NewQuestion
-from agent_core.state.retention import DAY
-from agent_core.state.usage import Spent
+from agent_core.state.conversations import files, messages, questions, turns, usage
+from agent_core.state.conversations.questions import NewQuestion
+from agent_core.state.conversations.usage import Spent
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.lifecycle.retention import DAY
+from agent_core.state.queues import inbox, outbox
+from agent_core.state.queues.outbox import NewOutboxMessage
 from agent_core.transcript import ImagePart, Message, TextPart
-from gateway.setting_tables import RetentionSettings
-from gateway.sweeping import Sweeper
+from gateway.config.tables import RetentionSettings
+from gateway.scheduler.retention import Sweeper
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
 
 NOW = 1000 * DAY
@@ -96,13 +97,13 @@ async def test_a_message_that_was_sent_keeps_only_where_it_is(old: Old) -> None:
             ),
             now=OLD,
         )
-        debts = [
-            Debt(platform="p", chat="c", body="sent"),
-            Debt(platform="p", chat="c", body="owed"),
-            Debt(platform="p", chat="c", body="asks", question_id=question.id),
-            Debt(platform="p", chat="c", body="dead", person_id=person_id),
+        outgoings = [
+            NewOutboxMessage(platform="p", chat="c", body="sent"),
+            NewOutboxMessage(platform="p", chat="c", body="owed"),
+            NewOutboxMessage(platform="p", chat="c", body="asks", question_id=question.id),
+            NewOutboxMessage(platform="p", chat="c", body="dead", person_id=person_id),
         ]
-        rows = [outbox.owe(connection, debt, now=OLD) for debt in debts]
+        rows = [outbox.enqueue(connection, outgoing, now=OLD) for outgoing in outgoings]
         for row in (rows[0], rows[2]):
             outbox.mark_sent(
                 connection, outbox_id=row.id, message_id=f"m{row.id}", body=row.body, now=OLD
@@ -131,8 +132,8 @@ async def test_files_go_that_nobody_refers_to_and_come_back_when_they_are_sent_a
         turn_id = add_turn(connection, old.talk)
         message = Message(role="user", parts=(picture,))
         messages.append(connection, old.talk.shelf(turn_id), [message], now=NOW)
-        debt = Debt(platform="p", chat="c", body="", file=(keys["owed"], "a.png"))
-        outbox.owe(connection, debt, now=OLD)
+        outgoing = NewOutboxMessage(platform="p", chat="c", body="", file=(keys["owed"], "a.png"))
+        outbox.enqueue(connection, outgoing, now=OLD)
 
     await old.do(work)
     assert await old.sweep() == {"files": 1}
@@ -148,8 +149,8 @@ async def test_many_files_that_are_referred_to_keep_no_other_from_going(old: Old
         for number in range(1200):
             data = str(number).encode()
             key = files.keep(connection, data=data, media_type="image/png", now=OLD)
-            debt = Debt(platform="p", chat="c", body="", file=(key, "a.png"))
-            outbox.owe(connection, debt, now=OLD)
+            outgoing = NewOutboxMessage(platform="p", chat="c", body="", file=(key, "a.png"))
+            outbox.enqueue(connection, outgoing, now=OLD)
         for number in range(50):
             data = f"loose {number}".encode()
             files.keep(connection, data=data, media_type="image/png", now=OLD)
@@ -162,8 +163,10 @@ async def test_many_files_that_are_referred_to_keep_no_other_from_going(old: Old
 async def test_an_export_does_not_stay_in_the_database(old: Old) -> None:
     def work(connection: Connection) -> None:
         key = files.keep(connection, data=b"zip", media_type="application/zip", now=OLD)
-        row = outbox.owe(
-            connection, Debt(platform="p", chat="c", body="x", file=(key, "a.zip")), now=OLD
+        row = outbox.enqueue(
+            connection,
+            NewOutboxMessage(platform="p", chat="c", body="x", file=(key, "a.zip")),
+            now=OLD,
         )
         outbox.mark_sent(connection, outbox_id=row.id, message_id="m", body="x", now=OLD)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from agent_core.models.contract import ModelRequest
-from agent_core.state import blocks, ledger
-from agent_core.state.database import Connection
-from agent_core.state.ledger import LedgerEntry
-from gateway import wording
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import blocks, ledger
+from agent_core.state.memory.ledger import LedgerEntry
+from gateway.texts import general
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel, Play, ask, call, say
 from tests.gateway.roommates import Street, street
@@ -98,7 +98,7 @@ async def test_another_s_wish_is_put_before_an_owner_in_their_own_talk(tmp_path:
             "ann wants to change the team's memory, which everybody's prompt shows:\n"
             "```\n+ Rent is due on Monday\n```"
         )
-        assert wording.OWNER_ASKED in [one.text for one in chat.shown if one.chat_id == "ann"]
+        assert general.OWNER_ASKED in [one.text for one in chat.shown if one.chat_id == "ann"]
         assert not file(tmp_path).exists()
         await chat.press("Approve", user="cleo", name="cleo", chat="cleo")
         await chat.sees_text("Noted.")
@@ -126,7 +126,7 @@ async def test_nobody_but_an_owner_can_press(tmp_path: Path) -> None:
         await chat.press_key(
             question.keyboard[0].key, question.id, user="ann", name="ann", chat="cleo"
         )
-        await chat.sees_text(wording.QUESTION_NOT_YOURS)
+        await chat.sees_text(general.QUESTION_NOT_YOURS)
         assert not file(tmp_path).exists()
         await chat.press("Refuse", user="cleo", name="cleo", chat="cleo")
         await chat.sees_text("Sorry.")

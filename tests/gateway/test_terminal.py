@@ -11,8 +11,8 @@ from adapters.console.adapter import ConsoleAdapter
 from adapters.console.settings import ConsoleSettings
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import Button, ButtonPress, OutboundMessage
-from gateway.terminal.choices import Offer, write_choices
-from gateway.terminal.link import Choice, ConsoleLink, Gone, Line, News, Shown
+from gateway.interfaces.terminal.choices import Offer, write_choices
+from gateway.interfaces.terminal.socket_client import Choice, ConsoleLink, Gone, Line, News, Shown
 from tests.fakes.inlet import FakeInlet
 
 HERE = Address(chat_id="local", is_direct=True)

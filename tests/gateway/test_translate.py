@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
 from adapters.messages import InboundMessage, Quote, Sender
 from agent_core.ids import ConversationId, InboxId, OutboxId, PersonId
-from agent_core.state.outbox import OutboxRow
-from agent_core.state.people import Person
-from agent_core.state.sessions import Conversation
+from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.people.people import Person
+from agent_core.state.queues.outbox import OutboxRow
 from agent_core.transcript import Message, TextPart
-from gateway import translate
-from gateway.media.readings import Unreadable
-from gateway.translate import Pending, Place
+from gateway import conversion
+from gateway.attachments.message_parts import Unreadable
+from gateway.conversion import Place, QueuedMessage
 
 ANA = Person(id=PersonId(1), slug="ana", name="Ana", role="member", time_zone=None)
 BEN = replace(ANA, id=PersonId(2), slug="ben", name="Ben")
@@ -37,8 +37,8 @@ def inbound(text: str = "hello", **changes: object) -> InboundMessage:
     return replace(message, **changes)  # type: ignore[arg-type]
 
 
-def pending(message: InboundMessage, *numbers: int) -> Pending:
-    return Pending(
+def pending(message: InboundMessage, *numbers: int) -> QueuedMessage:
+    return QueuedMessage(
         inbox_ids=tuple(InboxId(number) for number in numbers or (1,)),
         platform="telegram",
         message=message,
@@ -59,7 +59,7 @@ def read(message: Message) -> tuple[str, str]:
 
 
 def say(message: InboundMessage) -> tuple[str, str]:
-    return read(translate.said(pending(message), zone="Europe/Madrid", now=NOON))
+    return read(conversion.said(pending(message), zone="Europe/Madrid", now=NOON))
 
 
 addresses = st.builds(
@@ -72,28 +72,28 @@ addresses = st.builds(
 
 @given(addresses)
 def test_a_chats_name_reads_back_as_its_address(address: Address) -> None:
-    assert translate.read_chat(translate.name_chat(address)) == address
+    assert conversion.read_chat(conversion.name_chat(address)) == address
 
 
 @given(addresses, addresses)
 def test_two_places_never_share_a_name(one: Address, other: Address) -> None:
-    same_name = translate.name_chat(one) == translate.name_chat(other)
+    same_name = conversion.name_chat(one) == conversion.name_chat(other)
     assert same_name == (one == other)
 
 
 def test_a_direct_talk_is_the_persons_on_every_platform() -> None:
     keys = {
-        translate.name_conversation(platform, address, ANA)
+        conversion.name_conversation(platform, address, ANA)
         for platform in ("telegram", "console")
         for address in (DIRECT, replace(DIRECT, chat_id="6", thread_id="7"))
     }
     assert len(keys) == 1
-    assert translate.name_conversation("telegram", DIRECT, BEN) not in keys
+    assert conversion.name_conversation("telegram", DIRECT, BEN) not in keys
 
 
 def test_in_a_room_each_person_and_each_thread_has_a_talk() -> None:
     keys = {
-        translate.name_conversation(platform, address, person)
+        conversion.name_conversation(platform, address, person)
         for platform in ("telegram", "slack")
         for address in (ROOM, THREAD)
         for person in (ANA, BEN)
@@ -138,7 +138,7 @@ def test_what_a_message_answers_stands_in_the_facts(quote: Quote, expected: str)
 def test_attachments_and_the_room_are_told() -> None:
     waiting = pending(inbound("look", address=THREAD, room_title="Kitchen"))
     waiting.readings = (Unreadable(sentence="No.", note="cat.jpg: damaged"),)
-    facts, _ = read(translate.said(waiting, zone="UTC", now=NOON))
+    facts, _ = read(conversion.said(waiting, zone="UTC", now=NOON))
     assert '"cat.jpg: damaged"' in facts
     assert '"Kitchen"' in facts
     assert "in a thread" in facts
@@ -146,8 +146,8 @@ def test_attachments_and_the_room_are_told() -> None:
 
 def test_a_steer_carries_the_same_and_all_its_events() -> None:
     waiting = pending(inbound("hello"), 1, 2)
-    steer = translate.steer(waiting, zone="UTC", now=NOON)
-    assert (steer.facts, steer.text) == read(translate.said(waiting, zone="UTC", now=NOON))
+    steer = conversion.steer(waiting, zone="UTC", now=NOON)
+    assert (steer.facts, steer.text) == read(conversion.said(waiting, zone="UTC", now=NOON))
     assert steer.inbox_ids == (1, 2)
 
 
@@ -160,8 +160,8 @@ def test_an_edit_replaces_the_words_and_adds_its_event() -> None:
 
 def test_a_turn_answers_its_newest_message() -> None:
     waiting = [pending(inbound(message_id=PlatformMessageId(str(number)))) for number in range(3)]
-    assert translate.place_of(waiting) == Place(
-        platform="telegram", chat=translate.name_chat(DIRECT), answers="2"
+    assert conversion.place_of(waiting) == Place(
+        platform="telegram", chat=conversion.name_chat(DIRECT), answers="2"
     )
 
 
@@ -169,7 +169,7 @@ def row(address: Address, *, part: int = 0, answers: str | None = "9") -> Outbox
     return OutboxRow(
         id=OutboxId(4),
         platform="telegram",
-        chat=translate.name_chat(address),
+        chat=conversion.name_chat(address),
         turn_id=None,
         person_id=None,
         part=part,
@@ -204,7 +204,7 @@ def row(address: Address, *, part: int = 0, answers: str | None = "9") -> Outbox
 def test_only_the_first_part_in_a_room_shows_what_it_answers(
     owed: OutboxRow, reply_to: str | None
 ) -> None:
-    message = translate.outbound(owed, text="shown", is_live=True)
+    message = conversion.outbound(owed, text="shown", is_live=True)
     assert message.reply_to == reply_to
     assert (message.text, message.is_live, message.key) == ("shown", True, "4")
     assert message.is_silent == owed.is_silent

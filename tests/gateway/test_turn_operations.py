@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from agent_core.state.database import Connection, Database
-from gateway.control.desk import perform
+from agent_core.state.engine.database import Connection, Database
+from gateway.config.paths import DATABASE
+from gateway.config.settings import load
 from gateway.errors import Declined
-from gateway.home import DATABASE
-from gateway.settings import load
+from gateway.interfaces.operations.runner import perform
 from tests.gateway.clock import Clock
 from tests.gateway.jobs import give_job, greet, greeted, looked
 from tests.gateway.processes import talaria

@@ -4,7 +4,8 @@ import asyncio
 from pathlib import Path
 
 from agent_core.errors import ModelBusy, ModelDenied
-from agent_core.state import outbox, turns
+from agent_core.state.conversations import turns
+from agent_core.state.queues import outbox
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.gateway.running import House, running

@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 
-from gateway.workers import Workers
+from gateway.keyed_workers import Workers
 
 
 class Diary:

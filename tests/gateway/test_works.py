@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.mirror.outside import Report, Sync
-from agent_core.schedule import planner
-from agent_core.state import job_runs, jobs
-from agent_core.state.database import Connection, Database
-from agent_core.state.jobs import Job
-from agent_core.state.mirror import Backlog
-from gateway import works
-from gateway.home import DATABASE
-from gateway.outcomes import Outcomes
-from gateway.proactive import Proactive
-from gateway.runs import Bench, Runs, Work
-from gateway.wording_works import describe_sync
+from agent_core.memory.external.client import Report, Sync
+from agent_core.schedule import job_editor
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs.jobs import Job
+from agent_core.state.memory.external_sync import Backlog
+from gateway.config.paths import DATABASE
+from gateway.jobs.notifier import Notifier
+from gateway.jobs.outcomes import Outcomes
+from gateway.scheduler import system_jobs
+from gateway.scheduler.runner import JobRunner, RunnerDeps, Work
+from gateway.texts.system_jobs import describe_sync
 from tests.emulators.honcho import HonchoEmulator
 from tests.gateway.clock import Clock
 from tests.gateway.jobs import greet, greeted, over, runs_of, texts
@@ -55,13 +55,17 @@ async def test_a_damaged_job_of_the_house_is_made_anew_at_the_next_start(
 ) -> None:
     clock = Clock(*START)
     async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
-        damaged = await own_job(house, works.BACKUP)
+        damaged = await own_job(house, system_jobs.BACKUP)
         await flip(house, "jobs", change, damaged.id)
     async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
         found = await house.read(jobs.list_of_house)
-        assert [job.body for job in found] == [works.BACKUP, works.CURATOR, works.RETENTION]
+        assert [job.body for job in found] == [
+            system_jobs.BACKUP,
+            system_jobs.CURATOR,
+            system_jobs.RETENTION,
+        ]
         assert all(job.is_whole and job.state == "active" for job in found)
-        await outcome(house, clock, works.BACKUP, count=1, hours=20)
+        await outcome(house, clock, system_jobs.BACKUP, count=1, hours=20)
 
 
 async def set_aside(house: House, count: int) -> None:
@@ -79,13 +83,13 @@ async def test_what_was_set_aside_is_taken_up_again_and_told(
     async with running(tmp_path, greeted(), now=clock, **ZONE, **environ(server)) as house:
         await greet(house)
         await set_aside(house, 1)
-        said = await outcome(house, clock, works.MEMORY_SYNC, count=1, minutes=30)
+        said = await outcome(house, clock, system_jobs.MEMORY_SYNC, count=1, minutes=30)
         assert said == (
             "honcho answers; 0 told since the last look; nothing is owed; 1 set aside, the log says"
             " why"
         )
         server.faults = lambda route, body: None
-        said = await outcome(house, clock, works.MEMORY_SYNC, count=2, hours=1)
+        said = await outcome(house, clock, system_jobs.MEMORY_SYNC, count=2, hours=1)
         assert said == (
             "honcho answers; 2 told since the last look; 1 taken up again; nothing is owed"
         )
@@ -101,7 +105,7 @@ async def test_what_never_works_is_tried_less_and_less_often(
         await greet(house)
         await set_aside(house, 1)
         for hours in range(1, 25):
-            await outcome(house, clock, works.MEMORY_SYNC, count=hours, hours=1)
+            await outcome(house, clock, system_jobs.MEMORY_SYNC, count=hours, hours=1)
         assert server.calls["messages"] in (5, 6), "at first, and after 1, 2, 4, 8 and 16 hours"
         assert await owes(house) == [Backlog(provider="honcho", owed=0, dead=1)]
 
@@ -113,11 +117,11 @@ async def test_one_that_is_away_is_said_with_what_it_is_owed_and_since_when(
     server.faults = lambda route, body: 503
     async with running(tmp_path, greeted(), now=clock, **ZONE, **environ(server)) as house:
         await greet(house)
-        said = await outcome(house, clock, works.MEMORY_SYNC, count=1, hours=3)
+        said = await outcome(house, clock, system_jobs.MEMORY_SYNC, count=1, hours=3)
         assert said.startswith("honcho does not answer (Honcho is overloaded")
         assert said.endswith("1 still owed, the oldest since 2026-11-20 11:00 UTC")
         server.faults = lambda route, body: None
-        await outcome(house, clock, works.MEMORY_SYNC, count=2, hours=1)
+        await outcome(house, clock, system_jobs.MEMORY_SYNC, count=2, hours=1)
         await all_told(house)
         assert server.said == ["hi", "Hello."]
 
@@ -129,16 +133,16 @@ async def test_where_it_was_turned_off_its_job_says_that_there_is_none(
     async with running(tmp_path, greeted(), now=clock, **ZONE, **environ(server)):
         pass
     async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
-        said = await outcome(house, clock, works.MEMORY_SYNC, count=1, hours=1)
+        said = await outcome(house, clock, system_jobs.MEMORY_SYNC, count=1, hours=1)
         assert said == "there is no outside memory"
 
 
 async def test_backups_and_retention_say_what_they_did(tmp_path: Path) -> None:
     clock = Clock(*START)
     async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
-        said = await outcome(house, clock, works.BACKUP, count=1, days=1)
+        said = await outcome(house, clock, system_jobs.BACKUP, count=1, days=1)
         assert said == "nightly-20261121T110000Z.db made"
-        job = await own_job(house, works.RETENTION)
+        job = await own_job(house, system_jobs.RETENTION)
         (run,) = await over(house, job, 1)
         assert run.state == "done"
 
@@ -150,7 +154,7 @@ async def test_owners_are_told_once_that_one_fails_and_that_it_works_again(tmp_p
     async with running(tmp_path, greeted(), now=clock, **ZONE) as house:
         await greet(house)
         await house.gateway.database.write("owner", make_owner)
-        job = await own_job(house, works.BACKUP)
+        job = await own_job(house, system_jobs.BACKUP)
         clock.move(house, days=1)
         for day in (1, 2):
             for attempt, minutes in enumerate((1, 5, 24 * 60), start=1):
@@ -183,30 +187,32 @@ async def alone(home: Path, house: House, clock: Clock, work: Work | None) -> tu
     It is begun, left as a crash leaves it, and taken up again.
     """
     database = await Database.open(home / DATABASE)
-    (own,) = [job for job in await database.read(jobs.list_of_house) if job.body == works.BACKUP]
+    (own,) = [
+        job for job in await database.read(jobs.list_of_house) if job.body == system_jobs.BACKUP
+    ]
 
     def leave(connection: Connection) -> None:
-        run_id = planner.run_now(connection, own, "k", clock())
+        run_id = job_editor.run_now(connection, own, "k", clock())
         assert run_id
         job_runs.begin(connection, run_id=run_id, now=clock())
 
     await database.write("test", leave)
     async with asyncio.TaskGroup() as group:
-        proactive = Proactive({}, zone_of=lambda person: "UTC")
-        bench = Bench(
+        proactive = Notifier({}, zone_of=lambda person: "UTC")
+        bench = RunnerDeps(
             group=group,
             database=database,
             lanes=house.gateway.lanes,
-            owe=lambda rows: None,
+            enqueue=lambda rows: None,
             now=clock,
             folder=home,
             environ={},
-            works={works.BACKUP: work} if work else {},
+            works={system_jobs.BACKUP: work} if work else {},
             shelf=house.gateway.timekeeper.skills.shelf,
             at_once=1,
         )
         outcomes = Outcomes(proactive, zone_of=lambda person: "UTC", ring=lambda: None)
-        await Runs(bench, outcomes=outcomes, proactive=proactive).recover()
+        await JobRunner(bench, outcomes=outcomes, proactive=proactive).recover()
     (run,) = await database.read(lambda c: job_runs.list_of_job(c, job_id=own.id, limit=9))
     await database.close()
     return run.state, run.reason
@@ -225,7 +231,7 @@ async def test_an_error_that_nobody_foresaw_fails_the_run_and_ends_no_house(
     state, reason = await alone(tmp_path, house, clock, break_down)
     assert state == "waiting", "it is tried again"
     assert reason == "something went wrong in me that I was not prepared for; my log says what."
-    (logged,) = [record for record in caplog.records if record.name == "gateway.runs"]
+    (logged,) = [record for record in caplog.records if record.name == "gateway.scheduler.runner"]
     assert logged.exc_info
     assert logged.exc_info[1] is error
 

@@ -8,9 +8,9 @@ from functools import cache
 
 import pytest
 
-from gateway.plugs import commands
-from gateway.setting_values import Value
-from gateway.settings import SECRET_VARIABLES, list_settings
+from gateway.bootstrap.plugins import commands
+from gateway.config.settings import SECRET_VARIABLES, list_settings
+from gateway.config.sources import Value
 from tests.house.source import ROOT, list_modules
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])

@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import PersonId, TurnId
-from agent_core.state import archive, search
-from agent_core.state.archive import Drawer
-from agent_core.state.database import Connection
-from agent_core.state.search import Field, Term
-from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.state.engine.database import Connection
+from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.state.memory import archive
+from agent_core.state.memory.archive import Drawer
+from agent_core.state.search import search
+from agent_core.state.search.search import Field, Term
 from tests.house.source import Module, list_modules, parse
 from tests.house.statements import Statement, list_statements, list_unread
 
@@ -37,7 +38,7 @@ NAMES_TURN = re.compile(r"\b(?:turn_id = :turn_id|turns\.id = :turn_id)")
 
 BY_NUMBER = "by the numbers of rows that a statement with the person in it has found just before"
 IN_SESSION = "within one session, which was found by its talk, and that by its person"
-OWED = "by its number, which `mirror.list_owed` has just given with its person"
+OWED = "by its number, which `mirror.list_queued` has just given with its person"
 QUESTIONS = "by its number, which only a button with its secret or the house itself knows"
 EXCEPTIONS = {
     "archive._tell": "tells the index; every word that it is given has its person in front",

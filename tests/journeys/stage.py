@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from adapters.contract import ChatAdapter
-from agent_core.state.database import Connection
+from agent_core.state.engine.database import Connection
 from agent_core.tools.contract import Tool
-from gateway import app
-from gateway.app import Extensions, Gateway
-from gateway.clock import now
-from gateway.home import CONSOLE_SOCKET
-from gateway.settings import load
-from gateway.terminal.link import ConsoleLink, News, Shown
+from gateway.bootstrap import app
+from gateway.bootstrap.app import Extensions, Gateway
+from gateway.config.clock import now
+from gateway.config.paths import CONSOLE_SOCKET
+from gateway.config.settings import load
+from gateway.interfaces.terminal.socket_client import ConsoleLink, News, Shown
 from tests.emulators import anthropic
 from tests.emulators.anthropic import AnthropicEmulator
 from tests.emulators.discord import DiscordEmulator

@@ -1,7 +1,7 @@
 """What only Discord has: its command menu, threads and forums, short messages, servers."""
 
 from adapters.messages import OutboundFile
-from gateway.http.health import examine
+from gateway.interfaces.http.health import examine
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.journeys.accounts import DiscordAccount, texts
 from tests.journeys.stage import House, Stage, calls, facts, heard

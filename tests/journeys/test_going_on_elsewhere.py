@@ -1,6 +1,6 @@
 """Going on elsewhere: /here moves a running answer, and what it asks, to another platform."""
 
-from gateway import wording
+from gateway.texts import general
 from tests.emulators.telegram_cast import ANNA
 from tests.journeys.accounts import Account, texts
 from tests.journeys.stage import Stage, call, calls, results
@@ -26,7 +26,7 @@ async def test_here_moves_an_answer_that_is_being_written(town: Stage) -> None:
         await house.until(lambda: "word3" in texts(telegram)[-1])
         await house.takes(slack.says("/here"))
         assert texts(slack)[-1] == TALE
-        assert texts(telegram)[-1] == wording.describe_move("slack")
+        assert texts(telegram)[-1] == general.describe_move("slack")
         assert answers(accounts, "word39") == 1
         assert len(town.turns) == 1
 
@@ -46,7 +46,7 @@ async def test_here_moves_an_open_question_and_its_answer_counts_in_the_new_plac
         await house.notes(slack.says("/here"))
         await house.asks(slack, "Blue")
         await house.until(lambda: not any(one.labels for one in telegram.seen()))
-        assert answers((telegram,), wording.QUESTION_MOVED) == 1
+        assert answers((telegram,), general.QUESTION_MOVED) == 1
         await house.notes(discord.says("/here"))
         await house.asks(discord, "Blue")
         await house.until(lambda: not any(one.labels for one in slack.seen()))
@@ -92,4 +92,4 @@ async def test_stop_ends_an_answer_that_is_written_elsewhere_and_says_so(town: S
 async def test_here_with_nothing_running_says_so(town: Stage) -> None:
     async with town.open() as house:
         for account in town.accounts(ANNA):
-            assert await house.hears(account, "/here") == wording.HERE_NOTHING
+            assert await house.hears(account, "/here") == general.HERE_NOTHING

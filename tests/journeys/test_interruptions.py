@@ -1,6 +1,6 @@
 """What comes in between: a restart while an answer is written, second thoughts, steering."""
 
-from gateway import wording_people as wording
+from gateway.texts import people
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.journeys.accounts import Account, texts
 from tests.journeys.stage import Stage, call, calls, heard, results
@@ -114,11 +114,11 @@ async def test_nobody_is_joined_in_the_middle_of_a_turn(town: Stage) -> None:
         released = town.hold()
         await house.notes(discord.says("a long one"))
         await house.until(lambda: len(town.turns) == 1)
-        await house.notes(telegram.holds(wording.YES)())
-        await house.until(lambda: texts(telegram)[-1] == wording.BUSY)
+        await house.notes(telegram.holds(people.YES)())
+        await house.until(lambda: texts(telegram)[-1] == people.BUSY)
         released.set()
         await house.at_rest()
-        await house.press(telegram, wording.YES)
+        await house.press(telegram, people.YES)
         await house.hears(telegram, "hello")
         assert heard(town.turns[-1]) == ["a long one", "hello"]
 

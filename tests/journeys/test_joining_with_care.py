@@ -2,7 +2,7 @@
 
 import asyncio
 
-from gateway import wording_people as wording
+from gateway.texts import people
 from tests.emulators.telegram_cast import ANNA
 from tests.journeys.accounts import Account, asked, texts
 from tests.journeys.stage import PATIENCE, House, Stage, call, calls, heard, system_of
@@ -34,10 +34,10 @@ async def test_a_confirmation_outlives_a_restart_and_the_joining_is_written_down
     async with town.open() as house:
         await house.hears(telegram, "in Telegram")
         await house.hears(discord, f"/link {await make_code(house, telegram)}")
-        assert asked(telegram).labels == (wording.YES, wording.NO)
+        assert asked(telegram).labels == (people.YES, people.NO)
     async with town.open() as house, asyncio.timeout(PATIENCE):
         while not await house.count("audit", JOINED):  # a house that starts looks memories through
-            await house.press(telegram, wording.YES)
+            await house.press(telegram, people.YES)
         await house.hears(discord, "in Discord")
         assert heard(town.turns[-1]) == ["in Telegram", "in Discord"]
         assert await house.count("audit", JOINED) == 1
@@ -48,9 +48,9 @@ async def test_a_code_works_once_and_not_for_who_comes_later(town: Stage) -> Non
     async with town.open() as house:
         code = await make_code(house, telegram)
         await house.hears(discord, f"/link {code}")
-        await house.press(telegram, wording.YES)
+        await house.press(telegram, people.YES)
         assert "not good" in await house.hears(slack, f"/link {code}")
-        assert wording.LINK_SAME in await house.hears(
+        assert people.LINK_SAME in await house.hears(
             discord, f"/link {await make_code(house, telegram)}"
         )
         assert await house.count("audit", "action = 'link.joined' AND detail LIKE 'became %'") == 1
@@ -65,9 +65,9 @@ async def test_notes_that_do_not_fit_together_are_asked_about_and_none_is_cut(
         await remember(house, telegram, ours)
         await remember(house, discord, theirs)
         await join(house, telegram, discord)
-        await house.asks(telegram, wording.KEEP)
+        await house.asks(telegram, people.KEEP)
         assert "Plays chess" in asked(telegram).text
-        await house.press(telegram, wording.LEAVE)
+        await house.press(telegram, people.LEAVE)
         system = await prompt_of(house, discord)
         assert ours in system
         assert theirs not in system

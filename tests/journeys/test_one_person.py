@@ -1,6 +1,6 @@
 """One person on three platforms: joined in chat, one talk, one memory, and parted again."""
 
-from gateway import wording_people as wording
+from gateway.texts import people
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.journeys.accounts import Account, asked, texts
 from tests.journeys.stage import House, Stage, call, calls, facts, heard, results, system_of
@@ -17,7 +17,7 @@ async def join(house: House, first: Account, other: Account) -> None:
     """`other` becomes the person that `first` is, as it is meant to be done."""
     code = await make_code(house, first)
     assert "I asked on" in await house.hears(other, f"/link {code}")
-    await house.press(first, wording.YES)
+    await house.press(first, people.YES)
     assert "Joined" in asked_last(first)
 
 
@@ -42,11 +42,11 @@ async def test_who_began_in_telegram_goes_on_in_discord_and_slack_as_one_person(
         told = await house.hears(discord, f"/link {code}")
         assert "I asked on Telegram: confirm there" in told
         question = asked(telegram)
-        assert question.labels == (wording.YES, wording.NO)
+        assert question.labels == (people.YES, people.NO)
         assert discord.user_id in question.text
-        await house.press(telegram, wording.YES)
+        await house.press(telegram, people.YES)
         assert asked_last(telegram).endswith("takes one out again.)")
-        assert texts(discord)[-1] == wording.tell_joined("telegram", "Anna")
+        assert texts(discord)[-1] == people.tell_joined("telegram", "Anna")
 
         assert await house.hears(discord, "who is Mitzi?") == "echo: who is Mitzi?"
         assert heard(town.turns[-1]) == ["my cat is Mitzi", "who is Mitzi?"]
@@ -128,12 +128,12 @@ async def test_no_and_cancel_join_nobody(town: Stage) -> None:
     telegram, discord, slack = town.accounts(ANNA)
     async with town.open() as house:
         await house.hears(discord, f"/link {await make_code(house, telegram)}")
-        await house.press(telegram, wording.NO)
-        assert wording.LINK_REFUSED in texts(telegram)[-1]
-        assert wording.LINK_TOLD_REFUSED in texts(discord)[-1]
+        await house.press(telegram, people.NO)
+        assert people.LINK_REFUSED in texts(telegram)[-1]
+        assert people.LINK_TOLD_REFUSED in texts(discord)[-1]
         await house.hears(slack, f"/link {await make_code(house, discord)}")
-        assert wording.LINK_CANCELLED in await house.hears(slack, "/link cancel")
-        assert wording.LINK_CANCELLED_THERE in texts(discord)[-1]
+        assert people.LINK_CANCELLED in await house.hears(slack, "/link cancel")
+        assert people.LINK_CANCELLED_THERE in texts(discord)[-1]
         await house.hears(telegram, "one")
         await house.hears(discord, "two")
         await house.hears(slack, "three")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from gateway import wording_rooms as wording
+from gateway.texts import rooms
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.journeys.accounts import Account, texts
 from tests.journeys.stage import House, Stage, call, calls, facts, heard, results, system_of
@@ -97,7 +97,7 @@ async def test_a_room_can_share_one_talk_or_be_left_in_silence(town: Stage, plat
     async with town.open() as house:
         await own(house, room.anna)
         refused = await house.hears(room.ben, "/room off", room=room.id)
-        assert refused == wording.ONLY_OWNER_SETS
+        assert refused == rooms.ONLY_OWNER_SETS
         assert "From now on it is /room room here" in await house.hears(
             room.anna, "/room room", room=room.id
         )
@@ -138,7 +138,7 @@ async def test_what_a_person_shares_is_seen_in_the_room_and_taken_back(
         assert "private" in line
 
         told = await house.hears(room.anna, f"/share {number}", room=room.id)
-        assert told == wording.describe_room_share(int(number))
+        assert told == rooms.describe_room_share(int(number))
         assert "kitchen" in await house.hears(room.anna, "/memory")
         await house.hears(room.anna, "what is new?", room=room.id)
         assert "Likes short answers" in system_of(town.turns[-1])
@@ -227,7 +227,7 @@ async def test_what_a_person_has_set_is_changed_but_not_shown_in_a_room(
     async with town.open() as house:
         for command in ("/settings", "/home", "/memory"):
             told = await house.hears(room.anna, command, room=room.id)
-            assert told == wording.ONLY_IN_DIRECT
+            assert told == rooms.ONLY_IN_DIRECT
         said = await house.hears(room.anna, "/settings quiet_hours 23:00-06:00", room=room.id)
         assert said == "Done."
         assert not any(one.labels for one in room.anna.seen(room.id))

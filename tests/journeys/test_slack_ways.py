@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from gateway import wording
+from gateway.texts import general
 from tests.emulators import slack_faults
 from tests.emulators.slack_shapes import Json
 from tests.emulators.streaming import text_answer
@@ -183,9 +183,9 @@ async def test_the_home_shows_how_things_stand_and_its_buttons_work(town: Stage)
         assert "Model: " in home()
         assert "No digests" in home()
         assert "Quiet hours: none" in home()
-        await house.takes(town.slack.presses_home(ANNA, button(wording.QUIET_NIGHT)))
+        await house.takes(town.slack.presses_home(ANNA, button(general.QUIET_NIGHT)))
         assert "Quiet hours: 22:00-07:00" in home()
-        await house.takes(town.slack.presses_home(ANNA, button(wording.VERBOSITIES["verbose"])))
+        await house.takes(town.slack.presses_home(ANNA, button(general.VERBOSITIES["verbose"])))
         assert "every step" in home()
         assert texts(anna) == []
         assert "22:00-07:00" in await house.hears(anna, "/settings")

@@ -19,8 +19,8 @@ from pathlib import Path
 import pytest
 
 from agent_core.models.scripted.player import Call, ScriptedModel, Step
-from gateway.terminal.link import ConsoleLink, News, Shown
-from gateway.terminal.pipe import read_lines
+from gateway.interfaces.terminal.pipe import read_lines
+from gateway.interfaces.terminal.socket_client import ConsoleLink, News, Shown
 from tests.gateway.processes import PATIENCE, environ, running, talaria, talaria_beside
 from tests.gateway.served import served
 from tests.house.source import ROOT

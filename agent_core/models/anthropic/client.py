@@ -20,15 +20,48 @@ from agent_core.errors import (
     ModelRejected,
     ModelUnknown,
 )
-from agent_core.models.anthropic.answer import AnswerReader
-from agent_core.models.anthropic.events import Events
-from agent_core.models.anthropic.prefixes import Prefixes
-from agent_core.models.anthropic.translate import PROVIDER, render_count
-from agent_core.models.body import divide
+from agent_core.models.anthropic.answer import AnswerReader, Events
+from agent_core.models.anthropic.translate import (
+    PROVIDER,
+    Prefix,
+    render_behind,
+    render_count,
+    render_request,
+)
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
-from agent_core.models.options import read_address, read_choice, read_seconds, refuse_unknown
-from agent_core.models.retry_after import parse_retry_after
-from agent_core.models.sight import Sight, is_about_images
+from agent_core.models.fingerprint import Beginnings
+from agent_core.models.http import (
+    divide,
+    parse_retry_after,
+    read_address,
+    read_choice,
+    read_seconds,
+    refuse_unknown,
+)
+from agent_core.models.images import Sight, is_about_images
+
+_SHORT = 8
+"""Messages up to which a talk is rendered anew each time: to keep what comes of it takes longer."""
+
+
+class Prefixes:
+    """Renders requests. What comes of it is the same as without anything kept."""
+
+    def __init__(self) -> None:
+        self._prefixes: Beginnings[Prefix] = Beginnings()
+
+    def render(self, request: ModelRequest, *, cache_ttl: str, effort: str) -> bytes:
+        """The body of a request; see `render_request`."""
+        messages = request.messages
+        if len(messages) <= _SHORT:
+            return render_request(request, cache_ttl=cache_ttl, effort=effort)
+        key = request.model, messages[0]
+        _, before = self._prefixes.take(key, messages) or (0, Prefix())
+        body, longer = render_behind(before, request, cache_ttl=cache_ttl, effort=effort)
+        # Twice its length: as text, and as the messages that it is made of.
+        self._prefixes.keep(key, messages[: longer.count], longer, 2 * len(longer.text))
+        return body
+
 
 ADDRESS = "https://api.anthropic.com"
 _OPTIONS = ("api_key", "base_url", "timeout", "effort", "cache_ttl")

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from agent_core.ids import CallId
 from agent_core.models.contract import ModelAnswer, ModelRequest, StopReason, Usage
-from agent_core.models.estimate import estimate_usage
+from agent_core.models.limits import estimate_usage
 from agent_core.transcript import Message, Part, TextPart, ToolCallPart
 
 _STOPS: Mapping[str, StopReason] = {

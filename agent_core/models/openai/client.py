@@ -22,13 +22,18 @@ from agent_core.errors import (
     ModelRejected,
     ModelUnknown,
 )
-from agent_core.models.body import divide
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.models.http import (
+    divide,
+    parse_retry_after,
+    read_address,
+    read_choice,
+    read_seconds,
+    refuse_unknown,
+)
+from agent_core.models.images import Sight, is_about_images
 from agent_core.models.openai.answer import AnswerReader
 from agent_core.models.openai.translate import PROVIDER, Dialect, Limit, render_request
-from agent_core.models.options import read_address, read_choice, read_seconds, refuse_unknown
-from agent_core.models.retry_after import parse_retry_after
-from agent_core.models.sight import Sight, is_about_images
 
 ADDRESS = "https://api.openai.com/v1"
 _OPTIONS = ("api_key", "base_url", "timeout", "effort")

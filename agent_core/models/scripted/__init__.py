@@ -1,5 +1,5 @@
 """The model without a key: plays a script, or follows plain commands as a stand-in."""
 
-from agent_core.models.scripted.plug import create as create
+from agent_core.models.scripted.player import create
 
 __all__ = ["create"]

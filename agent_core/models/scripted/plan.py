@@ -15,8 +15,8 @@ from agent_core.models.scripted.commands import (
     ShowJobs,
     read_command,
 )
-from agent_core.models.scripted.notebook import find_entries, read_notes
-from agent_core.models.scripted.telling import ABILITIES, WHO_SHORT, Piece, Teller
+from agent_core.models.scripted.memory_view import find_entries, read_notes
+from agent_core.models.scripted.replies import ABILITIES, WHO_SHORT, Piece, Teller
 from agent_core.transcript import DocumentPart, ImagePart, Message, ToolResultPart
 
 

@@ -3,8 +3,9 @@
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, get_args
 
 from agent_core.errors import (
@@ -17,9 +18,17 @@ from agent_core.errors import (
     ModelUnknown,
 )
 from agent_core.ids import CallId
-from agent_core.models.contract import ModelAnswer, ModelRequest, StopReason, TextDelta, Usage
-from agent_core.models.estimate import estimate_usage
-from agent_core.models.scripted.stand_in import PROVIDER
+from agent_core.models.contract import (
+    Model,
+    ModelAnswer,
+    ModelRequest,
+    StopReason,
+    TextDelta,
+    Usage,
+)
+from agent_core.models.http import read_seconds, refuse_unknown
+from agent_core.models.limits import estimate_usage
+from agent_core.models.scripted.stand_in import PROVIDER, StandInModel
 from agent_core.transcript import Message, Part, TextPart, ToolCallPart
 
 _FAILURES: dict[str, type[ModelError]] = {
@@ -168,3 +177,20 @@ def _answer(request: ModelRequest, step: Step, *, number: int) -> ModelAnswer:
 def _cut(text: str, pieces: int) -> list[str]:
     size = max(1, -(-len(text) // max(1, pieces)))
     return [text[start : start + size] for start in range(0, len(text), size)]
+
+
+def create(options: Mapping[str, str]) -> Model:
+    """Make the provider.
+
+    Options: `script`, the path of a JSON file to be played; without it the stand-in answers,
+    counting with `delay` seconds between numbers (0.4). Raises `ValueError` with a sentence.
+    """
+    refuse_unknown(options, ("script", "delay"), PROVIDER)
+    path = options.get("script", "")
+    if not path:
+        return StandInModel(delay=read_seconds(options, "delay", 0.4))
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeError) as error:
+        raise ValueError(f'The script "{path}" can\'t be read: {error}.') from error
+    return ScriptedModel(read_script(text))

@@ -1,15 +1,49 @@
 """Stands in for a language model where no key is set: follows plain commands, offline."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator
 
 from agent_core.ids import CallId
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
-from agent_core.models.estimate import estimate_usage
+from agent_core.models.limits import estimate_usage
 from agent_core.models.scripted.plan import Plan, make_plan
-from agent_core.models.scripted.summing import sum_up
-from agent_core.models.scripted.telling import Piece
+from agent_core.models.scripted.replies import Piece
 from agent_core.transcript import Message, TextPart, ToolCallPart
+
+_OPENING = "<talk>\n"
+_TOLD = ("earlier summary: ", "person: ", "assistant: ")
+_CHARACTERS = 2
+"""Of a summary, for each token that the answer may have: half of what would fit."""
+_LONGEST = 300
+
+
+def sum_up(request: ModelRequest) -> str:
+    """The newest lines of a talk that is to be summed up; empty for any other request."""
+    text = request.messages[-1].text if request.messages else ""
+    if request.tools or not text.startswith(_OPENING):
+        return ""
+    lines = [line for line in map(_read, text.splitlines()) if line]
+    room = request.max_output_tokens * _CHARACTERS
+    kept: list[str] = []
+    while lines and len(lines[-1]) < room:
+        kept.append(lines.pop())
+        room -= len(kept[-1])
+    return "\n".join(reversed(kept))
+
+
+def _read(line: str) -> str:
+    """A line of words as it is told on; empty for calls, outputs and facts."""
+    lead = next((lead for lead in _TOLD if line.startswith(lead)), "")
+    if not lead:
+        return ""
+    try:
+        words = json.loads(line.removeprefix(lead))
+    except ValueError:
+        return ""
+    said = " ".join(str(words).split())[:_LONGEST]
+    return said if lead == _TOLD[0] else f"{lead}{said}"
+
 
 PROVIDER = "scripted"
 

@@ -5,8 +5,10 @@ package is imported: their files are read, if they are those that were measured,
 of them is run. Nothing is fetched.
 """
 
+import hashlib
 from array import array
 from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, files
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +17,27 @@ from onnxruntime.capi import onnxruntime_pybind11_state as faults
 from tokenizers import Tokenizer
 
 from agent_core.errors import EmbeddingFailed
-from agent_core.recall.embedding import Embedder, Vector
-from agent_core.recall.weights import read_weights
+from agent_core.recall.embedder_contract import Embedder, Vector
+
+
+def read_weights(package: str, path: str, digest: str) -> bytes:
+    """A file of a package, known by its SHA-256. The package itself is not imported.
+
+    Raises `ModuleNotFoundError` where it is not installed, and `ValueError` with a sentence where
+    it holds no such file or another one.
+    """
+    try:
+        listed = files(package) or []
+    except PackageNotFoundError as error:
+        raise ModuleNotFoundError(f"No package named '{package}'", name=package) from error
+    found = [one for one in listed if one.as_posix() == path]
+    if not found:
+        raise ValueError(f"The package {package} is installed, but holds no {path}.")
+    data = found[0].read_binary()
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise ValueError(f"{path} of the package {package} is not the file that Talaria knows.")
+    return data
+
 
 MOST_TOKENS = 128
 """What is read of a text; the model was taught with texts that long."""

@@ -3,7 +3,7 @@
 import asyncio
 
 from adapters.discord.adapter import DiscordAdapter
-from adapters.discord.backlog import NOISE
+from adapters.discord.ingest.catchup import NOISE
 from adapters.ids import Address
 from adapters.messages import Button
 from tests.adapters.discord.rig import (

@@ -3,7 +3,7 @@
 import pytest
 
 from adapters.abilities import MenuEntry
-from adapters.discord import tickets
+from adapters.discord import interactions
 from adapters.errors import ChatGone, RateLimited, Unsure
 from adapters.messages import Button, OutboundFile
 from tests.adapters.discord.rig import ANNA, direct, hears, owed, presses, room, running, until
@@ -183,7 +183,7 @@ async def test_a_ticket_that_has_run_out_is_a_chat_that_is_gone(
         with pytest.raises(ChatGone, match="15 minutes"):
             await adapter.send(owed(old, "too late"))
         unknown = type(address)(chat_id="1", is_direct=False, ticket=f"{api.dm(ANNA)}:token")
-        assert tickets.names_no_message("i5")
+        assert interactions.names_no_message("i5")
         with pytest.raises(ChatGone):
             await adapter.send(owed(unknown, "who?"))
 

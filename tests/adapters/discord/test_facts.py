@@ -1,7 +1,7 @@
 """What is taken to be so where Discord does not tell."""
 
 from adapters.discord.api import Api
-from adapters.discord.facts import Facts
+from adapters.discord.channel_directory import Facts
 from adapters.errors import Unreachable
 
 

@@ -7,7 +7,8 @@ import aiohttp
 import discord
 import pytest
 
-from adapters.discord.refusals import (
+from adapters.discord.client import Starts, TooManyStarts
+from adapters.discord.errors import (
     AlreadyThere,
     ChannelUnknown,
     NoReplies,
@@ -15,7 +16,6 @@ from adapters.discord.refusals import (
     TooLate,
     translate,
 )
-from adapters.discord.starts import Starts, TooManyStarts
 from adapters.errors import (
     AdapterError,
     AdapterStopped,

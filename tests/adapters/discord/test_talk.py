@@ -1,6 +1,6 @@
 """What people say to the bot is handed over, in order, and what they say past it is not."""
 
-from adapters.discord.backlog import NOISE
+from adapters.discord.ingest.catchup import NOISE
 from adapters.messages import InboundMessage
 from tests.adapters.discord.rig import (
     ANNA,

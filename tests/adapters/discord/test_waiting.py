@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from adapters.discord.waiting import until_ended
+from adapters.discord.client import until_ended
 
 
 async def test_a_task_that_swallows_its_cancellation_is_ended_all_the_same() -> None:

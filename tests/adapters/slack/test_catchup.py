@@ -3,7 +3,7 @@
 import pytest
 
 from adapters.messages import RawEvent
-from adapters.slack import catchup
+from adapters.slack.ingest import catchup
 from tests.adapters.slack.rig import ANNA, BERT, called, read, running, to, until
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator, SlackMessage

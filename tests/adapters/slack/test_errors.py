@@ -18,8 +18,8 @@ from adapters.errors import (
     Unsure,
 )
 from adapters.slack.api import Api, translate
-from adapters.slack.refusals import read_refusal
-from adapters.untrusted import text_in
+from adapters.slack.errors import read_refusal
+from adapters.toolkit.text import text_in
 from tests.adapters.slack.rig import ANNA, running, settings_for, to
 from tests.emulators import slack_faults as faults
 from tests.emulators.slack import SlackEmulator

@@ -7,8 +7,7 @@ from hypothesis import given
 
 from adapters.errors import Rejected
 from adapters.messages import Button, OutboundMessage, Step
-from adapters.slack.home import view_of
-from adapters.slack.markup import caption_of
+from adapters.slack.markup import caption_of, view_of
 from adapters.slack.render import (
     TEXT_LIMIT,
     actions_of,
@@ -19,7 +18,7 @@ from adapters.slack.render import (
     update_of,
     words_of,
 )
-from adapters.split import split_markdown
+from adapters.toolkit.split import split_markdown
 from tests.adapters.markdown_texts import MARKDOWN
 from tests.adapters.slack.rig import to
 from tests.emulators.slack_blocks import check

@@ -15,8 +15,8 @@ from slack_bolt.app.async_app import AsyncApp
 from adapters.errors import AdapterStopped, Unreachable
 from adapters.slack.adapter import SlackAdapter
 from adapters.slack.api import Api
+from adapters.slack.ingest.socket_mode import Sockets
 from adapters.slack.settings import SlackSettings
-from adapters.slack.sockets import Sockets
 from tests.adapters.slack.rig import (
     ANNA,
     called,

@@ -8,7 +8,7 @@ import pytest
 from adapters.errors import AdapterStopped
 from adapters.messages import Button
 from adapters.slack.adapter import SlackAdapter
-from adapters.slack.webhook import PATH
+from adapters.slack.ingest.http_mode import PATH
 from tests.adapters.slack.rig import (
     ANNA,
     called,

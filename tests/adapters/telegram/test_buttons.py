@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from adapters.messages import Button, ButtonPress
-from adapters.telegram.buttons import MOST_BUTTONS, lay_out, read_key
+from adapters.telegram.payloads import MOST_BUTTONS, lay_out, read_key
 from adapters.telegram.receive import pack, receive
 from tests.adapters.telegram.rig import ANNA, ROOM, running, to, until
 from tests.adapters.telegram.updates import ANNA as PERSON

@@ -6,14 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.errors import (
-    AdapterError,
-    ChatGone,
-    RateLimited,
-    Rejected,
-    Unreachable,
-    Unsure,
-)
+from adapters.errors import AdapterError, ChatGone, RateLimited, Rejected, Unreachable, Unsure
 from adapters.messages import Attachment, OutboundFile, OutboundMessage
 from tests.adapters.telegram.rig import ANNA, running, to, until
 from tests.emulators import telegram_faults as faults

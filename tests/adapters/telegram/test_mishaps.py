@@ -16,7 +16,7 @@ from adapters.errors import (
     Unreachable,
     Unsure,
 )
-from adapters.telegram.mishaps import AnotherPoller, translate
+from adapters.telegram.errors import AnotherPoller, translate
 
 EXPECTED: dict[str, type[AdapterError]] = {
     "BadRequest": Rejected,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.telegram.preview import write_html
+from adapters.telegram.payloads import write_html
 from adapters.telegram.render import Entity, Page, render
 
 

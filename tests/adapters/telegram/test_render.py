@@ -6,16 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.letters import count_units
-from adapters.split import split_markdown
-from adapters.telegram.render import (
-    ENTITY_LIMIT,
-    TEXT_LIMIT,
-    Entity,
-    Page,
-    measure,
-    render,
-)
+from adapters.telegram.render import ENTITY_LIMIT, TEXT_LIMIT, Entity, Page, measure, render
+from adapters.toolkit.split import split_markdown
+from adapters.toolkit.text import count_units
 from tests.adapters.markdown_texts import MARKDOWN
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.archive.tool import ArchiveTool
 from agent_core.ids import CallId, PersonId, TurnId
-from agent_core.state import people
-from agent_core.state.database import Connection, Database
-from agent_core.state.people import Kind, Person
+from agent_core.memory.archive.tool import ArchiveTool
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import people
+from agent_core.state.people.people import Kind, Person
 from agent_core.tools.contract import Keeper, ToolContext, ToolResult
 from tests.agent_core.state.rows import Talk, add_talk, add_turn
 

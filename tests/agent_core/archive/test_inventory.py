@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from agent_core.archive.inventory import MOST_COUNTED, Holdings, Inventory, Reach, View
+from agent_core.agent.prompt.facts import describe_holdings
 from agent_core.ids import MessageId
-from agent_core.prompt.stock import describe_holdings
-from agent_core.state import messages
-from agent_core.state.database import Connection, Database
-from agent_core.state.messages import START, StoredMessage
+from agent_core.memory.archive.inventory import MOST_COUNTED, Holdings, Inventory, Reach, View
+from agent_core.state.conversations import messages
+from agent_core.state.conversations.messages import START, StoredMessage
+from agent_core.state.engine.database import Connection, Database
 from agent_core.transcript import Message, Role, TextPart
 from tests.agent_core.archive.conftest import BEGIN, DAY, Caller, meet
 from tests.agent_core.state.rows import Talk, add_talk, add_turn

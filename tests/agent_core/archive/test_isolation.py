@@ -7,16 +7,17 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent_core.archive import finding, keeping
-from agent_core.archive.entries import Content
 from agent_core.ids import TurnId
-from agent_core.recall import finding as recall
+from agent_core.memory.archive import search as finding
+from agent_core.memory.archive import writes
+from agent_core.memory.archive.entries import Content
+from agent_core.recall import search as recall
 from agent_core.recall.query import read_query
-from agent_core.state import messages
-from agent_core.state.archive import Drawer
-from agent_core.state.ledger import Origin
-from agent_core.state.search import Field
-from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.state.conversations import messages
+from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.state.memory.archive import Drawer
+from agent_core.state.memory.ledger import Origin
+from agent_core.state.search.search import Field
 from agent_core.tools.clock import local_time
 from agent_core.transcript import Message, Role, TextPart
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
@@ -56,7 +57,7 @@ def fill(connection: sqlite3.Connection, dice: random.Random, talk: Talk, number
     messages.append(connection, talk.shelf(turn_id), said, now=number)
     content = Content(text=text, tags=tuple(sorted(dice.sample(TAGS, k=dice.randrange(3)))))
     origin = Origin(actor=f"turn:{turn_id}", now=number + 1)
-    keeping.insert(connection, person_id=talk.person.id, content=content, origin=origin)
+    writes.insert(connection, person_id=talk.person.id, content=content, origin=origin)
 
 
 def make_query(dice: random.Random) -> str:

@@ -7,15 +7,14 @@ from datetime import UTC, datetime
 import fastjsonschema
 import pytest
 
-from agent_core.archive.entries import LONGEST, MOST_TAGS
-from agent_core.archive.finding import POOL
-from agent_core.archive.telling import PAGE
-from agent_core.archive.tool import ArchiveTool
 from agent_core.errors import StoreDamaged, ToolArgumentError
-from agent_core.state import archive, ledger
-from agent_core.state.archive import Drawer
-from agent_core.state.database import Connection, Database
-from agent_core.state.ledger import LedgerEntry
+from agent_core.memory.archive.entries import LONGEST, MOST_TAGS
+from agent_core.memory.archive.search import POOL
+from agent_core.memory.archive.tool import PAGE, ArchiveTool
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import archive, ledger
+from agent_core.state.memory.archive import Drawer
+from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.tools.toolbox import RESULT_LIMIT
 from tests.agent_core.archive.conftest import BEGIN, DAY, Caller, meet
 from tests.agent_core.state.rows import Talk

@@ -2,15 +2,15 @@
 
 import pytest
 
-from agent_core.archive import keeping, undoing
-from agent_core.archive.chronicle import Chronicle, Named, open_chronicle, read_named
-from agent_core.archive.entries import Content, read_name
-from agent_core.archive.undoing import Overtaken, Restored
 from agent_core.ids import ArchiveId
-from agent_core.state import archive, ledger
-from agent_core.state.database import Connection, Database
-from agent_core.state.ledger import LedgerEntry, Origin
-from agent_core.state.redacting import FORGOTTEN
+from agent_core.memory.archive import undo, writes
+from agent_core.memory.archive.entries import Content, read_name
+from agent_core.memory.archive.history import Chronicle, Named, open_chronicle, read_named
+from agent_core.memory.archive.undo import Overtaken, Restored
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.lifecycle.redact import FORGOTTEN
+from agent_core.state.memory import archive, ledger
+from agent_core.state.memory.ledger import LedgerEntry, Origin
 from tests.agent_core.archive.conftest import BEGIN, Caller
 from tests.agent_core.state.rows import Talk
 
@@ -30,7 +30,7 @@ async def take_back(database: Database, talk: Talk, row: LedgerEntry) -> LedgerE
     origin = Origin(actor="house", now=BEGIN)
     return await database.write(
         "undo",
-        lambda c: undoing.undo(c, person_id=talk.person.id, row=row, origin=origin),
+        lambda c: undo.undo(c, person_id=talk.person.id, row=row, origin=origin),
     )
 
 
@@ -124,11 +124,11 @@ async def test_the_newest_change_is_the_newest_that_still_counts_and_can_be_take
     await call("update", id=first, text="The boiler is from Otto.")
     left = await rows_of(database, ann)
     while left:
-        newest = await database.read(lambda c: undoing.find_newest(c, person_id=ann.person.id))
+        newest = await database.read(lambda c: undo.find_newest(c, person_id=ann.person.id))
         assert newest == left.pop()
         await take_back(database, ann, newest)
     assert await texts(database, ann) == []
-    assert await database.read(lambda c: undoing.find_newest(c, person_id=ann.person.id)) is None
+    assert await database.read(lambda c: undo.find_newest(c, person_id=ann.person.id)) is None
 
 
 async def test_what_was_forgotten_does_not_come_back(
@@ -157,7 +157,7 @@ async def test_a_call_that_is_made_again_takes_back_once(
     made = [
         await database.write(
             "undo",
-            lambda c: undoing.undo(c, person_id=ann.person.id, row=added, origin=origin),
+            lambda c: undo.undo(c, person_id=ann.person.id, row=added, origin=origin),
         )
         for _ in range(2)
     ]
@@ -176,17 +176,17 @@ async def test_the_archive_is_led_back_to_a_moment_and_forwards_again(
 
     def live(connection: Connection) -> None:
         person_id = ann.person.id
-        boiler = keeping.insert(
+        boiler = writes.insert(
             connection, person_id=person_id, content=content("Huber"), origin=origin(BEGIN)
         )
-        car = keeping.insert(
+        car = writes.insert(
             connection, person_id=person_id, content=content("Meier"), origin=origin(BEGIN + 1)
         )
-        keeping.insert(
+        writes.insert(
             connection, person_id=bob.person.id, content=content("tea"), origin=origin(BEGIN + 8)
         )
         for text in ("Otto", "Paul"):
-            keeping.update(
+            writes.update(
                 connection,
                 person_id=person_id,
                 archive_id=boiler.id,
@@ -194,17 +194,15 @@ async def test_the_archive_is_led_back_to_a_moment_and_forwards_again(
                 tags=None,
                 origin=origin(BEGIN + 10),
             )
-        keeping.delete(
-            connection, person_id=person_id, archive_id=car.id, origin=origin(BEGIN + 11)
-        )
-        keeping.insert(
+        writes.delete(connection, person_id=person_id, archive_id=car.id, origin=origin(BEGIN + 11))
+        writes.insert(
             connection, person_id=person_id, content=content("rent"), origin=origin(BEGIN + 12)
         )
 
     async def lead(moment: int, now: int) -> Restored:
         return await database.write(
             "restore",
-            lambda c: undoing.restore(
+            lambda c: undo.restore(
                 c,
                 person_id=ann.person.id,
                 moment=moment,

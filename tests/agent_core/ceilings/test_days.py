@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_core.ceilings.days import Day, day_of
+from agent_core.agent.quotas.balance import Day, day_of
 
 HOUR = 3_600_000
 ZONES = ("UTC", "Europe/Vienna", "Africa/Cairo", "America/Havana", "Asia/Kolkata", "Pacific/Apia")

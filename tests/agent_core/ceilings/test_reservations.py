@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.ceilings.reservations import Ceilings, Reservation
-from agent_core.ceilings.till import Ceiling
+from agent_core.agent.quotas.balance import Ceiling
+from agent_core.agent.quotas.reservations import Quotas, Reservation
 from agent_core.errors import CeilingReached
 from agent_core.ids import PersonId
 from agent_core.models.contract import ModelRequest, Usage
-from agent_core.state import people, usage
-from agent_core.state.database import Connection, Database
-from agent_core.state.people import Wishes
-from agent_core.state.usage import Spent
+from agent_core.state.conversations import usage
+from agent_core.state.conversations.usage import Spent
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import people
+from agent_core.state.people.people import Wishes
 from agent_core.transcript import user_message
 from tests.agent_core.state.rows import add_person
 from tests.fakes.ceilings import ceilings
@@ -89,10 +90,10 @@ async def pay(
 
 
 def spend(reservation: Reservation, micro_dollars: int) -> None:
-    reservation.settle("good", Usage(input_tokens=micro_dollars))
+    reservation.finalize("good", Usage(input_tokens=micro_dollars))
 
 
-async def refusal(opened: Ceilings, person_id: PersonId, **how: bool) -> CeilingReached:
+async def refusal(opened: Quotas, person_id: PersonId, **how: bool) -> CeilingReached:
     with pytest.raises(CeilingReached) as caught:
         await opened.reserve(person_id, ASKED, **how)
     return caught.value
@@ -159,7 +160,7 @@ async def test_a_call_without_a_price_counts_in_tokens(database: Database, ann: 
     await pay(database, ann, 9_999, NOON, tokens=1_000_000)
     opened = ceilings(database, Clock(), person=Ceiling(money=0, tokens=5_000))
     reserved = await opened.reserve(ann, UNPRICED)
-    reserved.settle("llama", Usage(input_tokens=4_000, output_tokens=950))
+    reserved.finalize("llama", Usage(input_tokens=4_000, output_tokens=950))
     with pytest.raises(CeilingReached) as caught:
         await opened.reserve(ann, UNPRICED)
     assert caught.value.unit == "tokens"
@@ -207,7 +208,7 @@ async def test_what_is_longer_in_tokens_than_estimated_is_reserved_as_such_from_
 ) -> None:
     opened = ceilings(database, Clock(), person=money(3_000))
     first = await opened.reserve(ann, ASKED)
-    first.settle("good", Usage(cache_read_tokens=300))  # 3 tokens for each that was expected
+    first.finalize("good", Usage(cache_read_tokens=300))  # 3 tokens for each that was expected
     assert (await opened.look(ann))[0].spent.micro_dollars == 30
     second = await opened.reserve(ann, ASKED)  # 1,375 of 2,970
     third = await opened.reserve(ann, ASKED)

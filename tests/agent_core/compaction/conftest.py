@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.state.database import Database
+from agent_core.state.engine.database import Database
 
 
 @pytest.fixture

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agent_core.budget import Budget, Limits
-from agent_core.compaction.folding import Folding, Talk
-from agent_core.compaction.space import TurnSpace
+from agent_core.agent.compaction.compactor import Compactor, Talk
+from agent_core.agent.compaction.context_window import TurnSpace
+from agent_core.agent.loop.guards import Budget, Limits
 from agent_core.ids import TurnId
 from agent_core.models.contract import ModelRequest, Usage
-from agent_core.models.estimate import estimate_input
-from agent_core.state import folds, messages
-from agent_core.state.database import Connection, Database
-from agent_core.state.folds import Fold
-from agent_core.state.messages import StoredMessage
+from agent_core.models.limits import estimate_input
+from agent_core.state.conversations import compactions, messages
+from agent_core.state.conversations.compactions import Compaction
+from agent_core.state.conversations.messages import StoredMessage
+from agent_core.state.engine.database import Connection, Database
 from agent_core.transcript import Message, ToolSpec
 from tests.agent_core.compaction.seeing import view
 from tests.agent_core.compaction.talks import Script
@@ -32,7 +32,7 @@ class Rig:
 
     database: Database
     model: FakeModel
-    folding: Folding = field(init=False)
+    folding: Compactor = field(init=False)
     talk: rows.Talk = field(init=False)
     turns: dict[int, TurnId] = field(default_factory=dict)
     begun: int = 0
@@ -76,10 +76,10 @@ class Rig:
             lambda c: messages.list_session(c, session_id=session_id, person_id=person_id)
         )
 
-    async def folds(self) -> list[Fold]:
+    async def folds(self) -> list[Compaction]:
         session_id, person_id = self.talk.session_id, self.talk.person.id
         return await self.database.read(
-            lambda c: folds.list_of_session(c, session_id=session_id, person_id=person_id)
+            lambda c: compactions.list_of_session(c, session_id=session_id, person_id=person_id)
         )
 
     async def shown(self) -> tuple[Message, ...]:

@@ -4,14 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from agent_core.ids import CallId, MessageId, TurnId
-from agent_core.state.messages import StoredMessage
-from agent_core.transcript import (
-    Message,
-    TextPart,
-    ToolCallPart,
-    ToolResultPart,
-    user_message,
-)
+from agent_core.state.conversations.messages import StoredMessage
+from agent_core.transcript import Message, TextPart, ToolCallPart, ToolResultPart, user_message
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_core.compaction.gauge import Gauge
+from agent_core.agent.compaction.token_meter import Gauge
 from agent_core.ids import SessionId
 
 HERE, THERE = SessionId(1), SessionId(2)

@@ -3,12 +3,12 @@
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agent_core.compaction.plan import Plan, Planner, Room
-from agent_core.compaction.view import shorten, show, show_under
+from agent_core.agent.compaction.compacted_view import shorten, show, show_under
+from agent_core.agent.compaction.plan import Plan, Planner, Room
 from agent_core.ids import MessageId, TurnId
-from agent_core.models.estimate import estimate_messages
-from agent_core.state.folds import Fold
-from agent_core.state.messages import StoredMessage
+from agent_core.models.limits import estimate_messages
+from agent_core.state.conversations.compactions import Compaction
+from agent_core.state.conversations.messages import StoredMessage
 from tests.agent_core.compaction.talks import Script, check_pairs
 
 SUMMARY = 120
@@ -41,14 +41,14 @@ def _is_running(script: Script) -> bool:
     return script.stored[-1].message.role != "assistant"
 
 
-def _size(stored: list[StoredMessage], fold: Fold | None) -> int:
+def _size(stored: list[StoredMessage], fold: Compaction | None) -> int:
     return int(FIXED + estimate_messages(show_under(stored, fold), ()))
 
 
-def _fold(plan: Plan, stored: list[StoredMessage], former: Fold | None) -> Fold:
+def _fold(plan: Plan, stored: list[StoredMessage], former: Compaction | None) -> Compaction:
     """The fold of a plan, with a summary as long as it may be."""
     told = "w" * (SUMMARY * 4) if plan.told else former.summary if former else ""
-    return Fold(
+    return Compaction(
         id=(former.id if former else 0) + 1,
         turn_id=None,
         made_after=stored[-1].id,
@@ -63,13 +63,17 @@ def _fold(plan: Plan, stored: list[StoredMessage], former: Fold | None) -> Fold:
     )
 
 
-def _planner(script: Script, stored: list[StoredMessage], fold: Fold | None, roof: int) -> Planner:
+def _planner(
+    script: Script, stored: list[StoredMessage], fold: Compaction | None, roof: int
+) -> Planner:
     room = Room(fixed=FIXED, scale=1.0, target=roof / 2, roof=roof, summary=SUMMARY + 100)
     running = stored[-1].turn_id if stored[-1].message.role != "assistant" else None
     return Planner(stored, fold, room, turn_id=running)
 
 
-def _check(script: Script, stored: list[StoredMessage], fold: Fold, told: set[MessageId]) -> None:
+def _check(
+    script: Script, stored: list[StoredMessage], fold: Compaction, told: set[MessageId]
+) -> None:
     shown = show(stored, fold)
     check_pairs(shown)
     plain = {id(one.message): one.id for one in stored}

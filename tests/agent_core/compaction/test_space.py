@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
-from agent_core.ceilings.till import Ceiling
-from agent_core.compaction.measuring import ContextRules, Measures
+from agent_core.agent.compaction.token_meter import ContextRules, Measures
+from agent_core.agent.quotas.balance import Ceiling
 from agent_core.errors import ModelBusy, ModelOverflow
 from agent_core.models.contract import ModelRequest, Usage
-from agent_core.models.estimate import estimate_input
-from agent_core.state.database import Database
-from agent_core.state.people import LEAST_CAP
+from agent_core.models.limits import estimate_input
+from agent_core.state.engine.database import Database
+from agent_core.state.people.people import LEAST_CAP
 from agent_core.transcript import Message, TextPart, ToolResultPart
 from tests.agent_core.compaction.rig import CAP, THRESHOLD, Rig, budget, exact, long_talk
 from tests.agent_core.compaction.talks import Script, check_pairs

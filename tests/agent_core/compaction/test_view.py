@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from agent_core.compaction.view import LONGEST_OUTPUT, shorten, tell_summary
+from agent_core.agent.compaction.compacted_view import LONGEST_OUTPUT, shorten, tell_summary
 from agent_core.ids import CallId, MessageId, TurnId
-from agent_core.state.folds import Fold
-from agent_core.state.messages import StoredMessage
+from agent_core.state.conversations.compactions import Compaction
+from agent_core.state.conversations.messages import StoredMessage
 from agent_core.transcript import (
     Message,
     Role,
@@ -27,7 +27,7 @@ def _says(number: int, role: Role, text: str) -> StoredMessage:
     return _stored(number, Message(role=role, parts=(TextPart(text=text),)))
 
 
-def _fold(**changes: object) -> Fold:
+def _fold(**changes: object) -> Compaction:
     fields = {
         "id": 1,
         "turn_id": None,
@@ -41,7 +41,7 @@ def _fold(**changes: object) -> Fold:
         "tokens_after": 1,
         "created_at": 0,
     }
-    return Fold(**{**fields, **changes})  # type: ignore[arg-type]
+    return Compaction(**{**fields, **changes})  # type: ignore[arg-type]
 
 
 TALK = [_says(n, "user" if n % 2 else "assistant", f"word {n}") for n in range(1, 6)]

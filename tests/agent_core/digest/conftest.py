@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.digest.folders import SOURCES
-from agent_core.digest.kit import Kit, digest_tools
+from agent_core.digest.formatting import SOURCES
+from agent_core.digest.tools import Kit, digest_tools
 from agent_core.ids import CallId, TurnId
-from agent_core.state import files, people
-from agent_core.state.database import Connection, Database
-from agent_core.state.people import Person
+from agent_core.state.conversations import files
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
 from agent_core.tools.contract import Keeper, ToolContext, ToolResult
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart

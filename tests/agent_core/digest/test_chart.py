@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.digest.chart import MOST_FILES, MOST_POINTS
-from agent_core.digest.children import Children, Errand
-from agent_core.digest.faults import ChildFailed
+from agent_core.digest.chart_tool import MOST_FILES, MOST_POINTS
+from agent_core.digest.formatting import ChildFailed
+from agent_core.digest.subprocess_reader import Children, JobTurn
 from agent_core.ids import CallId
-from agent_core.state import files
-from agent_core.state.database import Connection
+from agent_core.state.conversations import files
+from agent_core.state.engine.database import Connection
 from tests.agent_core.digest.conftest import Desk
 
 DRAWER = "agent_core.digest.readers.chart_drawer"
@@ -43,7 +43,7 @@ def bars(**more: object) -> dict[str, object]:
 async def draw(fonts: Path, **more: object) -> bytes:
     order = {"unit": "", **bars(**more)}
     return await Children().run(
-        Errand(
+        JobTurn(
             program=DRAWER,
             arguments=(),
             data=json.dumps(order).encode(),
@@ -140,7 +140,7 @@ async def test_an_answer_carries_so_many_files_and_no_more(desk: Desk) -> None:
 
 
 async def test_a_drawing_that_takes_too_long_is_given_up(fonts: Path) -> None:
-    errand = Errand(
+    job_turn = JobTurn(
         program=DRAWER,
         arguments=(),
         data=b"{}",
@@ -149,10 +149,10 @@ async def test_a_drawing_that_takes_too_long_is_given_up(fonts: Path) -> None:
         folder=fonts,
     )
     with pytest.raises(ChildFailed, match="took longer"):
-        await Children().run(errand)
+        await Children().run(job_turn)
 
 
 async def test_a_program_that_fails_gives_nothing() -> None:
-    errand = Errand(program=DRAWER, arguments=(), data=b"{", seconds=30.0, most_bytes=10)
+    job_turn = JobTurn(program=DRAWER, arguments=(), data=b"{", seconds=30.0, most_bytes=10)
     with pytest.raises(ChildFailed, match="can't be read"):
-        await Children().run(errand)
+        await Children().run(job_turn)

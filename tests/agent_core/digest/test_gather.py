@@ -5,14 +5,16 @@ from dataclasses import replace
 
 import pytest
 
-from agent_core.digest.children import Children, Errand
-from agent_core.digest.faults import ChildFailed
+from agent_core.digest.formatting import ChildFailed
 from agent_core.digest.requests import list_addresses
+from agent_core.digest.subprocess_reader import Children, JobTurn
 from agent_core.ids import PersonId
-from agent_core.schedule.timing import dump_timing, read_cron, read_once
-from agent_core.state import jobs, messages, people, sessions
-from agent_core.state.database import Connection
-from agent_core.state.jobs import NewJob, Options
+from agent_core.schedule.triggers import dump_timing, read_cron, read_once
+from agent_core.state.conversations import messages, sessions
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import jobs
+from agent_core.state.jobs.jobs import NewJob, Options
+from agent_core.state.people import people
 from agent_core.tools.contract import Keeper
 from agent_core.transcript import Message, Role, TextPart
 from tests.agent_core.digest.conftest import NOW, Desk
@@ -428,7 +430,7 @@ async def test_a_call_that_can_t_be_meant_is_refused(desk: Desk, arguments: obje
 
 async def test_a_calendar_that_never_ends_is_given_up() -> None:
     event = CALENDAR.split("BEGIN:VEVENT")[1].replace("FREQ=WEEKLY", "FREQ=SECONDLY")
-    errand = Errand(
+    job_turn = JobTurn(
         program="agent_core.digest.readers.calendar_reader",
         arguments=("Europe/Berlin", "2026-11-23", "31"),
         data=f"BEGIN:VCALENDAR\nVERSION:2.0\nBEGIN:VEVENT{event}END:VCALENDAR\n".encode(),
@@ -436,4 +438,4 @@ async def test_a_calendar_that_never_ends_is_given_up() -> None:
         most_bytes=1000,
     )
     with pytest.raises(ChildFailed, match="longer than 1 s"):
-        await Children().run(errand)
+        await Children().run(job_turn)

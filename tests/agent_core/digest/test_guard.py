@@ -10,9 +10,15 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 import pytest
 
 from agent_core.digest import fetching
-from agent_core.digest.faults import FetchFailed
-from agent_core.digest.fetching import MOST_BYTES, Fetcher, Wanted
-from agent_core.digest.guard import Forbidden, check_address, check_url
+from agent_core.digest.fetching import (
+    MOST_BYTES,
+    Fetcher,
+    Forbidden,
+    Wanted,
+    check_address,
+    check_url,
+)
+from agent_core.digest.formatting import FetchFailed
 from tests.emulators.sources import Served, Sources
 
 _connects: list[object] = []

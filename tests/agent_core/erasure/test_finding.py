@@ -1,7 +1,7 @@
 """What was found is taken out in small strokes, so that nobody waits long behind one."""
 
-from agent_core.erasure.finding import Found
 from agent_core.ids import InboxId, MessageId
+from agent_core.privacy.erasure.search import Found
 
 
 def test_pieces_are_small_and_hold_everything_once() -> None:

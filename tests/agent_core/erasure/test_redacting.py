@@ -2,11 +2,14 @@
 
 import sqlite3
 
-from agent_core.erasure.burying import bury
 from agent_core.ids import CallId, PromptHash
-from agent_core.state import files, inbox, ledger, messages, outbox, redacting, sessions
-from agent_core.state.ledger import Change, Origin
-from agent_core.state.outbox import Debt
+from agent_core.privacy.erasure.person import bury
+from agent_core.state.conversations import files, messages, sessions
+from agent_core.state.lifecycle import redact
+from agent_core.state.memory import ledger
+from agent_core.state.memory.ledger import Change, Origin
+from agent_core.state.queues import inbox, outbox
+from agent_core.state.queues.outbox import NewOutboxMessage
 from agent_core.transcript import (
     ImagePart,
     Message,
@@ -31,7 +34,7 @@ def test_a_prompt_without_words_is_written_again_when_it_is_needed_again(
 
     freeze("first")
     freeze("first")
-    redacting.drop_prompt(connection, prompt_hash=key)
+    redact.drop_prompt(connection, prompt_hash=key)
     assert sessions.get_prompt(connection, prompt_hash=key) == ("", "[]", "[]")
     freeze("first")
     assert sessions.get_prompt(connection, prompt_hash=key)[:2] == ("first", "[1]")
@@ -41,7 +44,7 @@ def test_a_file_that_was_emptied_is_kept_again_when_it_comes_again(
     connection: sqlite3.Connection,
 ) -> None:
     key = files.keep(connection, data=b"bytes", media_type="text/plain", now=1)
-    redacting.empty_files(connection, keys=[key])
+    redact.empty_files(connection, keys=[key])
     assert files.find(connection, key=key) is None
     assert files.keep(connection, data=b"bytes", media_type="text/plain", now=2) == key
     found = files.find(connection, key=key)
@@ -51,22 +54,22 @@ def test_a_file_that_was_emptied_is_kept_again_when_it_comes_again(
 
 def test_an_event_that_is_still_worked_on_keeps_its_words(connection: sqlite3.Connection) -> None:
     (row,) = inbox.store(connection, platform="p", events=[("1", "words")], now=1)
-    assert not redacting.drop_event(connection, inbox_id=row.id)
+    assert not redact.drop_event(connection, inbox_id=row.id)
     assert inbox.list_received(connection)[0].payload == "words"
     inbox.finish(connection, inbox_id=row.id)
-    assert redacting.drop_event(connection, inbox_id=row.id)
+    assert redact.drop_event(connection, inbox_id=row.id)
 
 
 def test_a_message_on_its_way_is_left_and_one_that_is_owed_is_not_sent_any_more(
     connection: sqlite3.Connection,
 ) -> None:
     rows = [
-        outbox.owe(connection, Debt(platform="p", chat="c", body=body), now=1)
+        outbox.enqueue(connection, NewOutboxMessage(platform="p", chat="c", body=body), now=1)
         for body in ("going", "owed")
     ]
     outbox.mark_sending(connection, outbox_id=rows[0].id)
-    assert not redacting.drop_words(connection, outbox_id=rows[0].id)
-    assert redacting.drop_words(connection, outbox_id=rows[1].id)
+    assert not redact.drop_words(connection, outbox_id=rows[0].id)
+    assert redact.drop_words(connection, outbox_id=rows[1].id)
     assert outbox.mark_sending(connection, outbox_id=rows[1].id) is None
     assert [row.body for row in outbox.list_open(connection)] == ["going"]
 
@@ -116,8 +119,8 @@ def test_a_buried_message_is_whole_and_keeps_its_calls_and_results(
     ids = messages.append(connection, talk.shelf(turn_id), everything, now=1)
     for message_id, message in zip(ids, everything, strict=True):
         parts = dump_parts(bury(message, "[x]"))
-        redacting.bury_message(connection, message_id=message_id, parts=parts, now=2)
-        assert redacting.read_message(connection, message_id=message_id) is None
+        redact.bury_message(connection, message_id=message_id, parts=parts, now=2)
+        assert redact.read_message(connection, message_id=message_id) is None
     stored = messages.list_session(connection, session_id=talk.session_id, person_id=talk.person.id)
     left = [one.message.parts for one in stored]
     call = ToolCallPart(call_id=CallId("c"), name="t", arguments="{}")

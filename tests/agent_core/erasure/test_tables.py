@@ -4,8 +4,9 @@ import inspect
 import re
 import sqlite3
 
-from agent_core.erasure import erasing as acts
-from agent_core.state import archive, erasing, ledger, redacting
+from agent_core.privacy.erasure import person
+from agent_core.state.lifecycle import erase_person, redact
+from agent_core.state.memory import archive, ledger
 
 NOBODYS = {
     "marks": "numbers of channels, and how far each was read; no words",
@@ -33,7 +34,7 @@ def test_whoever_adds_a_table_says_what_erasing_does_to_it(connection: sqlite3.C
 
 
 def test_every_such_table_is_written_by_what_erases() -> None:
-    source = "".join(map(inspect.getsource, (erasing, redacting, archive, ledger, acts)))
+    source = "".join(map(inspect.getsource, (erase_person, redact, archive, ledger, person)))
     written = set(re.findall(r"(?:UPDATE|DELETE FROM|INSERT INTO) (\w+)", source))
     # By way of `search.drop_message` and `jobs.bury`, and of a name put into the statement.
     assert HANDLED - written <= {"message_search", "jobs", "steps", "turn_files"}

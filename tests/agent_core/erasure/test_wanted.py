@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from agent_core.erasure.wanted import read_wanted
 from agent_core.ids import CallId
+from agent_core.privacy.erasure.matcher import read_wanted
 from agent_core.transcript import (
     DocumentPart,
     ImagePart,

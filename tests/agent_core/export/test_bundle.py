@@ -4,7 +4,7 @@ import os
 import zipfile
 from pathlib import Path
 
-from agent_core.export.bundle import Bundle
+from agent_core.privacy.export.export import Bundle
 
 
 def names(path: Path) -> list[str]:

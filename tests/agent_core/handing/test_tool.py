@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.handing.tool import MOST_BYTES, MOST_FILES, SendFileTool
 from agent_core.ids import CallId, TurnId
-from agent_core.state import files
-from agent_core.state.database import Database
+from agent_core.state.conversations import files
+from agent_core.state.engine.database import Database
 from agent_core.tools.contract import Keeper, ToolContext, ToolResult
+from agent_core.tools.send_file import MOST_BYTES, MOST_FILES, SendFileTool
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart
 from tests.agent_core.state.rows import add_person, add_talk, add_turn

@@ -3,13 +3,12 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 
-from agent_core.budget import Budget, Limits
+from agent_core.agent.loop.contract import Assignment, Course, Equipment, show_nothing
+from agent_core.agent.loop.guards import Budget, Limits
+from agent_core.agent.loop.loop import Loop
+from agent_core.agent.loop.ports import Boundless, Reserve, Space, reserve_nothing
 from agent_core.events import Event, TextGrew, TextReset, TurnEnded
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
-from agent_core.loop.contract import Assignment, Course, Equipment, show_nothing
-from agent_core.loop.fitting import Boundless, Space
-from agent_core.loop.reserving import Reserve, reserve_nothing
-from agent_core.loop.turn import Loop
 from agent_core.models.contract import Usage
 from agent_core.tools.contract import Keeper, Tool, ToolResult
 from agent_core.tools.toolbox import Toolbox

@@ -2,13 +2,7 @@
 
 import pytest
 
-from agent_core.errors import (
-    ModelDenied,
-    ModelError,
-    ModelOverflow,
-    ModelRejected,
-    ModelUnknown,
-)
+from agent_core.errors import ModelDenied, ModelError, ModelOverflow, ModelRejected, ModelUnknown
 from agent_core.events import TextGrew, TextReset, TurnEnded
 from agent_core.models.contract import TextDelta
 from agent_core.transcript import RawPart, TextPart

@@ -2,6 +2,7 @@
 
 import pytest
 
+from agent_core.agent.loop.contract import Course
 from agent_core.errors import (
     ModelBusy,
     ModelCut,
@@ -12,7 +13,6 @@ from agent_core.errors import (
     ModelUnknown,
 )
 from agent_core.events import TextGrew, TextReset, TurnEnded
-from agent_core.loop.contract import Course
 from agent_core.models.contract import TextDelta
 from tests.agent_core.loop.rig import Rig, shown
 from tests.fakes.model import Play, ask, call, say

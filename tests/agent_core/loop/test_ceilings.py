@@ -5,15 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from agent_core.errors import (
-    CeilingReached,
-    ModelBusy,
-    ModelError,
-    ModelOverflow,
-    ModelUnknown,
-)
+from agent_core.agent.loop.contract import Course
+from agent_core.errors import CeilingReached, ModelBusy, ModelError, ModelOverflow, ModelUnknown
 from agent_core.events import Shut, TextGrew, TurnEnded
-from agent_core.loop.contract import Course
 from agent_core.models.contract import ModelRequest, TextDelta, Usage
 from tests.agent_core.loop.rig import Rig
 from tests.fakes.model import USAGE, Play, ask, call, say
@@ -49,7 +43,7 @@ class Granted:
         self.is_thrifty = is_thrifty
         self.is_settled = False
 
-    def settle(self, model: str, spent: Usage) -> None:
+    def finalize(self, model: str, spent: Usage) -> None:
         self.is_settled = True
         self.purse.ends.append((model, spent))
 

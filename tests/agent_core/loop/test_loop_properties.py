@@ -5,6 +5,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent_core.agent.loop.contract import Course
 from agent_core.errors import (
     ModelBusy,
     ModelCut,
@@ -14,7 +15,6 @@ from agent_core.errors import (
     ModelUnknown,
 )
 from agent_core.events import ToolEnded, ToolStarted, TurnEnded
-from agent_core.loop.contract import Course
 from agent_core.models.contract import StopReason, TextDelta, Usage
 from agent_core.transcript import Part, RawPart, TextPart, ToolResultPart
 from tests.agent_core.loop.rig import HELLO, Rig, shown

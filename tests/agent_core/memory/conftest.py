@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.state import people
-from agent_core.state.database import Database
-from agent_core.state.people import Person
+from agent_core.state.engine.database import Database
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
 
 
 @pytest.fixture

@@ -12,9 +12,10 @@ from pathlib import Path
 from agent_core.memory import files
 from agent_core.memory.changes import Edit
 from agent_core.memory.store import MemoryStore, Write
-from agent_core.state import ledger, people
-from agent_core.state.database import Database
-from agent_core.state.ledger import Origin
+from agent_core.state.engine.database import Database
+from agent_core.state.memory import ledger
+from agent_core.state.memory.ledger import Origin
+from agent_core.state.people import people
 
 MOMENTS = ("before", "drafted", "after")
 WORKS = ("batch", "undo", "restore")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_core.memory.changes import Edit, Refusal, apply, compare, merge, plan, plan_all, replay
-from agent_core.state.ledger import Change
+from agent_core.state.memory.ledger import Change
 
 ENTRIES = ("Lives in Berlin", "Has a dog called Rex", "Has a cat called Tom")
 

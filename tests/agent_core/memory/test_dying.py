@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from agent_core.memory.changes import Edit, replay
-from agent_core.memory.entries import parse
-from agent_core.memory.rounds import compare_all
+from agent_core.memory.files import parse
+from agent_core.memory.integrity_scan import compare_all
 from agent_core.memory.store import MemoryStore
-from agent_core.state import ledger, people
-from agent_core.state.database import Database
-from agent_core.state.ledger import Origin
+from agent_core.state.engine.database import Database
+from agent_core.state.memory import ledger
+from agent_core.state.memory.ledger import Origin
+from agent_core.state.people import people
 from tests.agent_core.memory.dying import MOMENTS, WORKS
 from tests.house.source import ROOT
 

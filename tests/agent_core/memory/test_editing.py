@@ -10,12 +10,13 @@ from agent_core.ids import MessageId, TurnId
 from agent_core.memory import files
 from agent_core.memory.changes import Edit, Refusal
 from agent_core.memory.editing import Done
-from agent_core.memory.entries import parse
+from agent_core.memory.files import parse
 from agent_core.memory.store import MemoryLimits, MemoryStore
-from agent_core.state import ledger, messages, shares
-from agent_core.state.database import Connection, Database
-from agent_core.state.ledger import LedgerEntry, Origin, Target
-from agent_core.state.people import Person
+from agent_core.state.conversations import messages
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import ledger, shares
+from agent_core.state.memory.ledger import LedgerEntry, Origin, Target
+from agent_core.state.people.people import Person
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.memory.conftest import Desk
 from tests.agent_core.state.rows import add_talk, add_turn

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_core.memory.entries import clean, find_flaw, normalise, parse, render, size
+from agent_core.memory.files import clean, find_flaw, normalise, parse, render, size
 
 
 def normal_entries() -> st.SearchStrategy[tuple[str, ...]]:

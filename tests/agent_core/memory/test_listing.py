@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from agent_core.memory.changes import Edit
-from agent_core.memory.listing import Listed, list_entries
+from agent_core.memory.numbering import Listed, list_entries
 from agent_core.memory.store import MemoryStore
-from agent_core.state import shares
-from agent_core.state.database import Connection, Database
-from agent_core.state.ledger import Origin, Target
-from agent_core.state.people import Person
-from agent_core.state.shares import EVERYONE, Share
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import shares
+from agent_core.state.memory.ledger import Origin, Target
+from agent_core.state.memory.shares import EVERYONE, Share
+from agent_core.state.people.people import Person
 from tests.agent_core.memory.conftest import Desk
 
 TURN = Origin(actor="turn:1", now=1)

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from agent_core.memory import files
 from agent_core.memory.changes import Edit, Refusal, apply, plan, replay
-from agent_core.memory.entries import parse, render
+from agent_core.memory.files import parse, render
 from agent_core.memory.store import MemoryLimits, MemoryStore, Write
-from agent_core.state import ledger, people
-from agent_core.state.database import Database
-from agent_core.state.ledger import Origin
-from agent_core.state.people import Person
+from agent_core.state.engine.database import Database
+from agent_core.state.memory import ledger
+from agent_core.state.memory.ledger import Origin
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
 from tests.agent_core.memory.conftest import Desk
 
 LIMIT = 60

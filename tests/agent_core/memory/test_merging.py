@@ -5,16 +5,18 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import AccountId
-from agent_core.memory import merging, parting
+from agent_core.memory import merge as merging
+from agent_core.memory import merge as parting
 from agent_core.memory.changes import Edit
 from agent_core.memory.editing import Done
-from agent_core.memory.lineage import Parting
+from agent_core.memory.provenance import Parting
 from agent_core.memory.store import MemoryLimits, MemoryStore
-from agent_core.state import ledger, people, shares
-from agent_core.state.database import Connection, Database
-from agent_core.state.ledger import LedgerEntry, Origin, Target
-from agent_core.state.people import NewAccount, Person
-from agent_core.state.shares import Share
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import ledger, shares
+from agent_core.state.memory.ledger import LedgerEntry, Origin, Target
+from agent_core.state.memory.shares import Share
+from agent_core.state.people import people
+from agent_core.state.people.people import NewAccount, Person
 from tests.agent_core.state.rows import add_person, add_talk, add_turn
 
 BENS, ANNS = AccountId(2), AccountId(1)

@@ -5,19 +5,20 @@ from pathlib import Path
 
 import pytest
 
+from agent_core.agent.prompt.facts import FactInputs, compose_facts
 from agent_core.ids import MessageId, PersonId, TurnId
-from agent_core.memory import merging
+from agent_core.memory import merge
 from agent_core.memory.changes import Edit
-from agent_core.memory.listing import open_register
-from agent_core.memory.reasons import Reader, Reason, Saying, explain, find_author
+from agent_core.memory.explanations import Reader, Reason, Saying, explain, find_author
+from agent_core.memory.numbering import open_register
 from agent_core.memory.store import MemoryStore
-from agent_core.prompt.facts import FactInputs, compose_facts
-from agent_core.state import ledger, messages
-from agent_core.state.database import Connection, Database
-from agent_core.state.grounds import Ground
-from agent_core.state.ledger import Origin
-from agent_core.state.people import Person
-from agent_core.tools.quoting import escape
+from agent_core.state.conversations import messages
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import ledger
+from agent_core.state.memory.evidence import Ground
+from agent_core.state.memory.ledger import Origin
+from agent_core.state.people.people import Person
+from agent_core.tools.untrusted_text import escape
 from agent_core.transcript import Message, user_message
 from tests.agent_core.memory.conftest import Desk
 from tests.agent_core.state.rows import add_talk, add_turn
@@ -122,9 +123,7 @@ async def test_an_entry_that_was_taken_over_rests_on_what_was_said_elsewhere(
     await Notebook(database, store, bob).note("I have a dog")
 
     def join(connection: Connection) -> None:
-        merging.merge(
-            connection, store, keeper=notebook.person, gone=bob, actor="link:1", now=70_000
-        )
+        merge.merge(connection, store, keeper=notebook.person, gone=bob, actor="link:1", now=70_000)
         connection.execute("UPDATE messages SET person_id = ?", (notebook.person.id,))
 
     await database.write("join", join)

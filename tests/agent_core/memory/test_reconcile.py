@@ -5,10 +5,10 @@ from functools import partial
 from agent_core.memory.changes import Edit
 from agent_core.memory.editing import make
 from agent_core.memory.files import ABSENT, FileText, digest
-from agent_core.memory.reconcile import Settlement, Shelf, confirm, find_agreed, settle
-from agent_core.state.database import Connection, Database
-from agent_core.state.ledger import Origin
-from agent_core.state.people import Person
+from agent_core.memory.sync import Settlement, Shelf, confirm, finalize, find_agreed
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory.ledger import Origin
+from agent_core.state.people.people import Person
 
 TURN = Origin(actor="turn:1", now=5)
 
@@ -20,7 +20,7 @@ async def test_a_late_confirmation_does_not_speak_for_a_newer_file(
 
     def add(connection: Connection, text: str) -> Settlement:
         work = partial(make, edits=[Edit(action="add", target="memory", text=text)], origin=TURN)
-        return settle(connection, [(shelf, ABSENT)], work, TURN.now).lists[0]
+        return finalize(connection, [(shelf, ABSENT)], work, TURN.now).lists[0]
 
     def work(connection: Connection) -> tuple[object, ...]:
         first, second = add(connection, "one"), add(connection, "two")

@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 
 from agent_core.memory.changes import Edit
-from agent_core.memory.rounds import compare_all
+from agent_core.memory.integrity_scan import compare_all
 from agent_core.memory.store import MemoryStore
-from agent_core.state import ledger, people, rooms
-from agent_core.state.database import Connection, Database
-from agent_core.state.ledger import LedgerEntry, Origin, Target
-from agent_core.state.people import Person
-from agent_core.state.rooms import Room
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import ledger
+from agent_core.state.memory.ledger import LedgerEntry, Origin, Target
+from agent_core.state.people import people, rooms
+from agent_core.state.people.people import Person
+from agent_core.state.people.rooms import Room
 from tests.agent_core.memory.conftest import Desk
 
 TURN = Origin(actor="turn:1", now=5)
@@ -25,7 +26,7 @@ def store(database: Database, folder: Path) -> MemoryStore:
 
 @pytest.fixture
 def told(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
-    caplog.set_level(logging.INFO, logger="agent_core.memory.rounds")
+    caplog.set_level(logging.INFO, logger="agent_core.memory.integrity_scan")
     return caplog
 
 

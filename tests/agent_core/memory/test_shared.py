@@ -12,11 +12,12 @@ from agent_core.memory.changes import Edit, Refusal
 from agent_core.memory.files import write
 from agent_core.memory.shared import SharedList, SharedMemory
 from agent_core.memory.store import MemoryLimits, MemoryStore
-from agent_core.state import blocks, ledger, people, rooms
-from agent_core.state.blocks import Block, NewBlock
-from agent_core.state.database import Connection, Database
-from agent_core.state.ledger import Origin
-from agent_core.state.people import Person
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import blocks, ledger
+from agent_core.state.memory.blocks import Block, NewBlock
+from agent_core.state.memory.ledger import Origin
+from agent_core.state.people import people, rooms
+from agent_core.state.people.people import Person
 
 HAND = Origin(actor="turn:1", now=1)
 

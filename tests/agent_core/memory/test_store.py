@@ -11,12 +11,12 @@ from agent_core.errors import StoreDamaged
 from agent_core.memory import files
 from agent_core.memory.changes import Edit, Refusal, replay
 from agent_core.memory.editing import Done
-from agent_core.memory.entries import parse, render
+from agent_core.memory.files import parse, render
 from agent_core.memory.store import MemoryLimits, MemoryStore, Write
-from agent_core.state import ledger
-from agent_core.state.database import Connection, Database
-from agent_core.state.ledger import LedgerEntry, Origin, Target
-from agent_core.state.people import Person
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import ledger
+from agent_core.state.memory.ledger import LedgerEntry, Origin, Target
+from agent_core.state.people.people import Person
 from tests.agent_core.memory.conftest import Desk
 
 TURN = Origin(actor="turn:1", now=5, evidence="remember this")

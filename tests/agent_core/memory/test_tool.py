@@ -12,13 +12,14 @@ from agent_core.ids import CallId, ConversationId, TurnId
 from agent_core.memory.approval import Approval
 from agent_core.memory.shared import SharedMemory
 from agent_core.memory.store import MemoryLimits, MemoryStore
-from agent_core.memory.tool import MemoryTool
-from agent_core.state import blocks, ledger, rooms, shares
-from agent_core.state.blocks import Block, NewBlock
-from agent_core.state.database import Connection, Database
-from agent_core.state.people import Person
-from agent_core.state.rooms import Room
-from agent_core.state.shares import Share
+from agent_core.memory.tool.tool import MemoryTool
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import blocks, ledger, shares
+from agent_core.state.memory.blocks import Block, NewBlock
+from agent_core.state.memory.shares import Share
+from agent_core.state.people import rooms
+from agent_core.state.people.people import Person
+from agent_core.state.people.rooms import Room
 from agent_core.tools.contract import Keeper, Tool, ToolContext, ToolResult
 
 

@@ -7,16 +7,17 @@ import pytest
 
 from agent_core.memory import files
 from agent_core.memory.changes import Edit, Refusal, replay
-from agent_core.memory.entries import parse
-from agent_core.memory.history import UNLINK
-from agent_core.memory.listing import list_entries
+from agent_core.memory.entry_history import UNLINK
+from agent_core.memory.files import parse
+from agent_core.memory.numbering import list_entries
 from agent_core.memory.store import MemoryLimits, MemoryStore
-from agent_core.memory.undoing import Kept, Restored, Undone
-from agent_core.state import ledger, people, shares
-from agent_core.state.database import Connection, Database
-from agent_core.state.ledger import Change, LedgerEntry, Origin, Target
-from agent_core.state.people import NewAccount, Person
-from agent_core.state.redacting import FORGOTTEN
+from agent_core.memory.undo import Kept, Restored, Undone
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.lifecycle.redact import FORGOTTEN
+from agent_core.state.memory import ledger, shares
+from agent_core.state.memory.ledger import Change, LedgerEntry, Origin, Target
+from agent_core.state.people import people
+from agent_core.state.people.people import NewAccount, Person
 from tests.agent_core.memory.conftest import Desk
 from tests.agent_core.state.rows import add_talk, add_turn
 

@@ -10,15 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_core.memory.changes import Edit, Refusal, apply, plan
-from agent_core.memory.entries import parse, render
-from agent_core.memory.history import History
+from agent_core.memory.entry_history import History
+from agent_core.memory.files import parse, render
 from agent_core.memory.store import MemoryStore
-from agent_core.memory.undoing import Kept, Undone
-from agent_core.state import ledger, people, shares
-from agent_core.state.database import Database
-from agent_core.state.ledger import LedgerEntry, Origin, Target
-from agent_core.state.people import Person
-from agent_core.state.shares import EVERYONE, Share
+from agent_core.memory.undo import Kept, Undone
+from agent_core.state.engine.database import Database
+from agent_core.state.memory import ledger, shares
+from agent_core.state.memory.ledger import LedgerEntry, Origin, Target
+from agent_core.state.memory.shares import EVERYONE, Share
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
 
 TARGETS: tuple[Target, ...] = ("memory", "user")
 FILES = {"memory": "MEMORY.md", "user": "USER.md"}

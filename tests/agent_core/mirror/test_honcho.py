@@ -7,14 +7,14 @@ import pytest
 from honcho.http import exceptions as sdk
 
 from agent_core.errors import (
-    OutsideAway,
-    OutsideBroken,
-    OutsideError,
-    OutsideRefused,
+    ExternalMemoryBroken,
+    ExternalMemoryError,
+    ExternalMemoryRefused,
+    ExternalMemoryUnavailable,
 )
 from agent_core.memory.contract import Digest, Exchange, MemoryProvider, Notes, Said, Talk, Who
-from agent_core.mirror.honcho import create
-from agent_core.mirror.honcho.faults import translate
+from agent_core.memory.external.honcho import create
+from agent_core.memory.external.honcho.client import translate
 from tests.emulators.honcho import HonchoEmulator
 
 ANN = Who("person-ann")
@@ -166,7 +166,7 @@ async def test_a_function_that_an_older_server_does_not_have_is_asked_for_once(
 async def test_a_server_of_another_api_is_away_with_a_sentence(server: HonchoEmulator) -> None:
     server.missing.add("workspaces")
     provider = connect(server)
-    with pytest.raises(OutsideAway, match="API of the version"):
+    with pytest.raises(ExternalMemoryUnavailable, match="API of the version"):
         await provider.start()
     await provider.close()
 
@@ -174,7 +174,7 @@ async def test_a_server_of_another_api_is_away_with_a_sentence(server: HonchoEmu
 async def test_a_wrong_key_is_away_with_a_sentence(server: HonchoEmulator) -> None:
     server.key = "right"
     provider = connect(server, api_key="wrong")
-    with pytest.raises(OutsideAway, match="HONCHO_API_KEY"):
+    with pytest.raises(ExternalMemoryUnavailable, match="HONCHO_API_KEY"):
         await provider.start()
     await provider.close()
 
@@ -182,19 +182,19 @@ async def test_a_wrong_key_is_away_with_a_sentence(server: HonchoEmulator) -> No
 @pytest.mark.parametrize(
     ("fault", "kind"),
     [
-        (429, OutsideAway),
-        (503, OutsideAway),
-        ("cut", OutsideAway),
-        (500, OutsideBroken),
-        (422, OutsideRefused),
-        (400, OutsideRefused),
+        (429, ExternalMemoryUnavailable),
+        (503, ExternalMemoryUnavailable),
+        ("cut", ExternalMemoryUnavailable),
+        (500, ExternalMemoryBroken),
+        (422, ExternalMemoryRefused),
+        (400, ExternalMemoryRefused),
     ],
 )
 async def test_each_failing_is_one_of_ours_and_nothing_is_tried_twice(
     server: HonchoEmulator,
     honcho: MemoryProvider,
     fault: int,
-    kind: type[OutsideError],
+    kind: type[ExternalMemoryError],
 ) -> None:
     server.retry_after = "7"
     server.faults = lambda route, body: fault if route == "messages" else None
@@ -202,7 +202,7 @@ async def test_each_failing_is_one_of_ours_and_nothing_is_tried_twice(
         await honcho.tell(exchange("words"))
     assert server.calls["messages"] == 1
     if fault == 429:
-        assert isinstance(caught.value, OutsideAway)
+        assert isinstance(caught.value, ExternalMemoryUnavailable)
         assert caught.value.retry_after == 7
 
 
@@ -220,7 +220,7 @@ async def test_an_answer_of_another_form_is_a_failing_like_others(
         honcho.erase(ANN),
         tool.run(ANN, {"question": "Tea?"}),
     ):
-        with pytest.raises((OutsideBroken, OutsideAway)) as caught:
+        with pytest.raises((ExternalMemoryBroken, ExternalMemoryUnavailable)) as caught:
             await work
         assert "words" not in str(caught.value)
 
@@ -234,7 +234,7 @@ def test_every_error_of_the_sdk_is_one_of_ours() -> None:
     assert len(kinds) > 9
     for kind in kinds:
         error = kind("m", status=418) if kind is sdk.APIError else kind("m")
-        assert isinstance(translate(error), OutsideError), kind
+        assert isinstance(translate(error), ExternalMemoryError), kind
 
 
 async def test_without_a_workspace_it_is_not_made() -> None:

@@ -9,13 +9,11 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import PersonId, TurnId
-from agent_core.mirror.condition import Condition
-from agent_core.mirror.contact import Contact
-from agent_core.mirror.honcho import create
-from agent_core.mirror.names import Names
-from agent_core.mirror.outside import Outside, Pace
-from agent_core.state import mirror
-from agent_core.state.database import Connection, Database
+from agent_core.memory.external.client import ExternalMemory, Pace
+from agent_core.memory.external.contact import Condition, Contact, Names
+from agent_core.memory.external.honcho import create
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import external_sync
 from tests.emulators.honcho import HonchoEmulator, Json
 
 ANN, BOB = PersonId(1), PersonId(2)
@@ -37,15 +35,15 @@ class Clock:
 class Desk:
     """A queue at work, its clock and its provider."""
 
-    outside: Outside
+    outside: ExternalMemory
     database: Database
     server: HonchoEmulator
     clock: Clock
 
-    async def owe(self, *turns: tuple[int, PersonId]) -> None:
+    async def enqueue(self, *turns: tuple[int, PersonId]) -> None:
         def work(connection: Connection) -> None:
             for number, person_id in turns:
-                self.outside.owe_turn(connection, TurnId(number), person_id)
+                self.outside.enqueue_turn(connection, TurnId(number), person_id)
 
         await self.database.write("owe", work)
         self.outside.ring()
@@ -83,7 +81,7 @@ async def at_work(home: Path, server: HonchoEmulator) -> AsyncIterator[Desk]:
         condition=Condition("honcho", first=0.01),
     )
     clock = Clock()
-    outside = Outside(contact, database, clock, Pace(poll=0.01))
+    outside = ExternalMemory(contact, database, clock, Pace(poll=0.01))
     running = asyncio.create_task(outside.run())
     try:
         yield Desk(outside=outside, database=database, server=server, clock=clock)
@@ -130,7 +128,7 @@ def fail_over(words: str, fault: int) -> Callable[[str, Json], int | None]:
 
 async def test_what_fails_holds_up_its_person_only_and_is_given_up_at_last(desk: Desk) -> None:
     desk.server.faults = fail_over("words 1", 500)
-    await desk.owe((1, ANN), (2, BOB), (3, ANN), (4, BOB))
+    await desk.enqueue((1, ANN), (2, BOB), (3, ANN), (4, BOB))
     await desk.until(lambda rows: ("turn:1", "owed", 1) in rows)
     await desk.server.until(lambda: desk.server.said == ["words 2", "words 4"])
     await desk.until(lambda rows: desk.clock.go_on() or ("turn:1", "dead", 8) in rows)
@@ -141,7 +139,7 @@ async def test_what_fails_holds_up_its_person_only_and_is_given_up_at_last(desk:
 
 async def test_a_row_is_not_given_up_for_an_outage_however_long(desk: Desk) -> None:
     desk.server.faults = lambda route, body: 500
-    await desk.owe((1, ANN))
+    await desk.enqueue((1, ANN))
     await desk.server.until(lambda: desk.server.calls["workspaces"] > 3)
     desk.clock.now += 1_000_000_000
     desk.server.faults = lambda route, body: None
@@ -149,15 +147,15 @@ async def test_a_row_is_not_given_up_for_an_outage_however_long(desk: Desk) -> N
 
 
 async def test_one_row_of_a_person_stays_by_which_an_erasure_finds_them(desk: Desk) -> None:
-    await desk.owe((1, ANN), (3, ANN), (5, ANN))
+    await desk.enqueue((1, ANN), (3, ANN), (5, ANN))
     await desk.until(lambda rows: rows == [("person:1", "done", 1)])
     assert desk.server.said == ["words 1", "words 3", "words 5"]
 
 
 async def test_what_is_owed_twice_is_told_once(desk: Desk) -> None:
     desk.server.faults = lambda route, body: 503
-    await desk.owe((1, ANN))
-    await desk.owe((1, ANN))
+    await desk.enqueue((1, ANN))
+    await desk.enqueue((1, ANN))
     desk.server.faults = lambda route, body: None
     await desk.server.until(lambda: desk.server.said == ["words 1"])
     await desk.until(lambda rows: rows == [("person:1", "done", 1)])
@@ -166,7 +164,7 @@ async def test_what_is_owed_twice_is_told_once(desk: Desk) -> None:
 async def test_who_is_gone_while_they_are_told_of_leaves_nothing_but_the_erasure(
     desk: Desk,
 ) -> None:
-    await desk.owe((1, ANN))
+    await desk.enqueue((1, ANN))
     await desk.until(lambda rows: rows == [("person:1", "done", 1)])
     hung = asyncio.Event()
 
@@ -177,13 +175,13 @@ async def test_who_is_gone_while_they_are_told_of_leaves_nothing_but_the_erasure
         return None
 
     desk.server.faults = hang  # type: ignore[assignment]
-    await desk.owe((3, ANN))
+    await desk.enqueue((3, ANN))
     async with asyncio.timeout(45):
         await hung.wait()
 
     def erase(connection: Connection) -> None:
         connection.execute("DELETE FROM mirror")
-        mirror.owe(
+        external_sync.enqueue(
             connection, provider="honcho", kind="erase", key="person:1", person_id=ANN, now=1
         )
 
@@ -201,10 +199,10 @@ async def test_after_a_restart_it_goes_on_with_what_was_owed(
 ) -> None:
     server.faults = fail_over("words", 503)
     async with at_work(tmp_path, server) as desk:
-        await desk.owe((1, ANN))
+        await desk.enqueue((1, ANN))
         await server.until(lambda: server.calls["messages"] > 0)
     server.faults = lambda route, body: None
     database = await Database.open(tmp_path / "state.db")
-    rows = await database.read(lambda c: mirror.list_owed(c, provider="honcho", limit=9))
+    rows = await database.read(lambda c: external_sync.list_queued(c, provider="honcho", limit=9))
     await database.close()
     assert [(row.key, row.attempts > 0) for row in rows] == [("turn:1", True)]

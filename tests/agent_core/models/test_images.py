@@ -2,7 +2,6 @@
 
 import base64
 
-from agent_core.models.estimate import estimate_usage
 from agent_core.models.images import (
     IMAGE_TOKENS,
     MOST_BYTES,
@@ -11,9 +10,11 @@ from agent_core.models.images import (
     REPEATED,
     UNSEEN,
     Gallery,
+    Sight,
     choose,
+    is_about_images,
 )
-from agent_core.models.sight import Sight, is_about_images
+from agent_core.models.limits import estimate_usage
 from agent_core.transcript import ImagePart, Message, dump_parts, load_parts, user_message
 from tests.agent_core.models.calls import ask, says
 from tests.emulators.anthropic_rules import LARGEST_IMAGE

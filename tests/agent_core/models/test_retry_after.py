@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_core.models.retry_after import parse_retry_after
+from agent_core.models.http import parse_retry_after
 
 NOW = 1_795_000_000.0
 

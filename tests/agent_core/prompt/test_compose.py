@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import pytest
 
+from agent_core.agent.prompt.compose import PromptInputs, compose
+from agent_core.agent.prompt.context_files import ContextFile
+from agent_core.agent.prompt.facts import FactInputs, compose_facts
+from agent_core.agent.prompt.persona import DEFAULT_SOUL
 from agent_core.ids import BlockId, PersonId
-from agent_core.memory.entries import parse, size
-from agent_core.memory.proposing import ProposeIdentity
+from agent_core.memory.files import parse, size
 from agent_core.memory.shared import SharedList
+from agent_core.memory.soul.proposal_tool import ProposeIdentity
 from agent_core.memory.store import MemoryLimits, Snapshot
-from agent_core.memory.tool import MemoryTool
-from agent_core.prompt.compose import PromptInputs, compose
-from agent_core.prompt.context import ContextFile
-from agent_core.prompt.facts import FactInputs, compose_facts
-from agent_core.prompt.soul import DEFAULT_SOUL
+from agent_core.memory.tool.tool import MemoryTool
 from agent_core.recall.tool import RecallTool
-from agent_core.state.blocks import Block
+from agent_core.state.memory.blocks import Block
 
 
 def snapshot(memory: tuple[str, ...] = (), user: tuple[str, ...] = ()) -> Snapshot:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.prompt.context import ContextFile, read_context
+from agent_core.agent.prompt.context_files import ContextFile, read_context
 
 
 class Folder:

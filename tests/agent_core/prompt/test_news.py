@@ -5,11 +5,10 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_core.agent.prompt.facts import FactInputs, compose_facts, find_news
+from agent_core.agent.prompt.visibility import Marks, Sight
 from agent_core.ids import PersonId
 from agent_core.memory.shared import SharedList
-from agent_core.prompt.facts import FactInputs, compose_facts
-from agent_core.prompt.news import find_news
-from agent_core.prompt.sight import Marks, Sight
 from agent_core.transcript import Message, user_message
 
 

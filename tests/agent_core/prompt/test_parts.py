@@ -1,12 +1,11 @@
 """A frozen text taken apart: every section is counted once, and where it belongs."""
 
+from agent_core.agent.prompt.compose import PromptInputs, compose, divide
+from agent_core.agent.prompt.context_files import ContextFile
 from agent_core.ids import PersonId
-from agent_core.memory.entries import size
+from agent_core.memory.files import size
 from agent_core.memory.shared import SharedList
 from agent_core.memory.store import MemoryLimits, Snapshot
-from agent_core.prompt.compose import PromptInputs, compose
-from agent_core.prompt.context import ContextFile
-from agent_core.prompt.parts import divide
 
 
 def snapshot(*memory: str) -> Snapshot:

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from agent_core.agent.prompt.visibility import Sight, dump_marks, keep_shared, keeps_to, load_marks
 from agent_core.ids import BlockId, PersonId
 from agent_core.memory.shared import SharedList
 from agent_core.memory.store import MemoryLimits, Snapshot
-from agent_core.prompt.sight import Sight, dump_marks, keep_shared, keeps_to, load_marks
-from agent_core.state.blocks import Block
+from agent_core.state.memory.blocks import Block
 
 
 def sight(room: str = "", lent: str = "") -> Sight:

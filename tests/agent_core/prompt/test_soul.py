@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.prompt.soul import DEFAULT_SOUL, SOUL_LIMIT, ensure_soul
+from agent_core.agent.prompt.persona import DEFAULT_SOUL, SOUL_LIMIT, ensure_soul
 
 
 @pytest.fixture

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import MessageId, PromptHash, TurnId
-from agent_core.state import messages, people, sessions, turns
-from agent_core.state.database import Connection, Database
-from agent_core.state.messages import Shelf
-from agent_core.state.people import Person
-from agent_core.state.sessions import Conversation
-from agent_core.state.turns import Asked
+from agent_core.state.conversations import messages, sessions, turns
+from agent_core.state.conversations.messages import Shelf
+from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.conversations.turns import Asked
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
 from agent_core.transcript import Message, Role, TextPart
 
 MINUTE = 60_000

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Mapping
 
 from agent_core.errors import EmbeddingFailed
-from agent_core.recall.embedding import Vector
-from agent_core.state.words import cut
+from agent_core.recall.embedder_contract import Vector
+from agent_core.state.tokenizer import cut
 
 SIZE = 256
 

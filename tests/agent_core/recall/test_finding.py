@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import MessageId, PersonId, TurnId
-from agent_core.recall.finding import MOST_HOLDERS, MOST_READ, Found, find
 from agent_core.recall.query import read_query
-from agent_core.state import messages
-from agent_core.state.search import Field
-from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.recall.search import MOST_HOLDERS, MOST_READ, Found, find
+from agent_core.state.conversations import messages
+from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.state.search.search import Field
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
 

@@ -5,13 +5,13 @@ import asyncio
 import pytest
 
 from agent_core.ids import CallId, MessageId, SessionId, TurnId
-from agent_core.recall import fusing
-from agent_core.recall.fusing import DEPTH, MOST_WAITING, Nearness, order, write
+from agent_core.recall import rerank
 from agent_core.recall.ranking import Ranked
+from agent_core.recall.rerank import DEPTH, MOST_WAITING, Nearness, order, write
 from agent_core.recall.tool import RecallTool
-from agent_core.state.passages import Saying
-from agent_core.state.search import Speaker
-from agent_core.state.words import cut
+from agent_core.state.search.passages import Saying
+from agent_core.state.search.search import Speaker
+from agent_core.state.tokenizer import cut
 from agent_core.tools.contract import ToolContext
 from agent_core.transcript import user_message
 from tests.agent_core.recall.conftest import Archive, Talk
@@ -136,9 +136,9 @@ async def test_only_the_best_hits_are_read_and_the_others_follow_them() -> None:
 def test_a_message_is_read_with_who_says_it_and_with_the_end_of_what_was_said_before() -> None:
     asked = hit(1, "x" * 5000 + " where to?")
     assert write(hit(2, "Lisbon", role="assistant", before=asked)) == (
-        f"ann: {asked.saying.text[-fusing.BEFORE :]}\nAssistant: Lisbon"
+        f"ann: {asked.saying.text[-rerank.BEFORE :]}\nAssistant: Lisbon"
     )
-    assert write(hit(1, "y" * 5000)) == f"ann: {'y' * fusing.LONGEST}"
+    assert write(hit(1, "y" * 5000)) == f"ann: {'y' * rerank.LONGEST}"
 
 
 async def test_the_search_itself_gives_what_was_said_before(archive: Archive, ann: Talk) -> None:
@@ -158,7 +158,7 @@ async def test_a_text_is_embedded_once_as_long_as_it_is_kept() -> None:
     assert sorted(embedder.read) == ["ann: milk", "ann: tea", "tea"]
     assert await nearness.fuse("tea", hits) == first
     assert len(embedder.read) == 3
-    many = range(fusing.MOST_KEPT)
+    many = range(rerank.MOST_KEPT)
     for start in range(0, len(many), DEPTH):
         await nearness.fuse("tea", [hit(one, f"w{one}") for one in many[start : start + DEPTH]])
     before = len(embedder.read)

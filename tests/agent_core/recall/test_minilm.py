@@ -5,9 +5,9 @@ from operator import mul
 
 import pytest
 
-from agent_core.recall.embedding import Embedder, Vector
-from agent_core.recall.fusing import Nearness
-from gateway.plugs import load_embedder
+from agent_core.recall.embedder_contract import Embedder, Vector
+from agent_core.recall.rerank import Nearness
+from gateway.bootstrap.plugins import load_embedder
 from tests.agent_core.recall.test_fusing import hit, numbers
 
 for package in ("onnxruntime", "tokenizers"):

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from agent_core.ids import MessageId, SessionId
 from agent_core.recall.query import read_query
 from agent_core.recall.ranking import Ranking
-from agent_core.state.passages import Saying
-from agent_core.state.search import Speaker
+from agent_core.state.search.passages import Saying
+from agent_core.state.search.search import Speaker
 
 Window = list[Saying]
 

@@ -10,12 +10,13 @@ from datetime import UTC, datetime
 import pytest
 
 from agent_core.ids import MessageId, PersonId, TurnId
-from agent_core.recall.finding import find
 from agent_core.recall.query import read_query
-from agent_core.state import messages, search
-from agent_core.state.search import Field, Term
-from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
-from agent_core.state.words import UNINDEXED, cut
+from agent_core.recall.search import find
+from agent_core.state.conversations import messages
+from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.state.search import search
+from agent_core.state.search.search import Field, Term
+from agent_core.state.tokenizer import UNINDEXED, cut
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
 

@@ -10,21 +10,15 @@ import pytest
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import CallId, MessageId, SessionId, TurnId
-from agent_core.recall.finding import Found
+from agent_core.recall.formatting import OUTPUT_LIMIT, SNIPPET_LIMIT, View, excerpt, tell_hits
 from agent_core.recall.query import read_query
 from agent_core.recall.ranking import Ranked
-from agent_core.recall.telling import OUTPUT_LIMIT, SNIPPET_LIMIT, View, excerpt, tell_hits
+from agent_core.recall.search import Found
 from agent_core.recall.tool import RecallTool
-from agent_core.state.database import Connection
-from agent_core.state.passages import Saying, Sitting
+from agent_core.state.engine.database import Connection
+from agent_core.state.search.passages import Saying, Sitting
 from agent_core.tools.contract import ToolContext
-from agent_core.transcript import (
-    Message,
-    TextPart,
-    ToolCallPart,
-    ToolResultPart,
-    user_message,
-)
+from agent_core.transcript import Message, TextPart, ToolCallPart, ToolResultPart, user_message
 from tests.agent_core.recall.conftest import Archive, Talk
 
 BEGIN = datetime(2026, 2, 2, 2, 40)

@@ -2,18 +2,18 @@
 
 from dataclasses import replace
 
+from agent_core.agent.prompt.prompt_cache import freeze
+from agent_core.agent.replay.diff import Comparison, compare, differ_in_words
+from agent_core.agent.replay.rebuild import rebuild
+from agent_core.agent.replay.records import TurnRecord
+from agent_core.agent.replay.replayer import play
 from agent_core.ids import ConversationId, MessageId, PersonId, SessionId, TurnId
 from agent_core.models.contract import ModelRequest
 from agent_core.models.fingerprint import Fingerprints
-from agent_core.prompt.frozen import freeze
-from agent_core.replay.comparing import Comparison, compare, differ_in_words
-from agent_core.replay.playing import play
-from agent_core.replay.rebuilding import rebuild
-from agent_core.replay.records import TurnRecord
-from agent_core.state.messages import StoredMessage
-from agent_core.state.sessions import Conversation
-from agent_core.state.turns import Turn
-from agent_core.state.usage import Spent
+from agent_core.state.conversations.messages import StoredMessage
+from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.usage import Spent
 from agent_core.transcript import ImagePart, Message, TextPart, user_message
 
 PROMPT = freeze("Be brief.", ())

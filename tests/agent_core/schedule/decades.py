@@ -18,8 +18,8 @@ from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
 
-from agent_core.schedule.slots import Slot, first_slot, last_slot, walk
-from agent_core.schedule.timing import milliseconds, moment, read_cron
+from agent_core.schedule.occurrences import Slot, first_slot, last_slot, walk
+from agent_core.schedule.triggers import milliseconds, moment, read_cron
 from tests.agent_core.schedule import oracle
 
 AROUND = timedelta(hours=5)

@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 
-from agent_core.schedule.slots import Slot, find_zone, first_slot, last_slot, next_slot, walk
-from agent_core.schedule.timing import (
+from agent_core.schedule.occurrences import Slot, find_zone, first_slot, last_slot, next_slot, walk
+from agent_core.schedule.triggers import (
     Timing,
     dump_timing,
     load_timing,

@@ -9,15 +9,15 @@ import pytest
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import CallId, TurnId
-from agent_core.schedule import planner
-from agent_core.schedule.planner import JobRules, UnderWay, Whose, Wish
-from agent_core.schedule.timing import read_cron
+from agent_core.schedule import job_editor
+from agent_core.schedule.job_editor import JobRules, UnderWay, Whose, Wish
 from agent_core.schedule.tool import Around, ScheduleTool
-from agent_core.state import job_runs, jobs
-from agent_core.state.database import Connection, Database
-from agent_core.state.jobs import Job
-from agent_core.tools.asking import Answer, Inquiry
+from agent_core.schedule.triggers import read_cron
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs.jobs import Job
 from agent_core.tools.contract import ToolContext
+from agent_core.tools.user_questions import Answer, Inquiry
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
 
 NOW = 1_790_000_000_000
@@ -50,8 +50,8 @@ class Desk:
             talk = add_talk(connection, add_person(connection))
             wish = Wish(kind="message", body="Good morning.", timing=read_cron("0 8 * * *"))
             whose = Whose(person_id=talk.person.id, room_id=None, actor="test")
-            job = planner.draft(wish, whose, zone="Europe/Berlin", rules=RULES, now=NOW)
-            made = planner.make(connection, job, rules=RULES, now=NOW)
+            job = job_editor.draft(wish, whose, zone="Europe/Berlin", rules=RULES, now=NOW)
+            made = job_editor.make(connection, job, rules=RULES, now=NOW)
             return talk, add_turn(connection, talk), made
 
         self._talk, self._turn_id, self.job = await self.database.write("open", work)

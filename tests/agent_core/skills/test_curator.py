@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from agent_core.skills.catalog import Shelved
 from agent_core.skills.curator import CuratorRules, Difference, Step, View, hash_fault, judge
-from agent_core.skills.shelf import Shelved
 from agent_core.skills.usage import FILE, UsageFile, dump
-from agent_core.state import skills
-from agent_core.state.database import Connection, Database
-from agent_core.state.skills import SkillRow
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import skills
+from agent_core.state.memory.skills import SkillRow
 
 DAY = 86_400_000
 NOW = 1000 * DAY

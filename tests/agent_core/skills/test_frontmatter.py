@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, strategies
 
-from agent_core.skills.frontmatter import read_front_matter
+from agent_core.skills.parser import read_front_matter
 
 
 @pytest.mark.parametrize(

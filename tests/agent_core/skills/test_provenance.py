@@ -14,14 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_core.errors import SkillMissing, SkillStays
-from agent_core.skills import moving, provenance, undoing
+from agent_core.skills import ledger_sync, undo
+from agent_core.skills.catalog import ARCHIVE, FILE, MOST_BYTES, SkillShelf, list_folders
 from agent_core.skills.curator import CuratorRules, judge
-from agent_core.skills.shelf import ARCHIVE, FILE, MOST_BYTES, SkillShelf, list_folders
-from agent_core.skills.texts import is_whole, read_kept, write_back
-from agent_core.state import blocks, ledger, skill_changes, skills
-from agent_core.state.database import Connection
-from agent_core.state.ledger import Change, LedgerEntry, Origin
-from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.skills.snapshots import is_whole, read_kept, write_back
+from agent_core.state.engine.database import Connection
+from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.state.memory import blocks, ledger, skill_changes, skills
+from agent_core.state.memory.ledger import Change, LedgerEntry, Origin
 from tests.agent_core.skills.test_shelf import write_skill, write_text
 
 NOW = 1_000
@@ -50,8 +50,8 @@ def folder(tmp_path: Path) -> Path:
 
 def compare(connection: Connection, folder: Path) -> None:
     """Do what is done at every start."""
-    view = provenance.look(connection, SkillShelf(folder))
-    provenance.note_found(connection, view, judge(view, CuratorRules(), NOW), HAND)
+    view = ledger_sync.look(connection, SkillShelf(folder))
+    ledger_sync.note_found(connection, view, judge(view, CuratorRules(), NOW), HAND)
 
 
 def rows_of(connection: Connection, name: str) -> list[LedgerEntry]:
@@ -110,11 +110,11 @@ def test_a_move_that_a_crash_cut_off_is_healed_at_the_next_look(
 ) -> None:
     write_skill(folder, "tidy")
     compare(store, folder)
-    moving.put_away(folder, "tidy")
+    ledger_sync.archive_folder(folder, "tidy")
     compare(store, folder)
     assert told(store, "tidy") == [("add", "hand"), ("remove", "hand")]
     assert state_of(store, "tidy") == "archived"
-    moving.bring_back(folder, "tidy")
+    ledger_sync.restore_folder(folder, "tidy")
     compare(store, folder)
     assert told(store, "tidy")[2:] == [("add", "hand")]
     assert state_of(store, "tidy") == "active"
@@ -154,7 +154,7 @@ def test_what_the_curator_puts_away_says_who_and_why_and_keeps_the_last_text(
     place = write_skill(folder, "tidy", "First.")
     compare(store, folder)
     text = write_text(place, "tidy", "Second.")
-    assert provenance.put_away(store, folder, "tidy", CURATOR) == "tidy"
+    assert ledger_sync.put_away(store, folder, "tidy", CURATOR) == "tidy"
     assert told(store, "tidy") == [("add", "hand"), ("replace", "hand"), ("remove", "curator")]
     last = rows_of(store, "tidy")[-1]
     assert last.origin.evidence == "not used for 90 days; put away as tidy"
@@ -209,10 +209,10 @@ def test_what_was_not_kept_is_not_taken_back_and_what_was_is(
     (place / FILE).write_bytes(b"\xff\xff")
     compare(store, folder)
     broken = rows_of(store, "tidy")[-1]
-    done = undoing.undo(store, folder, broken.id, NOW)
+    done = undo.undo(store, folder, broken.id, NOW)
     assert read_kept(place) == text
     with pytest.raises(SkillStays, match="was not kept: not in UTF-8"):
-        undoing.undo(store, folder, done.row.id, NOW)
+        undo.undo(store, folder, done.row.id, NOW)
     assert read_kept(place) == text
 
 
@@ -243,8 +243,8 @@ def test_one_that_was_reworded_since_is_named_with_what_came_of_it(
         compare(store, folder)
     _, reworded, third, again = rows_of(store, "tidy")
     with pytest.raises(SkillStays, match=f"take row {again.id} back first"):
-        undoing.undo(store, folder, third.id, NOW)
-    done = undoing.undo(store, folder, reworded.id, NOW)
+        undo.undo(store, folder, third.id, NOW)
+    done = undo.undo(store, folder, reworded.id, NOW)
     assert [row.id for row in done.derived] == [third.id, again.id]
     assert newest(store, "tidy") == read_kept(place) == reworded.change.before
 
@@ -270,14 +270,14 @@ def act(store: Connection, folder: Path, kind: str, name: str, word: str) -> Non
         case "delete":
             shutil.rmtree(place, ignore_errors=True)
         case "hide" if place.is_dir():
-            moving.put_away(folder, name)
+            ledger_sync.archive_folder(folder, name)
         case "away":
-            provenance.put_away(store, folder, name, CURATOR)
+            ledger_sync.put_away(store, folder, name, CURATOR)
         case "back":
-            provenance.bring_back(store, folder, name, replace(CURATOR, actor="house"))
+            ledger_sync.bring_back(store, folder, name, replace(CURATOR, actor="house"))
         case "undo":
             compare(store, folder)
-            undoing.undo(store, folder, int(word), NOW)
+            undo.undo(store, folder, int(word), NOW)
 
 
 def agree(store: Connection, folder: Path) -> None:

@@ -3,9 +3,9 @@
 import pytest
 
 from agent_core.errors import SkillBroken, SkillMissing
-from agent_core.skills.reading import read_skill
-from agent_core.skills.shelf import BUNDLED as FOLDER
-from agent_core.skills.shelf import SkillShelf
+from agent_core.skills.catalog import BUNDLED as FOLDER
+from agent_core.skills.catalog import SkillShelf
+from agent_core.skills.parser import read_skill
 from tests.house.source import ROOT
 
 SHELF = SkillShelf(ROOT / "no-such-folder")

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import SkillBroken, SkillMissing
-from agent_core.skills.moving import bring_back, put_away
-from agent_core.skills.shelf import FILE, MOST_BYTES, MOST_FILES, SkillShelf
+from agent_core.skills.catalog import FILE, MOST_BYTES, MOST_FILES, SkillShelf
+from agent_core.skills.ledger_sync import archive_folder as put_away
+from agent_core.skills.ledger_sync import restore_folder as bring_back
 
 
 def write_skill(folder: Path, name: str, body: str = "Do it.", called: str | None = None) -> Path:

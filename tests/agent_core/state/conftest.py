@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.state.database import Database
-from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.state.engine.database import Database
+from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
 
 ROOT = Path(__file__).parents[3]
 

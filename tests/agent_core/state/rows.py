@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 
 from agent_core.ids import PromptHash, SessionId, TurnId
-from agent_core.state import people, sessions, turns
-from agent_core.state.database import Connection
-from agent_core.state.messages import Shelf
-from agent_core.state.people import Person
-from agent_core.state.sessions import Conversation
-from agent_core.state.turns import Asked
+from agent_core.state.conversations import sessions, turns
+from agent_core.state.conversations.messages import Shelf
+from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.conversations.turns import Asked
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
 
 PROMPT = PromptHash("f" * 64)
 

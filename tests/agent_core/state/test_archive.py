@@ -5,17 +5,19 @@ from dataclasses import replace
 
 import pytest
 
-from agent_core.archive import keeping
-from agent_core.archive.entries import Content
 from agent_core.errors import StoreDamaged
 from agent_core.ids import AccountId, ArchiveId, PersonId, TurnId
-from agent_core.state import archive, joining, ledger, people, splitting
-from agent_core.state.archive import Drawer, index_entry
-from agent_core.state.database import Connection
-from agent_core.state.ledger import Origin
-from agent_core.state.people import Account, NewAccount, Person
-from agent_core.state.search import Term
-from agent_core.state.stems import stem
+from agent_core.memory.archive import writes
+from agent_core.memory.archive.entries import Content
+from agent_core.state.engine.database import Connection
+from agent_core.state.lifecycle import merge_people, split_person
+from agent_core.state.memory import archive, ledger
+from agent_core.state.memory.archive import Drawer, index_entry
+from agent_core.state.memory.ledger import Origin
+from agent_core.state.people import people
+from agent_core.state.people.people import Account, NewAccount, Person
+from agent_core.state.search.search import Term
+from agent_core.state.tokenizer import stem
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
 
 WORDS = ("tea", "milk", "lemon", "roses", "boiler", "harbour", "茶と水")
@@ -47,17 +49,19 @@ def keep(
     turn_id = begin(connection, talk, account)
     origin = Origin(actor=f"turn:{turn_id}", now=100, call_key=f"{turn_id}:c")
     content = Content(text=text, tags=tags)
-    return keeping.insert(connection, person_id=talk.person.id, content=content, origin=origin).id
+    return writes.insert(connection, person_id=talk.person.id, content=content, origin=origin).id
 
 
 def join(connection: Connection, keeper: Person, gone: Person) -> None:
-    joining.join(connection, keeper=keeper.id, gone=gone.id, rename=lambda key: f"{key}-", now=9)
+    merge_people.join(
+        connection, keeper=keeper.id, gone=gone.id, rename=lambda key: f"{key}-", now=9
+    )
 
 
 def split(connection: Connection, account: Account, into: Person) -> None:
     found = people.find_account(connection, platform=account.platform, user_id=account.user_id)
     assert found
-    splitting.split(connection, found, into=into.id, rename=lambda key: f"{key}+", now=10)
+    split_person.split(connection, found, into=into.id, rename=lambda key: f"{key}+", now=10)
 
 
 def finds(connection: Connection, person: Person, word: str) -> list[ArchiveId]:
@@ -117,14 +121,14 @@ def test_random_changes_leave_the_index_true(connection: Connection, ann: Talk, 
         origin = Origin(actor="person", now=number)
         mine = sorted(kept(connection, talk.person))
         if not mine or dice.random() < 0.5:
-            keeping.insert(
+            writes.insert(
                 connection,
                 person_id=person_id,
                 content=Content(text=text, tags=tags),
                 origin=origin,
             )
         elif dice.random() < 0.5:
-            keeping.update(
+            writes.update(
                 connection,
                 person_id=person_id,
                 archive_id=dice.choice(mine),
@@ -133,7 +137,7 @@ def test_random_changes_leave_the_index_true(connection: Connection, ann: Talk, 
                 origin=origin,
             )
         else:
-            keeping.delete(
+            writes.delete(
                 connection, person_id=person_id, archive_id=dice.choice(mine), origin=origin
             )
     check_index(connection)
@@ -178,7 +182,7 @@ def test_what_one_kept_becomes_the_others_with_its_history(
     give_account(connection, ben.person, "discord")
     mine, theirs = keep(connection, ann, "tea"), keep(connection, ben, "tea and milk", "drinks")
     gone = keep(connection, ben, "harbour")
-    keeping.delete(
+    writes.delete(
         connection,
         person_id=ben.person.id,
         archive_id=gone,
@@ -202,7 +206,7 @@ def test_a_split_gives_back_just_what_was_kept_by_the_account(
     keep(connection, ann, "tea", account=mine.id)
     old = keep(connection, ben, "milk", "drinks", account=theirs.id)
     gone = keep(connection, ben, "harbour", account=theirs.id)
-    keeping.delete(
+    writes.delete(
         connection,
         person_id=ben.person.id,
         archive_id=gone,

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import StoreError
-from agent_core.state import meta
-from agent_core.state.database import Connection, Database
+from agent_core.state.engine import meta
+from agent_core.state.engine.database import Connection, Database
 from tests.agent_core.state.conftest import RunScript
 
 WATCH = """

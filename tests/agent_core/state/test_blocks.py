@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import PersonId
-from agent_core.state import blocks, owners, people
-from agent_core.state.blocks import Block, NewBlock
-from agent_core.state.people import Person
-from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.state.memory import blocks
+from agent_core.state.memory.blocks import Block, NewBlock
+from agent_core.state.people import owners, people
+from agent_core.state.people.people import Person
 
 
 @pytest.fixture

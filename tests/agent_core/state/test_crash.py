@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import StoreDamaged, StoreError
-from agent_core.state import meta
-from agent_core.state.database import Connection, Database
+from agent_core.state.engine import meta
+from agent_core.state.engine.database import Connection, Database
 from tests.agent_core.state.conftest import RunScript, read_file, write_file
 
 DIE = """
@@ -132,7 +132,7 @@ async def test_a_large_file_gets_the_quick_check(
 ) -> None:
     await _fill(path)
     _pretend_a_crash(path)
-    monkeypatch.setattr("agent_core.state.damage.LARGEST_FULL_CHECK", 100_000)
+    monkeypatch.setattr("agent_core.state.engine.recovery.LARGEST_FULL_CHECK", 100_000)
     await (await Database.open(path)).close()
     assert "running its quick_check" in caplog.text
 
@@ -239,7 +239,7 @@ async def test_a_writer_that_is_cancelled_leaves_nobody_waiting(path: Path) -> N
 async def test_a_foreign_program_that_holds_the_file_is_named_as_such(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agent_core.state.connection.BUSY_TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr("agent_core.state.engine.connection.BUSY_TIMEOUT_SECONDS", 0.05)
     database = await Database.open(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as foreign:
         foreign.execute("BEGIN IMMEDIATE")

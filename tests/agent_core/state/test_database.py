@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import StoreError, StoreFull
-from agent_core.state import database as database_module
-from agent_core.state import meta
-from agent_core.state.database import LARGEST_STROKE, Connection, Database
+from agent_core.state.engine import database as database_module
+from agent_core.state.engine import meta
+from agent_core.state.engine.database import LARGEST_STROKE, Connection, Database
 
 WAIT_SECONDS = 10
 

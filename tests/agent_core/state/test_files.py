@@ -4,8 +4,8 @@ import hashlib
 import sqlite3
 
 from agent_core.ids import CallId
-from agent_core.state import files
-from agent_core.state.files import StoredFile, TurnFile
+from agent_core.state.conversations import files
+from agent_core.state.conversations.files import StoredFile, TurnFile
 from tests.agent_core.state.rows import add_person, add_talk, add_turn
 
 

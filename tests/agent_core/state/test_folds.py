@@ -7,12 +7,12 @@ import pytest
 
 from agent_core.errors import StoreDamaged
 from agent_core.ids import MessageId
-from agent_core.state import folds
-from agent_core.state.folds import NewFold
+from agent_core.state.conversations import compactions
+from agent_core.state.conversations.compactions import NewCompaction
 from tests.agent_core.state.rows import add_person, add_talk, add_turn
 
 
-def _fold(made_after: int, **changes: object) -> NewFold:
+def _fold(made_after: int, **changes: object) -> NewCompaction:
     fields = {
         "turn_id": None,
         "made_after": MessageId(made_after),
@@ -25,7 +25,7 @@ def _fold(made_after: int, **changes: object) -> NewFold:
         "tokens_after": 300,
         "created_at": 5,
     }
-    return NewFold(**{**fields, **changes})  # type: ignore[arg-type]
+    return NewCompaction(**{**fields, **changes})  # type: ignore[arg-type]
 
 
 def test_a_fold_comes_back_as_it_was_written(connection: sqlite3.Connection) -> None:
@@ -33,23 +33,23 @@ def test_a_fold_comes_back_as_it_was_written(connection: sqlite3.Connection) -> 
     wanted = _fold(9, turn_id=add_turn(connection, talk))
     mine = {"session_id": talk.session_id, "person_id": talk.person.id}
 
-    written = folds.insert(connection, wanted, **mine)
+    written = compactions.insert(connection, wanted, **mine)
 
     assert asdict(written) == {**asdict(wanted), "id": written.id}
-    assert folds.list_of_session(connection, **mine) == [written]
-    assert folds.find_newest(connection, **mine) == written
+    assert compactions.list_of_session(connection, **mine) == [written]
+    assert compactions.find_newest(connection, **mine) == written
 
 
 def test_the_newest_fold_is_the_one_written_last(connection: sqlite3.Connection) -> None:
     talk = add_talk(connection, add_person(connection))
     mine = {"session_id": talk.session_id, "person_id": talk.person.id}
-    assert folds.find_newest(connection, **mine) is None
+    assert compactions.find_newest(connection, **mine) is None
 
-    first = folds.insert(connection, _fold(9), **mine)
-    second = folds.insert(connection, _fold(9, reason="overflow"), **mine)
+    first = compactions.insert(connection, _fold(9), **mine)
+    second = compactions.insert(connection, _fold(9, reason="overflow"), **mine)
 
-    assert folds.find_newest(connection, **mine) == second
-    assert folds.list_of_session(connection, **mine) == [first, second]
+    assert compactions.find_newest(connection, **mine) == second
+    assert compactions.list_of_session(connection, **mine) == [first, second]
 
 
 def test_nobody_else_sees_a_fold_and_it_moves_with_its_session(
@@ -57,22 +57,22 @@ def test_nobody_else_sees_a_fold_and_it_moves_with_its_session(
 ) -> None:
     ann, bob = add_person(connection), add_person(connection, "bob")
     session_id = add_talk(connection, ann).session_id
-    written = folds.insert(connection, _fold(9), session_id=session_id, person_id=ann.id)
-    assert folds.list_of_session(connection, session_id=session_id, person_id=bob.id) == []
+    written = compactions.insert(connection, _fold(9), session_id=session_id, person_id=ann.id)
+    assert compactions.list_of_session(connection, session_id=session_id, person_id=bob.id) == []
 
-    folds.move(connection, session_ids=[session_id], person_id=bob.id)
+    compactions.move(connection, session_ids=[session_id], person_id=bob.id)
 
-    assert folds.list_of_session(connection, session_id=session_id, person_id=ann.id) == []
-    assert folds.find_newest(connection, session_id=session_id, person_id=bob.id) == written
+    assert compactions.list_of_session(connection, session_id=session_id, person_id=ann.id) == []
+    assert compactions.find_newest(connection, session_id=session_id, person_id=bob.id) == written
 
 
 @pytest.mark.parametrize("column", ["summary", "kept", "folded_to", "made_after", "shortened_to"])
 def test_a_damaged_fold_is_never_served(connection: sqlite3.Connection, column: str) -> None:
     talk = add_talk(connection, add_person(connection))
     mine = {"session_id": talk.session_id, "person_id": talk.person.id}
-    folds.insert(connection, _fold(9), **mine)
+    compactions.insert(connection, _fold(9), **mine)
 
     connection.execute(f"UPDATE folds SET {column} = '12'")
 
     with pytest.raises(StoreDamaged):
-        folds.find_newest(connection, **mine)
+        compactions.find_newest(connection, **mine)

@@ -2,8 +2,9 @@
 
 import sqlite3
 
-from agent_core.state import held, people
-from agent_core.state.held import NewHeld
+from agent_core.state.people import people
+from agent_core.state.queues import deferred_messages
+from agent_core.state.queues.deferred_messages import NewDeferredMessage
 
 
 def test_of_each_person_whose_turn_it_is_all_that_may_go_is_given(
@@ -15,15 +16,15 @@ def test_of_each_person_whose_turn_it_is_all_that_may_go_is_given(
     ]
     for body, at in (("first", 10), ("second", 20), ("not yet", 99)):
         for person_id in someone:
-            new = NewHeld(
+            new = NewDeferredMessage(
                 person_id=person_id, platform="p", chat="c", title="", body=body, release_at=at
             )
-            held.hold(connection, new, now=1)
+            deferred_messages.hold(connection, new, now=1)
     for person_id in someone:
-        due = held.list_due(connection, now=50, limit=1)
+        due = deferred_messages.list_due(connection, now=50, limit=1)
         assert [(one.person_id, one.body) for one in due] == [
             (person_id, "first"),
             (person_id, "second"),
         ]
-        held.drop(connection, ids=[one.id for one in due])
-    assert held.list_due(connection, now=50, limit=1) == []
+        deferred_messages.drop(connection, ids=[one.id for one in due])
+    assert deferred_messages.list_due(connection, now=50, limit=1) == []

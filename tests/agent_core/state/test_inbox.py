@@ -5,8 +5,8 @@ import sqlite3
 import pytest
 
 from agent_core.ids import InboxId, TurnId
-from agent_core.state import inbox
-from agent_core.state.database import Connection
+from agent_core.state.engine.database import Connection
+from agent_core.state.queues import inbox
 from tests.agent_core.state.rows import add_person, add_talk, add_turn
 
 

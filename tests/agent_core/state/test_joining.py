@@ -10,31 +10,20 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import MessageId, PersonId, TurnId
-from agent_core.state import (
-    dead_letters,
-    folds,
-    joining,
-    messages,
-    outbox,
-    people,
-    questions,
-    search,
-    sessions,
-    splitting,
-    tasks,
-    turns,
-    usage,
-)
-from agent_core.state.database import Connection, Database
-from agent_core.state.folds import Fold, NewFold
-from agent_core.state.indexing import index_text
-from agent_core.state.outbox import Debt
-from agent_core.state.people import Account, NewAccount, Person
-from agent_core.state.questions import NewQuestion
-from agent_core.state.search import Field, Term
-from agent_core.state.stems import stem
-from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
-from agent_core.state.usage import Spent
+from agent_core.state.conversations import compactions, messages, questions, sessions, turns, usage
+from agent_core.state.conversations.compactions import Compaction, NewCompaction
+from agent_core.state.conversations.questions import NewQuestion
+from agent_core.state.conversations.usage import Spent
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.state.lifecycle import merge_people, split_person
+from agent_core.state.people import people
+from agent_core.state.people.people import Account, NewAccount, Person
+from agent_core.state.queues import dead_letters, outbox, tasks
+from agent_core.state.queues.outbox import NewOutboxMessage
+from agent_core.state.search import search
+from agent_core.state.search.search import Field, Term
+from agent_core.state.tokenizer import index_text, stem
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.conftest import RunScript
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
@@ -79,8 +68,10 @@ def say(connection: Connection, talk: Talk, *texts: str, account: Account | None
     said = [Message(role="user", parts=(TextPart(text=text),)) for text in texts]
     messages.append(connection, talk.shelf(turn_id), said, now=1)
     usage.insert(connection, SPENT, person_id=talk.person.id, turn_id=turn_id, now=1)
-    debt = Debt(platform="p", chat="c", body="b", person_id=talk.person.id, turn_id=turn_id)
-    outbox.owe(connection, debt, now=1)
+    outgoing = NewOutboxMessage(
+        platform="p", chat="c", body="b", person_id=talk.person.id, turn_id=turn_id
+    )
+    outbox.enqueue(connection, outgoing, now=1)
     turns.end(connection, turn_id=turn_id, state="answered", reason="", model="m", now=2)
     return turn_id
 
@@ -99,14 +90,14 @@ def renaming(old: PersonId, new: PersonId) -> Callable[[str], str]:
 
 def join(connection: Connection, keeper: Person, gone: Person, now: int = 9) -> int:
     rename = renaming(gone.id, keeper.id)
-    return joining.join(connection, keeper=keeper.id, gone=gone.id, rename=rename, now=now)
+    return merge_people.join(connection, keeper=keeper.id, gone=gone.id, rename=rename, now=now)
 
 
 def split(connection: Connection, account: Account, into: Person, now: int = 10) -> None:
     found = people.find_account(connection, platform=account.platform, user_id=account.user_id)
     assert found
     rename = renaming(found.person_id, into.id)
-    splitting.split(connection, found, into=into.id, rename=rename, now=now)
+    split_person.split(connection, found, into=into.id, rename=rename, now=now)
 
 
 def finds(connection: Connection, person: Person, word: str, scope: str = "") -> int:
@@ -173,7 +164,9 @@ def test_everything_of_one_becomes_the_others(
     for person in (ann, ben):
         say(connection, direct(connection, person), f"tea of {person.slug}", "")
         say(connection, room(connection, person), f"coffee of {person.slug}")
-        tasks.owe(connection, kind="title", key=person.slug, person_id=person.id, payload="", now=0)
+        tasks.enqueue(
+            connection, kind="title", key=person.slug, person_id=person.id, payload="", now=0
+        )
     assert join(connection, ann, ben) == 3
     assert [count_of(connection, table, ben) for table in OWNED if table != "conversations"] == [
         0
@@ -227,7 +220,7 @@ def test_a_talk_that_the_keeper_has_not_is_taken_over_as_it_is(
     for talk in theirs:
         say(connection, talk, "tea")
     join(connection, ann, ben)
-    kept = joining.list_conversations(connection, person_id=ann.id)
+    kept = merge_people.list_conversations(connection, person_id=ann.id)
     assert [(talk.id, talk.key) for talk in kept] == [
         (theirs[0].conversation.id, f"direct:{ann.id}"),
         (theirs[1].conversation.id, f"room:p:1::{ann.id}"),
@@ -282,7 +275,9 @@ def test_open_questions_go_along_and_answered_ones_are_history(
 def test_what_could_not_be_delivered_is_the_keepers_to_retry(
     connection: Connection, ann: Person, ben: Person
 ) -> None:
-    row = outbox.owe(connection, Debt(platform="p", chat="c", body="b", person_id=ben.id), now=0)
+    row = outbox.enqueue(
+        connection, NewOutboxMessage(platform="p", chat="c", body="b", person_id=ben.id), now=0
+    )
     connection.execute("UPDATE outbox SET state = 'dead' WHERE id = :id", {"id": row.id})
     join(connection, ann, ben)
     assert dead_letters.count_dead_of(connection, person_id=ann.id) == 1
@@ -332,14 +327,14 @@ def test_an_account_remembers_who_it_was_at_first(
     join(connection, ann, ben)
     came = {a.platform: a.came_from for a in people.list_accounts(connection, person_id=ann.id)}
     assert came == {"telegram": None, "discord": ben.id, "slack": cleo.id}
-    assert joining.list_joined(connection, person_id=ann.id) == [ben.id, cleo.id]
+    assert merge_people.list_joined(connection, person_id=ann.id) == [ben.id, cleo.id]
 
 
 def test_a_running_turn_is_seen_until_it_is_settled(connection: Connection, ann: Person) -> None:
     turn_id = add_turn(connection, direct(connection, ann))
-    assert joining.has_running(connection, person_id=ann.id)
+    assert merge_people.has_running(connection, person_id=ann.id)
     turns.end(connection, turn_id=turn_id, state="answered", reason="", model="", now=1)
-    assert not joining.has_running(connection, person_id=ann.id)
+    assert not merge_people.has_running(connection, person_id=ann.id)
 
 
 def test_a_split_gives_back_just_what_the_account_began(
@@ -355,7 +350,7 @@ def test_a_split_gives_back_just_what_the_account_began(
     before = dump(connection)
     join(connection, ann, ben)
     split(connection, theirs, ben)
-    splitting.part(connection, back=ben.id)
+    split_person.part(connection, back=ben.id)
     check_index(connection)
     after = dump(connection)
     assert finds(connection, ben, "tea") == 2
@@ -371,7 +366,7 @@ def test_folds_go_with_their_sessions_there_and_back(
     theirs = people.list_accounts(connection, person_id=ben.id)[0]
     talk = direct(connection, ben)
     say(connection, talk, "tea", account=theirs)
-    made = NewFold(
+    made = NewCompaction(
         turn_id=None,
         made_after=MessageId(1),
         shortened_to=MessageId(1),
@@ -383,10 +378,12 @@ def test_folds_go_with_their_sessions_there_and_back(
         tokens_after=1,
         created_at=1,
     )
-    fold = folds.insert(connection, made, session_id=talk.session_id, person_id=ben.id)
+    fold = compactions.insert(connection, made, session_id=talk.session_id, person_id=ben.id)
 
-    def of(person: Person) -> list[Fold]:
-        return folds.list_of_session(connection, session_id=talk.session_id, person_id=person.id)
+    def of(person: Person) -> list[Compaction]:
+        return compactions.list_of_session(
+            connection, session_id=talk.session_id, person_id=person.id
+        )
 
     join(connection, ann, ben)
     assert (of(ann), of(ben)) == ([fold], [])
@@ -408,7 +405,7 @@ def test_what_an_account_did_while_it_was_joined_goes_along_and_others_talks_sta
     say(connection, later, "coffee", account=theirs)
     found = people.find_account(connection, platform="discord", user_id="ben-discord")
     assert found
-    parted = splitting.split(
+    parted = split_person.split(
         connection, found, into=ben.id, rename=renaming(ann.id, ben.id), now=10
     )
     assert (parted.sessions, parted.messages, parted.kept) == (1, 1, 1)

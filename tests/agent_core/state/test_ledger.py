@@ -7,9 +7,10 @@ import pytest
 
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.ids import PersonId
-from agent_core.state import ledger, people
-from agent_core.state.database import Connection, Database
-from agent_core.state.ledger import Change, LedgerEntry, Origin, Projection
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import ledger
+from agent_core.state.memory.ledger import Change, LedgerEntry, Origin, Projection
+from agent_core.state.people import people
 
 ANN, BOB = PersonId(1), PersonId(2)
 ADDED = Change(operation="add", position=0, before=None, after="one")

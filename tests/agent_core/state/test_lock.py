@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import StoreBusy, StoreError
-from agent_core.state.database import Database
+from agent_core.state.engine.database import Database
 from tests.agent_core.state.conftest import StartScript, read_file, write_file
 
 HOLD = """

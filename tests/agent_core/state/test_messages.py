@@ -4,9 +4,9 @@ import pytest
 
 from agent_core.errors import StoreDamaged
 from agent_core.ids import CallId
-from agent_core.state import messages
-from agent_core.state.database import Connection
-from agent_core.state.messages import START
+from agent_core.state.conversations import messages
+from agent_core.state.conversations.messages import START
+from agent_core.state.engine.database import Connection
 from agent_core.transcript import Message, RawPart, TextPart, ToolCallPart, ToolResultPart
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
 

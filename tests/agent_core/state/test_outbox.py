@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from agent_core.ids import OutboxId, TurnId
-from agent_core.state import dead_letters, outbox
-from agent_core.state.database import Connection
-from agent_core.state.outbox import Debt, OutboxRow
-from agent_core.state.people import Person
+from agent_core.state.engine.database import Connection
+from agent_core.state.people.people import Person
+from agent_core.state.queues import dead_letters, outbox
+from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from tests.agent_core.state.rows import add_person, add_talk, add_turn
 
-DEBT = Debt(platform="telegram", chat="chat", body="Hello")
+DEBT = NewOutboxMessage(platform="telegram", chat="chat", body="Hello")
 
 
 @pytest.fixture
@@ -30,15 +30,15 @@ def look(connection: Connection, row: OutboxRow) -> OutboxRow:
     return found
 
 
-def sent(connection: Connection, debt: Debt, message_id: str) -> OutboxRow:
-    row = outbox.owe(connection, debt, now=1)
+def sent(connection: Connection, outgoing: NewOutboxMessage, message_id: str) -> OutboxRow:
+    row = outbox.enqueue(connection, outgoing, now=1)
     outbox.mark_sending(connection, outbox_id=row.id)
     outbox.mark_sent(connection, outbox_id=row.id, message_id=message_id, body=row.body, now=2)
     return look(connection, row)
 
 
 def test_an_attempt_keeps_the_last_anchor_there_was(connection: Connection) -> None:
-    row = outbox.owe(connection, DEBT, now=1)
+    row = outbox.enqueue(connection, DEBT, now=1)
     outbox.mark_sending(connection, outbox_id=row.id, anchor="m7")
     assert look(connection, row).anchor == "m7"
     outbox.mark_missing(connection, outbox_id=row.id)
@@ -51,7 +51,7 @@ def test_an_attempt_keeps_the_last_anchor_there_was(connection: Connection) -> N
 def test_what_is_owed_is_kept_whole(
     connection: Connection, person: Person, turn_id: TurnId
 ) -> None:
-    debt = Debt(
+    outgoing = NewOutboxMessage(
         platform="slack",
         chat="c",
         body="grüße 👋",
@@ -61,7 +61,7 @@ def test_what_is_owed_is_kept_whole(
         answers="m7",
         is_silent=True,
     )
-    row = outbox.owe(connection, debt, now=1)
+    row = outbox.enqueue(connection, outgoing, now=1)
     assert look(connection, row) == row
     assert row == OutboxRow(
         id=row.id,
@@ -91,7 +91,7 @@ def test_what_is_owed_is_kept_whole(
 
 
 def test_a_message_is_sent_by_way_of_sending(connection: Connection) -> None:
-    row = outbox.owe(connection, DEBT, now=1)
+    row = outbox.enqueue(connection, DEBT, now=1)
     outbox.mark_sending(connection, outbox_id=row.id)
     assert (look(connection, row).state, look(connection, row).shown) == ("sending", "Hello")
     outbox.mark_sent(connection, outbox_id=row.id, message_id="m1", body=row.body, now=2)
@@ -101,14 +101,14 @@ def test_a_message_is_sent_by_way_of_sending(connection: Connection) -> None:
 
 
 def test_a_body_that_changed_on_the_disk_is_not_whole(connection: Connection) -> None:
-    row = outbox.owe(connection, DEBT, now=1)
+    row = outbox.enqueue(connection, DEBT, now=1)
     connection.execute("UPDATE outbox SET body = 'Hallo'")
     assert not look(connection, row).is_whole
     assert [row.is_whole for row in outbox.list_open(connection)] == [False]
 
 
 def test_what_is_open_comes_oldest_first_behind_what_is_in_doubt(connection: Connection) -> None:
-    rows = [outbox.owe(connection, replace(DEBT, body=str(n)), now=9 - n) for n in range(6)]
+    rows = [outbox.enqueue(connection, replace(DEBT, body=str(n)), now=9 - n) for n in range(6)]
     outbox.mark_sending(connection, outbox_id=rows[1].id)
     outbox.mark_unsure(connection, outbox_id=rows[2].id, reason="cut")
     outbox.mark_sent(connection, outbox_id=rows[3].id, message_id="m", body=rows[3].body, now=2)
@@ -127,7 +127,7 @@ def test_what_is_open_comes_oldest_first_behind_what_is_in_doubt(connection: Con
 
 
 def test_an_attempt_that_changed_nothing_is_counted_and_owed_again(connection: Connection) -> None:
-    row = outbox.owe(connection, DEBT, now=1)
+    row = outbox.enqueue(connection, DEBT, now=1)
     for attempts in (1, 2):
         outbox.mark_sending(connection, outbox_id=row.id)
         outbox.mark_waiting(connection, outbox_id=row.id, reason="offline")
@@ -137,7 +137,7 @@ def test_an_attempt_that_changed_nothing_is_counted_and_owed_again(connection: C
 
 
 def test_an_unsure_message_that_is_not_there_is_owed_again(connection: Connection) -> None:
-    row = outbox.owe(connection, DEBT, now=1)
+    row = outbox.enqueue(connection, DEBT, now=1)
     outbox.mark_sending(connection, outbox_id=row.id)
     outbox.mark_unsure(connection, outbox_id=row.id, reason="cut")
     unsure = look(connection, row)
@@ -150,7 +150,7 @@ def test_an_unsure_message_that_is_not_there_is_owed_again(connection: Connectio
 def test_an_unsure_message_that_is_found_is_owed_as_a_change_of_itself(
     connection: Connection,
 ) -> None:
-    row = outbox.owe(connection, DEBT, now=1)
+    row = outbox.enqueue(connection, DEBT, now=1)
     outbox.mark_sending(connection, outbox_id=row.id)
     outbox.mark_unsure(connection, outbox_id=row.id, reason="cut")
     outbox.mark_found(connection, outbox_id=row.id, message_id="m1")
@@ -159,7 +159,7 @@ def test_an_unsure_message_that_is_found_is_owed_as_a_change_of_itself(
 
 
 def test_what_an_earlier_process_was_sending_is_doubted(connection: Connection) -> None:
-    rows = [outbox.owe(connection, DEBT, now=1) for _ in range(3)]
+    rows = [outbox.enqueue(connection, DEBT, now=1) for _ in range(3)]
     outbox.mark_sending(connection, outbox_id=rows[0].id)
     outbox.mark_sent(connection, outbox_id=rows[1].id, message_id="m", body=rows[1].body, now=2)
     outbox.doubt_sending(connection)
@@ -178,7 +178,7 @@ def test_a_live_message_is_shown_and_then_owed_with_its_last_words(
     assert look(connection, live).state == "sent"
     assert outbox.list_open(connection) == []
     assert outbox.has_open(connection, platform="telegram"), "its words are not final"
-    settled = outbox.settle_live(connection, outbox_id=live.id, body="Hello you")
+    settled = outbox.finalize_live(connection, outbox_id=live.id, body="Hello you")
     assert (settled.state, settled.body, settled.message_id) == ("owed", "Hello you", "m1")
     assert (settled.is_live, settled.is_whole) == (False, True)
     assert outbox.find_live(connection, turn_id=turn_id) is None
@@ -191,13 +191,13 @@ def test_a_live_message_of_unknown_fate_is_looked_for_by_what_it_showed(
     live = outbox.open_live(connection, replace(DEBT, turn_id=turn_id, body="Hel"), now=1)
     if is_doubted:
         outbox.doubt_sending(connection)
-    settled = outbox.settle_live(connection, outbox_id=live.id, body="Hello you")
+    settled = outbox.finalize_live(connection, outbox_id=live.id, body="Hello you")
     assert (settled.state, settled.shown, settled.body) == ("unsure", "Hel", "Hello you")
 
 
 def test_only_a_live_message_can_be_dropped(connection: Connection, turn_id: TurnId) -> None:
     live = outbox.open_live(connection, replace(DEBT, turn_id=turn_id), now=1)
-    final = outbox.owe(connection, replace(DEBT, turn_id=turn_id), now=1)
+    final = outbox.enqueue(connection, replace(DEBT, turn_id=turn_id), now=1)
     for row in (live, final):
         outbox.drop_live(connection, outbox_id=row.id)
     assert outbox.find(connection, outbox_id=live.id) is None
@@ -206,14 +206,14 @@ def test_only_a_live_message_can_be_dropped(connection: Connection, turn_id: Tur
 
 def test_the_dead_are_kept_for_their_person_and_chat(connection: Connection) -> None:
     ann, bob = add_person(connection, "ann"), add_person(connection, "bob")
-    debts = [
+    outgoings = [
         replace(DEBT, person_id=ann.id, body="1"),
         replace(DEBT, person_id=ann.id, body="2"),
         replace(DEBT, person_id=ann.id, chat="elsewhere"),
         replace(DEBT, person_id=ann.id, platform="slack"),
         replace(DEBT, person_id=bob.id),
     ]
-    rows = [outbox.owe(connection, debt, now=1) for debt in debts]
+    rows = [outbox.enqueue(connection, outgoing, now=1) for outgoing in outgoings]
     for row in rows:
         outbox.mark_sending(connection, outbox_id=row.id)
         outbox.mark_unsure(connection, outbox_id=row.id, reason="cut")
@@ -242,13 +242,13 @@ def test_the_newest_id_is_of_this_chat_only(connection: Connection) -> None:
     sent(connection, DEBT, "m2")
     sent(connection, replace(DEBT, chat="elsewhere"), "m3")
     sent(connection, replace(DEBT, platform="slack"), "m4")
-    outbox.owe(connection, DEBT, now=9)
+    outbox.enqueue(connection, DEBT, now=9)
     assert outbox.find_newest_message_id(connection, **where) == "m2"
 
 
 def test_a_platform_is_at_work_while_something_is_owed_to_it(connection: Connection) -> None:
     assert not outbox.has_open(connection, platform="telegram")
-    row = outbox.owe(connection, DEBT, now=1)
+    row = outbox.enqueue(connection, DEBT, now=1)
     assert outbox.has_open(connection, platform="telegram")
     assert not outbox.has_open(connection, platform="slack")
     outbox.mark_dead(connection, outbox_id=row.id, reason="gone")

@@ -5,9 +5,9 @@ import sqlite3
 import pytest
 
 from agent_core.ids import PersonId
-from agent_core.state import people
-from agent_core.state.database import Connection
-from agent_core.state.people import Admission, NewAccount, Person
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from agent_core.state.people.people import Admission, NewAccount, Person
 from tests.agent_core.state.rows import add_person
 
 ASKER = ("telegram", "7", "Bob", "chat")

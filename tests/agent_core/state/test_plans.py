@@ -30,73 +30,70 @@ from agent_core.ids import (
     TaskId,
     TurnId,
 )
-from agent_core.state import (
-    archive,
-    audit,
-    blocks,
-    dead_letters,
-    erasing,
-    exporting,
+from agent_core.state.conversations import (
+    compactions,
     files,
-    folds,
-    grounds,
-    held,
-    homes,
-    inbox,
-    job_owners,
-    job_runs,
-    job_words,
-    jobs,
-    joining,
-    keepers,
-    ledger,
-    links,
-    marks,
     messages,
-    meta,
-    mirror,
-    outbox,
-    owners,
-    passages,
-    people,
     questions,
-    redacting,
-    retention,
-    retired,
-    rooms,
-    scrubbing,
-    search,
     sessions,
-    shares,
-    skill_changes,
-    skills,
-    splitting,
-    tasks,
-    traces,
     turns,
     usage,
 )
-from agent_core.state.archive import Archived, Drawer
-from agent_core.state.audit import Deed
-from agent_core.state.blocks import NewBlock
-from agent_core.state.folds import NewFold
-from agent_core.state.held import NewHeld
-from agent_core.state.job_words import Saying
-from agent_core.state.jobs import Job, Options
-from agent_core.state.ledger import Change, Origin, Projection
-from agent_core.state.links import OtherSide
-from agent_core.state.messages import Shelf
-from agent_core.state.outbox import Debt
-from agent_core.state.people import Account, NewAccount, Wishes
-from agent_core.state.questions import NewQuestion
-from agent_core.state.retention import Span
-from agent_core.state.search import Field, Term
-from agent_core.state.sessions import Conversation
-from agent_core.state.shares import Share
-from agent_core.state.traces import Whose
-from agent_core.state.turns import Asked
-from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
-from agent_core.state.usage import Spent
+from agent_core.state.conversations.compactions import NewCompaction
+from agent_core.state.conversations.messages import Shelf
+from agent_core.state.conversations.questions import NewQuestion
+from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.conversations.turns import Asked
+from agent_core.state.conversations.usage import Spent
+from agent_core.state.engine import meta
+from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.state.jobs import job_history, job_owners, job_runs, jobs
+from agent_core.state.jobs.job_history import Saying
+from agent_core.state.jobs.jobs import Job, Options
+from agent_core.state.lifecycle import (
+    erase_person,
+    export,
+    merge_people,
+    person_data,
+    redact,
+    retention,
+    scrubbing,
+    split_person,
+)
+from agent_core.state.lifecycle.person_data import Whose
+from agent_core.state.lifecycle.retention import Span
+from agent_core.state.memory import (
+    archive,
+    blocks,
+    evidence,
+    external_sync,
+    ledger,
+    memory_owners,
+    shares,
+    skill_changes,
+    skills,
+)
+from agent_core.state.memory.archive import Archived, Drawer
+from agent_core.state.memory.blocks import NewBlock
+from agent_core.state.memory.ledger import Change, Origin, Projection
+from agent_core.state.memory.shares import Share
+from agent_core.state.people import account_links, audit, delivery_targets, owners, people, rooms
+from agent_core.state.people.account_links import OtherSide
+from agent_core.state.people.audit import Deed
+from agent_core.state.people.people import Account, NewAccount, Wishes
+from agent_core.state.queues import (
+    dead_letters,
+    deferred_messages,
+    inbox,
+    outbox,
+    read_positions,
+    tasks,
+    unreachable_chats,
+)
+from agent_core.state.queues.deferred_messages import NewDeferredMessage
+from agent_core.state.queues.outbox import NewOutboxMessage
+from agent_core.state.search import passages, search
+from agent_core.state.search.search import Field, Term
 from agent_core.transcript import Message, TextPart
 
 GROWING = (
@@ -119,34 +116,34 @@ ROOMS = (
     audit,
     blocks,
     dead_letters,
-    erasing,
-    exporting,
+    erase_person,
+    export,
     files,
-    folds,
-    grounds,
-    held,
-    homes,
+    compactions,
+    evidence,
+    deferred_messages,
+    delivery_targets,
     inbox,
     job_owners,
     job_runs,
-    job_words,
+    job_history,
     jobs,
-    joining,
-    keepers,
+    merge_people,
+    memory_owners,
     ledger,
-    links,
-    marks,
+    account_links,
+    read_positions,
     messages,
     meta,
-    mirror,
+    external_sync,
     outbox,
     owners,
     passages,
     people,
     questions,
-    redacting,
+    redact,
     retention,
-    retired,
+    unreachable_chats,
     rooms,
     scrubbing,
     search,
@@ -154,9 +151,9 @@ ROOMS = (
     shares,
     skill_changes,
     skills,
-    splitting,
+    split_person,
     tasks,
-    traces,
+    person_data,
     turns,
     usage,
 )
@@ -262,7 +259,7 @@ VALUES: dict[str, Any] = {
     "label": "l",
     "new": NewBlock(slug="s", label="l", description="d", limit=1, made_by=PersonId(1)),
     "entry_id": 1,
-    "fold": NewFold(
+    "fold": NewCompaction(
         turn_id=None,
         made_after=MessageId(1),
         shortened_to=MessageId(1),
@@ -297,7 +294,7 @@ VALUES: dict[str, Any] = {
     "conversation": Conversation(id=ConversationId(1), key="k", person_id=PersonId(1), scope="p1"),
     "conversation_id": ConversationId(1),
     "data": b"d",
-    "debt": Debt(platform="p", chat="c", body="b"),
+    "debt": NewOutboxMessage(platform="p", chat="c", body="b"),
     "due_at": 1,
     "event_id": "e",
     "events": [("e", "{}")],
@@ -305,7 +302,7 @@ VALUES: dict[str, Any] = {
     "field": Field(person_id=PersonId(1), scope="p1", except_turn=TurnId(0)),
     "at": 1,
     "days": [6, 7],
-    "held": NewHeld(
+    "held": NewDeferredMessage(
         person_id=PersonId(1), platform="p", chat="c", title="t", body="b", release_at=1
     ),
     "ids": [1],

@@ -1,8 +1,8 @@
 """A room is known by its place, and is somebody who remembers."""
 
-from agent_core.state import people, rooms
-from agent_core.state.database import Connection
-from agent_core.state.rooms import Room
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people, rooms
+from agent_core.state.people.rooms import Room
 from tests.agent_core.state.rows import add_person
 
 

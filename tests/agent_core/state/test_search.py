@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 import pytest
 
 from agent_core.ids import MessageId, PersonId, TurnId
-from agent_core.state import messages, passages, search
-from agent_core.state.search import Field, Speaker, Term
+from agent_core.state.conversations import messages
+from agent_core.state.search import passages, search
+from agent_core.state.search.search import Field, Speaker, Term
 from agent_core.transcript import Message, TextPart
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
 

@@ -5,9 +5,10 @@ import sqlite3
 import pytest
 
 from agent_core.ids import PromptHash, SessionId
-from agent_core.state import rooms, sessions
-from agent_core.state.database import Connection
-from agent_core.state.sessions import Conversation
+from agent_core.state.conversations import sessions
+from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import rooms
 from tests.agent_core.state.rows import PROMPT, add_person, add_talk
 
 

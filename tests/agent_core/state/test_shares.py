@@ -1,8 +1,8 @@
 """What is shared is one entry of one list of one person, with one audience after another."""
 
-from agent_core.state import shares
-from agent_core.state.database import Connection
-from agent_core.state.shares import Share
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import shares
+from agent_core.state.memory.shares import Share
 from tests.agent_core.state.rows import add_person
 
 

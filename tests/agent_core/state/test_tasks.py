@@ -1,12 +1,12 @@
 """Background work: owed once, taken once, done or given up."""
 
-from agent_core.state import tasks
-from agent_core.state.database import Connection
+from agent_core.state.engine.database import Connection
+from agent_core.state.queues import tasks
 from tests.agent_core.state.rows import add_person
 
 
-def owe(connection: Connection, key: str, *, kind: str = "title", now: int = 0) -> None:
-    tasks.owe(connection, kind=kind, key=key, person_id=1, payload=f'"{key}"', now=now)
+def enqueue(connection: Connection, key: str, *, kind: str = "title", now: int = 0) -> None:
+    tasks.enqueue(connection, kind=kind, key=key, person_id=1, payload=f'"{key}"', now=now)
 
 
 def take(connection: Connection, now: int = 100) -> str | None:
@@ -17,18 +17,18 @@ def take(connection: Connection, now: int = 100) -> str | None:
 def test_work_is_owed_once_for_each_kind_and_key(connection: Connection) -> None:
     add_person(connection)
     for key, kind in (("a", "title"), ("a", "title"), ("a", "review"), ("b", "title")):
-        owe(connection, key, kind=kind)
+        enqueue(connection, key, kind=kind)
     assert [take(connection) for _ in range(4)] == ['"a"', '"a"', '"b"', None]
 
 
 def test_work_that_was_done_is_not_owed_again(connection: Connection) -> None:
     add_person(connection)
-    owe(connection, "a")
+    enqueue(connection, "a")
     task = tasks.take_due(connection, now=0)
     assert task is not None
     assert (task.kind, task.person_id, task.attempts) == ("title", 1, 1)
     tasks.finish(connection, task_id=task.id)
-    owe(connection, "a")
+    enqueue(connection, "a")
     tasks.reopen(connection)
     assert not tasks.has_due(connection, now=100)
     assert take(connection) is None
@@ -38,8 +38,8 @@ def test_what_has_been_due_longest_is_taken_first_and_nothing_before_it_is_due(
     connection: Connection,
 ) -> None:
     add_person(connection)
-    owe(connection, "late", now=20)
-    owe(connection, "early", now=10)
+    enqueue(connection, "late", now=20)
+    enqueue(connection, "early", now=10)
     assert not tasks.has_due(connection, now=9)
     assert take(connection, now=9) is None
     assert tasks.has_due(connection, now=10)
@@ -49,7 +49,7 @@ def test_what_has_been_due_longest_is_taken_first_and_nothing_before_it_is_due(
 
 def test_work_that_is_being_done_is_not_taken_by_another(connection: Connection) -> None:
     add_person(connection)
-    owe(connection, "a")
+    enqueue(connection, "a")
     assert take(connection) == '"a"'
     assert not tasks.has_due(connection, now=100)
     assert take(connection) is None
@@ -57,7 +57,7 @@ def test_work_that_is_being_done_is_not_taken_by_another(connection: Connection)
 
 def test_what_a_dead_process_left_is_owed_again_and_counted(connection: Connection) -> None:
     add_person(connection)
-    owe(connection, "a")
+    enqueue(connection, "a")
     take(connection)
     tasks.reopen(connection)
     task = tasks.take_due(connection, now=0)
@@ -67,7 +67,7 @@ def test_what_a_dead_process_left_is_owed_again_and_counted(connection: Connecti
 
 def test_failed_work_waits_for_its_next_try_or_is_given_up(connection: Connection) -> None:
     add_person(connection)
-    owe(connection, "a")
+    enqueue(connection, "a")
     task = tasks.take_due(connection, now=0)
     assert task is not None
     tasks.postpone(connection, task_id=task.id, due_at=50, reason="busy")

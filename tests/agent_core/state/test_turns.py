@@ -5,9 +5,9 @@ import sqlite3
 import pytest
 
 from agent_core.ids import CallId, TurnId
-from agent_core.state import turns
-from agent_core.state.database import Connection
-from agent_core.state.turns import Asked
+from agent_core.state.conversations import turns
+from agent_core.state.conversations.turns import Asked
+from agent_core.state.engine.database import Connection
 from tests.agent_core.state.rows import PROMPT, add_person, add_talk, add_turn
 
 ONE, TWO = CallId("one"), CallId("two")

@@ -9,10 +9,11 @@ import pytest
 
 from agent_core.errors import StoreError, StoreTooNew
 from agent_core.ids import PersonId, TurnId
-from agent_core.state import meta, opening, search
-from agent_core.state.database import Connection, Database
-from agent_core.state.search import Field, Term
-from agent_core.state.upgrade import FOLDER, KEPT_COPIES, load_migrations
+from agent_core.state.engine import meta, opening
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.engine.upgrade import FOLDER, KEPT_COPIES, load_migrations
+from agent_core.state.search import search
+from agent_core.state.search.search import Field, Term
 from tests.agent_core.state.conftest import read_file
 
 SCHEMA = Path(opening.__file__).with_name("schema.sql")

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from agent_core.ids import PersonId, TurnId
-from agent_core.state import usage
-from agent_core.state.database import Connection
-from agent_core.state.usage import Charged, Line, Spent, Total
+from agent_core.state.conversations import usage
+from agent_core.state.conversations.usage import Charged, Line, Spent, Total
+from agent_core.state.engine.database import Connection
 from tests.agent_core.state.rows import add_person, add_talk, add_turn
 
 CALL = Spent(

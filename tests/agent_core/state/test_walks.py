@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from agent_core.ids import InboxId, OutboxId, TurnId
-from agent_core.state import dead_letters, inbox, outbox
-from agent_core.state.outbox import Debt, OutboxRow
-from agent_core.state.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.state.queues import dead_letters, inbox, outbox
+from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from tests.agent_core.state.rows import add_person, add_talk, add_turn
 
 QUICK = settings(max_examples=30, stateful_step_count=50, deadline=None)
@@ -188,9 +188,11 @@ class OutboxWalk(Home):
         self.has_passed_sending: set[int] = set()
         self.connection.executescript(_WATCH)
 
-    def _debt(self, chat: str) -> Debt:
+    def _outgoing(self, chat: str) -> NewOutboxMessage:
         self.count += 1
-        return Debt(platform="p", chat=chat, body=f"body {self.count}", person_id=self.person.id)
+        return NewOutboxMessage(
+            platform="p", chat=chat, body=f"body {self.count}", person_id=self.person.id
+        )
 
     def _next(self, name: str) -> OutboxRow | None:
         """What the worker of a chat has to do next: the oldest that is open."""
@@ -234,9 +236,9 @@ class OutboxWalk(Home):
         return [name for name in self.closed_to_live() if not self.chats[name].attempt]
 
     @rule(name=chats, count=st.integers(1, 3))
-    def owe(self, name: str, count: int) -> None:
+    def enqueue(self, name: str, count: int) -> None:
         for _ in range(count):
-            outbox.owe(self.connection, self._debt(name), now=0)
+            outbox.enqueue(self.connection, self._outgoing(name), now=0)
 
     @precondition(lambda self: self.free_in("owed"))
     @rule(data=st.data())
@@ -344,7 +346,9 @@ class OutboxWalk(Home):
         places = sorted(set(self.free_in("nothing")) - set(self.closed_to_live()))
         name = data.draw(st.sampled_from(places))
         turn_id = add_turn(self.connection, self.talk)
-        row = outbox.open_live(self.connection, replace(self._debt(name), turn_id=turn_id), now=0)
+        row = outbox.open_live(
+            self.connection, replace(self._outgoing(name), turn_id=turn_id), now=0
+        )
         assert outbox.find_live(self.connection, turn_id=turn_id) == row
         self.chats[name].live = row.id
         self.chats[name].attempt = Attempt(row=row)
@@ -358,7 +362,7 @@ class OutboxWalk(Home):
         live = self.chats[name].live
         assert live is not None
         body = f"{self._row(live).body}, whole"
-        assert outbox.settle_live(self.connection, outbox_id=live, body=body).is_whole
+        assert outbox.finalize_live(self.connection, outbox_id=live, body=body).is_whole
         self.chats[name].live = None
 
     @precondition(lambda self: self.free_in("owed"))

@@ -4,9 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_core.state.indexing import index_text
-from agent_core.state.stems import stem
-from agent_core.state.words import MAX_WORD, cut, fold, list_pieces, list_runs
+from agent_core.state.tokenizer import MAX_WORD, cut, fold, index_text, list_pieces, list_runs, stem
 
 
 @pytest.mark.parametrize(

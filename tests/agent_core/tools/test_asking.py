@@ -6,10 +6,10 @@ import pytest
 
 from agent_core.errors import StoreFull
 from agent_core.ids import CallId
-from agent_core.state.questions import Choice
-from agent_core.tools.asking import Answer, AskTool, Inquiry, LeftOpen
+from agent_core.state.conversations.questions import Choice
 from agent_core.tools.contract import ToolResult
 from agent_core.tools.toolbox import Toolbox
+from agent_core.tools.user_questions import Answer, AskTool, Inquiry, LeftOpen
 from agent_core.transcript import ToolCallPart
 from tests.agent_core.tools.test_toolbox import CONTEXT, gives
 from tests.fakes.tool import FakeTool

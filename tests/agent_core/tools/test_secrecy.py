@@ -4,7 +4,7 @@ import string
 
 import pytest
 
-from agent_core.tools.secrecy import find_secret
+from agent_core.tools.secret_scan import find_secret
 
 LETTERS = string.ascii_letters + string.digits
 

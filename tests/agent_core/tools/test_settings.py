@@ -8,10 +8,10 @@ import pytest
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import CallId, PersonId
-from agent_core.state import homes, people
-from agent_core.state.database import Connection, Database
-from agent_core.state.people import Person
-from agent_core.tools.settings import SettingsTool, apply_wish, describe_hours, describe_wishes
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import delivery_targets, people
+from agent_core.state.people.people import Person
+from agent_core.tools.settings_tool import SettingsTool, apply_wish, describe_hours, describe_wishes
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart
 from tests.agent_core.state.rows import add_person
@@ -107,7 +107,7 @@ class Rig:
         return result.text, result.is_error
 
     async def days_off(self) -> tuple[int, ...]:
-        home = await self.database.read(lambda c: homes.find(c, person_id=PersonId(1)))
+        home = await self.database.read(lambda c: delivery_targets.find(c, person_id=PersonId(1)))
         return home.days_off
 
     async def ann(self) -> Person:

@@ -3,7 +3,7 @@
 import pytest
 
 from agent_core.errors import ToolArgumentError
-from agent_core.tools.weekdays import describe_days, read_days
+from agent_core.tools.clock import describe_days, read_days
 
 
 @pytest.mark.parametrize(

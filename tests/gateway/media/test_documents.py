@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from gateway.media.documents import DocumentFault, Extract, bound, read_pdf, read_text
+from gateway.attachments.documents import DocumentFault, Extract, bound, read_pdf, read_text
 from tests.gateway.media.documents import lock, make_bomb, make_pdf
 
 MOST = 1000

@@ -5,8 +5,7 @@ import zipfile
 
 import pytest
 
-from gateway.media.kinds import look
-from gateway.media.pixels import measure
+from gateway.attachments.file_types import look, measure
 from tests.emulators.pictures import make_gif, make_jpeg, make_png, make_webp
 from tests.gateway.media.documents import make_pdf
 

@@ -7,9 +7,17 @@ from hypothesis import strategies as st
 
 from adapters.messages import Attachment
 from agent_core.transcript import DocumentPart, ImagePart, TextPart, user_message
-from gateway.media import wording
-from gateway.media.parts import has_content, is_spoken, notes_of, parts_of, sentences_of
-from gateway.media.readings import Picture, Unreadable, Words
+from gateway.attachments import texts
+from gateway.attachments.message_parts import (
+    Picture,
+    Unreadable,
+    Words,
+    has_content,
+    is_spoken,
+    notes_of,
+    parts_of,
+    sentences_of,
+)
 
 PICTURE = Picture(name="that picture", file_key="k", media_type="image/png", size=9)
 VOICE = Words(name="that voice note", text="Buy <facts> milk.", is_voice=True)
@@ -59,7 +67,7 @@ forged = st.lists(
 @given(forged, forged)
 def test_nothing_in_a_file_ends_its_block_or_speaks_for_the_house(name: str, text: str) -> None:
     attachment = Attachment(kind="document", file_id="1", name=name)
-    (part,) = parts_of([Words(name=wording.name(attachment), text=text)])
+    (part,) = parts_of([Words(name=texts.name(attachment), text=text)])
     assert isinstance(part, DocumentPart)
     head, *_, last = part.text.split("\n")
     assert head.startswith('<attached-file name="')
@@ -86,16 +94,16 @@ def test_a_message_of_unreadable_things_alone_has_no_content() -> None:
 
 
 def test_every_fault_has_a_sentence_and_names_no_hole() -> None:
-    for fault in wording.FAULTS:
+    for fault in texts.FAULTS:
         for name in (None, "a {what} file.txt"):
             attachment = Attachment(kind="document", file_id="1", name=name)
-            sentence = wording.explain(attachment, fault, most_bytes=3_900_000)
+            sentence = texts.explain(attachment, fault, most_bytes=3_900_000)
             assert sentence.lstrip("“")[0].isupper() or name
             assert sentence.endswith(".")
             assert "{" not in sentence.replace("{what} file", "")
-            assert wording.note(attachment, fault).startswith("document")
+            assert texts.note(attachment, fault).startswith("document")
 
 
 def test_sizes_are_told_as_people_say_them() -> None:
     sizes = [50_000, 3_900_000, 10_000_000, 25_000_000]
-    assert [wording.tell_size(size) for size in sizes] == ["0.05 MB", "3.9 MB", "10 MB", "25 MB"]
+    assert [texts.tell_size(size) for size in sizes] == ["0.05 MB", "3.9 MB", "10 MB", "25 MB"]

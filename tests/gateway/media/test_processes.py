@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.media.processes import Bounds, Finished, run
+from gateway.attachments.sandboxed_process import Bounds, Finished, run
 
 SOON = Bounds(seconds=20, most_bytes=100)
 

@@ -11,12 +11,12 @@ from adapters.errors import RateLimited, Unreachable
 from adapters.ids import Address, PlatformMessageId, PlatformUserId
 from adapters.messages import Attachment, AttachmentKind, InboundMessage, Sender
 from agent_core.errors import StoreError
-from agent_core.state import files
-from agent_core.state.database import Database
-from gateway.media import wording
-from gateway.media.reading import MOST_ATTACHMENTS, Limits, Reader
-from gateway.media.readings import Picture, Reading, Unreadable, Words
-from gateway.media.transcription import NotHeard
+from agent_core.state.conversations import files
+from agent_core.state.engine.database import Database
+from gateway.attachments import texts as wording
+from gateway.attachments.message_parts import Picture, Reading, Unreadable, Words
+from gateway.attachments.reader import MOST_ATTACHMENTS, Limits, Reader
+from gateway.attachments.transcription import NotHeard
 from tests.emulators.pictures import make_jpeg, make_png
 from tests.fakes.chat import FakeChat, PlainChat
 from tests.gateway.media.documents import make_pdf

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway.media import wording
-from gateway.media.assembly import make_transcriber
-from gateway.media.transcription import CommandTranscriber, NotHeard, ServerTranscriber
-from gateway.setting_tables import MediaSettings, Secrets
+from gateway.attachments import texts
+from gateway.attachments.factory import make_transcriber
+from gateway.attachments.transcription import CommandTranscriber, NotHeard, ServerTranscriber
+from gateway.config.tables import MediaSettings, Secrets
 from tests.emulators.openai import OpenAIEmulator
 from tests.emulators.streaming import Fault
 
@@ -85,7 +85,7 @@ async def test_a_server_that_is_not_there_is_told() -> None:
 
 async def test_a_server_that_hangs_is_given_up(api: OpenAIEmulator) -> None:
     api.transcripts.append(Fault(then="hang"))
-    assert await sentence(ears(api, seconds=0.2)) == wording.UNHEARD_SLOW
+    assert await sentence(ears(api, seconds=0.2)) == texts.UNHEARD_SLOW
 
 
 async def test_a_key_is_never_shown() -> None:
@@ -135,7 +135,7 @@ async def test_a_program_that_is_not_there_becomes_a_sentence() -> None:
 
 async def test_a_program_that_takes_too_long_is_given_up() -> None:
     assert await sentence(program("import time; time.sleep(600)", seconds=0.3)) == (
-        wording.UNHEARD_SLOW
+        texts.UNHEARD_SLOW
     )
 
 

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from anthropic import AsyncAnthropic, AsyncStream
 
-from agent_core.models.anthropic.events import Events
+from agent_core.models.anthropic.answer import Events
 from tests.emulators.anthropic import AnthropicEmulator, render_events
 from tests.emulators.streaming import text_answer
 

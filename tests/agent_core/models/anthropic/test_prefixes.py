@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_core.ids import CallId
-from agent_core.models.anthropic import prefixes
-from agent_core.models.anthropic.prefixes import Prefixes
+from agent_core.models.anthropic import client
+from agent_core.models.anthropic.client import Prefixes
 from agent_core.models.anthropic.translate import Prefix, render_behind, render_request
 from agent_core.models.contract import ModelRequest
 from agent_core.transcript import (
@@ -112,4 +112,4 @@ def test_talks_that_are_cut_changed_or_let_go_of_are_rendered_right() -> None:
         assert kept.render(request, cache_ttl="5m", effort="low") == render_request(
             request, effort="low"
         )
-    assert len(talk_of(3).messages) <= prefixes._SHORT < len(talk_of(20).messages)
+    assert len(talk_of(3).messages) <= client._SHORT < len(talk_of(20).messages)

@@ -1,9 +1,8 @@
 """Where there is no language model, a long talk is told by its newest words."""
 
-from agent_core.compaction import telling
+from agent_core.agent.compaction import summaries
 from agent_core.models.contract import ModelRequest
-from agent_core.models.scripted.stand_in import StandInModel
-from agent_core.models.scripted.summing import sum_up
+from agent_core.models.scripted.stand_in import StandInModel, sum_up
 from agent_core.transcript import Message, TextPart, ToolSpec, user_message
 from tests.agent_core.models.calls import complete
 
@@ -11,9 +10,9 @@ from tests.agent_core.models.calls import complete
 def _asked(*messages: Message, earlier: str = "", most: int = 500) -> ModelRequest:
     return ModelRequest(
         model="stand-in",
-        system=telling.instruct(100),
+        system=summaries.instruct(100),
         tools=(),
-        messages=(user_message(telling.ask(earlier, telling.tell(messages), "")),),
+        messages=(user_message(summaries.ask(earlier, summaries.tell(messages), "")),),
         max_output_tokens=most,
     )
 

@@ -1,0 +1,196 @@
+"""Writes where the bot is a member: channels, threads that may have to be opened, direct talks."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+
+from adapters.discord.api import Api
+from adapters.discord.errors import ChannelUnknown, NoReplies, NotPermitted
+from adapters.discord.payloads import EYES, make_message
+from adapters.discord.places import Place, channel_of
+from adapters.discord.receive import Context
+from adapters.discord.snowflakes import marked_ids, spell
+from adapters.errors import AdapterError, ChatGone, MessageGone, Rejected
+from adapters.ids import Address
+from adapters.messages import OutboundMessage
+from adapters.toolkit.caches import Counts, Recent
+from adapters.toolkit.text import Json, inside, number_in, plain_name, words_in
+
+_REMEMBERED = 4096
+_DIRECT = 1
+
+
+class Facts:
+    """Places, the bot's roles and names. `api` gives the connection or raises `Unreachable`."""
+
+    def __init__(self, api: Callable[[], Api], *, threads: bool) -> None:
+        self._api = api
+        self._threads = threads
+        self._places: Recent[str, Place] = Recent(_REMEMBERED)
+
+    def guess(self, data: Json, channel_id: str) -> Context:
+        """What is known now of a live event; the place is None if it has to be asked for.
+
+        Raises `Unreachable` and `ValueError`.
+        """
+        api, guild_id = self._api(), words_in(data, "guild_id")
+        place = api.known_place(channel_id) or self._places.get(channel_id)
+        if place is None and not guild_id and number_in(data, "channel_type", default=0) == _DIRECT:
+            place = self._keep(Place(channel_id=channel_id, kind=_DIRECT))
+        role = api.known_role(guild_id) if guild_id else ""
+        return self._context(data, place, role=role, guild_id=guild_id)
+
+    def read(self, message: Json, place: Place, *, role: str) -> Context:
+        """What is known of a message of a place's history. Raises as `guess`."""
+        return self._context(message, place, role=role, guild_id=place.guild_id)
+
+    async def place(self, channel_id: str) -> Place:
+        """A channel. Raises `AdapterError`, and `ChatGone` if it is no longer there."""
+        api = self._api()
+        known = api.known_place(channel_id) or self._places.get(channel_id)
+        return known or self._keep(await api.fetch_place(channel_id))
+
+    async def role(self, place: Place) -> str:
+        """The bot's own role there, empty if it has none. Raises `AdapterError`."""
+        return await self._api().fetch_role(place.guild_id) if place.guild_id else ""
+
+    def history(self, place: Place, after: str) -> AsyncIterator[list[Json]]:
+        """What was said behind a message, in pages, oldest first. Raises `AdapterError`."""
+        return self._api().read_history(place.channel_id, after)
+
+    async def past(self, place: Place, before: str) -> list[Json]:
+        """The last hundred messages before one, oldest first. Raises `AdapterError`."""
+        return await self._api().read_newest(place.channel_id, before=before)
+
+    def is_ours(self, message: Json) -> bool:
+        """Whether the bot wrote a message. Raises `Unreachable` and `ValueError`."""
+        return inside(message, "author").get("id") == self._api().bot
+
+    async def place_of(self, message: Json, channel_id: str) -> Place:
+        """The channel of a live message; from the message alone if Discord does not tell."""
+        try:
+            return await self.place(channel_id)
+        except AdapterError:
+            guild_id = words_in(message, "guild_id")
+            # Outside of servers a bot is in nothing but direct talks.
+            kind = number_in(message, "channel_type", default=0 if guild_id else _DIRECT)
+            return Place(channel_id=channel_id, kind=kind, guild_id=guild_id)
+
+    def _context(self, data: Json, place: Place | None, *, role: str, guild_id: str) -> Context:
+        api = self._api()
+        answered = inside(data, "referenced_message")
+        ids = marked_ids(words_in(data, "content")) | marked_ids(words_in(answered, "content"))
+        return Context(
+            bot=api.bot,
+            role=role,
+            threads=self._threads,
+            place=place,
+            names=api.known_names(guild_id, ids) if ids and guild_id else {},
+        )
+
+    def _keep(self, place: Place) -> Place:
+        self._places.put(place.channel_id, place)
+        return place
+
+
+_TITLE = "Talk"
+FRESH = 55.0
+"""Seconds for which others are taken to be there still; the contract allows a minute."""
+
+
+async def send(api: Api, message: OutboundMessage, *, opens_threads: bool) -> str:
+    """Post a message, in a thread that is opened for it if need be. Raises `AdapterError`."""
+    address = message.address
+    try:
+        return await _post(api, message)
+    except ChannelUnknown:
+        if address.thread_id is None or not opens_threads:
+            raise
+    await _open(api, address.chat_id, address.thread_id)
+    return await _post(api, message)
+
+
+async def _post(api: Api, message: OutboundMessage) -> str:
+    channel, body = channel_of(message.address), make_message(message, bot=api.bot)
+    try:
+        return await api.post(channel, body, message.file)
+    except NoReplies:  # better said to nobody in particular than not at all
+        body.pop("message_reference", None)
+        return await api.post(channel, body, message.file)
+    except MessageGone as error:  # archived, and not even by a new message to be opened again
+        raise ChatGone(str(error)) from error
+    except NotPermitted as error:
+        if message.file is None:
+            raise
+        raise Rejected(
+            "Talaria may not send files in this channel: give it the permission Attach Files. "
+            f"{error}"
+        ) from error
+
+
+async def _open(api: Api, channel_id: str, message_id: str) -> None:
+    """Open the thread of a message, named after its words."""
+    try:
+        message = await api.fetch_message(channel_id, message_id)
+        words = spell(words_in(message, "content"), {}, frozenset((api.bot,)))
+        await api.open_thread(channel_id, message_id, plain_name(words) or _TITLE)
+    except MessageGone as error:
+        raise ChatGone(f"The message that was to open a thread is gone. {error}") from error
+    except NotPermitted as error:
+        raise Rejected(
+            "Talaria may not open threads in this channel: give it the permission Create Public "
+            f"Threads, or set discord.thread_per_mention = false. {error}"
+        ) from error
+
+
+async def type_in(api: Api, address: Address) -> None:
+    """Show "typing", above a thread that is not open yet. Raises `AdapterError`."""
+    try:
+        await api.type(channel_of(address))
+    except ChannelUnknown:
+        if address.thread_id is None:
+            raise
+        await api.type(address.chat_id)
+
+
+async def react(api: Api, address: Address, message_id: str, *, seen: bool) -> None:
+    """Put 👀 to a message, or take it away. Raises `AdapterError`."""
+    for channel_id in _where(address, message_id):
+        try:
+            await api.react(channel_id, message_id, EYES, is_on=seen)
+        except (ChannelUnknown, MessageGone):
+            continue
+        except NotPermitted as error:  # of this sign only: the chat is fine
+            raise Rejected(str(error)) from error
+        return
+    if seen:
+        raise MessageGone("The message to react to is gone.")
+
+
+def _where(address: Address, message_id: str) -> Sequence[str]:
+    """What opened a thread stands above it, or in it where it opened a post in a forum."""
+    if address.thread_id is None:
+        return (address.chat_id,)
+    if address.thread_id == message_id:
+        return (address.chat_id, address.thread_id)
+    return (address.thread_id,)
+
+
+async def count(api: Api, facts: Facts, counts: Counts, address: Address) -> int | None:
+    """The people besides the bot, never too few. Raises `AdapterError`.
+
+    In servers all members are counted, other bots as well: who may read a channel can't
+    be told without the right to see members and roles, and whoever runs a server reads
+    its private threads too. Groups that the bot is not in do not say.
+    """
+    if address.ticket is not None:
+        return None
+    if address.is_direct:
+        return 1
+    guild_id = (await facts.place(address.chat_id)).guild_id
+    if not guild_id:
+        return None
+
+    async def ask() -> int:
+        return max(await api.count_members(guild_id) - 1, 0)
+
+    people = await counts.count(guild_id, ask)
+    return people or None

@@ -1,0 +1,228 @@
+"""Reads in the history of channels what was said while nobody listened."""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from adapters.discord.channel_directory import Facts
+from adapters.discord.places import Place
+from adapters.discord.receive import Context, is_for_us, pack
+from adapters.discord.snowflakes import id_in, snowflake_at
+from adapters.errors import AdapterError, AdapterStopped, RateLimited, Unreachable
+from adapters.ids import EventId
+from adapters.messages import RawEvent
+from adapters.toolkit.caches import Pauses
+from adapters.toolkit.text import Json, words_in
+
+HeardKind = Literal["message", "edit", "interaction", "mark"]
+
+NOISE = 50
+"""Messages of others behind which a channel's mark is moved on, so that they are not read
+again after every start; fewer cost less than a row."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """Something that came from Discord and is to be stored."""
+
+    kind: HeardKind
+    channel: str
+    data: Json
+    context: Context
+
+
+class Backlog:
+    """Knows which channels are behind, and holds back what was said there meanwhile."""
+
+    def __init__(self) -> None:
+        self.behind: set[str] = set()
+        """Channels of which older messages may be missing."""
+        self._held: dict[str, list[Heard]] = {}
+        self._known: set[str] = set()
+        """Channels with a mark, or with one to be."""
+        self._met: set[str] = set()
+        """Channels whose past was asked for."""
+        self._noise: dict[str, int] = {}
+        self._since = 0
+
+    def begin(self, channels: Iterable[str], *, now: int) -> None:
+        """A session began: messages of these channels may be missing. `now` is a snowflake."""
+        self._since = now
+        for channel in channels:
+            self._fall_behind(channel)
+
+    def discover(self, channel: str) -> bool:
+        """True if a direct talk is new to us but older than the session: it may have a past."""
+        if channel in self._met or int(channel) >= self._since:
+            return False
+        self._fall_behind(channel)
+        return True
+
+    def is_behind(self, channel: str) -> bool:
+        """True while older messages of a channel may be missing."""
+        return channel in self.behind
+
+    def holds(self, heard: Heard) -> bool:
+        """Whether something has to wait for older messages; then it is kept here."""
+        held = self._held.get(heard.channel)
+        if held is None:
+            return False
+        held.append(heard)
+        return True
+
+    def finish(self, channel: str) -> list[Heard]:
+        """A channel was read to its end; what had to wait comes back."""
+        self.behind.discard(channel)
+        return self._held.pop(channel, [])
+
+    def release(self, channels: Iterable[str]) -> list[Heard]:
+        """Nothing waits there any longer, even if older messages are still missing."""
+        return [heard for channel in channels for heard in self._held.pop(channel, [])]
+
+    def note_talk(self, channel: str) -> None:
+        """Somebody spoke to us in a room: from now on it has a mark."""
+        self._known.add(channel)
+        self._noise.pop(channel, None)
+
+    def note_noise(self, channel: str) -> bool:
+        """Others talk among themselves; True when it is time to move the channel's mark on."""
+        if channel not in self._known or channel in self.behind:
+            return False
+        count = self._noise.get(channel, 0) + 1
+        self._noise[channel] = count % NOISE
+        return count == NOISE
+
+    def _fall_behind(self, channel: str) -> None:
+        self._known.add(channel)
+        self._met.add(channel)
+        self.behind.add(channel)
+        self._held.setdefault(channel, [])
+
+
+def make_event(heard: Heard, *, is_in_order: bool) -> RawEvent:
+    """The event to be stored. Raises `ValueError`.
+
+    `is_in_order`: nothing older of its channel is missing. Only messages move a mark; the
+    order of edits and interactions among them is not known.
+    """
+    bot, name = heard.context.bot, id_in(heard.data, "id")
+    has_place = is_in_order and heard.kind in ("message", "mark")
+    match heard.kind:
+        case "message":
+            event_id = f"{bot}/{name}"
+        case "edit":
+            event_id = f"{bot}/{name}/{words_in(heard.data, 'edited_timestamp')}"
+        case "interaction":
+            event_id = f"{bot}/i/{name}"
+        case "mark":
+            event_id = f"{bot}/mark/{name}"
+    return RawEvent(
+        event_id=EventId(event_id),
+        payload=pack(heard.kind, heard.data, heard.context),
+        channel=heard.channel if has_place else "",
+        position=name.zfill(20) if has_place else "",
+    )
+
+
+_log = logging.getLogger(__name__)
+
+_LONGEST_PAUSE = 30.0
+_OLDEST_IN_ROOMS = 7 * 86_400
+"""Seconds. Rooms go on without the bot: what was asked there a week ago is settled."""
+_OLDEST_UNKNOWN = 86_400
+"""Seconds looked back in a channel of which nothing is known: somebody may have come for the
+first time while nobody listened. Whatever is older may have been said to another program."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """Where reading begins: behind a mark, or, where there is none, before a live message."""
+
+    after: str = ""
+    before: str = ""
+
+
+class Catchup:
+    """One pass over some channels, those with the newest marks first."""
+
+    def __init__(
+        self,
+        facts: Facts,
+        slots: asyncio.Semaphore,
+        take: Callable[[Sequence[RawEvent]], Awaitable[None]],
+    ) -> None:
+        self._facts = facts
+        self._slots = slots
+        self._take = take
+
+    async def run(self, starts: Mapping[str, Start], done: Callable[[str], None]) -> None:
+        """Read every channel from its start; `done` is called with each that is through."""
+        async with asyncio.TaskGroup() as group:
+            for channel in sorted(starts, key=lambda one: starts[one].after, reverse=True):
+                group.create_task(self._read(channel, starts[channel], done))
+
+    async def _read(self, channel: str, start: Start, done: Callable[[str], None]) -> None:
+        pauses = Pauses(_LONGEST_PAUSE)
+        async with self._slots:
+            while True:
+                try:
+                    place = await self._facts.place(channel)
+                    if start.before:
+                        await self._look_back(place, start.before)
+                    else:
+                        async for mark in self._read_on(place, start.after):
+                            start = Start(after=mark)
+                except (Unreachable, RateLimited) as error:
+                    await pauses.wait(error)
+                except AdapterStopped:
+                    return  # the gateway says so too, where it is heard
+                except AdapterError as error:
+                    _log.info("channel %s of Discord is passed over: %s", channel, error)
+                    break
+                else:
+                    break
+        done(channel)
+
+    async def _read_on(self, place: Place, mark: str) -> AsyncIterator[str]:
+        """Hand over what stands behind the mark, page by page, and say how far it got."""
+        role = await self._facts.role(place)
+        after = int(mark)
+        if not place.is_direct:
+            after = max(after, snowflake_at(time.time() - _OLDEST_IN_ROOMS))
+        async for page in self._facts.history(place, str(after)):
+            await self._take(self._sift(page, place, role))
+            yield id_in(page[-1], "id")
+
+    async def _look_back(self, place: Place, before: str) -> None:
+        """Hand over what was said to the bot shortly before, behind its own last word."""
+        role = await self._facts.role(place)
+        page = await self._facts.past(place, before)
+        own = [int(id_in(one, "id")) for one in page if self._facts.is_ours(one)]
+        after = max((snowflake_at(time.time() - _OLDEST_UNKNOWN), *own))
+        missed = [one for one in page if int(id_in(one, "id")) > after]
+        await self._take(self._sift(missed, place, role))
+
+    def _sift(self, page: Sequence[Json], place: Place, role: str) -> list[RawEvent]:
+        """The messages to us, and a bare mark behind many that are not."""
+        events: list[RawEvent] = []
+        noise = 0
+        context = Context(bot="")
+        for message in page:
+            try:
+                context = self._facts.read(message, place, role=role)
+                noise = 0 if is_for_us(message, context) else noise + 1
+                if not noise:
+                    events.append(_event("message", message, context, place))
+            except ValueError as error:
+                _log.warning("a message of Discord can't be read: %s", error)
+        if noise >= NOISE:
+            events.append(_event("mark", {"id": id_in(page[-1], "id")}, context, place))
+        return events
+
+
+def _event(kind: HeardKind, data: Json, context: Context, place: Place) -> RawEvent:
+    heard = Heard(kind=kind, channel=place.channel_id, data=data, context=context)
+    return make_event(heard, is_in_order=True)

@@ -1,0 +1,233 @@
+"""Hands over what Discord says, in order; only then is a command or press acknowledged."""
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from adapters.contract import Inlet
+from adapters.discord.channel_directory import Facts
+from adapters.discord.ingest.catchup import Backlog, Catchup, Heard, HeardKind, Start, make_event
+from adapters.discord.interactions import Promises
+from adapters.discord.receive import BUTTON, PRESS, is_for_us, is_written
+from adapters.discord.settings import DiscordSettings
+from adapters.discord.snowflakes import id_in, snowflake_at
+from adapters.errors import Unreachable
+from adapters.messages import RawEvent
+from adapters.toolkit.caches import Pauses
+from adapters.toolkit.text import Json, inside, words_in
+
+_log = logging.getLogger(__name__)
+
+_MOST_AT_ONCE = 100
+_READ_AT_ONCE = 4
+"""Channels whose history is read at a time."""
+_LONGEST_PAUSE = 5.0
+_AHEAD = 3600.0
+"""Seconds that Discord's clock is surely not further ahead of ours."""
+_COMMAND = 2
+
+
+class Arrivals:
+    """A queue with one worker.
+
+    Only what is said to the bot is handed over: whole servers talk past it, and nobody wants
+    their words in a database. So that their marks do not stay behind for ever, a channel in
+    which the bot was spoken to gets a bare mark after every 50 messages of others.
+    """
+
+    def __init__(self, facts: Facts, settings: DiscordSettings, promises: Promises) -> None:
+        self._facts = facts
+        self._settings = settings
+        self._promises = promises
+        self._longest_pause = min(settings.longest_pause, _LONGEST_PAUSE)
+        self._backlog = Backlog()
+        self._slots = asyncio.Semaphore(_READ_AT_ONCE)
+        self._queue: deque[Heard | None] = deque()
+        """What came, in order; None is the begin of a session."""
+        self._stirred = asyncio.Event()
+
+    def note_ready(self) -> None:
+        """A session began; called between the events of the last one and its own."""
+        self._put(None)
+
+    def hear(self, name: str, data: Json) -> None:
+        """Take an event from the gateway; never waits."""
+        try:
+            heard = self._sort(name, data)
+        except ValueError as error:
+            _log.warning("an event %s of Discord can't be read: %s", name, error)
+            return
+        if heard is not None:
+            self._put(heard)
+
+    async def work(self, inlet: Inlet) -> None:
+        """Hand over until cancelled."""
+        try:
+            await self._work(inlet)
+        finally:
+            self._promises.give_up()
+
+    async def _work(self, inlet: Inlet) -> None:
+        reading: set[asyncio.Task[None]] = set()
+        async with asyncio.TaskGroup() as group:
+
+            def read(places: Mapping[str, Start]) -> None:
+                task = group.create_task(self._catch_up(inlet, places))
+                reading.add(task)
+                task.add_done_callback(reading.discard)
+
+            while True:
+                await self._stirred.wait()
+                if self._queue and self._queue[0] is None:
+                    self._queue.popleft()
+                    await _end([*reading])
+                    starts = await self._find_starts(inlet)
+                    self._backlog.begin(starts, now=snowflake_at(time.time()))
+                    read(starts)
+                    continue
+                batch, discovered = self._take_batch()
+                for heard in discovered:
+                    read({heard.channel: Start(before=id_in(heard.data, "id"))})
+                asked = [one.data for one in batch if one.kind == "interaction"]
+                asked = [one for one in asked if self._promises.expect(one)]
+                try:
+                    await self._hand_over(inlet, [await self._make(heard) for heard in batch])
+                except asyncio.CancelledError:
+                    self._put_back(batch)  # a further run must not move a mark past it
+                    raise
+                for interaction in asked:
+                    group.create_task(self._promises.make(interaction))
+
+    def _put(self, item: Heard | None) -> None:
+        self._queue.append(item)
+        self._stirred.set()
+
+    def _put_back(self, items: Sequence[Heard]) -> None:
+        """What had to wait goes before all that came later."""
+        self._queue.extendleft(reversed(items))
+        self._stirred.set()
+
+    def _take_batch(self) -> tuple[list[Heard], list[Heard]]:
+        """The next few events, without those that have to wait for older ones.
+
+        And of those the ones of people who never before spoke to us alone.
+        """
+        batch: list[Heard] = []
+        discovered: list[Heard] = []
+        while self._queue and len(batch) < _MOST_AT_ONCE:
+            heard = self._queue[0]
+            if heard is None:
+                break
+            self._queue.popleft()
+            is_direct = heard.kind == "message" and not heard.data.get("guild_id")
+            if is_direct and self._backlog.discover(heard.channel):
+                discovered.append(heard)
+            if heard.kind == "interaction":  # must be answered soon, and behind what came before
+                batch += self._backlog.release((heard.channel,))
+            if not self._backlog.holds(heard):
+                batch.append(heard)
+        if not self._queue:
+            self._stirred.clear()
+        return batch, discovered
+
+    def _sort(self, name: str, data: Json) -> Heard | None:
+        """What an event is to us, None if it is nothing. Raises `ValueError`."""
+        id_in(data, "id")  # each of them has one, by which it is known
+        if name == "INTERACTION_CREATE":
+            if not _is_ours(data):
+                return None
+            kind: HeardKind = "interaction"
+        else:
+            kind = "message" if name == "MESSAGE_CREATE" else "edit"
+        if kind == "edit" and not (data.get("edited_timestamp") and data.get("author")):
+            return None  # a link got its picture, or the like
+        channel = id_in(data, "channel_id")
+        if kind != "interaction" and not is_written(data):
+            return self._pass_over(kind, channel, data)  # as our own words do, in every turn
+        context = self._facts.guess(data, channel)
+        if kind != "interaction" and not is_for_us(data, context):
+            return self._pass_over(kind, channel, data)
+        if kind == "message":
+            self._backlog.note_talk(channel)
+        return Heard(kind=kind, channel=channel, data=data, context=context)
+
+    def _pass_over(self, kind: HeardKind, channel: str, data: Json) -> Heard | None:
+        """What is not for us is nothing, or, after many others, a mark. Raises `ValueError`."""
+        if kind == "edit" or not self._backlog.note_noise(channel):
+            return None
+        context, bare = self._facts.guess(data, channel), {"id": id_in(data, "id")}
+        return Heard(kind="mark", channel=channel, data=bare, context=context)
+
+    async def _make(self, heard: Heard) -> RawEvent:
+        if heard.context.place is None and heard.kind in ("message", "edit"):
+            place = await self._facts.place_of(heard.data, heard.channel)
+            heard = replace(heard, context=replace(heard.context, place=place))
+        return make_event(heard, is_in_order=not self._backlog.is_behind(heard.channel))
+
+    async def _catch_up(self, inlet: Inlet, places: Mapping[str, Start]) -> None:
+        async def take(events: Sequence[RawEvent]) -> None:
+            await self._hand_over(inlet, events)
+
+        def release() -> None:
+            self._put_back(self._backlog.release(places))
+
+        def done(channel: str) -> None:
+            self._put_back(self._backlog.finish(channel))
+
+        timer = asyncio.get_running_loop().call_later(self._settings.patience, release)
+        try:
+            await Catchup(self._facts, self._slots, take).run(places, done)
+        finally:
+            timer.cancel()
+        release()
+
+    async def _hand_over(self, inlet: Inlet, events: Sequence[RawEvent]) -> None:
+        """Insist until the events are stored: Discord does not send them again."""
+        pauses = Pauses(self._longest_pause)
+        while events:
+            try:
+                await inlet.take(events)
+            except Unreachable as error:
+                _log.warning("what Discord said can't be stored yet: %s", error)
+                await pauses.wait()
+            else:
+                return
+
+    async def _find_starts(self, inlet: Inlet) -> dict[str, Start]:
+        """Where the reading begins that a new session needs: behind the marks.
+
+        What an earlier session left half read may have none yet, since its first words still
+        wait for what was said before them: there it begins with the newest.
+        """
+        marks = await self._marks(inlet)
+        newest = str(snowflake_at(time.time() + _AHEAD))
+        starts = {channel: Start(after=mark) for channel, mark in marks.items()}
+        for channel in self._backlog.behind - starts.keys():
+            starts[channel] = Start(before=newest)
+        return starts
+
+    async def _marks(self, inlet: Inlet) -> Mapping[str, str]:
+        pauses = Pauses(self._longest_pause)
+        while True:
+            try:
+                return await inlet.marks()
+            except Unreachable as error:
+                _log.warning("how far Discord was read can't be told yet: %s", error)
+                await pauses.wait()
+
+
+async def _end(tasks: Collection[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks)
+
+
+def _is_ours(interaction: Json) -> bool:
+    data = inside(interaction, "data")
+    if interaction.get("type") == PRESS:
+        return words_in(data, "custom_id").startswith(BUTTON)
+    return interaction.get("type") == _COMMAND and data.get("type") == 1

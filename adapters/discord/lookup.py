@@ -1,0 +1,122 @@
+"""Looks in a channel's history for a message of which nobody knows whether it got through."""
+
+from collections.abc import Iterable, Sequence
+
+from adapters.discord.api import Api
+from adapters.discord.errors import ChannelUnknown
+from adapters.discord.media import snapshots
+from adapters.discord.payloads import answered_by
+from adapters.discord.places import channel_of
+from adapters.discord.receive import NO_MESSAGE
+from adapters.discord.render import render
+from adapters.discord.session import Expired
+from adapters.errors import ChatGone, MessageGone, Rejected, Unsure
+from adapters.messages import Attachment, OutboundMessage
+from adapters.toolkit.caches import Recent
+from adapters.toolkit.text import Json, inside, parts, words_in
+
+_GONE = "The file is no longer on Discord."
+
+
+async def fetch(api: Api, attachment: Attachment, *, most_bytes: int) -> bytes:
+    """The file. Raises `Rejected` with a sentence if it is too large or gone, `AdapterError`."""
+    channel_id, message_id, file_id, url = (*attachment.file_id.split("/", 3), "", "", "")[:4]
+    if not url:
+        raise Rejected("There is no file to it.")
+    if attachment.size is not None and attachment.size > most_bytes:
+        raise Rejected(_too_large(most_bytes))
+    try:
+        found = await api.download(url, most_bytes=most_bytes)
+    except Expired:
+        fresh = await _ask_anew(api, channel_id, message_id, file_id)
+        try:
+            found = await api.download(fresh, most_bytes=most_bytes)
+        except Expired:
+            raise Rejected(_GONE) from None
+    if found is None:
+        raise Rejected(_too_large(most_bytes))
+    return found
+
+
+async def _ask_anew(api: Api, channel_id: str, message_id: str, file_id: str) -> str:
+    try:
+        message = await api.fetch_message(channel_id, message_id)
+    except (MessageGone, ChatGone):
+        raise Rejected(_GONE) from None
+    for content in (message, *snapshots(message)):
+        for file in parts(content, "attachments"):
+            if file.get("id") == file_id:
+                return words_in(file, "url")
+    raise Rejected(_GONE)
+
+
+def _too_large(most_bytes: int) -> str:
+    return f"The file is larger than {most_bytes / 1_048_576:.3g} MB, which is the most I read."
+
+
+_MOST_PAGES = 10
+_REMEMBERED = 4096
+
+
+class Tracks:
+    """The newest message ids seen, by channel."""
+
+    def __init__(self) -> None:
+        self._newest: Recent[str, int] = Recent(_REMEMBERED)
+
+    def note(self, channel: str, message_id: str) -> None:
+        """A message passed by; what is no id is passed over."""
+        if not (message_id.isascii() and message_id.isdecimal()):
+            return
+        self._newest.put(channel, max(int(message_id), self._newest.get(channel) or 0))
+
+    def newest(self, channel: str) -> str | None:
+        """The newest id of a channel, None if none was seen."""
+        found = self._newest.get(channel)
+        return str(found) if found else None
+
+
+async def find(api: Api, message: OutboundMessage, known: Sequence[str]) -> str | None:
+    """The id of the message, None if it surely is not there. Raises `AdapterError`.
+
+    Discord does not tell nonces afterwards: a message is known by who wrote it, what it says,
+    which file it carries and what it answers. Behind what is known from before the send only
+    one can be like that; without such an id an equal one from long ago may be taken for it,
+    and `Unsure` is raised. Within some minutes a repeat is harmless in any case, by its nonce.
+    """
+    channel = channel_of(message.address)
+    ids = [one.removeprefix(NO_MESSAGE) for one in known]
+    ids = [one for one in ids if one.isascii() and one.isdecimal()]
+    try:
+        if not ids:
+            if _pick(await api.read_newest(channel), message, api.bot) is None:
+                return None
+            raise Unsure("A message like this one is there, but it may be an older one.")
+        pages = 0
+        async for page in api.read_history(channel, max(ids, key=int)):
+            found = _pick(page, message, api.bot)
+            if found is not None:
+                return found
+            pages += 1
+            if pages == _MOST_PAGES:
+                raise Unsure("Too many messages were written meanwhile to look through all.")
+    except ChannelUnknown:
+        if message.address.thread_id is None:
+            raise
+    return None
+
+
+def _pick(page: Iterable[Json], message: OutboundMessage, bot: str) -> str | None:
+    content = render(message.text)
+    files = [message.file.name] if message.file else []
+    answered = answered_by(message)
+    for one in page:
+        reference = inside(one, "message_reference").get("message_id")
+        if (
+            inside(one, "author").get("id") == bot
+            and str(one.get("content", "")).strip() == content
+            and [file.get("filename") for file in parts(one, "attachments")] == files
+            and reference in (answered, None)  # what was answered may be gone
+        ):
+            return str(one["id"])
+    return None

@@ -1,0 +1,63 @@
+"""Reads Discord's ids and marks: snowflakes, mentions as names; pure."""
+
+import re
+from collections.abc import Mapping
+
+from adapters.toolkit.text import Json, join_around_name, plain_name, plain_text, words_in
+
+_EPOCH = 1_420_070_400_000
+"""Milliseconds of Unix time at which Discord's snowflakes begin to count."""
+_MARK = re.compile(r"<(?:(?P<kind>@[!&]?|#)(?P<id>\d{1,20})|a?:(?P<emoji>\w+):\d{1,20})>")
+
+
+def id_in(source: Json, key: str) -> str:
+    """A snowflake, as text. Raises `ValueError`."""
+    value = source.get(key)
+    if not isinstance(value, str) or not (value.isascii() and value.isdecimal()):
+        raise ValueError(f'"{key}" should be a snowflake')
+    return value
+
+
+def time_of(snowflake: str) -> int:
+    """When a snowflake was made: milliseconds since the epoch, UTC."""
+    return (int(snowflake) >> 22) + _EPOCH
+
+
+def snowflake_at(moment: float) -> int:
+    """The least snowflake of a moment, given in seconds since the epoch."""
+    return max(int(moment * 1000) - _EPOCH, 0) << 22
+
+
+def name_of(user: Json, member: Json | None = None) -> str:
+    """What a user is called there, or their number if that leaves nothing to read."""
+    own = words_in(member, "nick") if member else ""
+    for name in (own, words_in(user, "global_name"), words_in(user, "username")):
+        if plain := plain_name(name):
+            return plain
+    return f"user {user.get('id', 'unknown')}"
+
+
+def marked_ids(text: str) -> set[str]:
+    """The ids of roles and channels that a text names."""
+    return {m["id"] for m in _MARK.finditer(text) if m["kind"] in ("@&", "#")}
+
+
+def spell(text: str, names: Mapping[str, str], ours: frozenset[str]) -> str:
+    """Text as people see it: names for ids, and nothing where the bot itself is named."""
+    pieces: list[str] = []
+    at = 0
+    for mark in _MARK.finditer(text):
+        if mark["id"] in ours and mark["kind"] != "#":
+            pieces.append(text[at : mark.start()])
+            at = mark.end()
+    words = join_around_name((*pieces, text[at:]))
+    return plain_text(_MARK.sub(lambda mark: _spell_mark(mark, names), words)).strip()
+
+
+def _spell_mark(mark: re.Match[str], names: Mapping[str, str]) -> str:
+    if mark["emoji"]:
+        return f":{mark['emoji']}:"
+    name = names.get(mark["id"])
+    if name is None:
+        return mark[0]
+    return f"#{name}" if mark["kind"] == "#" else f"@{name}"

@@ -1,0 +1,1 @@
+"""The package adapters.slack.ingest."""

@@ -1,0 +1,230 @@
+"""Asks for what was said while nobody listened, and knows where something may be missing."""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
+
+from adapters.contract import Inlet
+from adapters.errors import (
+    AdapterError,
+    AdapterStopped,
+    ChatGone,
+    MessageGone,
+    Rejected,
+    Unreachable,
+)
+from adapters.slack.api import Api, Spot
+from adapters.slack.events import Arrival, Me, sort_message
+from adapters.slack.ingest.pipeline import Arrivals
+from adapters.slack.places import is_ts, read_mark
+from adapters.slack.recent_activity import Tracks
+from adapters.toolkit.caches import Pauses
+from adapters.toolkit.text import Json, text_in, words_in
+
+_log = logging.getLogger(__name__)
+
+_MOST_MESSAGES = 2000
+"""Messages of one channel that are asked for after an absence."""
+_MOST_THREADS = 100
+"""Threads of one channel that are looked through after an absence, the newest ones."""
+_OVERLAP = 60.0
+"""Seconds in front of a mark that are read again: several sockets keep no strict order."""
+_ROOTS = 2 * 24 * 3600.0
+"""Seconds in front of a mark within which a thread may have begun that is answered only now."""
+_OLDEST_THREAD = 30 * 24 * 3600.0
+_BATCH = 50
+_MOST_UNMARKED = 200
+_PATIENCE = 1.2
+"""Seconds that what is said now waits for what was said before it: an ack has to be there within
+three (docs: Socket Mode), and storing may take some of them."""
+_LONGEST_HOLD = 10.0
+"""Seconds of a connection in which new messages are left to be read behind older ones."""
+_MOST_FAILURES = 5
+"""Channels that may fail until it is taken to be Slack, or the store, that fails."""
+_NEVER = "9999999999.000000"
+_REFUSED = (Rejected, ChatGone, MessageGone)
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
+
+
+class CatchUp:
+    """Which channels are whole, and the asking that makes them so."""
+
+    def __init__(self, api: Api, arrivals: Arrivals, tracks: Tracks) -> None:
+        self._api = api
+        self._arrivals = arrivals
+        self._tracks = tracks
+        self._behind: set[str] = set()
+        self._missed: dict[str, str] = {}
+        """The oldest message of each channel that came in and could not be kept."""
+        self._knows_marks = False
+        self._is_first = True
+        self._wanted = asyncio.Event()
+        self._restarted = time.monotonic()
+        self._progress = asyncio.Event()
+        """Set, and replaced, whenever a channel may have become whole."""
+
+    def is_whole(self, channel: str) -> bool:
+        """True when everything said there before has been handed over."""
+        return self._knows_marks and channel not in self._behind
+
+    async def wait_until_whole(self, channel: str) -> bool:
+        """Return once that is so, or after as long as Slack can be let wait.
+
+        False if it is better to wait on than to hear what was said out of its order: for the
+        first seconds of a connection.
+        """
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE):
+                while not self.is_whole(channel):
+                    await self._progress.wait()
+        is_late = time.monotonic() - self._restarted > _LONGEST_HOLD
+        return is_late or self.is_whole(channel)
+
+    def open(self, arrivals: Sequence[Arrival]) -> None:
+        """These could not be kept: they are asked for again."""
+        for arrival in arrivals:
+            if arrival.kind == "message":
+                known = self._missed.get(arrival.channel, arrival.ts)
+                self._missed[arrival.channel] = min(known, arrival.ts)
+                self._behind.add(arrival.channel)
+        self._wanted.set()
+
+    def restart(self) -> None:
+        """The connection is new: anything may have been missed."""
+        self._knows_marks = False
+        self._restarted = time.monotonic()
+        self._wanted.set()
+
+    async def run(self, inlet: Inlet, me: Me) -> None:
+        """Catch up whenever it is wanted, until cancelled. Raises `AdapterStopped`."""
+        pauses = Pauses(_LONGEST_PAUSE, first=_FIRST_PAUSE)
+        while True:
+            await self._wanted.wait()
+            self._wanted.clear()
+            try:
+                await self._catch_up(inlet, me)
+            except AdapterStopped:
+                raise
+            except AdapterError as error:
+                _log.info("slack: catching up waits: %s", error)
+                self._wanted.set()
+                await pauses.wait(error)
+            else:
+                pauses.reset()
+
+    async def _catch_up(self, inlet: Inlet, me: Me) -> None:
+        marks = {mark: ts for mark, ts in (await inlet.marks()).items() if is_ts(ts)}
+        self._arrivals.remember([*marks])
+        channels = {read_mark(mark)[0] for mark in marks}
+        if not self._knows_marks:
+            self._behind |= channels
+            if marks and self._is_first:
+                await self._find_unmarked(marks)
+            self._is_first = False
+            self._knows_marks = True
+            self._tell_progress()
+        newest: dict[str, str] = {}
+        for mark, ts in sorted(marks.items(), key=itemgetter(1)):
+            newest[read_mark(mark)[0]] = ts
+        failures: list[Unreachable] = []
+        # Where something was said lately, somebody may be waiting.
+        for channel in sorted(self._behind, key=lambda one: newest.get(one, ""), reverse=True):
+            missed = self._missed.get(channel)
+            try:
+                await self._read(inlet, me, channel, marks)
+            except (*_REFUSED, ValueError) as error:
+                _log.warning("slack: what was said in %s can't be asked for: %s", channel, error)
+            except Unreachable as error:  # perhaps of this channel alone: it comes again
+                failures.append(error)
+                if len(failures) == _MOST_FAILURES:
+                    break
+                continue
+            if self._missed.get(channel) == missed:  # no more was missed meanwhile
+                self._missed.pop(channel, None)
+                self._behind.discard(channel)
+                self._tell_progress()
+        if failures:
+            raise failures[0]
+
+    def _tell_progress(self) -> None:
+        self._progress.set()
+        self._progress = asyncio.Event()
+
+    async def _read(self, inlet: Inlet, me: Me, channel: str, marks: Mapping[str, str]) -> None:
+        """Hand over what was said in a channel and its threads, the oldest first."""
+        ours = {mark: ts for mark, ts in marks.items() if read_mark(mark)[0] == channel}
+        missed = self._missed.get(channel, _NEVER)
+        newest = min(max(ours.values(), default=_NEVER), missed)
+        since = _earlier(newest, _OVERLAP)
+        found: dict[str, Arrival] = {}
+        threads = {t: ts for mark, ts in ours.items() if (t := read_mark(mark)[1]) is not None}
+        shown = await self._ask(Spot(channel=channel), _earlier(newest, _ROOTS))
+        for message in shown:
+            latest = words_in(message, "latest_reply")
+            if latest > since:
+                threads[text_in(message, "ts")] = latest
+        found |= self._sort(shown, me, channel, since)
+        oldest = f"{time.time() - _OLDEST_THREAD:.6f}"
+        recent = sorted((ts, thread) for thread, ts in threads.items() if ts > oldest)
+        for _, thread in recent[-_MOST_THREADS:]:
+            try:
+                shown = await self._ask(Spot(channel=channel, thread=thread), since)
+            except _REFUSED as error:
+                _log.info("slack: the thread %s of %s is passed over: %s", thread, channel, error)
+            else:
+                found |= self._sort(shown, me, channel, since)
+        unheard = [found[ts] for ts in sorted(found)]
+        for start in range(0, len(unheard), _BATCH):
+            batch = unheard[start : start + _BATCH]
+            await self._arrivals.store(inlet, me, batch, lambda _: True)
+
+    async def _ask(self, spot: Spot, after: str) -> list[Json]:
+        """What was said there behind `after`; as slowly as Slack wants it."""
+        shown: list[Json] = []
+        async for page in self._api.pages(spot, after=after, is_patient=True):
+            shown += page
+            if len(shown) > _MOST_MESSAGES:
+                _log.warning("slack: too much was said in %s to read all of it", spot)
+                break
+        return shown
+
+    async def _find_unmarked(self, marks: Mapping[str, str]) -> None:
+        """Places in which nothing was ever heard: a first word may have been said meanwhile.
+
+        What is known of them is when this program last heard anything at all.
+        """
+        known = {read_mark(mark)[0] for mark in marks}
+        newest = max(marks.values())
+        try:
+            places = await self._api.fetch_places()
+        except _REFUSED as error:
+            _log.info("slack does not tell where the bot is: %s", error)
+            return
+        for place in [place for place in places if place not in known][:_MOST_UNMARKED]:
+            self._missed.setdefault(place, newest)
+            self._behind.add(place)
+
+    def _sort(
+        self, messages: Iterable[Json], me: Me, channel: str, since: str
+    ) -> dict[str, Arrival]:
+        """What people said behind `since`, by its time."""
+        found = {}
+        for message in messages:
+            try:
+                arrival = sort_message(message, me, self._tracks.threads, channel)
+            except ValueError as error:
+                _log.warning("slack: a message in %s can't be read: %s", channel, error)
+                continue
+            if arrival is None:
+                continue
+            self._arrivals.note(arrival)
+            if arrival.ts > since:
+                found[arrival.ts] = arrival
+        return found
+
+
+def _earlier(ts: str, seconds: float) -> str:
+    return f"{max(float(ts) - seconds, 0):017.6f}"

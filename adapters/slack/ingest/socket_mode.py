@@ -1,0 +1,254 @@
+"""Socket Mode: holds websockets open, one replacing another before it goes."""
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+import aiohttp
+from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_sdk.socket_mode.request import SocketModeRequest
+from slack_sdk.socket_mode.response import SocketModeResponse
+
+from adapters.errors import AdapterError, AdapterStopped, Unreachable
+from adapters.slack.api import Api
+from adapters.toolkit.caches import Pauses
+from adapters.toolkit.http import name_mishap
+
+_log = logging.getLogger(__name__)
+
+_CROWD_PAUSE = 5.0
+"""Seconds to wait at least when Slack says that there are too many connections already."""
+_LONG_LIFE = 4.0
+"""Seconds after which the end of a connection is nothing odd, and the next one opens at once."""
+_GREETING = 15.0
+"""Seconds within which a new connection has to say hello."""
+_FAREWELL = 30.0
+"""Seconds that an old connection may still bring events while its successor is there."""
+_GOODBYE = 2.0
+"""Seconds that a server has to answer a goodbye."""
+_FRAME_LIMIT = 4 * 1024 * 1024
+
+
+class Sockets:
+    """The connections of one app. The SDK's own client is not used: it reconnects in a tight
+    loop, waits for up to a minute after a reset, and answers in no order.
+    """
+
+    def __init__(
+        self,
+        api: Api,
+        app: AsyncApp,
+        note_alive: Callable[[], None],
+        *,
+        heartbeat: float,
+        longest_pause: float,
+    ) -> None:
+        self._note_alive = note_alive
+        self._api = api
+        self._app = app
+        self._heartbeat = heartbeat
+        self._longest_pause = longest_pause
+        self._lines: set[_Line] = set()
+        self.open = 0
+        self.trouble = ""
+        """Why the last attempt failed."""
+
+    async def run(self, count: int, changed: Callable[[], None]) -> None:
+        """Hold so many connections until cancelled. Raises `AdapterStopped`.
+
+        `changed` is called whenever one begins or ends.
+        """
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for _ in range(count):
+                    tasks.create_task(self._hold(tasks, changed))
+        finally:  # a task that was cancelled before it began has closed nothing
+            for line in tuple(self._lines):
+                await line.close()
+            self._lines.clear()
+
+    async def _hold(self, tasks: asyncio.TaskGroup, changed: Callable[[], None]) -> None:
+        """One place for a connection: whenever it is free or about to be, the next is opened."""
+        pauses, crowd_pause = Pauses(self._longest_pause), min(_CROWD_PAUSE, self._longest_pause)
+        while True:
+            line = _Line(self._app, tasks, self._note_alive)
+            try:
+                await line.connect(self._api, self._heartbeat)
+            except AdapterStopped:
+                raise
+            except AdapterError as error:
+                self.trouble = str(error)
+                changed()
+                await pauses.wait(error, least=crowd_pause if isinstance(error, _Crowded) else 0.0)
+                continue
+            begun = time.monotonic()
+            self._lines.add(line)
+            reading = tasks.create_task(self._attend(line, changed))
+            await line.is_leaving.wait()
+            if line.has_to_stop:
+                raise AdapterStopped(
+                    "Socket Mode is turned off for this app. Turn it on at the app's page "
+                    "(Settings, Socket Mode), or set Slack's mode to http, and start again."
+                )
+            if line.is_crowded:
+                await asyncio.wait([reading])
+                await asyncio.sleep(crowd_pause)
+            if time.monotonic() - begun > _LONG_LIFE:
+                pauses.reset()
+            else:  # who is sent away again and again has to slow down
+                await pauses.wait()
+
+    async def _attend(self, line: "_Line", changed: Callable[[], None]) -> None:
+        """Take what a connection brings until it ends."""
+        self.open += 1
+        self.trouble = ""
+        changed()
+        try:
+            await line.read()
+        finally:
+            self.open -= 1
+            self._lines.discard(line)
+            line.is_leaving.set()
+        closed = str(_Crowded()) if line.is_crowded else "Slack closed the connection."
+        self.trouble = line.trouble or closed
+        changed()
+
+
+class _Crowded(Unreachable):
+    """Slack keeps no more than ten connections of one app."""
+
+    def __init__(self) -> None:
+        super().__init__("Slack says that this app has too many connections open.")
+
+
+class _Line:
+    """One websocket."""
+
+    def __init__(
+        self, app: AsyncApp, tasks: asyncio.TaskGroup, note_alive: Callable[[], None]
+    ) -> None:
+        self._app = app
+        self._tasks = tasks
+        self._note_alive = note_alive
+        self._socket: aiohttp.ClientWebSocketResponse
+        self.is_leaving = asyncio.Event()
+        """Set once a successor is wanted."""
+        self.is_crowded = self.has_to_stop = False
+        self.trouble = ""
+
+    async def connect(self, api: Api, heartbeat: float) -> None:
+        """Connect and be greeted. Raises `AdapterError`."""
+        url = await api.open_socket()
+        try:
+            self._socket = await api.session.ws_connect(
+                url,
+                heartbeat=heartbeat,
+                autoping=False,
+                max_msg_size=_FRAME_LIMIT,
+                timeout=aiohttp.ClientWSTimeout(ws_close=_GOODBYE),
+            )
+        except (aiohttp.ClientError, TimeoutError) as error:  # whose text may hold the address,
+            raise name_mishap(error, "Slack", lost=Unreachable) from None  # and that a ticket
+        try:
+            async with asyncio.timeout(_GREETING):
+                await self._greet()
+        except TimeoutError as error:
+            await self.close()
+            raise Unreachable("Slack's websocket does not say hello.") from error
+        except BaseException:
+            await self.close()
+            raise
+
+    async def _greet(self) -> None:
+        while True:
+            frame = await self._next()
+            if frame is None:
+                raise _Crowded if self.is_crowded else Unreachable("Slack hung up at once.")
+            if frame.get("type") == "hello":
+                return
+            if frame.get("type") == "disconnect":
+                self._part(str(frame.get("reason") or ""))
+                raise _Crowded if self.is_crowded else Unreachable("Slack sent us away at once.")
+
+    async def read(self) -> None:
+        """Take envelopes until the connection ends."""
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(None) as limit:
+                while (frame := await self._next()) is not None:
+                    if frame.get("type") == "disconnect":
+                        self._part(str(frame.get("reason") or ""))
+                        limit.reschedule(loop.time() + _FAREWELL)
+                        continue
+                    envelope = SocketModeRequest.from_dict(frame)
+                    if envelope is not None:
+                        self._tasks.create_task(self._take(envelope))
+        except TimeoutError:
+            _log.info("slack: an old connection was closed by us")
+        finally:
+            await self.close()
+
+    async def close(self) -> None:
+        """Say goodbye, or hear no answer to it for two seconds."""
+        await self._socket.close()
+
+    async def _take(self, envelope: SocketModeRequest) -> None:
+        """Acknowledge an envelope once Bolt has nothing against it."""
+        request = AsyncBoltRequest(mode="socket_mode", body=envelope.payload)
+        response = await self._app.async_dispatch(request)
+        if response.status != 200:
+            return
+        ack = SocketModeResponse(envelope_id=envelope.envelope_id)
+        try:
+            await self._socket.send_str(json.dumps(ack.to_dict()))
+        except (aiohttp.ClientError, ConnectionError) as error:
+            # It comes again, and is known then.
+            _log.debug("slack: an ack came too late: %s", error)
+
+    async def _next(self) -> dict[str, Any] | None:
+        """The next frame that says something; None once the connection has ended."""
+        while True:
+            message = await self._socket.receive()
+            match message.type:
+                case aiohttp.WSMsgType.TEXT:
+                    self._note_alive()
+                    frame = _read_frame(message.data)
+                    if frame is not None:
+                        return frame
+                case aiohttp.WSMsgType.PING:
+                    self._note_alive()
+                    try:
+                        await self._socket.pong(message.data)
+                    except (aiohttp.ClientError, ConnectionError):
+                        return None
+                case aiohttp.WSMsgType.PONG:
+                    self._note_alive()
+                case aiohttp.WSMsgType.ERROR:
+                    self.trouble = f"The connection broke: {message.data}."
+                    return None
+                case aiohttp.WSMsgType.CLOSE | aiohttp.WSMsgType.CLOSING | aiohttp.WSMsgType.CLOSED:
+                    return None
+                case _:
+                    pass
+
+    def _part(self, reason: str) -> None:
+        """Slack asks for a new connection."""
+        _log.info("slack: a connection will end (%s)", reason)
+        self.is_crowded = reason == "too_many_websockets"
+        self.has_to_stop = reason == "link_disabled"
+        self.is_leaving.set()
+
+
+def _read_frame(text: str) -> dict[str, Any] | None:
+    try:
+        frame = json.loads(text)
+    except ValueError:
+        frame = None
+    if not isinstance(frame, dict):
+        _log.warning("slack: a frame that can't be read was passed over")
+        return None
+    return frame

@@ -1,0 +1,131 @@
+"""Looks in histories for a message of ours that got no answer."""
+
+import re
+from collections.abc import Sequence
+
+from adapters.errors import ChatGone, Rejected, Unsure
+from adapters.ids import PlatformMessageId
+from adapters.messages import OutboundMessage
+from adapters.slack.api import Api, Spot
+from adapters.slack.events import Me
+from adapters.slack.places import is_ts
+from adapters.slack.render import key_in, whisper_of
+from adapters.toolkit.caches import Counts, Recent
+from adapters.toolkit.text import Json, parts, words_in
+
+_MOST_PAGES = 50
+_LETTERS = re.compile(r"[\W_]+")
+
+
+async def find(
+    api: Api, me: Me, message: OutboundMessage, spot: Spot, known: Sequence[str]
+) -> str | None:
+    """The ts of the message, None if it surely is not there.
+
+    Every post carries its key, and histories tell it. A stream carries none until it is
+    stopped, therefore one is known by its words; and a file by its name and size. Raises
+    `Unsure` when there is too much to look through, and any other `AdapterError`.
+    """
+    after = max((ts for ts in known if is_ts(ts)), default="0")
+    pages = 0
+    try:
+        async for page in api.pages(spot, after=after, with_metadata=True):
+            for shown in page:
+                ts = words_in(shown, "ts")
+                if ts > after and _is_ours(shown, me) and _is_it(shown, message):
+                    return ts
+            pages += 1
+            if pages == _MOST_PAGES:
+                raise Unsure("Too much was said meanwhile to look through all of it.")
+    except (Rejected, ValueError) as error:
+        raise Unsure(f"Slack does not let us look there: {error}") from error
+    return None
+
+
+def _is_ours(shown: Json, me: Me) -> bool:
+    return shown.get("user") == me.user_id or (bool(me.bot_id) and shown.get("bot_id") == me.bot_id)
+
+
+def _is_it(shown: Json, message: OutboundMessage) -> bool:
+    key = key_in(shown)
+    if key is not None:
+        return key == message.key
+    if message.file is not None:
+        named = (message.file.name, len(message.file.data))
+        return named in [(file.get("name"), file.get("size")) for file in parts(shown, "files")]
+    words = _letters(words_in(shown, "text"))
+    return not shown.get("files") and words == _letters(message.text)
+
+
+def _letters(text: str) -> str:
+    """The words without markup, which Slack gives back in another form."""
+    return _LETTERS.sub("", text)
+
+
+_KEEPS = 30.0
+
+
+class Rooms:
+    """Counts of the last half minute, of rooms with others in them."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+        self._counts = Counts(_KEEPS)
+
+    async def count(self, channel: str) -> int | None:
+        """How many besides the bot; None where Slack does not tell. Raises `AdapterError`."""
+        return await self._counts.count(channel, lambda: self._ask(channel))
+
+    async def _ask(self, channel: str) -> int | None:
+        try:
+            room = await self._api.fetch_room(channel)
+            members = room.get("num_members")
+            if room.get("is_mpim") or not isinstance(members, int):
+                members = await self._api.count_members(channel)
+        except (ChatGone, Rejected):
+            return None
+        # The bot itself is counted where it is a member; a command may come from elsewhere.
+        people = max(members - (room.get("is_member") is not False), 0)
+        # Everybody in the workspace can read a public channel, member or not.
+        is_closed = any(room.get(kind) for kind in ("is_private", "is_mpim", "is_im"))
+        return people if is_closed or people > 1 else None
+
+
+_MARK = "ticket:"
+_GONE = (
+    "The answer could not be shown: a command's answer has to come within 30 minutes where the "
+    "bot is not a member. Invite it to the channel, or write to it directly."
+)
+
+
+def is_whisper(message_id: str) -> bool:
+    """True for messages that only one person saw; nothing can be done to them any more."""
+    return message_id.startswith(_MARK)
+
+
+class Tickets:
+    """Whispers to the person who used a command. Slack takes five for each, and no edits:
+    of an answer that grows only its end is shown.
+    """
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+        self._said: Recent[str, None] = Recent()
+
+    async def send(self, message: OutboundMessage, ticket: str) -> PlatformMessageId:
+        """Whisper; an answer that is not complete yet is kept back. Raises `AdapterError`."""
+        message_id = PlatformMessageId(_MARK + message.key)
+        if not message.is_live and message.key not in self._said:
+            await self._whisper(message, ticket)
+        return message_id
+
+    async def edit(self, message: OutboundMessage, ticket: str) -> None:
+        """Whisper the end of an answer that was kept back, once. Raises `AdapterError`."""
+        await self.send(message, ticket)
+
+    async def _whisper(self, message: OutboundMessage, ticket: str) -> None:
+        try:
+            await self._api.answer(ticket, whisper_of(message))
+        except ChatGone as error:
+            raise ChatGone(_GONE) from error
+        self._said.put(message.key, None)

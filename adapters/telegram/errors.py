@@ -1,0 +1,136 @@
+"""Names every error of the SDK as this wing names it; pure."""
+
+from telegram.error import (
+    BadRequest,
+    ChatMigrated,
+    Conflict,
+    Forbidden,
+    InvalidToken,
+    NetworkError,
+    RetryAfter,
+    TelegramError,
+    TimedOut,
+)
+
+from adapters.errors import (
+    AdapterError,
+    AdapterStopped,
+    ChatGone,
+    MessageGone,
+    RateLimited,
+    Rejected,
+    Unreachable,
+)
+from adapters.telegram.http_transport import NeverLeft, TooFast, Unwell
+
+_MESSAGE_GONE = (
+    "message to edit not found",
+    "message to delete not found",
+    "message to react not found",
+    "message can't be deleted",
+    "message can't be edited",
+    "message_id_invalid",
+    "message_edit_time_expired",
+    "there is no text in the message to edit",
+    "there is no caption in the message to edit",
+)
+_CHAT_GONE = (
+    "chat not found",
+    "peer_id_invalid",
+    "user not found",
+    "user is deactivated",
+    "group chat was upgraded",
+    "group chat was deactivated",
+    "message thread not found",
+    "topic_closed",
+    "topic_deleted",
+    "chat_write_forbidden",
+    "chat_restricted",
+    "channel_private",
+    "not enough rights",
+    "have no rights",
+    "bot is not a member",
+    "need administrator rights",
+)
+
+
+class AnotherPoller(AdapterStopped):
+    """Another program reads updates with the same token."""
+
+
+def translate(
+    error: TelegramError, *, lost: type[AdapterError], unwell: type[AdapterError]
+) -> AdapterError:
+    """This wing's name for an error of the SDK.
+
+    `lost` is raised when a request left and no answer came, `unwell` when the server answered
+    with 5xx: what these mean depends on whether the call may be made twice.
+    """
+    match error:
+        case TooFast():
+            return RateLimited(f"{error}.", retry_after=error.seconds)
+        case RetryAfter():
+            return RateLimited(f"{error}.", retry_after=_seconds(error))
+        case ChatMigrated():
+            return ChatGone(
+                f"The group became a supergroup; its chat id is now {error.new_chat_id}."
+            )
+        case Forbidden():
+            return ChatGone(f"Telegram lets nobody be reached in this chat: {error}.")
+        case InvalidToken():
+            return AdapterStopped(
+                "Telegram does not know the token in TELEGRAM_BOT_TOKEN. Ask @BotFather for it "
+                "(/mybots, your bot, API Token) and start again."
+            )
+        case Conflict():
+            return AnotherPoller(
+                "Another program is receiving messages with the token in TELEGRAM_BOT_TOKEN "
+                f"({error}). Stop it, or have @BotFather make a new token (/revoke)."
+            )
+        case BadRequest():
+            return _translate_refusal(str(error))
+        case NeverLeft():
+            return Unreachable(f"Telegram can't be reached: {error}.")
+        case Unwell():
+            return unwell(f"Telegram is unwell: {error}.")
+        case TimedOut():
+            return lost("Telegram did not answer in time.")
+        case NetworkError():
+            return lost(f"The connection to Telegram broke: {error}.")
+        case _:  # an answer that is no JSON; the call may well have been applied
+            return lost(f"Telegram's answer can't be read: {error}.")
+
+
+def _translate_refusal(text: str) -> AdapterError:
+    said = text.lower()
+    if any(words in said for words in _MESSAGE_GONE):
+        return MessageGone(f"Telegram: {text}.")
+    if any(words in said for words in _CHAT_GONE):
+        return ChatGone(f"Telegram: {text}.")
+    return Rejected(f"Telegram: {text}.")
+
+
+def _seconds(error: RetryAfter) -> float:
+    wait = error.retry_after
+    return float(wait) if isinstance(wait, int | float) else wait.total_seconds()
+
+
+class PollingConflict:
+    """Decides when another poller is there to stay.
+
+    The last request of a killed process stays open at Telegram for a while. But two programs
+    that both try again get through in turn, so a success does not end a conflict: quiet does.
+    """
+
+    def __init__(self, patience: float) -> None:
+        """`patience` is in seconds."""
+        self._patience = patience
+        self._since = self._last = float("-inf")
+
+    def weigh(self, error: AnotherPoller, now: float) -> None:
+        """Raise the error once conflicts have gone on for longer than our patience."""
+        if now - self._last > 2 * self._patience:
+            self._since = now
+        self._last = now
+        if now - self._since >= self._patience:
+            raise error

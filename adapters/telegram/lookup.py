@@ -1,0 +1,99 @@
+"""Remembers the message ids that passed by, and which ids an unsure message may have."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from adapters.errors import Rejected
+from adapters.ids import Address, PlatformMessageId
+from adapters.toolkit.caches import Recent
+
+_SUPERGROUPS_BELOW = -1_000_000_000_000
+
+
+def chat_of(address: Address) -> int:
+    """The chat's number. Raises `Rejected` if the address is not one of Telegram's."""
+    return _number(address.chat_id)
+
+
+def thread_of(address: Address) -> int | None:
+    """The topic's number, None outside topics. Raises `Rejected`."""
+    return None if address.thread_id is None else _number(address.thread_id)
+
+
+def message_of(message_id: PlatformMessageId) -> int:
+    """The message's number. Raises `Rejected` if the id is not one of Telegram's."""
+    return _number(message_id)
+
+
+def has_own_count(chat_id: int) -> bool:
+    """True for supergroups and channels. All other chats of a bot share one count of messages."""
+    return chat_id < _SUPERGROUPS_BELOW
+
+
+def _number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise Rejected(f'"{text}" is no chat, topic or message of Telegram.') from None
+
+
+_MOST_PROBES = 100
+_MARGIN = 20
+"""Messages that may have been counted already and are still on their way to or from us: the 16
+calls that may be under way, and a few of people."""
+_REMEMBERED = 4096
+_ACCOUNT = 0
+"""Stands for all private chats and basic groups: they share one count."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """Ids to try, in order, and whether the message may have a still higher one."""
+
+    within_reach: list[int]
+    are_more: bool
+
+
+class Tracks:
+    """The newest ids seen, and the last few thousand messages of this process."""
+
+    def __init__(self) -> None:
+        self._newest: dict[int, int] = {}
+        self._sent: Recent[tuple[int, int], None] = Recent(_REMEMBERED)
+
+    def note_sent(self, chat_id: int, message_id: int) -> None:
+        """A message of ours surely has this id."""
+        self._sent.put((chat_id, message_id), None)
+        self._note(chat_id, message_id)
+
+    def note_updates(self, updates: Iterable[dict[str, Any]]) -> None:
+        """Read the ids of people's messages; what can't be read is passed over."""
+        for update in updates:
+            message = update.get("message")
+            if isinstance(message, dict) and isinstance(message.get("chat"), dict):
+                chat_id, message_id = message["chat"].get("id"), message.get("message_id")
+                if isinstance(chat_id, int) and isinstance(message_id, int):
+                    self._note(chat_id, message_id)
+
+    def newest(self, chat_id: int) -> int | None:
+        """The newest id that was seen where this chat's messages are counted."""
+        return self._newest.get(_counter(chat_id))
+
+    def candidates(self, chat_id: int, after: int) -> Candidates:
+        """The ids behind `after` that a message in doubt may have."""
+        newest = self._newest.get(_counter(chat_id), 0)
+        end = max(newest, after) + _MARGIN if newest else after + _MOST_PROBES
+        within_reach = range(after + 1, min(end, after + _MOST_PROBES) + 1)
+        return Candidates(
+            within_reach=[i for i in within_reach if (chat_id, i) not in self._sent],
+            are_more=end > after + _MOST_PROBES,
+        )
+
+    def _note(self, chat_id: int, message_id: int) -> None:
+        counter = _counter(chat_id)
+        self._newest[counter] = max(self._newest.get(counter, 0), message_id)
+
+
+def _counter(chat_id: int) -> int:
+    return chat_id if has_own_count(chat_id) else _ACCOUNT

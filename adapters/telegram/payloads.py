@@ -1,0 +1,152 @@
+"""Writes a page as Telegram's HTML, for people who want to see what would be sent; pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from adapters.errors import Rejected
+from adapters.messages import Button, ButtonStyle, OutboundFile, OutboundMessage
+from adapters.telegram.lookup import chat_of, message_of, thread_of
+from adapters.telegram.render import Entity, EntityKind, Page, render
+from adapters.toolkit.text import count_units
+
+MOST_BUTTONS = 100
+"""Buttons below one message (Telegram's clients and servers show no more)."""
+
+_MARK = "t:"
+"""What our keys begin with: a chat may still show buttons of another program's messages."""
+_STYLES: dict[ButtonStyle, str | None] = {"plain": None, "good": "success", "danger": "danger"}
+_ROW_LETTERS = 30
+"""Letters of all labels in one row that a phone shows in full."""
+_ROW_BUTTONS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """One button as Telegram takes it. `data` is at most 64 bytes (InlineKeyboardButton)."""
+
+    label: str
+    data: str
+    style: str | None
+
+
+Keyboard = tuple[tuple[Key, ...], ...]
+"""Rows of buttons."""
+
+
+def lay_out(buttons: Sequence[Button]) -> Keyboard:
+    """Rows in which every label can be read: short ones share a row."""
+    rows: list[list[Key]] = []
+    letters = 0
+    for button in buttons:
+        letters += len(button.label)
+        if not rows or len(rows[-1]) == _ROW_BUTTONS or letters > _ROW_LETTERS:
+            rows.append([])
+            letters = len(button.label)
+        rows[-1].append(
+            Key(label=button.label, data=_MARK + button.key, style=_STYLES[button.style])
+        )
+    return tuple(tuple(row) for row in rows)
+
+
+def read_key(data: str) -> str | None:
+    """The key of a button of ours, None for anything else."""
+    return data.removeprefix(_MARK) if data.startswith(_MARK) else None
+
+
+CAPTION_LIMIT = 1024
+"""UTF-16 units below a file, counted after rendering (Bot API, sendDocument: caption)."""
+FILE_LIMIT = 50_000_000
+"""Bytes of a file that a bot may send (Bot API, sendDocument)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Post:
+    """One message as Telegram takes it; with a file, the page is its caption."""
+
+    chat_id: int
+    thread_id: int | None
+    page: Page
+    reply_to: int | None
+    is_silent: bool
+    keyboard: Keyboard
+    file: OutboundFile | None
+
+
+def make_post(message: OutboundMessage) -> Post:
+    """The post of a message. Raises `Rejected` on what Telegram would never take."""
+    page = render(message.text)
+    if message.file is None:
+        if not page.text:
+            raise Rejected("The message is empty, and Telegram takes no empty messages.")
+    else:
+        if count_units(page.text) > CAPTION_LIMIT:
+            raise Rejected(f"Telegram takes at most {CAPTION_LIMIT} letters below a file.")
+        if not message.file.data:
+            raise Rejected("The file is empty, and Telegram takes no empty files.")
+        if len(message.file.data) > FILE_LIMIT:
+            raise Rejected("The file is larger than the 50 MB that Telegram takes.")
+    return Post(
+        chat_id=chat_of(message.address),
+        thread_id=thread_of(message.address),
+        page=page,
+        reply_to=message_of(message.reply_to) if message.reply_to else None,
+        is_silent=message.is_silent,
+        keyboard=lay_out(message.buttons),
+        file=message.file,
+    )
+
+
+_TAGS: dict[EntityKind, str] = {
+    "pre": "pre",
+    "code": "code",
+    "blockquote": "blockquote",
+    "bold": "b",
+    "italic": "i",
+    "strikethrough": "s",
+}
+
+
+def write_html(page: Page) -> str:
+    """The page with its entities as tags (Bot API, HTML style). Tags never cross."""
+    written: list[str] = []
+    is_open: list[Entity] = []
+    at = 0
+    for letter in page.text:
+        is_open = _move_on(written, is_open, page, at)
+        written.append(escape(letter, quote=False))
+        at += count_units(letter)
+    written += [_close(entity) for entity in reversed(is_open)]
+    return "".join(written)
+
+
+def _move_on(written: list[str], is_open: list[Entity], page: Page, at: int) -> list[Entity]:
+    """Close what ends here and open what begins, the longest first; gives what is open then."""
+    ends = [number for number, entity in enumerate(is_open) if entity.offset + entity.length <= at]
+    begins = sorted((one for one in page.entities if one.offset == at), key=lambda e: -e.length)
+    if not ends and not begins:
+        return is_open
+    kept, crossed = is_open, list[Entity]()
+    if ends:
+        kept, behind = is_open[: ends[0]], is_open[ends[0] :]
+        written += [_close(entity) for entity in reversed(behind)]
+        crossed = [one for one in behind if one.offset + one.length > at]
+    opened = [*crossed, *begins]
+    written += [_open(entity) for entity in opened]
+    return [*kept, *opened]
+
+
+def _open(entity: Entity) -> str:
+    if entity.kind == "text_link":
+        return f'<a href="{escape(entity.url or "")}">'
+    if entity.kind == "pre" and entity.language:
+        return f'<pre><code class="language-{escape(entity.language)}">'
+    return f"<{_TAGS[entity.kind]}>"
+
+
+def _close(entity: Entity) -> str:
+    if entity.kind == "text_link":
+        return "</a>"
+    if entity.kind == "pre" and entity.language:
+        return "</code></pre>"
+    return f"</{_TAGS[entity.kind]}>"

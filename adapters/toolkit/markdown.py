@@ -1,0 +1,288 @@
+"""Reads Markdown once into a small neutral tree that every platform renders in its own way."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+Style = Literal["bold", "italic", "strike", "code"]
+Alignment = Literal["left", "center", "right"]
+
+_DEEPEST = 40
+"""Nested quotes and lists are read this deep. markdown-it drops what lies deeper, and each
+level costs several frames of Python's stack; deeper text is therefore not read as Markdown."""
+
+_MARKUP = re.compile(
+    r"[*_`~\[<\\|\r\x00]"  # what may open something within a line
+    r"|&[#a-zA-Z]"  # an entity
+    r"|^[#>=+-]|^\d{1,9}[.)]"  # what may open a block
+    r"|^[^\S\n]|[^\S\n]$"  # indentation, and spaces that the parser would cut
+    r"|[^\S\n ]",  # blanks other than space, on which the parser has views of its own
+    re.MULTILINE,
+)
+_STYLES: dict[str, Style] = {"strong": "bold", "em": "italic", "s": "strike"}
+_TOO_WIDE = re.compile(r"(?:\|[^|\n]*){25}")
+"""No chat shows 24 columns, and the parser fills up every short row to the header's width: 3 kB
+of text can make 65,000 cells and hold the event loop for a second."""
+_BLANK_LINES = re.compile(r"\n{2,}")
+
+# Left out on purpose: HTML (shown as it was typed), reference definitions (they vanish from
+# the page, so "[note]: call back" would be lost) and headings made by underlining (models
+# write "---" below a paragraph to part it from the next one).
+_PARSER = (
+    MarkdownIt("commonmark", {"html": False, "maxNesting": _DEEPEST})
+    .enable(["table", "strikethrough"])
+    .disable(["reference", "lheading", "html_block", "html_inline"])
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """Words of one look; a line break is a newline character."""
+
+    text: str
+    styles: frozenset[Style] = frozenset()
+    link: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paragraph:
+    """Lines of running text."""
+
+    runs: tuple[Run, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heading:
+    """A title; `level` is 1 to 6."""
+
+    level: int
+    runs: tuple[Run, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeBlock:
+    """Text to be shown letter by letter; `language` is empty when it was not named."""
+
+    text: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """Blocks that somebody else said."""
+
+    blocks: tuple["Block", ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """A list; `first` is the first item's number, None for bullets."""
+
+    items: tuple[tuple["Block", ...], ...]
+    first: int | None
+    is_tight: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Rows of cells, the first one being the header; each row has a cell for each column."""
+
+    rows: tuple[tuple[tuple[Run, ...], ...], ...]
+    alignments: tuple[Alignment, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A line across the page."""
+
+
+Block = Paragraph | Heading | CodeBlock | Quote | Listing | Table | Rule
+
+
+def is_plain(text: str) -> bool:
+    """True when nothing in the text can be markup; then parsing it costs microseconds."""
+    return _MARKUP.search(text) is None
+
+
+def parse(text: str) -> tuple[Block, ...]:
+    """Read CommonMark with tables and strikethrough; never raises, loses no words.
+
+    Text nested deeper than 40 quotes and lists, or with a table of more than 24 columns, is
+    taken as it stands.
+    """
+    if is_plain(text) or _TOO_WIDE.search(text):
+        return _plain(text)
+    tokens = _PARSER.parse(text)
+    if any(token.level >= _DEEPEST - 2 for token in tokens):
+        return _plain(text)
+    return _Reader(tokens).blocks()
+
+
+def _plain(text: str) -> tuple[Block, ...]:
+    parts = _BLANK_LINES.split(text.strip("\n"))
+    return tuple(Paragraph(runs=(Run(text=part),)) for part in parts if part)
+
+
+class _Reader:
+    """Walks markdown-it's flat list of tokens and builds the tree."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self._tokens = tokens
+        self._at = 0
+
+    def blocks(self, closing: str = "") -> tuple[Block, ...]:
+        """All blocks up to the closing token, which is passed over."""
+        found: list[Block] = []
+        while self._at < len(self._tokens):
+            token = self._next()
+            if token.type == closing:
+                break
+            block = self._block(token)
+            if block is not None:
+                found.append(block)
+        return tuple(found)
+
+    def _next(self) -> Token:
+        token = self._tokens[self._at]
+        self._at += 1
+        return token
+
+    def _block(self, token: Token) -> Block | None:
+        match token.type:
+            case "paragraph_open":
+                runs = self._inline("paragraph_close")
+                return Paragraph(runs=runs) if runs else None
+            case "heading_open":
+                return Heading(level=int(token.tag[1:]), runs=self._inline("heading_close"))
+            case "fence" | "code_block":
+                language = token.info.split(maxsplit=1)[0] if token.info.strip() else ""
+                return CodeBlock(text=token.content.removesuffix("\n"), language=language)
+            case "blockquote_open":
+                return Quote(blocks=self.blocks("blockquote_close"))
+            case "bullet_list_open" | "ordered_list_open":
+                return self._listing(token)
+            case "table_open":
+                return self._table()
+            case "hr":
+                return Rule()
+            case _:  # a kind this reader has never met: better its bare words than nothing
+                return Paragraph(runs=(Run(text=token.content),)) if token.content else None
+
+    def _inline(self, closing: str) -> tuple[Run, ...]:
+        token = self._next()
+        while self._next().type != closing:
+            pass
+        return _runs(token.children or ())
+
+    def _listing(self, opening: Token) -> Listing:
+        is_ordered = opening.type == "ordered_list_open"
+        start_at = opening.attrGet("start")
+        first = int(1 if start_at is None else start_at) if is_ordered else None
+        closing = opening.type.replace("_open", "_close")
+        start = self._at
+        items: list[tuple[Block, ...]] = []
+        while self._next().type != closing:
+            items.append(self.blocks("list_item_close"))
+        paragraphs = (
+            token
+            for token in self._tokens[start : self._at]
+            if token.type == "paragraph_open" and token.level == opening.level + 2
+        )
+        is_tight = all(token.hidden for token in paragraphs)
+        return Listing(items=tuple(items), first=first, is_tight=is_tight)
+
+    def _table(self) -> Table:
+        rows: list[tuple[tuple[Run, ...], ...]] = []
+        alignments: list[Alignment] = []
+        cells: list[tuple[Run, ...]] = []
+        while (token := self._next()).type != "table_close":
+            if token.type == "th_open":
+                alignments.append(_alignment(token))
+            if token.type in ("th_open", "td_open"):
+                cells.append(self._inline(token.type.replace("_open", "_close")))
+            elif token.type == "tr_close":
+                rows.append(tuple(cells))
+                cells = []
+        return Table(rows=tuple(rows), alignments=tuple(alignments))
+
+
+def _alignment(token: Token) -> Alignment:
+    style = str(token.attrGet("style") or "")
+    if style.endswith("right"):
+        return "right"
+    return "center" if style.endswith("center") else "left"
+
+
+def _runs(tokens: Sequence[Token]) -> tuple[Run, ...]:
+    """The runs of one line of thought; neighbours that look the same become one."""
+    found: list[Run] = []
+    open_styles: list[Style] = []
+    links: list[str] = []
+
+    def add(text: str, *styles: Style, link: str | None = None) -> None:
+        run = Run(
+            text=text,
+            styles=frozenset((*open_styles, *styles)),
+            link=link or (links[-1] if links else None),
+        )
+        last = found[-1] if found else None
+        if last is not None and (last.styles, last.link) == (run.styles, run.link):
+            found[-1] = Run(text=last.text + text, styles=run.styles, link=run.link)
+        elif text:
+            found.append(run)
+
+    for token in tokens:
+        kind, _, end = token.type.rpartition("_")
+        if kind in _STYLES and end == "open":
+            open_styles.append(_STYLES[kind])
+        elif kind in _STYLES:
+            open_styles.remove(_STYLES[kind])
+        elif token.type == "link_open":
+            links.append(str(token.attrGet("href") or ""))
+        elif token.type == "link_close":
+            links.pop()
+        elif token.type in ("softbreak", "hardbreak"):
+            add("\n")
+        elif token.type == "code_inline":
+            add(token.content, "code")
+        elif token.type == "image":
+            source = str(token.attrGet("src") or "")
+            add(token.content or source, link=source or None)
+        else:
+            add(token.content)
+    return tuple(found)
+
+
+def draw(table: Table, *, spell: Callable[[Sequence[Run]], str]) -> str:
+    """The table as lines, each column as wide as its widest cell.
+
+    `spell` says what the runs of a cell read like without any look.
+    """
+    rows = [[spell(cell).replace("\n", " ") for cell in row] for row in table.rows]
+    widths = [max(_width(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = [" | ".join(map(_pad, row, widths, table.alignments)).rstrip() for row in rows]
+    lines.insert(1, "-+-".join("-" * width for width in widths))
+    return "\n".join(lines)
+
+
+def _pad(text: str, width: int, alignment: Alignment) -> str:
+    room = width - _width(text)
+    left = {"left": 0, "center": room // 2, "right": room}[alignment]
+    return " " * left + text + " " * (room - left)
+
+
+def _width(text: str) -> int:
+    """Columns that a text takes in letters of one width: 2 for wide ones, 0 for marks."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0
+        if unicodedata.category(letter) in ("Mn", "Me", "Cf")
+        else 1 + (unicodedata.east_asian_width(letter) in "WF")
+        for letter in text
+    )

@@ -1,0 +1,409 @@
+"""The agent: takes a person's words, runs one turn over their history, and settles it."""
+
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from agent_core.agent.active_turn import (
+    ActiveTurn,
+    Prepared,
+    Setup,
+    Toolboxes,
+    course_of,
+    find_own,
+    limits_of,
+)
+from agent_core.agent.compaction.compacted_view import is_fresh, show_under
+from agent_core.agent.compaction.context_window import TurnSpace
+from agent_core.agent.image_cache import Pictures
+from agent_core.agent.journal import TurnJournal
+from agent_core.agent.loop.contract import Assignment, Equipment
+from agent_core.agent.loop.guards import Budget
+from agent_core.agent.loop.loop import Loop
+from agent_core.agent.prompt.context import Scene
+from agent_core.agent.prompt.facts import take_stock
+from agent_core.agent.prompt.prompt_cache import Freezer, Ground, dump_tools
+from agent_core.agent.prompt.visibility import dump_marks
+from agent_core.agent.session_cache import Numbers, SessionCache, Standing, find_room
+from agent_core.events import Ending, Event
+from agent_core.host import Host
+from agent_core.ids import CallId, PersonId, RoomId
+from agent_core.memory.archive.inventory import View
+from agent_core.memory.shared import SharedMemory
+from agent_core.models.contract import Model
+from agent_core.models.fingerprint import Fingerprints
+from agent_core.schedule.resources import JobTurn
+from agent_core.state.conversations import messages, sessions, turns, usage
+from agent_core.state.conversations.messages import START, Shelf, StoredMessage
+from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.conversations.turns import Asked, Turn, TurnState
+from agent_core.state.conversations.usage import Total
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people.people import Person
+from agent_core.state.people.rooms import Room
+from agent_core.tools.contract import ToolResult
+from agent_core.transcript import Message
+
+
+class Agent:
+    """One agent for everyone; whose turn it is comes in with every call."""
+
+    def __init__(
+        self,
+        *,
+        setup: Setup,
+        database: Database,
+        model: Model,
+        toolboxes: Toolboxes,
+        memory: SharedMemory,
+        now: Callable[[], int],
+    ) -> None:
+        self._setup = setup
+        self._database = database
+        self._model = model
+        self._toolboxes = toolboxes
+        self._memory = memory
+        self._now = now
+        self._price = setup.ceilings.prices.cost
+        self._talks = SessionCache(database)
+        self._folding = setup.folding
+        self._outside = setup.outside
+        self._pictures = Pictures(database)
+        self._fingerprints = Fingerprints()
+        ground = Ground(
+            home=setup.home,
+            cache_ttl=setup.cache_ttl,
+            context_folder=setup.context_folder,
+            context_files=setup.context_files,
+            context_limit=setup.context_limit,
+        )
+        self._freezer = Freezer(ground, database=database, memory=memory, now=now)
+
+    async def know_numbers(self) -> Numbers:
+        """Where whoever writes turns besides the agent has their numbers from.
+
+        Raises `StoreError`.
+        """
+        return await self._talks.know_numbers()
+
+    async def prepare(
+        self,
+        conversation: Conversation,
+        person: Person,
+        *,
+        platform: str,
+        room_id: RoomId | None = None,
+        job_turn: JobTurn | None = None,
+    ) -> Prepared:
+        """Read the open session, and freeze a new prompt where the old one may not stand.
+
+        `room_id` is where the turn is held, for a direct talk that goes on in a room; other
+        talks know that themselves. Raises `StoreError`.
+        """
+        standing = await self._talks.look_up(
+            conversation, conversation.room_id or room_id, is_afresh=job_turn is not None
+        )
+        scene = Scene(
+            conversation=conversation, person=person, room=standing.room, platform=platform
+        )
+        # What an outside memory makes of a person is for talks that are theirs alone.
+        outside = self._outside if conversation.is_private and not job_turn else None
+        if outside:
+            outside.expect(person.id)
+        tools = self._toolboxes.of(conversation, job_turn).specs
+        session, history = standing.session, standing.transcript
+        fold = await self._folding.find(session.id, conversation.person_id) if session else None
+        warm = None if is_fresh(history, fold) else session
+        given = await self._freezer.give(scene, warm, tools, history)
+        view = View(messages=history, folded_to=fold.folded_to if fold else START)
+        stock = await take_stock(self._toolboxes.inventory, scene, view, self._now())
+        heard = await outside.recall(person.id, show_under(history, fold)) if outside else ()
+        return Prepared(
+            scene=scene,
+            session=session,
+            prompt=given.prompt,
+            history=history,
+            fold=fold,
+            news=(*given.news, *stock, *heard),
+        )
+
+    def draft(
+        self, prepared: Prepared, said: tuple[Message, ...], job_turn: JobTurn | None = None
+    ) -> ActiveTurn:
+        """A turn over what its person said. It runs as it is; its journal has to be told how
+        it is begun (see `begin`) before anything of it is written.
+        """
+        scene, session = prepared.scene, prepared.session
+        conversation = scene.conversation
+        shelf = Shelf(
+            session_id=session.id if session else self._talks.numbers.next_session(),
+            turn_id=self._talks.numbers.next_turn(),
+            person_id=conversation.person_id,
+            conversation_id=conversation.id,
+            platform=scene.platform,
+            audience=scene.audience,
+        )
+        if session is None:
+            self._folding.note(shelf.session_id, None)
+        journal = self._journal(shelf, conversation, payer_id=scene.person.id, job_turn=job_turn)
+        return ActiveTurn(
+            id=shelf.turn_id,
+            session_id=shelf.session_id,
+            is_untitled=not (session and session.title),
+            conversation=conversation,
+            person=scene.person,
+            keeper=scene.keeper,
+            journal=journal,
+            space=TurnSpace(self._folding, journal.shelf, scene.person, journal.begin),
+            prompt=prepared.prompt,
+            messages=(*show_under(prepared.history, prepared.fold), *said),
+            own=len(said),
+            outcomes={},
+            begun=frozenset(),
+            evidence=_words(said),
+            ground=prepared,
+            job_turn=job_turn,
+        )
+
+    def begin(self, connection: Connection, turn: ActiveTurn, asked: Asked, now: int) -> None:
+        """Write down that a drafted turn begins, within the caller's transaction."""
+        assert turn.ground  # noqa: S101 - a drafted turn has one
+        asked = replace(asked, turn_id=turn.id)
+        _open_session(connection, turn, turn.ground, asked, now)
+        turns.insert(
+            connection,
+            conversation=turn.conversation,
+            session_id=turn.session_id,
+            asked=asked,
+            prompt_hash=turn.prompt.hash,
+            now=now,
+        )
+        turn.journal.append(connection, turn.messages[-turn.own :], now)
+
+    async def resume(
+        self,
+        turn: Turn,
+        conversation: Conversation,
+        person: Person,
+        job_turn: JobTurn | None = None,
+    ) -> ActiveTurn:
+        """Take up a turn where an earlier process left it. Raises `StoreError`."""
+
+        def look(
+            connection: Connection,
+        ) -> tuple[list[StoredMessage], list[turns.Step], Total, Room | None]:
+            return (
+                messages.list_session(
+                    connection, session_id=turn.session_id, person_id=conversation.person_id
+                ),
+                turns.list_steps(connection, turn_id=turn.id),
+                usage.total_of_turn(connection, turn_id=turn.id),
+                find_room(connection, conversation.room_id),
+            )
+
+        history, steps, spent, room = await self._database.read(look)
+        fold = await self._folding.find(turn.session_id, conversation.person_id)
+        assert turn.prompt_hash is not None  # noqa: S101 - a begun turn has one
+        prompt = await self._freezer.read(turn.prompt_hash)
+        outcomes = _outcomes(steps)
+        scene = Scene(conversation=conversation, person=person, room=room, platform=turn.platform)
+        shelf = Shelf(
+            session_id=turn.session_id,
+            turn_id=turn.id,
+            person_id=conversation.person_id,
+            conversation_id=turn.conversation_id,
+            platform=turn.platform,
+            audience=scene.audience,
+        )
+        journal = self._journal(shelf, conversation, payer_id=person.id, job_turn=job_turn)
+        own = find_own(history, fold, turn.id)
+        journal.resume(own.open_calls, outcomes)
+        return ActiveTurn(
+            id=turn.id,
+            session_id=turn.session_id,
+            is_untitled=False,
+            conversation=conversation,
+            person=person,
+            keeper=scene.keeper,
+            journal=journal,
+            space=TurnSpace(self._folding, journal.shelf, person, journal.begin),
+            prompt=prompt,
+            messages=show_under(history, fold),
+            own=own.shown,
+            answers=own.answers,
+            outcomes=outcomes,
+            begun=frozenset(step.call_id for step in steps if step.outcome is None),
+            evidence=_words(own.messages),
+            job_turn=job_turn,
+            spent=spent,
+        )
+
+    def run(self, turn: ActiveTurn, host: Host) -> AsyncGenerator[Event, None]:
+        """Run a turn to its end; the last event says how it ended."""
+        equipment = Equipment(
+            model=self._model,
+            course=course_of(self._setup.course, turn.job_turn),
+            toolbox=self._toolboxes.of(turn.conversation, turn.job_turn),
+            price=self._price,
+            now=self._now,
+            show=self._pictures.show,
+            reserve=partial(self._setup.ceilings.reserve, turn.person.id),
+            fingerprints=self._fingerprints,
+        )
+        started = time.monotonic()
+        limits = limits_of(self._setup.limits, turn.job_turn)
+        budget = Budget(limits, started=started, clock=time.monotonic)
+        if turn.spent:
+            tokens = turn.spent.input_tokens + turn.spent.output_tokens
+            budget.spend(tokens, turn.spent.micro_dollars)
+        loop = Loop(equipment, journal=turn.journal, host=host, budget=budget, space=turn.space)
+        return loop.run(
+            Assignment(
+                system=turn.prompt.system,
+                tools=turn.prompt.tools,
+                messages=turn.messages,
+                outcomes=turn.outcomes,
+                begun=turn.begun,
+                person_id=turn.person.id,
+                owner_id=turn.conversation.person_id,
+                keeper=turn.keeper,
+                conversation_id=turn.conversation.id,
+                scope=turn.conversation.scope,
+                turn_id=turn.id,
+                evidence=turn.evidence,
+                own=turn.own,
+                answers=turn.answers,
+                prompt_hash=turn.prompt.hash,
+            )
+        )
+
+    def finalize(
+        self,
+        connection: Connection,
+        turn: ActiveTurn,
+        *,
+        ending: tuple[Ending, str],
+        told: str,
+        now: int,
+        is_fresh: bool = False,
+    ) -> Standing | None:
+        """Write down how a turn ended, within the caller's transaction.
+
+        `ending` is (how, reason); `told` is the sentence the person reads where there is
+        no answer of the model's own. One that `is_fresh` was begun in the same transaction.
+        Gives how its talk stands now, for `leave`; None where
+        that has to be read anew.
+        """
+        state, reason = ending
+        if state == "suspended":
+            raise ValueError("a suspended turn is not settled; it goes on at the next start")
+        ended: TurnState = state
+        turn.journal.finalize(connection, told=told, now=now)
+        # The provider's cache is warm from the last call on, not from the turn's beginning.
+        session_id, prompt_hash = turn.session_id, turn.prompt.hash
+        if is_fresh:  # it has the prompt: it was begun with it
+            sessions.use(connection, session_id=session_id, now=now)
+        else:
+            sessions.touch(connection, session_id=session_id, prompt_hash=prompt_hash, now=now)
+        turns.end(
+            connection,
+            turn_id=turn.id,
+            state=ended,
+            reason=reason,
+            model=turn.journal.model,
+            now=now,
+        )
+        if (
+            self._outside
+            and turn.job_turn is None
+            and turn.conversation.person_id == turn.person.id
+        ):
+            self._outside.enqueue_turn(connection, turn.id, turn.person.id)
+        ground = turn.ground
+        session = sessions.find_open(connection, conversation_id=turn.conversation.id)
+        if ground is None or session is None or session.id != session_id:
+            return None
+        if is_fresh:
+            return Standing(session, (*ground.history, *turn.journal.list_added()), None)
+        added = messages.list_session(
+            connection,
+            session_id=session_id,
+            person_id=turn.conversation.person_id,
+            after=ground.history[-1].id if ground.history else START,
+        )
+        return Standing(session, (*ground.history, *added), None)
+
+    def leave(self, turn: ActiveTurn, standing: Standing) -> None:
+        """Keep a talk at hand as a settled turn has left it: the next one need not read it."""
+        self._talks.leave(turn.conversation.id, standing)
+        if self._outside:
+            self._outside.ring()
+
+    def forget_words(self) -> None:
+        """Words, files or people are gone: nothing that was read of them is kept at hand."""
+        self._talks.forget_words()
+        self._freezer.forget()
+        self._pictures.forget()
+        if self._outside:
+            self._outside.forget()
+
+    def forget_talks(self) -> None:
+        """Something was done to talks from outside: the next turns read theirs anew."""
+        self._talks.forget()
+        self._folding.forget()
+        self._toolboxes.inventory.forget()
+
+    def _journal(
+        self,
+        shelf: Shelf,
+        conversation: Conversation,
+        *,
+        payer_id: PersonId,
+        job_turn: JobTurn | None,
+    ) -> TurnJournal:
+        return TurnJournal(
+            database=self._database,
+            shelf=shelf,
+            payer_id=payer_id,
+            tools=self._toolboxes.of(conversation, job_turn),
+            price=self._price,
+            now=self._now,
+        )
+
+
+def _outcomes(steps: Sequence[turns.Step]) -> dict[CallId, ToolResult]:
+    return {
+        step.call_id: ToolResult(text=step.outcome, is_error=step.is_error)
+        for step in steps
+        if step.outcome is not None
+    }
+
+
+def _words(said: tuple[Message, ...]) -> str:
+    return "\n".join(message.text for message in said if message.role == "user")
+
+
+def _open_session(
+    connection: Connection, turn: ActiveTurn, ground: Prepared, asked: Asked, now: int
+) -> None:
+    """The session that a turn begins in, with the prompt that it begins with."""
+    session, prompt = ground.session, turn.prompt
+    if session is None:
+        sessions.insert(
+            connection,
+            conversation_id=turn.conversation.id,
+            session_id=turn.session_id,
+            account_id=asked.account_id,
+            now=now,
+        )
+    if session is None or session.prompt_hash != prompt.hash:
+        sessions.insert_prompt(
+            connection,
+            prompt_hash=prompt.hash,
+            system=prompt.system,
+            tools=dump_tools(prompt.tools),
+            shown=dump_marks(prompt.shown),
+            now=now,
+        )
+        sessions.touch(connection, session_id=turn.session_id, prompt_hash=prompt.hash, now=now)

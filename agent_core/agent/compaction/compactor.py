@@ -1,0 +1,310 @@
+"""Makes a talk shorter for its next calls: plans, has it summed up, and writes down the fold."""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Coroutine, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from agent_core.agent.compaction.compacted_view import show, show_under
+from agent_core.agent.compaction.plan import Plan, Planner, Room
+from agent_core.agent.compaction.summaries import Order, Summaries
+from agent_core.agent.compaction.token_meter import Measures
+from agent_core.errors import CeilingReached, ModelError
+from agent_core.ids import MessageId, PersonId, PromptHash, SessionId, TurnId
+from agent_core.models.contract import ModelRequest
+from agent_core.models.limits import estimate_input, estimate_messages
+from agent_core.state.conversations import compactions, messages, sessions, usage
+from agent_core.state.conversations.compactions import Compaction, FoldReason, NewCompaction
+from agent_core.state.conversations.messages import StoredMessage
+from agent_core.state.conversations.usage import Spent
+from agent_core.state.engine.database import Connection, Database
+from agent_core.transcript import Message
+
+_TARGET_PERCENT, _ROOF_PERCENT = 50, 90
+"""Of the threshold: what a fold aims at, and what has to do."""
+_MOST_SUMMARY = 2_500
+_SUMMARY_SHARE = 8
+"""A summary takes an eighth of what there is, or should be, and no more tokens than that."""
+_BLOCK = 100
+"""Tokens of the block around a summary."""
+_LEAST_GAIN = 0.03
+_MOST_SESSIONS = 4096
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+
+_Ground = tuple[int, int, int]
+
+Pinned = Callable[[Sequence[StoredMessage]], Collection[MessageId]]
+"""Which messages of a transcript are never folded, whatever they are."""
+
+
+def pin_nothing(stored: Sequence[StoredMessage]) -> Collection[MessageId]:
+    """Nothing is kept besides the first request and the newest turns."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Talk:
+    """The session that is made shorter, whose it is, who pays, and the turn that runs in it."""
+
+    session_id: SessionId
+    owner_id: PersonId
+    payer_id: PersonId
+    turn_id: TurnId | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """Why a request has to become shorter, and how much of it there is.
+
+    `tokens` is how long it is, `estimated` the same by the plain estimate, and `threshold`
+    what it should be below. `shown` are the keys of pictures in it.
+    """
+
+    reason: FoldReason
+    tokens: int
+    estimated: int
+    threshold: int
+    shown: Collection[str] = ()
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folded:
+    """The fold that now counts, what calls see under it, and what making it took."""
+
+    fold: Compaction
+    messages: tuple[Message, ...]
+    paid: tuple[Spent, ...]
+
+
+class Compactor:
+    """Folds the talks of a house."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        summaries: Summaries,
+        measures: Measures,
+        now: Callable[[], int],
+        pinned: Pinned = pin_nothing,
+    ) -> None:
+        self._database = database
+        self._summaries = summaries
+        self.measures = measures
+        self._now = now
+        self._pinned = pinned
+        self._newest: OrderedDict[SessionId, Compaction | None] = OrderedDict()
+
+    async def find(self, session_id: SessionId, owner_id: PersonId) -> Compaction | None:
+        """The fold that counts for a session's next call. Raises `StoreError`."""
+        if session_id in self._newest:
+            return self._newest[session_id]
+        found = await self._database.read(
+            lambda c: compactions.find_newest(c, session_id=session_id, person_id=owner_id)
+        )
+        if session_id in self._newest:  # one was made while this was read
+            return self._newest[session_id]
+        self.note(session_id, found)
+        return found
+
+    def note(self, session_id: SessionId, fold: Compaction | None) -> None:
+        """This is the fold that counts for a session; None for one that is new."""
+        self._newest[session_id] = fold
+        self._newest.move_to_end(session_id)
+        if len(self._newest) > _MOST_SESSIONS:
+            self._newest.popitem(last=False)
+
+    def forget(self) -> None:
+        """Something was done to talks from outside: folds are read anew."""
+        self._newest.clear()
+
+    async def fold(self, talk: Talk, need: Need) -> Folded | None:
+        """Fold as much as is needed; None where nothing is gained, and then nothing changes.
+
+        Where no summary is to be had, outputs of tools are shortened, if that gains anything.
+        Raises `StoreError`.
+        """
+        stored, former, ground = await self._database.read(lambda c: _look(c, talk))
+        sizes = _Sizes(need, show_under(stored, former))
+        planner = Planner(
+            stored,
+            former,
+            sizes.room(),
+            turn_id=talk.turn_id,
+            pinned=self._pinned(stored),
+        )
+        plan = planner.fold_most() if need.reason == "asked" else planner.choose()
+        summary = former.summary if former else ""
+        paid: list[Spent] = []
+        if plan and plan.told:
+            told = await self._sum_up(plan, summary, talk, need, paid)
+            plan, summary = (plan, told) if told else (planner.shorten_only(), summary)
+        made = self._draw_up(plan, summary, stored, talk, sizes) if plan else None
+        fold = await see_through(self._write(talk, made, ground, paid))
+        if fold is None:
+            return None
+        _log.info(
+            "session %d: %d tokens became %d (%s)",
+            talk.session_id,
+            fold.tokens_before,
+            fold.tokens_after,
+            fold.reason,
+        )
+        return Folded(fold=fold, messages=show(stored, fold), paid=tuple(paid))
+
+    async def fold_now(
+        self, talk: Talk, prompt_hash: PromptHash | None, hint: str
+    ) -> Folded | None:
+        """Fold all but the newest turns of a talk in which nothing runs, because somebody asked;
+        `hint` is what they want kept. None where nothing is gained. Raises `StoreError`.
+        """
+
+        def look(connection: Connection) -> tuple[str, tuple[Message, ...]]:
+            stored, fold, _ = _look(connection, talk)
+            prompt = prompt_hash and sessions.get_prompt(connection, prompt_hash=prompt_hash)
+            return "".join(prompt[:2]) if prompt else "", show_under(stored, fold)
+
+        system, shown = await self._database.read(look)
+        request = ModelRequest(
+            model=self.measures.model, system=system, tools=(), messages=shown, max_output_tokens=0
+        )
+        estimated = estimate_input(request)
+        need = Need(
+            reason="asked",
+            tokens=self.measures.estimate(talk.session_id, request.model, estimated),
+            estimated=estimated,
+            threshold=self.measures.bounds(request, None).threshold,
+            hint=hint,
+        )
+        return await self.fold(talk, need) if shown else None
+
+    async def _sum_up(
+        self, plan: Plan, earlier: str, talk: Talk, need: Need, paid: list[Spent]
+    ) -> str:
+        """What a plan folds, in words; empty where no model gives any."""
+        order = Order(
+            messages=tuple(one.message for one in plan.told),
+            earlier=earlier,
+            tokens=_summary_tokens(need),
+            room=need.threshold,
+            payer_id=talk.payer_id,
+            hint=need.hint,
+        )
+        try:
+            return await self._summaries.give(order, paid)
+        except (ModelError, CeilingReached, TimeoutError) as error:
+            _log.warning("session %d is not summed up: %r", talk.session_id, error)
+            return ""
+
+    def _draw_up(
+        self, plan: Plan, summary: str, stored: list[StoredMessage], talk: Talk, sizes: "_Sizes"
+    ) -> NewCompaction | None:
+        """The fold of a plan; None if it gains too little to be worth it."""
+        fold = NewCompaction(
+            turn_id=talk.turn_id,
+            made_after=stored[-1].id,
+            shortened_to=plan.shortened_to,
+            folded_to=plan.folded_to,
+            kept=plan.kept,
+            summary=summary,
+            reason=sizes.need.reason,
+            tokens_before=sizes.need.tokens,
+            tokens_after=0,
+            created_at=self._now(),
+        )
+        after = sizes.of(show(stored, fold))
+        if after > sizes.need.tokens * (1 - _LEAST_GAIN):
+            return None
+        return replace(fold, tokens_after=after)
+
+    async def _write(
+        self,
+        talk: Talk,
+        made: NewCompaction | None,
+        ground: _Ground,
+        paid: list[Spent],
+    ) -> Compaction | None:
+        """Write down a fold, unless its talk went on meanwhile, and what making it cost."""
+        if made is None and not paid:
+            return None
+        now = self._now()
+
+        def work(connection: Connection) -> Compaction | None:
+            for spent in paid:
+                usage.insert(
+                    connection, spent, person_id=talk.payer_id, turn_id=talk.turn_id, now=now
+                )
+            if made is None:
+                return None
+            if compactions.sum_up_ground(connection, session_id=talk.session_id) != ground:
+                return None
+            if talk.turn_id is None:  # a turn that is being prepared is prepared anew then
+                compactions.drop_prompt(connection, session_id=talk.session_id)
+            return compactions.insert(
+                connection, made, session_id=talk.session_id, person_id=talk.owner_id
+            )
+
+        fold = await self._database.write("folds.make", work)
+        if fold:
+            self.note(talk.session_id, fold)
+        return fold
+
+
+async def see_through(work: Coroutine[object, object, T]) -> T:
+    """Await `work` to its end even if the caller is cancelled meanwhile: what is on disk and
+    what is known of it never differ.
+    """
+    task = asyncio.create_task(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        if not task.cancelled():
+            task.exception()  # taken note of; the cancellation goes on all the same
+        raise
+
+
+class _Sizes:
+    """Tokens of what is shown, learned from how long the whole request is."""
+
+    def __init__(self, need: Need, shown_now: Sequence[Message]) -> None:
+        self.need = need
+        self._scale = need.tokens / max(need.estimated, 1)
+        talk = self._scale * estimate_messages(shown_now, need.shown)
+        self._fixed = max(need.tokens - talk, 0.0)
+
+    def of(self, shown: Sequence[Message]) -> int:
+        """The whole request with these messages instead."""
+        return int(self._fixed + self._scale * estimate_messages(shown, self.need.shown))
+
+    def room(self) -> Room:
+        """What a plan has to keep to."""
+        return Room(
+            fixed=self._fixed,
+            scale=self._scale,
+            target=self.need.threshold * _TARGET_PERCENT / 100,
+            roof=self.need.threshold * _ROOF_PERCENT / 100,
+            summary=self._scale * (_summary_tokens(self.need) + _BLOCK),
+            shown=self.need.shown,
+        )
+
+
+def _summary_tokens(need: Need) -> int:
+    return min(_MOST_SUMMARY, min(need.threshold, need.tokens) // _SUMMARY_SHARE)
+
+
+def _look(
+    connection: Connection, talk: Talk
+) -> tuple[list[StoredMessage], Compaction | None, _Ground]:
+    session_id, person_id = talk.session_id, talk.owner_id
+    return (
+        messages.list_session(connection, session_id=session_id, person_id=person_id),
+        compactions.find_newest(connection, session_id=session_id, person_id=person_id),
+        compactions.sum_up_ground(connection, session_id=session_id),
+    )

@@ -1,0 +1,158 @@
+"""How long requests may become, and how long one is: estimated, or counted where it is close."""
+
+import logging
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from agent_core.errors import ModelError
+from agent_core.ids import SessionId
+from agent_core.models.contract import CountsTokens, Model, ModelRequest, Usage
+from agent_core.models.limits import find_window
+from agent_core.state.people.people import LEAST_CAP
+
+_MOST_SESSIONS = 4096
+_LEAST_RATIO, _MOST_RATIO = 0.4, 4.0
+"""Of tokens to their estimate. What lies outside was not counted over the whole request: some
+servers tell nothing, or leave out what they read from a cache."""
+_UNKNOWN_RATIO = 1.2
+_UNKNOWN_SPREAD = 0.5
+_KNOWN_SPREAD = 0.2
+_GROWTH_SPREAD = 0.4
+"""By how much an estimate may be off: of everything, where nothing or only other talks of the
+model were measured; of what came since, where this talk was."""
+_NEW_SHARE = 0.3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """Tokens of a request: how many it likely has, at least and at most."""
+
+    low: int
+    likely: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    model: str
+    estimated: int
+    measured: int
+
+
+class Gauge:
+    """What was measured last, by model and by session. Forgotten with the process."""
+
+    def __init__(self) -> None:
+        self._ratios: dict[str, float] = {}
+        self._marks: OrderedDict[SessionId, _Mark] = OrderedDict()
+
+    def read(self, session_id: SessionId, model: str, estimated: int) -> Reading:
+        """How long a request of so many estimated tokens is."""
+        ratio = self._ratios.get(model)
+        mark = self._marks.get(session_id)
+        if ratio is None:
+            likely = estimated * _UNKNOWN_RATIO
+            spread = likely * _UNKNOWN_SPREAD
+        elif mark and mark.model == model:
+            growth = (estimated - mark.estimated) * max(ratio, mark.measured / mark.estimated)
+            likely = mark.measured + growth
+            spread = abs(growth) * _GROWTH_SPREAD
+        else:
+            likely = estimated * ratio
+            spread = likely * _KNOWN_SPREAD
+        likely = max(likely, 0.0)
+        return Reading(
+            low=int(max(likely - spread, 0.0)), likely=int(likely), high=int(likely + spread)
+        )
+
+    def learn(self, session_id: SessionId, model: str, estimated: int, measured: int) -> None:
+        """A request of so many estimated tokens had `measured` tokens."""
+        if not estimated or not _LEAST_RATIO <= measured / estimated <= _MOST_RATIO:
+            return
+        seen = measured / estimated
+        known = self._ratios.get(model, seen)
+        self._ratios[model] = known + (seen - known) * _NEW_SHARE
+        self._marks[session_id] = _Mark(model, estimated, measured)
+        self._marks.move_to_end(session_id)
+        if len(self._marks) > _MOST_SESSIONS:
+            self._marks.popitem(last=False)
+
+
+_SURE_PERCENT = 90
+"""Of the estimated length of a request that was refused: what the model likely takes."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextRules:
+    """How long the house lets requests become, in tokens of input.
+
+    At `threshold_percent` of the limit a talk is made shorter. `window_tokens` is what the
+    models of this house read; 0 for what is known of each.
+    """
+
+    cap_tokens: int
+    threshold_percent: int
+    window_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """No request is longer than `limit`; above `threshold` it is made shorter first."""
+
+    limit: int
+    threshold: int
+
+
+class Measures:
+    """Knows the bounds, and measures requests against them."""
+
+    def __init__(self, *, provider: Model, model: str, rules: ContextRules) -> None:
+        """`model` is the name of the one that thinks."""
+        self._provider = provider
+        self.model = model
+        self._rules = rules
+        self._gauge = Gauge()
+        self._refused: dict[str, int] = {}
+        """The shortest request, by model, that was too long for it."""
+
+    def bounds(self, request: ModelRequest, cap: int | None) -> Bounds:
+        """The bounds of a request; `cap` is its person's own, if they have set one."""
+        window = self._rules.window_tokens or find_window(request.model)
+        limit = min(window - request.max_output_tokens, self._rules.cap_tokens)
+        refused = self._refused.get(request.model, limit)
+        limit = max(min(limit, cap or limit, refused), LEAST_CAP)
+        return Bounds(limit=limit, threshold=limit * self._rules.threshold_percent // 100)
+
+    def refuse(self, model: str, tokens: int) -> None:
+        """A request of about so many tokens was too long for a model."""
+        known = self._refused.get(model, tokens)
+        self._refused[model] = min(known, tokens * _SURE_PERCENT // 100)
+
+    def estimate(self, session_id: SessionId, model: str, estimated: int) -> int:
+        """How many tokens a request likely is, by what was learned."""
+        return self._gauge.read(session_id, model, estimated).likely
+
+    async def measure(
+        self, session_id: SessionId, request: ModelRequest, estimated: int, threshold: int
+    ) -> int:
+        """How many tokens a request is. Where the estimate leaves in doubt on which side of
+        the threshold that is, its provider counts, if it can.
+        """
+        reading = self._gauge.read(session_id, request.model, estimated)
+        is_clear = reading.high <= threshold or reading.low > threshold
+        if is_clear or not isinstance(self._provider, CountsTokens):
+            return reading.likely
+        try:
+            counted = await self._provider.count(request)
+        except ModelError as error:
+            _log.warning("%s did not count a request: %s", request.model, error)
+            return reading.likely
+        self._gauge.learn(session_id, request.model, estimated, counted)
+        return counted
+
+    def learn(self, session_id: SessionId, model: str, estimated: int, taken: Usage) -> None:
+        """A request of so many estimated tokens was made, and took this."""
+        measured = taken.input_tokens + taken.cache_read_tokens + taken.cache_write_tokens
+        self._gauge.learn(session_id, model, estimated, measured)

@@ -1,0 +1,394 @@
+"""Runs one turn: calls the model and the tools it asks for, until there is an answer."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing, nullcontext
+from dataclasses import replace
+from functools import partial
+
+from agent_core.agent.loop.contract import Assignment, Equipment, Journal
+from agent_core.agent.loop.guards import Budget, Guardrails
+from agent_core.agent.loop.messages import (
+    FLAWS,
+    UNSURE,
+    Display,
+    ask_for_answer,
+    ask_for_summary,
+    describe_shut,
+    is_answer,
+    join_answers,
+    list_call_ids,
+    name_calls_apart,
+    name_failure,
+    shows_words,
+    strip_calls,
+)
+from agent_core.agent.loop.model_caller import Broke, Caller
+from agent_core.agent.loop.ports import Boundless, Space
+from agent_core.agent.loop.tool_executor import perform_all
+from agent_core.errors import CeilingReached, ModelError, ModelOverflow
+from agent_core.events import Ending, Event, TurnEnded
+from agent_core.host import Host, Steer
+from agent_core.ids import CallId
+from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.tools.contract import ToolContext, ToolResult
+from agent_core.transcript import Message, ToolCallPart, ToolResultPart, mend, user_message
+
+_MOST_REFUSALS = 3
+"""Of one call for its length, after each of which the talk is made shorter."""
+
+
+class Loop:
+    """One turn of one conversation."""
+
+    def __init__(
+        self,
+        equipment: Equipment,
+        *,
+        journal: Journal,
+        host: Host,
+        budget: Budget,
+        space: Space | None = None,
+    ) -> None:
+        """Without a `space` no request is measured."""
+        self._equipment = equipment
+        self._space: Space = space or Boundless()
+        self._toolbox = equipment.toolbox
+        self._journal = journal
+        self._host = host
+        self._budget = budget
+        self._caller = Caller(equipment, is_late=lambda: budget.exhausted() == "time")
+        self._guardrails = Guardrails()
+        self._messages: list[Message] = []
+        self._unrecorded: list[Message] = []
+        """What has to be recorded, and said, before the next model call."""
+        self._unpaid: list[ModelAnswer] = []
+        self._answers: list[str] = []
+        self._display = Display(())
+        self._call_ids: set[CallId] | None = None
+        self._answer: ModelAnswer | None = None
+        self._circle = ""
+        self._has_nudged = False
+
+    async def run(self, assignment: Assignment) -> AsyncGenerator[Event, None]:
+        """Run the turn; the last event is `TurnEnded`, unless the run is cancelled.
+
+        Runs once. Raises what the journal raises, and what a tool raises that has a bug.
+        """
+        self._messages = list(assignment.messages)
+        own = self._messages[-assignment.own :] if assignment.own else self._messages[-1:]
+        answers = (message.text for message in own if is_answer(message))
+        self._answers = [*assignment.answers, *answers]
+        self._display = Display(self._answers)
+        last = own[-1]
+        ended: TurnEnded | None = None
+        if last.role == "assistant" and last.calls:
+            async with aclosing(self._act(assignment, last.calls)) as events:
+                async for event in events:
+                    yield event
+        elif is_answer(last) and not await self._take_steers_after(None):
+            ended = self._conclude("answered")
+        while ended is None:
+            async with aclosing(self._step(assignment)) as steps:
+                async for event in steps:
+                    if isinstance(event, TurnEnded):
+                        ended = event
+                    else:
+                        yield event
+        yield ended
+
+    async def _step(self, assignment: Assignment) -> AsyncGenerator[Event, None]:
+        """One model call and what it asks for. Gives a `TurnEnded` if it was the last step."""
+        if self._host.is_draining():
+            yield TurnEnded(ending="suspended", text="")
+            return
+        is_over = bool(self._circle or self._budget.exhausted())
+        await self._record_input(() if is_over else self._host.take_steers())
+        if is_over:
+            async with aclosing(self._sum_up(assignment)) as events:
+                async for event in events:
+                    yield event
+            return
+        self._budget.take_step()
+        try:
+            async with aclosing(self._stream(assignment)) as events:
+                async for event in events:
+                    yield event
+        except ModelError as error:
+            yield self._fail(error)
+            return
+        except CeilingReached as reached:
+            yield self._shut(reached)
+            return
+        answer = self._take_answer()
+        if answer.stop == "tools" and answer.message.calls:
+            answer = self._name_calls_apart(assignment, answer)
+            await self._record_answer(answer)
+            self._display.outdate()
+            async with aclosing(self._act(assignment, answer.message.calls)) as events:
+                async for event in events:
+                    yield event
+        else:
+            ended = await self._weigh(answer)
+            if ended:
+                yield ended
+
+    async def _stream(
+        self, assignment: Assignment, extra: Sequence[Message] = ()
+    ) -> AsyncGenerator[Event, None]:
+        """Make one model call; the whole answer is left in `_answer`. A talk that is too long
+        for it is made shorter first. `extra` is put behind it, and not recorded.
+
+        Raises `ModelError` and `CeilingReached`.
+        """
+        refusal: ModelOverflow | None = None
+        for is_last in (*[False] * _MOST_REFUSALS, True):
+            request = await self._draft(assignment, extra, refusal)
+            try:
+                async with aclosing(self._call(assignment, request)) as events:
+                    async for event in events:
+                        yield event
+                return
+            except ModelOverflow as error:
+                if is_last or self._budget.exhausted() == "time":
+                    raise
+                refusal = error
+            for event in self._display.wipe():
+                yield event
+
+    async def _call(
+        self, assignment: Assignment, request: ModelRequest
+    ) -> AsyncGenerator[Event, None]:
+        async with aclosing(self._caller.call(assignment, request)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, TextDelta):
+                    for event in self._display.grow(piece.text) if piece.text else ():
+                        yield event
+                elif isinstance(piece, Broke):
+                    for event in self._display.wipe():
+                        yield event
+                else:
+                    self._answer = _reword(piece, mend(piece.message))
+        answer = self._answer
+        assert answer is not None  # noqa: S101 - a call gives one or raises
+        if self._caller.model == request.model and not self._caller.is_thrifty:
+            self._space.learn(request.model, answer.usage)
+        if answer.stop == "overflow":
+            self._unpaid.append(self._take_answer())
+            raise ModelOverflow("The model's window was full before its answer was whole.")
+
+    async def _draft(
+        self, assignment: Assignment, extra: Sequence[Message], refusal: ModelOverflow | None
+    ) -> ModelRequest:
+        """The next request, of a transcript that is made shorter where it has to be.
+
+        `refusal` is how the last one was found too long; raised where that can't be helped.
+        """
+        request = await self._caller.draft(assignment, (*self._messages, *extra))
+        fitted = await self._space.fit(request, self._budget, is_refused=refusal is not None)
+        if fitted is None:
+            if refusal:
+                raise refusal
+            return request
+        self._remember_call_ids(assignment)
+        self._messages = list(fitted)
+        return await self._caller.draft(assignment, (*self._messages, *extra))
+
+    def _take_answer(self) -> ModelAnswer:
+        answer, self._answer = self._answer, None
+        assert answer is not None  # noqa: S101 - a stream gives one or raises
+        usage = answer.usage
+        tokens = (
+            usage.input_tokens
+            + usage.cache_read_tokens
+            + usage.cache_write_tokens
+            + usage.output_tokens
+        )
+        self._budget.spend(tokens, self._equipment.price(answer.model, usage))
+        return answer
+
+    async def _weigh(self, answer: ModelAnswer) -> TurnEnded | None:
+        """What an answer without calls to run comes to: an ending, or None to go on."""
+        message = strip_calls(answer.message)
+        answer = _reword(answer, message)
+        if answer.stop == "pause":
+            self._display.outdate()
+            if message.parts:
+                await self._record_answer(answer)
+            else:
+                self._unpaid.append(answer)
+            return None
+        if answer.stop == "refusal":
+            self._unpaid.append(answer)
+            return self._conclude("refused", answer.refusal)
+        flaw = FLAWS.get(answer.stop, "")
+        if shows_words(message.text):
+            if await self._take_steers_after(answer):
+                return None
+            self._answers.append(message.text)
+            self._unpaid.append(answer)
+            return self._conclude("answered", flaw, added=[message])
+        self._unpaid.append(answer)
+        if flaw or self._has_nudged:
+            return self._conclude("failed", flaw or "empty")
+        self._has_nudged = True
+        self._display.outdate()
+        self._unrecorded.append(ask_for_answer())
+        return None
+
+    async def _take_steers_after(self, answer: ModelAnswer | None) -> bool:
+        """Go on after a final answer if the person wrote meanwhile; None if it is recorded.
+
+        Not when the turn could not go on: what was written is then a turn of its own.
+        """
+        if self._host.is_draining() or self._budget.exhausted():
+            return False
+        steers = self._host.take_steers()
+        if not steers:
+            return False
+        if answer:
+            self._answers.append(answer.message.text)
+            self._display.keep(answer.message.text)
+            await self._record_answer(answer)
+        await self._record_input(steers)
+        return True
+
+    async def _sum_up(self, assignment: Assignment) -> AsyncGenerator[Event, None]:
+        """The last call of a turn that reached a limit: its words, no more tools."""
+        limit = self._budget.exhausted()
+        reason = "no_progress" if self._circle else limit
+        question = ask_for_summary(limit, self._circle)
+        try:
+            async with aclosing(self._stream(assignment, [question])) as events:
+                async for event in events:
+                    yield event
+        except ModelError as error:
+            yield self._conclude("exhausted", reason, detail=str(error))
+            return
+        except CeilingReached as reached:
+            yield self._shut(reached)
+            return
+        answer = self._take_answer()
+        self._unpaid.append(answer)
+        message = strip_calls(answer.message)
+        added = []
+        if answer.stop != "refusal" and shows_words(message.text):
+            self._answers.append(message.text)
+            added = [question, message]
+        yield self._conclude("exhausted", reason, added=added)
+
+    async def _act(
+        self, assignment: Assignment, calls: Sequence[ToolCallPart]
+    ) -> AsyncGenerator[Event, None]:
+        """Run the calls of the last message, except those that an earlier process settled."""
+        results: dict[CallId, ToolResult] = {}
+        waiting: list[ToolCallPart] = []
+        for call in calls:
+            call_id = call.call_id
+            if call_id in assignment.outcomes:
+                results[call_id] = assignment.outcomes[call_id]
+            elif call_id in assignment.begun and self._toolbox.effect(call.name) == "unsafe":
+                results[call_id] = ToolResult(text=UNSURE, is_error=True)
+                await self._journal.record_result(call, results[call_id])
+            else:
+                waiting.append(call)
+
+        async def perform(call: ToolCallPart) -> ToolResult:
+            begin = partial(self._journal.record_begin, call)
+            result = await self._toolbox.run(call, self._context_of(assignment, call), begin)
+            await self._journal.record_result(call, result)
+            return result
+
+        waits = any(self._toolbox.waits_for_person(call.name) for call in waiting)
+        with self._budget.stand_still() if waits else nullcontext():
+            async with aclosing(perform_all(waiting, perform, results)) as events:
+                async for event in events:
+                    yield event
+        if all(self._toolbox.is_cheap(call.name) for call in calls):
+            self._budget.refund_step()
+        parts = tuple(self._judge(calls, results))
+        self._unrecorded.append(Message(role="tool", parts=parts))
+
+    def _judge(
+        self, calls: Sequence[ToolCallPart], results: dict[CallId, ToolResult]
+    ) -> list[ToolResultPart]:
+        """The results in call order, with a warning where a call goes in circles.
+
+        The same call twice in one answer counts once: the model could not know better yet.
+        """
+        parts: list[ToolResultPart] = []
+        judged: set[tuple[str, str]] = set()
+        for call in calls:
+            result = results[call.call_id]
+            text = result.text
+            if (call.name, call.arguments) not in judged:
+                judged.add((call.name, call.arguments))
+                verdict = self._guardrails.judge(call, result)
+                if verdict.kind == "stop":
+                    self._circle = verdict.sentence
+                elif verdict.kind == "warn":
+                    text = f"{text}\n\n{verdict.sentence}"
+            parts.append(
+                ToolResultPart(
+                    call_id=call.call_id, name=call.name, text=text, is_error=result.is_error
+                )
+            )
+        return parts
+
+    def _context_of(self, assignment: Assignment, call: ToolCallPart) -> ToolContext:
+        return ToolContext(
+            person_id=assignment.person_id,
+            owner_id=assignment.owner_id,
+            keeper=assignment.keeper,
+            conversation_id=assignment.conversation_id,
+            scope=assignment.scope,
+            turn_id=assignment.turn_id,
+            call_id=call.call_id,
+            now=self._equipment.now(),
+            evidence=assignment.evidence,
+        )
+
+    def _name_calls_apart(self, assignment: Assignment, answer: ModelAnswer) -> ModelAnswer:
+        taken = self._remember_call_ids(assignment)
+        return replace(answer, message=name_calls_apart(answer.message, taken))
+
+    def _remember_call_ids(self, assignment: Assignment) -> set[CallId]:
+        """All ids that are taken, also of calls that are not shown any more."""
+        if self._call_ids is None:
+            self._call_ids = list_call_ids(self._messages)
+            self._call_ids.update(assignment.outcomes, assignment.begun)
+        return self._call_ids
+
+    async def _record_answer(self, answer: ModelAnswer) -> None:
+        await self._journal.record_answer(answer)
+        self._messages.append(answer.message)
+
+    async def _record_input(self, steers: Sequence[Steer]) -> None:
+        words = [user_message(steer.text, facts=steer.facts, parts=steer.parts) for steer in steers]
+        added = [*self._unrecorded, *words]
+        if added:
+            await self._journal.record_input(added, steers)
+            self._messages += added
+            self._unrecorded = []
+
+    def _conclude(
+        self, ending: Ending, reason: str = "", *, added: Sequence[Message] = (), detail: str = ""
+    ) -> TurnEnded:
+        self._journal.conclude(added, self._unpaid)
+        text = join_answers(self._answers)
+        is_thrifty = ending == "answered" and self._caller.is_thrifty
+        return TurnEnded(
+            ending=ending, text=text, reason=reason, detail=detail, is_thrifty=is_thrifty
+        )
+
+    def _fail(self, error: ModelError) -> TurnEnded:
+        return self._conclude("failed", name_failure(error), detail=str(error))
+
+    def _shut(self, reached: CeilingReached) -> TurnEnded:
+        """The end of a turn that a ceiling of the day has no room for any more."""
+        ended = self._conclude("exhausted", "ceiling", detail=str(reached))
+        return replace(ended, shut=describe_shut(reached))
+
+
+def _reword(answer: ModelAnswer, message: Message) -> ModelAnswer:
+    """The answer with this message; mostly it has it already."""
+    return answer if message is answer.message else replace(answer, message=message)

@@ -1,0 +1,121 @@
+"""Gets one whole answer: tries again when a provider fails, then asks the other model."""
+
+import logging
+import random
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass, replace
+
+from agent_core.agent.loop.contract import Assignment, Equipment
+from agent_core.errors import ModelBusy, ModelCut, ModelError, ModelOverflow
+from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.transcript import Message
+
+_LONGEST_BACKOFF = 30.0
+_LONGEST_WAIT = 60.0
+"""Seconds. A provider that asks for more than this is as good as gone for this turn."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Broke:
+    """Whatever text was streamed no longer stands: the call is made again."""
+
+
+class Caller:
+    """Makes the model calls of one turn.
+
+    Once it has gone over to the fallback it stays there: going back would wait for the
+    same failures before every step.
+    """
+
+    def __init__(self, equipment: Equipment, *, is_late: Callable[[], bool]) -> None:
+        """`is_late` tells that the turn's time is up, and that no failure is worth a wait."""
+        course = equipment.course
+        self._equipment = equipment
+        self._models = [name for name in (course.model, course.fallback) if name]
+        self._cheap = course.cheap
+        self._is_late = is_late
+        self._tries = 0
+        self.is_thrifty = False
+        """The last call went to the cheap model, because a ceiling is near."""
+
+    @property
+    def model(self) -> str:
+        """The model that the next call is made to, if no ceiling is near."""
+        return self._models[0]
+
+    async def draft(self, assignment: Assignment, messages: tuple[Message, ...]) -> ModelRequest:
+        """The request of a call with these messages. Raises `StoreError`."""
+        return ModelRequest(
+            model=self.model,
+            system=assignment.system,
+            tools=assignment.tools,
+            messages=messages,
+            max_output_tokens=self._equipment.course.max_output_tokens,
+            images=await self._equipment.show(messages),
+        )
+
+    async def call(
+        self, assignment: Assignment, drafted: ModelRequest
+    ) -> AsyncGenerator[TextDelta | Broke | ModelAnswer, None]:
+        """Stream the answer to a drafted request; it comes last.
+
+        Raises any `ModelError`, `CeilingReached`, and `StoreError` where the store can't be read.
+        """
+        self._tries = 0
+        while True:
+            is_as_drafted = drafted.model == self.model
+            wish = drafted if is_as_drafted else replace(drafted, model=self.model)
+            reserved = await self._equipment.reserve(wish, cheap=self._cheap)
+            request, self.is_thrifty = reserved.request, reserved.is_thrifty
+            asked = self._equipment.fingerprints.take(
+                assignment.conversation_id, assignment.prompt_hash, request
+            )
+            stream = self._equipment.model.stream(request)
+            streamed = 0
+            try:
+                async for piece in stream:
+                    if isinstance(piece, ModelAnswer):
+                        reserved.finalize(piece.model, piece.usage)
+                        yield replace(piece, asked=asked)
+                        return
+                    streamed += len(piece.text)
+                    yield piece
+                raise ModelCut("the stream ended before the answer did")
+            except ModelError as error:
+                pause = self._plan(error)
+                _log.warning(
+                    "turn %d: %s failed (%s), next is %s in %.1f s",
+                    assignment.turn_id,
+                    request.model,
+                    error,
+                    self._models[0],
+                    pause,
+                )
+            finally:
+                reserved.close(streamed=streamed)
+                if isinstance(stream, AsyncGenerator):
+                    await stream.aclose()
+            yield Broke()
+            await self._equipment.wait(pause)
+
+    def _plan(self, error: ModelError) -> float:
+        """Seconds until the next try; raises the error again where none is of use."""
+        if self._is_late() or (isinstance(error, ModelOverflow) and not self.is_thrifty):
+            raise error
+        asked = error.retry_after or 0.0 if isinstance(error, ModelBusy) else 0.0
+        is_passing = isinstance(error, ModelBusy | ModelCut) and asked <= _LONGEST_WAIT
+        if is_passing and self._tries < self._equipment.course.retries:
+            backoff = min(2.0**self._tries, _LONGEST_BACKOFF)
+            self._tries += 1
+            # jitter, so that turns which failed together don't come back together
+            return max(asked, backoff * random.uniform(0.5, 1.0))  # noqa: S311
+        if self.is_thrifty:  # the model that was wished for may still answer
+            self._cheap, self._tries = "", 0
+            return 0.0
+        if len(self._models) == 1:
+            raise error
+        del self._models[0]
+        self._tries = 0
+        return 0.0

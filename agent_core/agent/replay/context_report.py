@@ -1,0 +1,142 @@
+"""Reckons what fills the context of a talk: tokens by source, and what could be saved; pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from agent_core.agent.compaction.compacted_view import find_fold, show_under, tell_summary
+from agent_core.agent.prompt.compose import divide
+from agent_core.agent.prompt.prompt_cache import FrozenPrompt
+from agent_core.agent.replay.rebuild import Call
+from agent_core.agent.replay.records import TurnRecord
+from agent_core.models.contract import ModelRequest
+from agent_core.models.images import choose
+from agent_core.models.limits import estimate_input, estimate_messages
+from agent_core.state.conversations.usage import Spent
+from agent_core.transcript import Message, ToolCallPart, ToolResultPart, user_message
+
+Source = Literal["identity", "memory", "files", "tools", "talk", "outputs", "summary"]
+"""`outputs` are calls of tools and what they gave; `summary` tells folded turns."""
+
+_LEAST_RATIO, _MOST_RATIO = 0.4, 4.0
+"""Of tokens to their estimate; outside of it a server did not count all that it read."""
+_WHOLE_TURNS = 2
+"""The newest, which are not folded when somebody asks for that and there are others."""
+_MOST_SUMMARY = 2_500
+_SUMMARY_SHARE = 8
+"""What a summary may take: an eighth of what it stands for, and no more than that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reckoning:
+    """What the next call of a talk reads before anything is said, in tokens by source.
+
+    `saved_by_folding` is what `/compact` would about save. `read` and `cached` are what all
+    calls of the last turn read, and read from the cache; `grown` is by how much its last call
+    was longer than that of the turn before, None where there was none.
+    """
+
+    sources: Mapping[Source, int]
+    saved_by_folding: int
+    calls: int
+    read: int
+    cached: int
+    grown: int | None
+    model: str
+    output_limit: int
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return sum(self.sources.values())
+
+    @property
+    def history(self) -> int:
+        """What a new session would not have."""
+        return sum(self.sources[name] for name in ("talk", "outputs", "summary"))
+
+
+def reckon(
+    record: TurnRecord, prompt: FrozenPrompt, calls: Sequence[Call], before: Sequence[Spent]
+) -> Reckoning:
+    """Reckon after a turn. `calls` are its calls, `before` those of the turn before it."""
+    ratio = _calibrate(prompt, calls)
+    fold = find_fold(record.transcript, record.folds)
+    shown = show_under(record.transcript, fold)
+    pictures = choose(shown)
+    sources: dict[Source, int] = {
+        **{name: _estimate(text) for name, text in divide(prompt.system).items()},
+        "tools": _estimate_tools(prompt),
+        "outputs": _estimate_outputs(shown),
+        "summary": 0,
+    }
+    if fold and fold.summary:
+        sources["summary"] = estimate_messages((tell_summary(fold.summary),), ())
+    whole = estimate_messages(shown, pictures)
+    sources["talk"] = max(whole - sources["outputs"] - sources["summary"], 0)
+    last = calls[-1].spent
+    return Reckoning(
+        sources={name: round(tokens * ratio) for name, tokens in sources.items()},
+        saved_by_folding=round(ratio * _gain(record, shown)),
+        calls=len(calls),
+        read=sum(call.spent.read_tokens for call in calls),
+        cached=sum(call.spent.cache_read_tokens for call in calls),
+        grown=last.read_tokens - before[-1].read_tokens if before else None,
+        model=last.asked_model or last.model,
+        output_limit=last.output_limit or 0,
+    )
+
+
+def _calibrate(prompt: FrozenPrompt, calls: Sequence[Call]) -> float:
+    """Tokens of what is estimated as one, by what the turn's last call took."""
+    call = calls[-1]
+    if call.sent is None:
+        return 1.0
+    request = ModelRequest(
+        model="",
+        system=prompt.system,
+        tools=prompt.tools,
+        messages=call.sent.messages,
+        max_output_tokens=0,
+        images=dict.fromkeys(call.sent.shown, b""),
+    )
+    ratio = call.spent.read_tokens / max(estimate_input(request), 1)
+    return ratio if _LEAST_RATIO <= ratio <= _MOST_RATIO else 1.0
+
+
+def _gain(record: TurnRecord, shown: Sequence[Message]) -> int:
+    """What is saved, about, when all but the newest turns and the first words are folded."""
+    stored = record.transcript
+    starts = [
+        place
+        for place, (one, following) in enumerate(pairwise(stored), start=1)
+        if one.turn_id != following.turn_id
+    ]
+    if not starts:
+        return 0
+    newest = len(stored) - starts[-_WHOLE_TURNS:][0]
+    older = shown[1 : len(shown) - newest]
+    told = estimate_messages(older, choose(older))
+    return max(told - min(_MOST_SUMMARY, told // _SUMMARY_SHARE), 0)
+
+
+def _estimate(text: str) -> int:
+    return estimate_messages((user_message(text),), ())
+
+
+def _estimate_tools(prompt: FrozenPrompt) -> int:
+    request = ModelRequest(
+        model="", system="", tools=prompt.tools, messages=(), max_output_tokens=0
+    )
+    return estimate_input(request)
+
+
+def _estimate_outputs(messages: Sequence[Message]) -> int:
+    parts = tuple(
+        part
+        for message in messages
+        for part in message.parts
+        if isinstance(part, ToolCallPart | ToolResultPart)
+    )
+    return estimate_messages((Message(role="tool", parts=parts),), ())

@@ -1,0 +1,162 @@
+"""Rebuilds every request of a turn, and proves each by its fingerprint; pure."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal, get_args
+
+from agent_core.agent.compaction.compacted_view import find_fold, show_under
+from agent_core.agent.loop.guards import Exhausted, Guardrails
+from agent_core.agent.loop.messages import ask_for_summary
+from agent_core.agent.replay.records import TurnRecord
+from agent_core.models.contract import ModelRequest
+from agent_core.models.fingerprint import Fingerprints
+from agent_core.models.images import choose
+from agent_core.state.conversations.compactions import Compaction
+from agent_core.state.conversations.messages import StoredMessage
+from agent_core.state.conversations.usage import Spent
+from agent_core.transcript import Message
+
+Doubt = Literal["", "not_noted", "prompt_gone", "forgotten", "differs"]
+"""Why a rebuilt request is not proved: no fingerprint was noted then, its prompt or words of
+its transcript were forgotten since, or what stands there is something else. "" is proved."""
+
+_QUESTIONS_AT = 2
+"""How many places from the end a turn's question for a summary can have stood: it is written
+down only with the answer to it, and behind it may stand what the person was told instead."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """What stood in a request when the first `end` of the turn's own messages were there.
+
+    `fold` is the one it was made under, `shown` are the keys of the pictures whose bytes were
+    in it.
+    """
+
+    end: int
+    fold: Compaction | None
+    messages: tuple[Message, ...]
+    shown: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One model call. `sent` is None where it can't be told at all what was sent."""
+
+    spent: Spent
+    sent: Sent | None
+    doubt: Doubt
+
+
+def rebuild(record: TurnRecord) -> tuple[Call, ...]:
+    """The calls of a turn, in the order in which they were made.
+
+    No row says what stood in a request: there are only so many it can have been, and the
+    fingerprint tells which.
+    """
+    proofs = _fingerprint_all(record)
+    found = [proofs.get(spent.request_hash or "") for spent in record.calls]
+    taken = {sent.end for sent in found if sent}
+    free = [sent for sent in _list_likely(record) if sent.end not in taken]
+    calls = []
+    for spent, sent in zip(record.calls, found, strict=True):
+        likely = free.pop(0) if sent is None and free else sent
+        calls.append(Call(spent=spent, sent=likely, doubt="" if sent else _doubt(record, spent)))
+    # An answer that held nothing is paid for at the turn's end, so rows are not in order.
+    return tuple(sorted(calls, key=lambda call: _place(record, call)))
+
+
+def _place(record: TurnRecord, call: Call) -> tuple[int, int]:
+    """When a call was made: behind which message, and behind which fold."""
+    if call.sent is None:
+        return record.own + 1, 0
+    return call.sent.end, call.sent.fold.id if call.sent.fold else 0
+
+
+def _doubt(record: TurnRecord, spent: Spent) -> Doubt:
+    if spent.request_hash is None:
+        return "not_noted"
+    if record.prompt is None:
+        return "prompt_gone"
+    return "forgotten" if record.forgotten else "differs"
+
+
+def _fingerprint_all(record: TurnRecord) -> dict[str, Sent]:
+    """All requests that this turn can have made, by their hashes."""
+    prompt = record.prompt
+    asked = {(one.asked_model or one.model, one.output_limit or 0) for one in record.calls}
+    known = Fingerprints()
+    proofs: dict[str, Sent] = {}
+    for sent in _list_possible(record) if prompt else ():
+        for model, limit in asked:
+            request = ModelRequest(
+                model=model,
+                system="",
+                tools=(),
+                messages=sent.messages,
+                max_output_tokens=limit,
+                images=dict.fromkeys(sent.shown, b""),
+            )
+            assert prompt  # noqa: S101 - nothing is listed without one
+            taken = known.take(record.conversation.id, prompt.hash, request)
+            proofs.setdefault(taken.hash, sent)
+    return proofs
+
+
+def _list_possible(record: TurnRecord) -> Iterator[Sent]:
+    for end in range(1, record.own + 1):
+        part = _part(record, end)
+        questions: Sequence[tuple[Message, ...]] = [()]
+        if record.turn.state == "exhausted" and end > record.own - _QUESTIONS_AT:
+            questions = [(), *((question,) for question in _list_questions(record))]
+        for fold, question in product(_list_folds(part, record.folds), questions):
+            messages = (*show_under(part, fold), *question)
+            chosen = choose(messages)
+            there = tuple(key for key in chosen if key in record.pictures)
+            for shown in dict.fromkeys((there, chosen)):
+                yield Sent(end=end, fold=fold, messages=messages, shown=shown)
+
+
+def _list_likely(record: TurnRecord) -> list[Sent]:
+    """What was sent for each of the answers that stand in the transcript."""
+    likely = []
+    for end, stored in enumerate(record.said):
+        if end and stored.message.role == "assistant":
+            part = _part(record, end)
+            fold = find_fold(part, record.folds)
+            messages = show_under(part, fold)
+            likely.append(Sent(end=end, fold=fold, messages=messages, shown=choose(messages)))
+    return likely
+
+
+def _part(record: TurnRecord, end: int) -> Sequence[StoredMessage]:
+    return record.transcript[: len(record.transcript) - record.own + end]
+
+
+def _list_folds(
+    part: Sequence[StoredMessage], folds: Sequence[Compaction]
+) -> Iterator[Compaction | None]:
+    """The fold that counted, as far as messages tell: the newest, or, where that was made when
+    no more was said, one before it.
+    """
+    newest = part[-1].id
+    made = [fold for fold in folds if fold.made_after <= newest]
+    while made and made[-1].made_after == newest:
+        yield made.pop()
+    yield made[-1] if made else None
+
+
+def _list_questions(record: TurnRecord) -> Iterator[Message]:
+    """What the last call of a turn that has to end can have been led by."""
+    limits: tuple[Exhausted, ...] = get_args(Exhausted)
+    yield from (ask_for_summary(limit, "") for limit in limits if limit)
+    watcher = Guardrails()
+    for stored in record.said:
+        # The same call twice in one answer counts once, as it does in the loop.
+        calls = {(call.name, call.arguments): call for call in reversed(stored.message.calls)}
+        for call in reversed(calls.values()):
+            result = record.results.get(call.call_id)
+            verdict = watcher.judge(call, result) if result else None
+            if verdict and verdict.kind == "stop":
+                yield ask_for_summary("", verdict.sentence)

@@ -1,0 +1,113 @@
+"""Reads all that is recorded of one turn, of which its requests were made."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agent_core.agent.prompt.context import Scene
+from agent_core.agent.prompt.prompt_cache import FrozenPrompt, freeze, load_tools
+from agent_core.ids import CallId, TurnId
+from agent_core.models.images import choose
+from agent_core.state.conversations import compactions as folds
+from agent_core.state.conversations import files, messages, sessions, turns, usage
+from agent_core.state.conversations.compactions import Compaction
+from agent_core.state.conversations.messages import StoredMessage
+from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.conversations.turns import Turn
+from agent_core.state.conversations.usage import Spent
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_history
+from agent_core.state.people import people, rooms
+from agent_core.tools.contract import ToolResult
+
+ANSWERS = "turn"
+"""The purpose of the calls that a turn is made of; others are made for it on the side."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRecord:
+    """A turn as the database has it.
+
+    `transcript` is its session up to the turn's end; the last `own` messages are the turn's.
+    `prompt` is None where its text is not the one that was frozen: it was forgotten since.
+    `forgotten` counts the messages of the transcript whose words were taken out since;
+    `pictures` are the keys of those whose bytes are still there.
+    """
+
+    turn: Turn
+    conversation: Conversation
+    prompt: FrozenPrompt | None
+    transcript: tuple[StoredMessage, ...]
+    own: int
+    folds: tuple[Compaction, ...]
+    calls: tuple[Spent, ...]
+    results: Mapping[CallId, ToolResult]
+    pictures: frozenset[str]
+    forgotten: int
+    is_by_job: bool
+    """True for what a job said by itself: no model had a part in it."""
+
+    @property
+    def said(self) -> tuple[StoredMessage, ...]:
+        """The messages that the turn added, its person's first."""
+        return self.transcript[len(self.transcript) - self.own :]
+
+
+def read_record(connection: Connection, turn_id: TurnId) -> TurnRecord | None:
+    """All of a turn; None if there is no such turn. Raises `StoreDamaged`."""
+    turn = turns.find(connection, turn_id=turn_id)
+    if turn is None:
+        return None
+    conversation = sessions.get_conversation(
+        connection, conversation_id=turn.conversation_id, person_id=turn.person_id
+    )
+    owner = conversation.person_id
+    whole = messages.list_session(connection, session_id=turn.session_id, person_id=owner)
+    places = [place for place, stored in enumerate(whole, start=1) if stored.turn_id == turn.id]
+    transcript = tuple(whole[: places[-1]] if places else ())
+    spent = usage.list_of_turn(connection, turn_id=turn.id)
+    keys = choose(stored.message for stored in transcript)
+    return TurnRecord(
+        turn=turn,
+        conversation=conversation,
+        prompt=_read_prompt(connection, turn),
+        transcript=transcript,
+        own=len(places),
+        folds=tuple(folds.list_of_session(connection, session_id=turn.session_id, person_id=owner)),
+        calls=tuple(call for call in spent if call.purpose == ANSWERS),
+        results={
+            step.call_id: ToolResult(text=step.outcome, is_error=step.is_error)
+            for step in turns.list_steps(connection, turn_id=turn.id)
+            if step.outcome is not None
+        },
+        pictures=frozenset(key for key in keys if files.exists(connection, key=key)),
+        forgotten=messages.count_forgotten(connection, session_id=turn.session_id, person_id=owner),
+        is_by_job=_is_by_job(connection, turn),
+    )
+
+
+def _is_by_job(connection: Connection, turn: Turn) -> bool:
+    said = job_history.find(connection, turn_id=turn.id, person_id=turn.person_id)
+    return said is not None and turn.chat != ""  # it is where the turn's person was erased
+
+
+def read_scene(connection: Connection, record: TurnRecord) -> Scene | None:
+    """Where the turn was held and who asked, as they are now; None if the asker is gone."""
+    person = people.find(connection, person_id=record.turn.person_id)
+    room_id = record.conversation.room_id
+    room = None if room_id is None else rooms.find_by_id(connection, room_id=room_id)
+    if person is None:
+        return None
+    return Scene(
+        conversation=record.conversation,
+        person=person,
+        room=room,
+        platform=record.turn.platform,
+    )
+
+
+def _read_prompt(connection: Connection, turn: Turn) -> FrozenPrompt | None:
+    if turn.prompt_hash is None:
+        return None
+    system, tools, _ = sessions.get_prompt(connection, prompt_hash=turn.prompt_hash)
+    prompt = freeze(system, load_tools(tools))
+    return prompt if prompt.hash == turn.prompt_hash else None

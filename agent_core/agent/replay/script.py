@@ -1,0 +1,220 @@
+"""What is known of a turn that is played again, and how far it has come."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from agent_core.agent.compaction.compacted_view import find_fold, show_under
+from agent_core.agent.loop.guards import Budget, Limits
+from agent_core.agent.loop.messages import is_answer
+from agent_core.agent.loop.ports import Reservation, Unlimited
+from agent_core.agent.replay.rebuild import Call, Sent
+from agent_core.agent.replay.records import TurnRecord
+from agent_core.host import Steer
+from agent_core.models.contract import ModelAnswer, ModelRequest, StopReason, Usage
+from agent_core.models.images import choose
+from agent_core.state.conversations.compactions import Compaction
+from agent_core.state.conversations.turns import TurnState
+from agent_core.transcript import Message, Part, TextPart
+
+_EMPTY = Message(role="assistant", parts=())
+_FLAWS: dict[str, StopReason] = {
+    "length": "length",
+    "unknown_stop": "unknown",
+    "overflow": "overflow",
+}
+_OPEN_OR_ANSWERED: tuple[TurnState, ...] = ("running", "answered")
+
+
+def list_answers(record: TurnRecord, calls: Sequence[Call]) -> tuple[ModelAnswer, ...]:
+    """The answers to `calls`. Of one that held nothing only that it came is known."""
+    following = (*(call.sent for call in calls[1:]), None)
+    return tuple(
+        _answer(record, call.sent, later) for call, later in zip(calls, following, strict=True)
+    )
+
+
+def speaks_for_loop(message: Message) -> bool:
+    """True for what the loop itself put in front of a call: facts, and nobody's words."""
+    return message.role == "user" and all(
+        isinstance(part, TextPart) and part.is_fact for part in message.parts
+    )
+
+
+def _answer(record: TurnRecord, sent: Sent | None, later: Sent | None) -> ModelAnswer:
+    said = [stored.message for stored in record.said]
+    end = sent.end if sent else None
+    message = said[end] if end is not None and end < len(said) else _EMPTY
+    if sent and later and later.end == sent.end:
+        # Nothing was added: the same was asked once more, or with a shorter transcript.
+        return _give(_EMPTY, "pause" if later.fold == sent.fold else "overflow")
+    if message.role == "assistant" and end is not None and not _was_told(record, said, end):
+        return _give(message, _stop_of(record, said, end))
+    if record.turn.state == "refused":
+        return _give(_EMPTY, "refusal", refusal=record.turn.reason)
+    return _give(_EMPTY, "end" if end != len(said) - 1 else _flaw(record))
+
+
+def _give(message: Message, stop: StopReason, refusal: str = "") -> ModelAnswer:
+    return ModelAnswer(message=message, stop=stop, usage=Usage(), model="", refusal=refusal)
+
+
+def _was_told(record: TurnRecord, said: Sequence[Message], end: int) -> bool:
+    """True for the sentence that a person read because there was no answer."""
+    is_last = end == len(said) - 1 and not said[end].calls
+    if not is_last or record.turn.state in _OPEN_OR_ANSWERED:
+        return False
+    return not (record.turn.state == "exhausted" and speaks_for_loop(said[end - 1]))
+
+
+def _stop_of(record: TurnRecord, said: Sequence[Message], end: int) -> StopReason:
+    message = said[end]
+    if message.calls:
+        return "tools"
+    if end == len(said) - 1:
+        return _flaw(record)
+    goes_on = said[end + 1].role == "assistant" or not is_answer(message)
+    return "pause" if goes_on else "end"
+
+
+def _flaw(record: TurnRecord) -> StopReason:
+    return _FLAWS.get(record.turn.reason, "end")
+
+
+_ENDLESS = 1_000_000
+_LATE = 1e9
+
+
+class RecordEnds(Exception):
+    """The turn was cut off here: no answer and no result is recorded for what comes next."""
+
+
+class Script:
+    """What is known of the turn, and how far it has been played."""
+
+    def __init__(self, record: TurnRecord, calls: Sequence[Call]) -> None:
+        self._record = record
+        self._calls = calls
+        self._answers = list_answers(record, calls)
+        self._said = [stored.message for stored in record.said]
+        self.recorded = _count_opening(self._said)
+        self._fold = self._find_first_fold()
+        self.opening = self._view()
+        self._is_summed_up = _is_summed_up(record, calls)
+        self.made: list[ModelRequest] = []
+        self.has_spoken = False
+        """True while an answer was given that stands in the transcript and is not recorded."""
+
+    def answer(self, request: ModelRequest) -> ModelAnswer:
+        """What the model gave. Raises `RecordEnds`."""
+        number = len(self.made)
+        self.made.append(request)
+        if number >= len(self._answers):
+            raise RecordEnds
+        answer = self._answers[number]
+        self.has_spoken = bool(answer.message.parts)
+        return answer
+
+    async def show(self, messages: Sequence[Message]) -> Mapping[str, bytes]:
+        """The pictures that were shown; their bytes are not needed to know them by."""
+        number = min(len(self.made), len(self._calls) - 1)
+        sent = self._calls[number].sent if self._calls else None
+        return {key: b"" for key in choose(messages) if sent is None or key in sent.shown}
+
+    def fit(self) -> tuple[Message, ...] | None:
+        """The transcript under the fold of the next call; None if that is shown already."""
+        number = len(self.made)
+        sent = self._calls[number].sent if number < len(self._calls) else None
+        if sent is None or sent.fold == self._fold:
+            return None
+        self._fold = sent.fold
+        return self._view()
+
+    def _view(self) -> tuple[Message, ...]:
+        end = len(self._record.transcript) - self._record.own + self.recorded
+        return show_under(self._record.transcript[:end], self._fold)
+
+    def _find_first_fold(self) -> Compaction | None:
+        """The fold that counted when the turn began."""
+        sent = self._calls[0].sent if self._calls else None
+        fold = sent.fold if sent else None
+        if fold is None or fold.made_after < self._record.said[0].id:
+            return fold
+        before = self._record.transcript[: -self._record.own]
+        return find_fold(before, self._record.folds)
+
+    async def reserve(self, request: ModelRequest, *, cheap: str) -> Reservation:
+        """The model that was asked then: a fallback and a near ceiling chose another."""
+        number = len(self.made)
+        if number >= len(self._calls):
+            return Unlimited(request=request)
+        spent = self._calls[number].spent
+        asked = replace(
+            request,
+            model=spent.asked_model or spent.model,
+            max_output_tokens=spent.output_limit or 0,
+        )
+        return Unlimited(request=asked)
+
+    def take_steers(self) -> list[Steer]:
+        """What the person said next, if it is their turn to speak."""
+        place = self.recorded + (1 if self.has_spoken else 0)
+        while place < len(self._said) and (
+            self._said[place].role == "tool" or speaks_for_loop(self._said[place])
+        ):
+            place += 1
+        steers = []
+        for message in self._said[place:]:
+            if message.role != "user" or speaks_for_loop(message):
+                break
+            steers.append(_steer(message))
+        return steers
+
+    @property
+    def _is_spent(self) -> bool:
+        """True once the turn's limit was reached then: what is left is to sum up."""
+        return self._is_summed_up and len(self.made) >= len(self._calls) - 1
+
+    def price(self) -> int:
+        """Of the call that was made last: all that the turn may cost, if it was reached then."""
+        return 1 if self._is_spent else 0
+
+    def budget(self) -> Budget:
+        """Limits that are reached when the turn reached its own."""
+        reason = self._record.turn.reason if self._is_summed_up else ""
+        limits = Limits(
+            steps=max(1, len(self._calls) - 1) if reason == "steps" else _ENDLESS,
+            tokens=1 if reason == "tokens" else 0,
+            micro_dollars=1 if reason == "money" else 0,
+            seconds=1.0 if reason == "time" else 0,
+        )
+        return Budget(limits, started=0.0, clock=lambda: _LATE if self._is_spent else 0.0)
+
+    def usage(self) -> Usage:
+        """The tokens of the call that was made last, as `price`."""
+        return Usage(output_tokens=self.price())
+
+
+def _is_summed_up(record: TurnRecord, calls: Sequence[Call]) -> bool:
+    """True if the turn's last call asked for a summary, because a limit was reached."""
+    sent = calls[-1].sent if calls and record.turn.state == "exhausted" else None
+    return sent is not None and speaks_for_loop(sent.messages[-1])
+
+
+def _count_opening(said: Sequence[Message]) -> int:
+    """How many messages there were before the first call."""
+    later = (
+        place
+        for place, message in enumerate(said)
+        if message.role != "user" or (place and speaks_for_loop(message))
+    )
+    return next(later, len(said))
+
+
+def _steer(message: Message) -> Steer:
+    """What a person wrote, out of the message that was made of it."""
+    facts, words, parts = "", "", list[Part](message.parts)
+    if isinstance(parts[0], TextPart) and parts[0].is_fact:
+        facts, parts = parts[0].text, parts[1:]
+    if parts and isinstance(parts[0], TextPart) and not parts[0].is_fact:
+        words, parts = parts[0].text, parts[1:]
+    return Steer(inbox_ids=(), facts=facts, text=words, parts=tuple(parts))

@@ -1,0 +1,139 @@
+"""The `chart` tool: numbers become a picture that goes out with the answer."""
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import cast
+
+from agent_core.digest.formatting import ChildFailed
+from agent_core.digest.subprocess_reader import Children, Errand
+from agent_core.errors import ToolArgumentError
+from agent_core.state.conversations import files
+from agent_core.state.engine.database import Connection, Database
+from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.tools.untrusted_text import flatten
+from agent_core.transcript import ToolSpec
+
+MOST_POINTS = 120
+MOST_FILES = 10
+"""Of one turn, those of `send_file` among them."""
+_LARGEST = 1e15
+_LONGEST = 200
+_SECONDS = 40.0
+"""The first drawing of a home looks for the machine's fonts, which takes a while."""
+_MOST_BYTES = 2_000_000
+_DRAWER = "agent_core.digest.readers.chart_drawer"
+
+_SPEC = ToolSpec(
+    name="chart",
+    description=(
+        "Draw numbers as a picture that goes out with your answer: bars to compare, a line for"
+        " what changes over time. Only where numbers say more that way."
+    ),
+    schema=json.dumps(
+        {
+            "type": "object",
+            "properties": {
+                "kind": {"type": "string", "enum": ["bar", "line"]},
+                "title": {"type": "string"},
+                "labels": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "minItems": 1,
+                    "maxItems": MOST_POINTS,
+                },
+                "values": {
+                    "type": "array",
+                    "items": {"type": "number"},
+                    "minItems": 1,
+                    "maxItems": MOST_POINTS,
+                },
+                "unit": {"type": "string"},
+            },
+            "required": ["kind", "title", "labels", "values"],
+            "additionalProperties": False,
+        },
+        separators=(",", ":"),
+    ),
+)
+
+
+class ChartTool:
+    """The `chart` tool. `fonts` is the folder in which what is known of fonts is kept."""
+
+    spec: ToolSpec = _SPEC
+    effect: Effect = "idempotent"
+    is_cheap = False
+
+    def __init__(self, database: Database, children: Children, fonts: Path) -> None:
+        self._database = database
+        self._children = children
+        self._fonts = fonts
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        """Draw, and keep the picture for the answer of this turn.
+
+        Raises `ToolArgumentError` for numbers that can't be drawn, and `StoreError`.
+        """
+        order = _read_order(arguments)
+        given = await self._database.read(lambda c: files.list_of_turn(c, turn_id=context.turn_id))
+        if len({one.call_id for one in given} | {context.call_id}) > MOST_FILES:
+            return ToolResult(
+                text=f"Not drawn: an answer carries at most {MOST_FILES} files.", is_error=True
+            )
+        errand = Errand(
+            program=_DRAWER,
+            arguments=(),
+            data=json.dumps(order).encode(),
+            seconds=_SECONDS,
+            most_bytes=_MOST_BYTES,
+            folder=self._fonts,
+        )
+        try:
+            picture = await self._children.run(errand)
+        except ChildFailed as error:
+            return ToolResult(text=f"Not drawn: {error}.", is_error=True)
+        if not picture.startswith(b"\x89PNG"):
+            return ToolResult(text="Not drawn: no picture came of it.", is_error=True)
+        name = _name_file(str(order["title"]))
+
+        def work(connection: Connection) -> None:
+            key = files.keep(connection, data=picture, media_type="image/png", now=context.now)
+            files.give(
+                connection,
+                turn_id=context.turn_id,
+                call_id=context.call_id,
+                key=key,
+                name=name,
+                now=context.now,
+            )
+
+        await self._database.write("files.give", work)
+        return ToolResult(text=f"{name} goes out with your answer.")
+
+
+def _read_order(arguments: Mapping[str, object]) -> dict[str, object]:
+    """What the drawer is told. Raises `ToolArgumentError`."""
+    labels = cast(list[str], arguments["labels"])
+    values = cast(list[float], arguments["values"])
+    if len(labels) != len(values):
+        raise ToolArgumentError(
+            f"there are {len(labels)} labels and {len(values)} values; give as many of both"
+        )
+    if not all(math.isfinite(value) and abs(value) <= _LARGEST for value in values):
+        raise ToolArgumentError(f"a value lies beyond {_LARGEST:g}; take a larger unit")
+    return {
+        "kind": arguments["kind"],
+        "title": flatten(str(arguments["title"]), _LONGEST),
+        "labels": [flatten(label, _LONGEST) for label in labels],
+        "values": [float(value) for value in values],
+        "unit": flatten(str(arguments.get("unit", "")), 40),
+    }
+
+
+def _name_file(title: str) -> str:
+    """A plain name after the title."""
+    plain = "".join(sign if sign.isalnum() else "-" for sign in title.lower())
+    words = "-".join(word for word in plain.split("-") if word)[:60].strip("-")
+    return f"{words or 'chart'}.png"

@@ -1,0 +1,123 @@
+"""What a person's own things have for a digest: jobs that come due, and open ends of talks."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, time, timedelta
+from itertools import takewhile
+
+from agent_core.digest.formatting import count, fit
+from agent_core.digest.requests import Gathering, Source
+from agent_core.recall.formatting import View, tell_hits
+from agent_core.recall.query import read_query
+from agent_core.recall.search import find
+from agent_core.schedule.descriptions import show_moment
+from agent_core.schedule.job_editor import waited_of
+from agent_core.schedule.occurrences import find_zone, walk
+from agent_core.schedule.triggers import load_timing, milliseconds
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs.jobs import Job
+from agent_core.state.search import passages
+from agent_core.state.search.search import Field
+from agent_core.tools.clock import local_time
+from agent_core.tools.contract import ToolContext
+from agent_core.tools.untrusted_text import quote
+
+_MOST_TIMES = 5
+"""Moments of one job that are named; a job that comes more often says so."""
+_MOST_TALKS = 30
+_MOST_HITS = 8
+_LONGEST = 200
+_OPEN = (
+    "remember remind todo later tomorrow promise promised waiting open decide"
+    " erinnern morgen später versprochen offen rappeler demain plus tard promis"
+    " recordar mañana luego pendiente"
+)
+"""Words that open ends are told with, in some languages; a `query` is better."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """Whose things these are, and where they are told."""
+
+    connection: Connection
+    context: ToolContext
+
+
+def tell_reminders(reader: Reader, wanted: Gathering) -> str:
+    """The person's jobs that come due from now to the end of the days that are wanted."""
+    connection, context = reader.connection, reader.context
+    zone = find_zone(wanted.zone)
+    last = datetime.combine(wanted.first + timedelta(days=wanted.days), time(), zone)
+    begin = max(context.now, milliseconds(datetime.combine(wanted.first, time(), zone)))
+    run_id = job_runs.find_of_turn(connection, turn_id=context.turn_id)
+    run = job_runs.find(connection, run_id=run_id) if run_id else None
+    due = [
+        (times[0], job, times)
+        for job in jobs.list_of_person(connection, person_id=context.person_id)
+        if job.state == "active" and (run is None or job.id != run.job_id)
+        if (times := _list_times(job, begin, milliseconds(last)))
+    ]
+    due.sort(key=lambda one: (one[0], one[1].id))
+    lines = [
+        f"- {', '.join(show_moment(at, zone) for at in times[:_MOST_TIMES])}"
+        f"{' and on' if len(times) > _MOST_TIMES else ''}:"
+        f" {quote(job.body if job.kind == 'message' else job.title, _LONGEST)}"
+        for _, job, times in due
+    ]
+    return fit(f"{count(len(due), 'job')} due ({wanted.zone})", lines, wanted.room)
+
+
+def _list_times(job: Job, begin: int, end: int) -> list[int]:
+    """When a job comes due in a span of milliseconds: the first few, and one more."""
+    first = waited_of(job)
+    if first is None:
+        return []
+    times: list[int] = []
+    slots = walk(load_timing(job.timing), find_zone(job.zone), first)
+    for slot in takewhile(lambda slot: slot.at < end, slots):
+        if slot.at >= begin:
+            times.append(slot.at)
+        if len(times) > _MOST_TIMES:
+            break
+    return times
+
+
+def tell_open_ends(reader: Reader, source: Source, wanted: Gathering) -> str:
+    """Questions that nobody answered, and what was said that sounds like a promise."""
+    connection, context = reader.connection, reader.context
+    field = Field(
+        person_id=context.owner_id,
+        scope=context.scope,
+        except_turn=context.turn_id,
+        since=wanted.since,
+        until=context.now,
+    )
+    here = replace(field, scope=f"c{context.conversation_id}", since=None)
+    own = set(passages.list_latest(connection, field=here, limit=_MOST_TALKS))
+    latest = passages.list_latest(connection, field=field, limit=_MOST_TALKS)
+    sittings = passages.list_sittings(
+        connection, field=field, session_ids=[one for one in latest if one not in own]
+    )
+    asked = [one for one in sittings if one.last.rstrip().endswith(("?", "？", "؟"))]
+    lines = [
+        f"- {local_time(one.last_at, wanted.zone):%Y-%m-%d %H:%M}, a talk ended with the question"
+        f" {quote(one.last[-_LONGEST:], _LONGEST)}"
+        for one in asked
+    ]
+    query = read_query(source.query or _OPEN)
+    found = find(
+        connection,
+        replace(field, role="user"),
+        query,
+        limit=_MOST_HITS,
+        clock=lambda moment: local_time(moment, wanted.zone),
+    )
+    hits = tuple(hit for hit in found.hits if hit.saying.session_id not in own)
+    told = tell_hits(
+        query, replace(found, hits=hits, count=len(hits)), (), View(zone=wanted.zone)
+    ).splitlines()
+    return fit(
+        f"{count(len(asked), 'open question')}, and what sounds like an open end",
+        [*lines, *told],
+        wanted.room,
+    )

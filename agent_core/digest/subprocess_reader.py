@@ -1,0 +1,120 @@
+"""Runs one of the house's own small programs beside it, so that what it reads can't harm."""
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_core.digest.formatting import ChildFailed
+from agent_core.subprocesses import spawn
+
+_ROOT = Path(__file__).resolve().parents[2]
+_BEGIN = (
+    "import runpy, sys; sys.path.insert(0, sys.argv[1]); name = sys.argv[2];"
+    " sys.argv[1:3] = []; runpy.run_module(name, run_name='__main__')"
+)
+_REAP_SECONDS = 5.0
+_PIECE = 65_536
+_MOST_COMPLAINT = 2000
+
+AT_ONCE = 3
+"""Programs of a house that run at the same time; others wait for a place."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errand:
+    """Which program is run, with which words and what on its input; `folder` is its cache."""
+
+    program: str
+    arguments: tuple[str, ...]
+    data: bytes
+    seconds: float
+    most_bytes: int
+    folder: Path | None = None
+
+
+class Children:
+    """Runs programs, a few at a time."""
+
+    def __init__(self) -> None:
+        self._places = asyncio.Semaphore(AT_ONCE)
+
+    async def run(self, errand: Errand) -> bytes:
+        """What the program says. It sees nothing of the environment, and nothing of it is left.
+
+        Raises `ChildFailed`.
+        """
+        async with self._places:
+            return await _run(errand)
+
+
+async def _run(errand: Errand) -> bytes:
+    name = errand.program.rpartition(".")[2]
+    environ = {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}
+    if errand.folder is not None:
+        environ["MPLCONFIGDIR"] = str(errand.folder)
+    try:
+        process = await spawn(
+            (sys.executable, "-I", "-c", _BEGIN, str(_ROOT), errand.program, *errand.arguments),
+            _end,
+            environ=environ,
+        )
+    except OSError as error:
+        _log.error("%s can't be started: %s", name, error)
+        raise ChildFailed("this machine can't start a program for it now") from error
+    try:
+        async with asyncio.timeout(errand.seconds):
+            output, complaint, code = await asyncio.gather(
+                _talk(process, errand.data, errand.most_bytes),
+                _listen(process.stderr, _MOST_COMPLAINT),
+                process.wait(),
+            )
+    except TimeoutError as error:
+        raise ChildFailed(f"it took longer than {errand.seconds:g} s to read") from error
+    finally:
+        await _end(process)
+    if code:
+        told = complaint.decode(errors="replace").strip().rpartition("\n")[2]
+        _log.info("%s ended with status %d: %s", name, code, told)
+        raise ChildFailed("it can't be read")
+    return output
+
+
+async def _talk(process: asyncio.subprocess.Process, data: bytes, most: int) -> bytes:
+    stdin = process.stdin
+    assert stdin is not None  # noqa: S101 - it is a pipe
+
+    async def feed() -> None:
+        with suppress(BrokenPipeError, ConnectionResetError):  # a program need not read to the end
+            stdin.write(data)
+            await stdin.drain()
+            stdin.close()
+            await stdin.wait_closed()
+
+    _, output = await asyncio.gather(feed(), _listen(process.stdout, most))
+    return output
+
+
+async def _listen(stream: asyncio.StreamReader | None, most: int) -> bytes:
+    """The first bytes of a stream, which is read to its end all the same."""
+    assert stream is not None  # noqa: S101 - it is a pipe
+    kept = bytearray()
+    while piece := await stream.read(_PIECE):
+        kept += piece[: most - len(kept)]
+    return bytes(kept)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is not None:
+        return
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_REAP_SECONDS):
+            await process.wait()

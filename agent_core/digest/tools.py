@@ -1,0 +1,43 @@
+"""Puts together the tools that digests are made with."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agent_core.digest.chart_tool import ChartTool
+from agent_core.digest.fetching import Fetcher
+from agent_core.digest.formatting import SOURCES
+from agent_core.digest.gather_tool import Desk, GatherTool
+from agent_core.digest.github import Hub
+from agent_core.digest.subprocess_reader import Children
+from agent_core.digest.web_sources import Reach
+from agent_core.state.engine.database import Database
+from agent_core.tools.contract import Tool
+
+_FONTS = Path("cache") / "fonts"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kit:
+    """How this house gathers. `github_token` is "" for none; `zone` is for people without one."""
+
+    home: Path
+    zone: str
+    github_url: str
+    github_token: str
+    allow_private: bool
+    children: Children = field(default_factory=Children)
+    """What runs programs for all of its tools, a few at a time."""
+
+
+def digest_tools(database: Database, kit: Kit, *, in_room: bool) -> tuple[Tool, ...]:
+    """`gather` and `chart`; in a room without what is a person's own."""
+    desk = Desk(
+        sources=kit.home / SOURCES,
+        zone=kit.zone,
+        reach=Reach(fetcher=Fetcher(allow_private=kit.allow_private), children=kit.children),
+        hub=Hub(url=kit.github_url, token=kit.github_token),
+    )
+    return (
+        GatherTool(database, desk, in_room=in_room),
+        ChartTool(database, kit.children, kit.home / _FONTS),
+    )

@@ -1,0 +1,151 @@
+"""What the world has for a digest: calendars, feeds and pages, told in quoted lines."""
+
+import asyncio
+import json
+import os
+import re
+import stat
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from agent_core.digest.fetching import MOST_BYTES, Fetcher, Page, Wanted
+from agent_core.digest.formatting import SourceFailed, count, fit, show_link
+from agent_core.digest.requests import Gathering, Source
+from agent_core.digest.subprocess_reader import Children, Errand
+from agent_core.tools.clock import local_time
+from agent_core.tools.untrusted_text import quote
+
+_READERS = "agent_core.digest.readers"
+_READ_SECONDS = 12.0
+_MOST_TOLD = 1_000_000
+"""Bytes of JSON that a reader may give."""
+_MOST_ENTRIES = 40
+_LONGEST_TITLE = 200
+_LONGEST_TEXT = 300
+_FILE = re.compile(r"[\w][\w .()+-]{0,99}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shelves:
+    """The folders that a talk's calendar files lie in: its own one first, then everybody's."""
+
+    folders: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """What gets at things outside, and what reads them."""
+
+    fetcher: Fetcher
+    children: Children
+
+
+async def tell_calendar(reach: Reach, shelves: Shelves, source: Source, wanted: Gathering) -> str:
+    """The events of the days that are wanted. Raises `SourceFailed`."""
+    if "://" in source.at:
+        url = source.at.replace("webcal://", "https://", 1)
+        data = (await reach.fetcher.fetch(Wanted(url=url))).body
+    else:
+        data = await asyncio.to_thread(_read_file, shelves, source.at)
+    days = wanted.first.isoformat()
+    told = await _read(reach, "calendar_reader", data, wanted.zone, days, str(wanted.days))
+    events = [_tell_event(_texts(event)) for event in _list(told)]
+    span = days if wanted.days == 1 else f"{wanted.days} days from {days}"
+    return fit(f"{count(len(events), 'event')}, {span} ({wanted.zone})", events, wanted.room)
+
+
+async def tell_feed(reach: Reach, source: Source, wanted: Gathering) -> str:
+    """The newest entries since a moment. Raises `SourceFailed`."""
+    page = await reach.fetcher.fetch(Wanted(url=source.at))
+    told = await _read(
+        reach, "feed_reader", page.body, page.url, str(wanted.since), str(_MOST_ENTRIES)
+    )
+    if not isinstance(told, dict):
+        raise SourceFailed("it can't be read")
+    entries = _list(told.get("entries"))
+    lines = [_tell_entry(entry, wanted.zone) for entry in entries]
+    begin = local_time(wanted.since, wanted.zone).strftime("%Y-%m-%d %H:%M")
+    head = f"{quote(str(told.get('title', '')), _LONGEST_TITLE)}, {told.get('count')} since {begin}"
+    return fit(head, lines, wanted.room)
+
+
+async def tell_page(reach: Reach, source: Source, wanted: Gathering) -> str:
+    """The readable text of a web page. Raises `SourceFailed`."""
+    page: Page = await reach.fetcher.fetch(Wanted(url=source.at))
+    if not (page.media_type.startswith("text/") or "xml" in page.media_type):
+        raise SourceFailed(f"it is no page to read but {page.media_type}")
+    told = await _read(reach, "page_reader", page.body, page.media_type, str(wanted.room))
+    found = _texts(told)
+    title = quote(found.get("title", ""), _LONGEST_TITLE)
+    return f"{title}{show_link(page.url)}\n{quote(found.get('text', ''), wanted.room - 800)}"
+
+
+def _tell_event(event: dict[str, str]) -> str:
+    begin, end = event.get("begin", ""), event.get("end", "")
+    day = date.fromisoformat(begin[:10]).strftime("%a %Y-%m-%d")
+    if "T" not in begin:
+        when = f"{day}, all day" if begin == end else f"{day} to {end}, all day"
+    elif begin[:10] == end[:10]:
+        when = f"{day} {begin[11:]}" + (f"–{end[11:]}" if end != begin else "")
+    else:
+        when = f"{day} {begin[11:]} to {end.replace('T', ' ')}"
+    place = event.get("place", "")
+    where = f", at {quote(place, _LONGEST_TITLE)}" if place else ""
+    return f"- {when}: {quote(event['title'], _LONGEST_TITLE)}{where}{show_link(event['link'])}"
+
+
+def _tell_entry(entry: object, zone: str) -> str:
+    texts = _texts(entry)
+    at = entry.get("at") if isinstance(entry, dict) else None
+    when = local_time(at, zone).strftime("%Y-%m-%d %H:%M") if isinstance(at, int) else "no date"
+    text = f": {quote(texts['text'], _LONGEST_TEXT)}" if texts.get("text") else ""
+    title = quote(texts.get("title", ""), _LONGEST_TITLE)
+    return f"- {when}, {title}{text}{show_link(texts.get('link', ''))}"
+
+
+async def _read(reach: Reach, reader: str, data: bytes, *arguments: str) -> object:
+    """What a reader found, from its JSON. Raises `SourceFailed`."""
+    said = await reach.children.run(
+        Errand(
+            program=f"{_READERS}.{reader}",
+            arguments=arguments,
+            data=data,
+            seconds=_READ_SECONDS,
+            most_bytes=_MOST_TOLD,
+        )
+    )
+    try:
+        return json.loads(said)
+    except ValueError as error:
+        raise SourceFailed("it holds too much to read") from error
+
+
+def _list(found: object) -> list[object]:
+    return found if isinstance(found, list) else []
+
+
+def _texts(found: object) -> dict[str, str]:
+    given = found if isinstance(found, dict) else {}
+    return {str(name): value for name, value in given.items() if isinstance(value, str)}
+
+
+def _read_file(shelves: Shelves, name: str) -> bytes:
+    """A calendar file by its plain name. Links are not followed. Raises `SourceFailed`."""
+    if not _FILE.fullmatch(name):
+        raise SourceFailed("a file's name has no folder and no signs like / or : in it")
+    for folder in shelves.folders:
+        try:
+            handle = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise SourceFailed(f"the file can't be opened ({error.strerror})") from error
+        with open(handle, "rb") as file:  # noqa: PTH123 - it was opened without following links
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise SourceFailed("it is no file")
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise SourceFailed(f"it is larger than {MOST_BYTES / 1e6:g} MB")
+        return data
+    raise SourceFailed("there is no such file in the home's folder sources/")

@@ -1,1 +1,0 @@
-"""Handing things over: files that a turn makes for its person."""

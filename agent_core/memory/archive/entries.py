@@ -1,0 +1,115 @@
+"""What an entry of the archive may be: its words and tags in one form, and as the ledger has it."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent_core.errors import ToolArgumentError
+from agent_core.ids import ArchiveId
+from agent_core.memory.files import find_flaw
+from agent_core.tools.secret_scan import find_secret
+from agent_core.tools.untrusted_text import flatten
+
+LONGEST = 8000
+"""Characters of one entry: what a model writes in one piece, and reads in one result."""
+MOST_TAGS = 10
+LONGEST_TAG = 40
+"""Characters."""
+
+_GAPS = re.compile(r"\n{3,}")
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_ENTRY = re.compile(r"\[([^\]]*)\] (.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """What an entry says."""
+
+    text: str
+    tags: tuple[str, ...]
+
+
+def read_text(text: str) -> str:
+    """The words of an entry in the one form in which they are kept.
+
+    Raises `ToolArgumentError` with a sentence for words that can't be kept.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").expandtabs(4).split("\n")
+    tidy = _GAPS.sub("\n\n", "\n".join(line.rstrip() for line in lines)).strip()
+    if not tidy:
+        raise ToolArgumentError("`text` is empty: write what is to be kept")
+    if flaw := find_flaw(tidy):
+        raise ToolArgumentError(f"the text can't be kept, {flaw}")
+    if secret := find_secret(tidy):
+        raise ToolArgumentError(f"the text can't be kept, it holds {secret}; write it without")
+    if len(tidy) > LONGEST:
+        raise ToolArgumentError(
+            f"the text has {len(tidy):,} characters, and an entry may have {LONGEST:,}: keep it"
+            " as several entries"
+        )
+    return tidy
+
+
+def read_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """Tags in small letters, sorted, each once; what is neither letter nor digit is a hyphen.
+
+    Raises `ToolArgumentError` for too many, and for what is no tag.
+    """
+    found = {_read_tag(tag) for tag in tags}
+    if len(found) > MOST_TAGS:
+        raise ToolArgumentError(f"{len(found)} tags are too many: at most {MOST_TAGS}")
+    return tuple(sorted(found))
+
+
+def write_entry(content: Content) -> str:
+    """An entry as the ledger has it: the tags in brackets, then the words."""
+    return f"[{', '.join(content.tags)}] {content.text}"
+
+
+def read_entry(written: str) -> Content | None:
+    """The reverse of `write_entry`; None for what it did not write."""
+    match = _ENTRY.fullmatch(written)
+    if match is None:
+        return None
+    tags = tuple(match[1].split(", ")) if match[1] else ()
+    return Content(text=match[2], tags=tags)
+
+
+def tell(written: str | None) -> str | None:
+    """What `write_entry` wrote, as people read it: the words, then the tags if there are any."""
+    content = read_entry(written) if written is not None else None
+    if content is None:
+        return written
+    return f"{content.text} ({', '.join(content.tags)})" if content.tags else content.text
+
+
+def name_entry(archive_id: ArchiveId) -> str:
+    """The number of an entry in a few letters."""
+    letters, rest = "", int(archive_id)
+    while rest:
+        rest, digit = divmod(rest, len(_DIGITS))
+        letters = _DIGITS[digit] + letters
+    return letters
+
+
+def read_name(name: str) -> ArchiveId | None:
+    """The reverse of `name_entry`; None for what is no name."""
+    plain = name.strip().strip("[]#`").lower()
+    if not 0 < len(plain) <= 12 or not set(plain) <= set(_DIGITS):
+        return None
+    return ArchiveId(int(plain, len(_DIGITS)))
+
+
+def _read_tag(tag: str) -> str:
+    if secret := find_secret(tag):
+        raise ToolArgumentError(f"a tag can't be kept, it holds {secret}; write it without")
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", tag).casefold())
+    marks = "".join(one if unicodedata.category(one)[0] in "LNM" else " " for one in folded)
+    plain = "-".join(marks.split())
+    if not plain or len(plain) > LONGEST_TAG:
+        raise ToolArgumentError(
+            f"`{flatten(tag, LONGEST_TAG)}` is no tag: it is made of letters and digits, at most"
+            f" {LONGEST_TAG}"
+        )
+    return plain

@@ -1,0 +1,124 @@
+"""What became of one entry of the archive: its changes by their names, and what they rest on."""
+
+import re
+from dataclasses import dataclass, replace
+
+from agent_core.ids import ArchiveId, PersonId, TurnId
+from agent_core.memory.archive.entries import name_entry, read_name, tell
+from agent_core.memory.explanations import Reader, Reason, Step, find_basis
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import ledger
+from agent_core.state.memory.ledger import LedgerEntry
+
+_NAME = re.compile(r"([0-9a-z]{8})(?:-([0-9]{1,4}))?")
+"""An entry as `name_entry` writes those of 1972 to 2059, and which of its changes is meant."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """An entry of the archive as people name it. `change` counts its changes from 1; None means
+    the newest one.
+    """
+
+    id: ArchiveId
+    change: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chronicle:
+    """All changes of one entry, oldest first; at least one. It goes to another person as a whole,
+    so a change keeps its name for good.
+    """
+
+    id: ArchiveId
+    rows: tuple[LedgerEntry, ...]
+
+    def name(self, row: LedgerEntry) -> str:
+        """What people call a change of it: `mb2x3k9z-2`."""
+        return f"{name_entry(self.id)}-{self.rows.index(row) + 1}"
+
+    def find(self, change: int | None) -> LedgerEntry | None:
+        """The change of a number, or without one the newest."""
+        if change is None:
+            return self.rows[-1]
+        return self.rows[change - 1] if 1 <= change <= len(self.rows) else None
+
+    def counts(self, row: LedgerEntry) -> bool:
+        """True unless the row is taken back."""
+        takers = (one for one in self.rows if one.origin.undoes == row.id)
+        return not any(self.counts(taker) for taker in takers)
+
+
+def read_named(text: str) -> Named | None:
+    """An entry, or a change of one, by its name; None for what is no such name, as a plain number
+    is none.
+    """
+    found = _NAME.fullmatch(text.strip().strip("[]#`").casefold())
+    archive_id = read_name(found[1]) if found and not found[1].isdecimal() else None
+    if found is None or archive_id is None:
+        return None
+    return Named(id=archive_id, change=int(found[2]) if found[2] else None)
+
+
+def open_chronicle(
+    connection: Connection, *, person_id: PersonId, archive_id: ArchiveId
+) -> Chronicle | None:
+    """All that was done to an entry of somebody; None if they never had it.
+
+    Raises `StoreDamaged`.
+    """
+    rows = ledger.find_of_archived(connection, person_id=person_id, archive_id=archive_id)
+    return Chronicle(id=archive_id, rows=tuple(rows)) if rows else None
+
+
+def list_of_turn(
+    connection: Connection, *, person_id: PersonId, turn_id: TurnId
+) -> list[tuple[LedgerEntry, str]]:
+    """What the calls of a turn have changed, oldest first, each as people read and name it.
+
+    Raises `StoreDamaged`.
+    """
+    found = []
+    for row in ledger.find_of_turn(connection, person_id=person_id, turn_id=turn_id):
+        chronicle = open_chronicle(
+            connection, person_id=person_id, archive_id=ArchiveId(row.change.position)
+        )
+        if chronicle:
+            found.append((show(row), chronicle.name(row)))
+    return found
+
+
+def explain(connection: Connection, chronicle: Chronicle, reader: Reader) -> Reason:
+    """Why an entry of the archive says what it says; as `memory.reasons.explain`."""
+    newest = chronicle.rows[-1]
+    made_by = _find_maker(chronicle, newest)
+    basis = find_basis(connection, made_by, reader)
+    return Reason(
+        number=chronicle.name(newest),
+        words=tell(newest.change.after),
+        made_by=made_by,
+        sayings=basis.sayings,
+        hidden=basis.hidden,
+        evidence=basis.evidence,
+        steps=tuple(
+            Step(number=chronicle.name(row), row=show(row), counts=chronicle.counts(row))
+            for row in chronicle.rows
+        ),
+    )
+
+
+def show(row: LedgerEntry) -> LedgerEntry:
+    """A change as people read it: the words of an entry, with its tags behind them."""
+    change = replace(row.change, before=tell(row.change.before), after=tell(row.change.after))
+    return replace(row, change=change)
+
+
+def _find_maker(chronicle: Chronicle, row: LedgerEntry) -> LedgerEntry:
+    """What gave an entry its words: for a row that takes another back, what did so before that."""
+    places = {one.id: place for place, one in enumerate(chronicle.rows)}
+    while (place := places.get(row.origin.undoes or 0)) is not None:
+        earlier = chronicle.rows[:place]
+        row = next(
+            (one for one in reversed(earlier) if chronicle.counts(one)), chronicle.rows[place]
+        )
+    return row

@@ -1,0 +1,156 @@
+"""What there is to be searched, counted once and kept in memory: how a model knows that it has it.
+
+Numbers are those that the searches of the same talk could show, and no others: `recall` looks
+into a person's or a room's messages within one scope, `archive` into one keeper's entries.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent_core.ids import MessageId, PersonId, TurnId
+from agent_core.state.conversations.messages import START, StoredMessage
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import archive
+from agent_core.state.search import passages, search
+from agent_core.state.search.search import Field
+
+MOST_COUNTED = 100_000
+"""Messages and entries are counted up to here: what is beyond makes no difference to anybody."""
+MOST_TAGGED = 2000
+"""Entries of which the tags are named, the newest ones."""
+
+_LASTS = 24 * 3_600_000
+"""Milliseconds that a count of messages is good for."""
+_MOST_KEPT = 4096
+"""Talks whose numbers are kept at hand."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holdings:
+    """What can be searched from a talk, without what stands in it anyway.
+
+    `since` is when the oldest message was said, in milliseconds since the epoch. `tags` are
+    those of the entries, the most frequent first. `MOST_COUNTED` stands for that many or more.
+    """
+
+    messages: int
+    since: int
+    entries: int
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """What the searches of a talk may look into: messages of `owner_id` in `scope`, as in
+    `search.Field`, and the archive of `keeper_id`, if there is one.
+    """
+
+    owner_id: PersonId
+    scope: str
+    keeper_id: PersonId | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What a talk shows by itself: the messages of its session behind those that are folded."""
+
+    messages: Sequence[StoredMessage]
+    folded_to: MessageId = START
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    messages: int
+    since: int
+    folded_to: MessageId
+    counted_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    entries: int
+    tags: tuple[str, ...]
+
+
+class Inventory:
+    """Counts what talks can search. A turn costs a look into memory; the database is asked when
+    a session begins or is folded, once a day, and after a change of the archive.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._said: dict[tuple[PersonId, str], _Said] = {}
+        self._kept: dict[PersonId, _Kept] = {}
+        self._changes = 0
+
+    async def look_up(self, reach: Reach, view: View, *, now: int) -> Holdings:
+        """What can be searched from a talk. Raises `StoreError`."""
+        said = self._said.get((reach.owner_id, reach.scope))
+        if said and (
+            not view.messages or view.folded_to != said.folded_to or now - said.counted_at > _LASTS
+        ):
+            said = None
+        kept = self._find_kept(reach.keeper_id)
+        if said is None or kept is None:
+            said, kept = await self._count(reach, view, (said, kept), now)
+        return Holdings(
+            messages=said.messages, since=said.since, entries=kept.entries, tags=kept.tags
+        )
+
+    def forget_archive(self, person_id: PersonId) -> None:
+        """Somebody's archive was changed."""
+        self._changes += 1
+        self._kept.pop(person_id, None)
+
+    def forget(self) -> None:
+        """Something was done beside the turns: people were joined, or words were taken out."""
+        self._changes += 1
+        self._said.clear()
+        self._kept.clear()
+
+    def _find_kept(self, keeper_id: PersonId | None) -> _Kept | None:
+        return _Kept(0, ()) if keeper_id is None else self._kept.get(keeper_id)
+
+    async def _count(
+        self,
+        reach: Reach,
+        view: View,
+        known: tuple[_Said | None, _Kept | None],
+        now: int,
+    ) -> tuple[_Said, _Kept]:
+        def look(connection: Connection) -> tuple[_Said, _Kept]:
+            said, kept = known
+            said = said or _count_said(connection, reach, view, now)
+            return said, kept or _count_kept(connection, reach.keeper_id)
+
+        changes = self._changes
+        said, kept = await self._database.read(look)
+        if changes != self._changes:
+            return said, kept  # it may be out of date already
+        if max(len(self._said), len(self._kept)) >= _MOST_KEPT:
+            self.forget()
+        self._said[reach.owner_id, reach.scope] = said
+        if reach.keeper_id is not None:
+            self._kept[reach.keeper_id] = kept
+        return said, kept
+
+
+def _count_said(connection: Connection, reach: Reach, view: View, now: int) -> _Said:
+    field = Field(person_id=reach.owner_id, scope=reach.scope, except_turn=TurnId(0))
+    count = search.count_holders(connection, field=field, most=MOST_COUNTED)
+    oldest = search.list_holders(connection, field=field, terms=(), limit=1, oldest_first=True)
+    first = passages.list_sayings(connection, field=field, message_ids=oldest)
+    seen = sum(
+        one.id > view.folded_to and one.message.role != "tool" and bool(one.message.text.strip())
+        for one in view.messages
+    )
+    beyond = count if count == MOST_COUNTED else max(count - seen, 0)
+    return _Said(beyond, first[0].said_at if first else 0, view.folded_to, now)
+
+
+def _count_kept(connection: Connection, keeper_id: PersonId | None) -> _Kept:
+    if keeper_id is None:
+        return _Kept(0, ())
+    count = archive.count(connection, person_id=keeper_id, most=MOST_COUNTED)
+    tags = archive.list_tags(connection, person_id=keeper_id, newest=MOST_TAGGED)
+    return _Kept(count, tuple(tag for tag, _ in tags))

@@ -1,0 +1,158 @@
+"""From a query to entries: what the index knows of its words, then the entries themselves."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from agent_core.ids import ArchiveId, MessageId, PersonId, SessionId
+from agent_core.recall.query import Query
+from agent_core.recall.ranking import Clock, Ranking
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import archive
+from agent_core.state.memory.archive import Archived, Drawer
+from agent_core.state.search.passages import Saying
+from agent_core.state.search.search import Term
+from agent_core.state.tokenizer import fold
+
+MOST_HOLDERS = 600
+"""Entries that are looked at for one word, the newest ones."""
+MOST_COUNTED = 5000
+"""How far is counted how many entries hold a word."""
+POOL = 40
+"""Entries that are read to be put in order, and so the most that a search shows."""
+MOST_READ = 500
+"""Entries that are read for what the index does not have, the newest ones."""
+PASSAGE = 400
+"""Characters of a piece of an entry, about a long message: entries are ranked by their best one."""
+
+_PAIRED = 5
+_BREAKS = ("\n\n", "\n", ". ", " ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """An entry, and the part of it that fits the query best."""
+
+    entry: Archived
+    passage: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The best entries, best first, at most `POOL`. `count` is how many hold a word of the
+    query; there may be more if it is not `is_exact`.
+    """
+
+    hits: tuple[Hit, ...]
+    count: int
+    is_exact: bool
+
+
+def find(connection: Connection, drawer: Drawer, query: Query, clock: Clock) -> Found:
+    """The entries of the drawer that fit a query. Damaged ones are left out, and logged."""
+    if not query.terms:
+        return _look_through(connection, drawer, query)
+    held, weights, is_exact = _gather(connection, drawer, query.terms)
+    worth: dict[ArchiveId, float] = {}
+    for term, holders in held.items():
+        for archive_id in holders:
+            worth[archive_id] = worth.get(archive_id, 0) + weights[term]
+    best = sorted(worth, key=lambda one: (-worth[one], -one))[:POOL]
+    entries = archive.list_entries(connection, person_id=drawer.person_id, archive_ids=best)
+    hits = _rank(entries, Ranking(query, weights, clock))
+    return Found(hits=hits, count=len(worth), is_exact=is_exact)
+
+
+def cut_passages(text: str) -> list[str]:
+    """A text in pieces of at most `PASSAGE` characters, cut where a thought ends if there is
+    such a place in the second half of a piece.
+    """
+    passages = []
+    while len(text) > PASSAGE:
+        places = (text.rfind(one, PASSAGE // 2, PASSAGE) + len(one) for one in _BREAKS)
+        place = next((one for one in places if one > PASSAGE // 2), PASSAGE)
+        passages.append(text[:place].strip())
+        text = text[place:]
+    return [one for one in (*passages, text.strip()) if one]
+
+
+def _gather(
+    connection: Connection, drawer: Drawer, terms: Sequence[Term]
+) -> tuple[dict[Term, set[ArchiveId]], dict[Term, float], bool]:
+    """For each term that is there at all, entries that hold it, and its weight; and whether the
+    entries are all of them. What is frequent is looked for together with what else is asked.
+    """
+
+    def list_some(*some: Term, limit: int) -> set[ArchiveId]:
+        return set(archive.list_holders(connection, drawer=drawer, terms=some, limit=limit))
+
+    held = {term: list_some(term, limit=MOST_HOLDERS) for term in terms}
+    held = {term: holders for term, holders in held.items() if holders}
+    weights = _weigh(connection, drawer.person_id, list(held))
+    frequent = {term for term in held if len(held[term]) >= MOST_HOLDERS}
+    rarest = sorted(held, key=lambda term: -weights[term])[:_PAIRED]
+    for pair in combinations(rarest, 2):
+        if frequent.intersection(pair):
+            both = list_some(*pair, limit=POOL)
+            for term in pair:
+                held[term] |= both
+    return held, weights, not frequent
+
+
+def _weigh(connection: Connection, person_id: PersonId, terms: Sequence[Term]) -> dict[Term, float]:
+    """The rarer a word is in all that the person keeps, the more it tells."""
+    total = archive.count(connection, person_id=person_id, most=MOST_COUNTED)
+    counts = {
+        term: archive.count_holders(connection, person_id=person_id, term=term, most=MOST_COUNTED)
+        for term in terms
+    }
+    return {
+        term: math.log(1 + (total - count + 0.5) / (count + 0.5)) for term, count in counts.items()
+    }
+
+
+def _rank(entries: Sequence[Archived], ranking: Ranking) -> tuple[Hit, ...]:
+    """Entries by their best passages, each read as a talk of which its passages are messages."""
+    windows: list[list[Saying]] = []
+    passages: list[tuple[Archived, str]] = []
+    for entry in entries:
+        window: list[Saying] = []
+        tags = " ".join(entry.tags).replace("-", " ")
+        for passage in cut_passages(entry.text):
+            text = passage if window else f"{passage}\n{tags}"
+            window.append(_saying(MessageId(len(passages)), entry, text))
+            passages.append((entry, passage))
+        windows.append(window)
+    hits: dict[ArchiveId, Hit] = {}
+    for ranked in ranking.rank(windows):
+        entry, passage = passages[ranked.saying.id]
+        hits.setdefault(entry.id, Hit(entry=entry, passage=passage))
+    return tuple(hits.values())
+
+
+def _saying(number: MessageId, entry: Archived, text: str) -> Saying:
+    return Saying(
+        id=number,
+        session_id=SessionId(entry.id),
+        role="assistant",
+        platform="",
+        said_at=entry.created_at,
+        text=text,
+        asker="",
+        is_within=True,
+    )
+
+
+def _look_through(connection: Connection, drawer: Drawer, query: Query) -> Found:
+    """The newest entries with most of what the index does not have."""
+    newest = archive.list_holders(connection, drawer=drawer, limit=MOST_READ)
+    entries = archive.list_entries(connection, person_id=drawer.person_id, archive_ids=newest)
+    scores = {
+        entry: sum(one in folded for one in query.fragments)
+        for entry in entries
+        for folded in (fold(entry.text),)
+    }
+    found = sorted((one for one in entries if scores[one]), key=lambda one: -scores[one])
+    hits = tuple(Hit(entry=entry, passage=entry.text) for entry in found[:POOL])
+    return Found(hits=hits, count=len(found), is_exact=len(newest) < MOST_READ)

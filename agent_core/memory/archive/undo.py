@@ -1,0 +1,157 @@
+"""Takes changes of the archive back: one, while nothing has changed its entry since, or all."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from agent_core.errors import CoreError
+from agent_core.ids import ArchiveId, PersonId
+from agent_core.memory.archive.entries import Content, read_entry, write_entry
+from agent_core.memory.archive.history import open_chronicle
+from agent_core.state.engine.database import Connection
+from agent_core.state.lifecycle.redact import FORGOTTEN
+from agent_core.state.memory import archive, ledger
+from agent_core.state.memory.archive import Archived
+from agent_core.state.memory.ledger import Change, LedgerEntry, Operation, Origin
+
+Fault = Literal["undone", "overtaken", "forgotten"]
+"""Why a change stays: it is taken back already, its entry was changed again since, or its words
+were forgotten.
+"""
+
+
+class Overtaken(CoreError):
+    """A change can't be taken back; `fault` says why."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault)
+        self.fault = fault
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """How many changes led back to a moment, and how many entries of then were forgotten since."""
+
+    rows: int
+    left_out: int
+
+
+def undo(
+    connection: Connection, *, person_id: PersonId, row: LedgerEntry, origin: Origin
+) -> LedgerEntry:
+    """The row that takes another one back. A call with the same `origin.call_key` adds it once.
+
+    An entry that was dropped comes again under its number. Raises `Overtaken` and
+    `StoreDamaged`.
+    """
+    if origin.call_key is not None:
+        made = ledger.find_call(connection, person_id=person_id, call_key=origin.call_key)
+        if made:
+            return made[0]
+    place = ArchiveId(row.change.position)
+    standing = archive.find(connection, person_id=person_id, archive_id=place)
+    wanted = read_entry(row.change.before) if row.change.before else None
+    if fault := _find_fault(connection, person_id, row, standing):
+        raise Overtaken(fault)
+    place = _make_so(connection, person_id, place, (standing, wanted), origin.now)
+    because = replace(origin, undoes=row.id)
+    return _record(connection, person_id, (place, row.change.after, row.change.before), because)
+
+
+def find_newest(connection: Connection, *, person_id: PersonId) -> LedgerEntry | None:
+    """The newest change of somebody's archive that can be taken back, looking past those that
+    took back others, as `memory.undoing` does. Raises `StoreDamaged`.
+    """
+    for row in ledger.walk_archived(connection, person_id=person_id):
+        if row.origin.undoes is None:
+            place = ArchiveId(row.change.position)
+            standing = archive.find(connection, person_id=person_id, archive_id=place)
+            if _find_fault(connection, person_id, row, standing) is None:
+                return row
+    return None
+
+
+def restore(
+    connection: Connection, *, person_id: PersonId, moment: int, origin: Origin
+) -> Restored:
+    """Lead somebody's archive back to a moment, in milliseconds since the epoch, by rows of its
+    ledger. What was forgotten since stays away. Raises `StoreDamaged`.
+    """
+    then: dict[int, LedgerEntry] = {}
+    for row in ledger.walk_archived(connection, person_id=person_id):
+        if row.origin.now <= moment:
+            break
+        then[row.change.position] = row  # in the end the first change behind the moment
+    rows = left_out = 0
+    for position in sorted(then):
+        place, said = ArchiveId(position), then[position].change.before
+        standing = archive.find(connection, person_id=person_id, archive_id=place)
+        says = _write(standing)
+        wanted = read_entry(said) if said is not None else None
+        if said is not None and wanted is None:
+            left_out += 1
+        elif says != said:
+            place = _make_so(connection, person_id, place, (standing, wanted), origin.now)
+            _record(connection, person_id, (place, says, said), origin)
+            rows += 1
+    return Restored(rows=rows, left_out=left_out)
+
+
+def _find_fault(
+    connection: Connection, person_id: PersonId, row: LedgerEntry, standing: Archived | None
+) -> Fault | None:
+    chronicle = open_chronicle(
+        connection, person_id=person_id, archive_id=ArchiveId(row.change.position)
+    )
+    if chronicle and not chronicle.counts(row):
+        return "undone"
+    if FORGOTTEN in (row.change.before, row.change.after):
+        return "forgotten"
+    return None if _write(standing) == row.change.after else "overtaken"
+
+
+def _write(standing: Archived | None) -> str | None:
+    return write_entry(Content(text=standing.text, tags=standing.tags)) if standing else None
+
+
+def _record(
+    connection: Connection,
+    person_id: PersonId,
+    made: tuple[ArchiveId, str | None, str | None],
+    origin: Origin,
+) -> LedgerEntry:
+    """The row of a change: where, what stood there before, and what stands there now."""
+    place, before, after = made
+    operation: Operation = "replace"
+    if before is None or after is None:
+        operation = "remove" if after is None else "add"
+    change = Change(operation=operation, position=place, before=before, after=after)
+    return ledger.record(
+        connection, person_id=person_id, target="archive", change=change, origin=origin
+    )
+
+
+def _make_so(
+    connection: Connection,
+    person_id: PersonId,
+    place: ArchiveId,
+    contents: tuple[Archived | None, Content | None],
+    now: int,
+) -> ArchiveId:
+    """Let the archive say what it said before; where that stands by now."""
+    standing, wanted = contents
+    if standing and wanted:
+        new = replace(standing, text=wanted.text, tags=wanted.tags, updated_at=now)
+        archive.update(connection, person_id=person_id, old=standing, new=new)
+    elif standing:
+        archive.delete(connection, person_id=person_id, entry=standing)
+    elif wanted:
+        entry = archive.insert(
+            connection,
+            person_id=person_id,
+            text=wanted.text,
+            tags=wanted.tags,
+            now=now,
+            again=place,
+        )
+        return entry.id
+    return place

@@ -1,0 +1,120 @@
+"""Changes of the archive: the entry, its index and its row of the ledger in one transaction."""
+
+from dataclasses import dataclass
+
+from agent_core.errors import ToolArgumentError
+from agent_core.ids import ArchiveId, PersonId
+from agent_core.memory.archive.entries import Content, read_entry, write_entry
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import archive, ledger
+from agent_core.state.memory.archive import Archived
+from agent_core.state.memory.ledger import Change, Operation, Origin
+
+UNKNOWN = "there is no entry with that `id` here; `search` shows the ids"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """A change that was made, now or by the same call before. `content` is what the entry says
+    from then on; None for one that was dropped, or forgotten since.
+    """
+
+    id: ArchiveId
+    content: Content | None
+
+
+def insert(
+    connection: Connection, *, person_id: PersonId, content: Content, origin: Origin
+) -> Done:
+    """Keep an entry. A call with the same `origin.call_key` keeps it once."""
+    if done := find_done(connection, person_id=person_id, origin=origin):
+        return done
+    entry = archive.insert(
+        connection, person_id=person_id, text=content.text, tags=content.tags, now=origin.now
+    )
+    return _record(connection, person_id, origin, entry.id, (None, content))
+
+
+def update(
+    connection: Connection,
+    *,
+    person_id: PersonId,
+    archive_id: ArchiveId,
+    text: str | None,
+    tags: tuple[str, ...] | None,
+    origin: Origin,
+) -> Done:
+    """Give an entry other words, other tags, or both.
+
+    Raises `ToolArgumentError` if there is no such entry, or nothing would change, and
+    `StoreDamaged`.
+    """
+    if done := find_done(connection, person_id=person_id, origin=origin):
+        return done
+    old = _find(connection, person_id, archive_id)
+    before = Content(text=old.text, tags=old.tags)
+    after = Content(
+        text=old.text if text is None else text, tags=old.tags if tags is None else tags
+    )
+    if after == before:
+        raise ToolArgumentError("nothing to do: the entry reads so already")
+    new = Archived(
+        id=old.id,
+        text=after.text,
+        tags=after.tags,
+        created_at=old.created_at,
+        updated_at=origin.now,
+    )
+    archive.update(connection, person_id=person_id, old=old, new=new)
+    return _record(connection, person_id, origin, old.id, (before, after))
+
+
+def delete(
+    connection: Connection, *, person_id: PersonId, archive_id: ArchiveId, origin: Origin
+) -> Done:
+    """Drop an entry. Raises `ToolArgumentError` if there is none, and `StoreDamaged`."""
+    if done := find_done(connection, person_id=person_id, origin=origin):
+        return done
+    old = _find(connection, person_id, archive_id)
+    archive.delete(connection, person_id=person_id, entry=old)
+    before = Content(text=old.text, tags=old.tags)
+    return _record(connection, person_id, origin, old.id, (before, None))
+
+
+def find_done(connection: Connection, *, person_id: PersonId, origin: Origin) -> Done | None:
+    """What a call has changed already, if it has. Raises `StoreDamaged`."""
+    if origin.call_key is None:
+        return None
+    made = ledger.find_call(connection, person_id=person_id, call_key=origin.call_key)
+    if not made:
+        return None
+    change = made[-1].change
+    return Done(id=ArchiveId(change.position), content=read_entry(change.after or ""))
+
+
+def _find(connection: Connection, person_id: PersonId, archive_id: ArchiveId) -> Archived:
+    entry = archive.find(connection, person_id=person_id, archive_id=archive_id)
+    if entry is None:
+        raise ToolArgumentError(UNKNOWN)
+    return entry
+
+
+def _record(
+    connection: Connection,
+    person_id: PersonId,
+    origin: Origin,
+    archive_id: ArchiveId,
+    contents: tuple[Content | None, Content | None],
+) -> Done:
+    before, after = contents
+    operation: Operation = "replace"
+    if before is None or after is None:
+        operation = "remove" if before else "add"
+    change = Change(
+        operation=operation,
+        position=archive_id,
+        before=write_entry(before) if before else None,
+        after=write_entry(after) if after else None,
+    )
+    ledger.record(connection, person_id=person_id, target="archive", change=change, origin=origin)
+    return Done(id=archive_id, content=after)

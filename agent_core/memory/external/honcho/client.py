@@ -1,0 +1,331 @@
+"""Honcho on the wire, by way of its SDK: peers, sessions, conclusions, the dialectic."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+import httpx
+from honcho import Honcho
+from honcho.api_types import MessageCreateParams, SessionPeerConfig
+from honcho.http import exceptions as sdk
+from honcho.peer import Peer
+from honcho.session import Session
+
+from agent_core.errors import (
+    ExternalMemoryBroken,
+    ExternalMemoryError,
+    ExternalMemoryRefused,
+    ExternalMemoryUnavailable,
+    ExternalMemoryUnsupported,
+)
+from agent_core.memory.contract import (
+    Digest,
+    Exchange,
+    ExternalMemoryTool,
+    MemoryProvider,
+    Notes,
+    Said,
+    Talk,
+    Who,
+)
+from agent_core.transcript import ToolSpec
+
+_NO_ROUTE = "Not Found"
+"""What its server says of an address that it does not have; of a missing thing it says which."""
+_OVERLOADED = (502, 503, 504)
+
+
+_UNREADABLE = (
+    *(ValueError, TypeError, AttributeError, LookupError, RuntimeError),
+    httpx.HTTPError,
+)
+"""What comes of an answer that has not the form of one."""
+
+
+class Unknown(ExternalMemoryBroken):
+    """The server has the function, and does not know the peer, session or conclusion."""
+
+
+@contextmanager
+def mapped(function: str) -> Iterator[None]:
+    """Map the SDK's errors to `ExternalMemoryError` or `Unknown`; `function` names the call."""
+    try:
+        yield
+    except sdk.NotFoundError as error:
+        if error.message == _NO_ROUTE:
+            raise ExternalMemoryUnsupported(f"this Honcho server has no {function}") from error
+        raise Unknown(f"Honcho does not know the {function} of it") from error
+    except sdk.HonchoError as error:
+        raise translate(error) from error
+    except _UNREADABLE as error:
+        kind = type(error).__name__
+        raise ExternalMemoryBroken(f"Honcho gave an answer that can't be read ({kind})") from error
+
+
+def translate(error: sdk.HonchoError) -> ExternalMemoryError:
+    """One of the SDK's errors, but for a 404, as one of ours."""
+    match error:
+        case sdk.RateLimitError():
+            return ExternalMemoryUnavailable(
+                "Honcho limits the rate", retry_after=error.retry_after
+            )
+        case sdk.TimeoutError() | sdk.ConnectionError():
+            return ExternalMemoryUnavailable(f"Honcho can't be reached: {error.message}")
+        case sdk.AuthenticationError() | sdk.PermissionDeniedError():
+            return ExternalMemoryUnavailable("Honcho does not take the key: see HONCHO_API_KEY")
+        case sdk.ServerError() if error.status in _OVERLOADED:
+            return ExternalMemoryUnavailable(
+                f"Honcho is overloaded or being set up (HTTP {error.status})"
+            )
+        case sdk.ServerError():
+            return ExternalMemoryBroken(f"Honcho failed over it (HTTP {error.status})")
+        case sdk.ConflictError():
+            return ExternalMemoryBroken("Honcho was in its own way (HTTP 409)")
+        case _:
+            return ExternalMemoryRefused(f"Honcho refuses it (HTTP {error.status})")
+
+
+PRODUCTION = "https://api.honcho.dev"
+ASSISTANT = "talaria"
+"""The peer that the assistant is, the same in all talks."""
+_TIMEOUT = 20.0
+_ASKING = 40.0
+"""Seconds: the dialectic thinks before it answers."""
+_BATCH = 100
+"""Messages of one request, as its server has it; entries of one page, too."""
+_LONGEST = 24_000
+"""Characters of one message; the server takes 25,000."""
+_MOST_CONCLUSIONS = 30
+_KEY = "key"
+
+_LEFTOVERS = (
+    "Honcho deletes their talks and all that it concluded from them; the bare peer stays, a name"
+    " without meaning, for its API can't delete peers"
+)
+
+_ASK = ToolSpec(
+    name="ask_memory",
+    description=(
+        "Ask an outside memory that has followed all talks with this person: their habits, wishes,"
+        " what was behind something. Slow; it may err. Look with your other tools first."
+    ),
+    schema=json.dumps(
+        {
+            "type": "object",
+            "properties": {"question": {"type": "string", "minLength": 1, "maxLength": 2000}},
+            "required": ["question"],
+            "additionalProperties": False,
+        },
+        separators=(",", ":"),
+    ),
+)
+
+
+class HonchoMemory:
+    """One workspace of one server."""
+
+    name = "honcho"
+    leftovers = _LEFTOVERS
+
+    def __init__(self, client: Honcho) -> None:
+        self._client = client
+        self._known: set[Talk] = set()
+        """Sessions that were made, or seen, by this process."""
+        self._lacking: set[str] = set()
+        self.tools = (ExternalMemoryTool(spec=_ASK, run=self._ask, seconds=_ASKING),)
+
+    @property
+    def lacking(self) -> frozenset[str]:
+        """Functions that this server was found not to have."""
+        return frozenset(self._lacking)
+
+    async def start(self) -> None:
+        """Create or find the workspace.
+
+        Raises `ExternalMemoryUnavailable`, also when the server speaks another API version.
+        """
+        try:
+            with mapped("API of the version that is spoken here (v3)"):
+                await self._client.aio.get_metadata()
+        except (ExternalMemoryUnsupported, Unknown) as error:
+            raise ExternalMemoryUnavailable(str(error)) from error
+
+    async def recall(self, who: Who) -> str:
+        """The representation of a peer. Raises `ExternalMemoryError`."""
+        function = "representation"
+        if function in self._lacking:
+            return ""
+        try:
+            with mapped(function):
+                told = await self._peer(who).aio.representation(
+                    max_conclusions=_MOST_CONCLUSIONS, include_most_frequent=True
+                )
+        except Unknown:
+            return ""
+        except ExternalMemoryUnsupported:
+            self._lacking.add(function)
+            return ""
+        return str(told or "")
+
+    async def tell(self, exchange: Exchange) -> None:
+        """Add messages to a session; those of a repeat that are there are not added again."""
+        session = await self._open(exchange)
+        said = exchange.said
+        if exchange.is_repeat:
+            with mapped("list of messages"):
+                newest = await session.aio.messages(size=_BATCH, reverse=True)
+            there = {message.metadata.get(_KEY) for message in newest.items}
+            said = tuple(one for one in said if one.key not in there)
+        for start in range(0, len(said), _BATCH):
+            batch = [_write(exchange.who, one) for one in said[start : start + _BATCH]]
+            try:
+                with mapped("messages"):
+                    await session.aio.add_messages(batch)
+            except Unknown:
+                self._known.discard(exchange.talk)  # somebody deleted it; it is made anew
+                raise
+
+    async def keep(self, notes: Notes) -> Mapping[Digest, str]:
+        """Entries of memory are conclusions of a peer about itself."""
+        function = "conclusions"
+        if function in self._lacking:
+            return notes.kept
+        try:
+            return await self._keep(notes)
+        except ExternalMemoryUnsupported:
+            self._lacking.add(function)
+            return notes.kept
+
+    async def drop(self, talk: Talk) -> None:
+        """Delete a session with all that came of it."""
+        self._known.discard(talk)
+        try:
+            with mapped("deletion of sessions"):
+                await Session(talk, self._client).aio.delete()
+        except Unknown:
+            return
+
+    async def erase(self, who: Who) -> None:
+        """Delete a peer's sessions and conclusions, and empty its card."""
+        peer = self._peer(who)
+        try:
+            for talk in await self._list_talks(peer):
+                await self.drop(talk)
+        except Unknown:
+            return
+        try:
+            await self._drop_conclusions(who)
+            with mapped("peer card"):
+                await peer.aio.set_card([])
+        except Unknown:
+            return
+        except ExternalMemoryUnsupported:
+            return  # a server without them has none of this person either
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._client._async_http_client.close()  # the SDK has no public way
+
+    async def _ask(self, who: Who, arguments: Mapping[str, object]) -> str:
+        try:
+            with mapped("dialectic"):
+                answer = await self._peer(who).aio.chat(str(arguments["question"]))
+        except Unknown:
+            return ""
+        return str(answer or "")
+
+    def _peer(self, who: Who) -> Peer:
+        return Peer(who, self._client)
+
+    async def _open(self, exchange: Exchange) -> Session:
+        """The session of a talk, made with both peers if this process has not seen it yet.
+
+        The assistant is observed by nobody and observes nobody: what is concluded of a person
+        is the person's own peer's.
+        """
+        if exchange.talk in self._known:
+            return Session(exchange.talk, self._client)
+        observed = SessionPeerConfig(observe_me=True, observe_others=False)
+        silent = SessionPeerConfig(observe_me=False, observe_others=False)
+        with mapped("sessions"):
+            session = await self._client.aio.session(
+                exchange.talk, peers=[(exchange.who, observed), (ASSISTANT, silent)]
+            )
+        self._known.add(exchange.talk)
+        return session
+
+    async def _keep(self, notes: Notes) -> Mapping[Digest, str]:
+        view = self._peer(notes.who).conclusions.aio
+        kept = {digest: name for digest, name in notes.kept.items() if digest in notes.entries}
+        for digest, name in notes.kept.items():
+            if digest not in notes.entries:
+                await self._drop_conclusion(name)
+        new = {digest: text for digest, text in notes.entries.items() if digest not in kept}
+        if new and (notes.is_repeat or not notes.kept):  # it may have some that we don't know of
+            with mapped("conclusions"):
+                there = {one.content: one.id async for one in await view.list(size=_BATCH)}
+            kept |= {digest: there[text] for digest, text in new.items() if text in there}
+            new = {digest: text for digest, text in new.items() if digest not in kept}
+        if new:
+            with mapped("peers"):
+                await self._client.aio.peer(notes.who)
+            with mapped("conclusions"):
+                made = await view.create([{"content": text} for text in new.values()])
+                kept |= {digest: one.id for digest, one in zip(new, made, strict=True)}
+        return kept
+
+    async def _drop_conclusion(self, name: str) -> None:
+        try:
+            with mapped("conclusions"):
+                await Peer(ASSISTANT, self._client).conclusions.aio.delete(name)
+        except Unknown:
+            return
+
+    async def _list_talks(self, peer: Peer) -> list[Talk]:
+        with mapped("list of sessions"):
+            return [Talk(one.id) async for one in await peer.aio.sessions(size=_BATCH)]
+
+    async def _drop_conclusions(self, who: Who) -> None:
+        """Delete all of a peer, page by page, for pages move up as they are emptied."""
+        seen: set[str] = set()
+        while True:
+            with mapped("conclusions"):
+                page = await self._client.aio.conclusions.list(
+                    size=_BATCH, filters={"observed_id": who}
+                )
+            new = [one.id for one in page.items if one.id not in seen]
+            for name in new:
+                await self._drop_conclusion(name)
+            seen |= set(new)
+            if not new:
+                return
+
+
+def create(options: Mapping[str, str]) -> MemoryProvider:
+    """Honcho by its options: `api_key`, `base_url`, `workspace`.
+
+    Raises `ValueError` with a sentence on one it can't use.
+    """
+    workspace = options.get("workspace", "")
+    if not workspace:
+        raise ValueError("memory.workspace can't be empty where memory.provider is honcho.")
+    return HonchoMemory(
+        Honcho(
+            api_key=options.get("api_key"),
+            base_url=options.get("base_url") or PRODUCTION,
+            workspace_id=workspace,
+            timeout=_TIMEOUT,
+            max_retries=0,  # what is told is tried again by the queue, in its own order
+        )
+    )
+
+
+def _write(who: Who, said: Said) -> MessageCreateParams:
+    text = said.text if len(said.text) <= _LONGEST else f"{said.text[: _LONGEST - 1]}…"
+    return MessageCreateParams(
+        peer_id=ASSISTANT if said.is_ours else who,
+        content=text,
+        metadata={_KEY: said.key},
+        created_at=datetime.fromtimestamp(said.at / 1000, UTC),
+    )

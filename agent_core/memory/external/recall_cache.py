@@ -1,0 +1,120 @@
+"""What an outside memory makes of people, at hand when a turn begins; nobody waits for it long."""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from agent_core.errors import ExternalMemoryError, ExternalMemoryUnavailable
+from agent_core.ids import PersonId
+from agent_core.memory.external.contact import Contact
+from agent_core.tools.untrusted_text import quote
+from agent_core.transcript import Message, TextPart
+
+PATIENCE = 1.5
+"""Seconds that a turn waits for what was never asked before."""
+_LONGEST = 10.0
+"""Seconds that the provider has, whoever waits."""
+_FRESH = 120.0
+"""Seconds after which what is at hand is asked for anew, without anybody waiting."""
+_MOST_PEOPLE = 4096
+_CHARACTERS_A_TOKEN = 4
+_LABEL = "An outside memory says of them, it may be wrong or old: "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Heard:
+    text: str
+    at: float
+    """Monotonic seconds."""
+
+
+class RecallCache:
+    """Asks for it beside the turns and keeps the answers. `tokens` is how long one may be."""
+
+    def __init__(
+        self,
+        contact: Contact,
+        *,
+        tokens: int,
+        patience: float = PATIENCE,
+    ) -> None:
+        self._provider = contact.provider
+        self._condition = contact.condition
+        self._names = contact.names
+        self._most = tokens * _CHARACTERS_A_TOKEN
+        self._patience = patience
+        self._heard: OrderedDict[PersonId, _Heard] = OrderedDict()
+        self._asking: dict[PersonId, asyncio.Task[None]] = {}
+        self._generation = 0
+        self._is_slow = False
+        """Somebody waited in vain; nobody waits again before it has answered."""
+
+    def expect(self, person_id: PersonId) -> None:
+        """A turn of somebody is being prepared: begin to ask, if that has to be."""
+        heard = self._heard.get(person_id)
+        if heard is None or time.monotonic() - heard.at > _FRESH:
+            self.ask(person_id)
+
+    async def look_up(self, person_id: PersonId) -> str:
+        """What is known of somebody who was expected; "" if nothing is, or not in time."""
+        heard = self._heard.get(person_id)
+        asking = self._asking.get(person_id)
+        if heard is None and asking and not self._is_slow:
+            done, _ = await asyncio.wait({asking}, timeout=self._patience)
+            self._is_slow = not done
+            heard = self._heard.get(person_id)
+        return heard.text if heard else ""
+
+    def write(self, text: str) -> str:
+        """The line for the facts, as a JSON string: nothing in it can pass for a fact."""
+        return f"{_LABEL}{quote(text, self._most)}"
+
+    def forget(self) -> None:
+        """Words or people are gone: nothing that was heard before is used any more."""
+        self._generation += 1
+        self._heard.clear()
+
+    async def close(self) -> None:
+        """Stop asking."""
+        asking = list(self._asking.values())
+        for task in asking:
+            task.cancel()
+        await asyncio.gather(*asking, return_exceptions=True)
+
+    def ask(self, person_id: PersonId) -> None:
+        """Ask anew, unless that is under way, or nobody would answer."""
+        if person_id in self._asking or not self._condition.is_well:
+            return
+        task = asyncio.create_task(self._hear(person_id), name="mirror-hearsay")
+        self._asking[person_id] = task
+        task.add_done_callback(lambda _: self._asking.pop(person_id, None))
+
+    async def _hear(self, person_id: PersonId) -> None:
+        generation = self._generation
+        try:
+            async with asyncio.timeout(_LONGEST):
+                text = await self._provider.recall(self._names.name_person(person_id))
+        except (ExternalMemoryUnavailable, TimeoutError) as error:
+            self._condition.note_away(error)
+            return
+        except ExternalMemoryError:
+            text = ""  # it has nothing to say of this person
+        self._is_slow = False
+        if generation == self._generation:
+            self._heard[person_id] = _Heard(text=text.strip(), at=time.monotonic())
+            self._heard.move_to_end(person_id)
+            if len(self._heard) > _MOST_PEOPLE:
+                self._heard.popitem(last=False)
+
+
+def find_told(said: Iterable[Message]) -> str:
+    """The line that a talk was told last, "" if none. `said` is all that its calls show."""
+    for message in reversed(list(said)):
+        for part in message.parts[:1] if message.role == "user" else ():
+            if isinstance(part, TextPart) and part.is_fact and _LABEL in part.text:
+                lines = [line for line in part.text.split("\n") if line.startswith(_LABEL)]
+                if lines:
+                    return lines[-1]
+    return ""

@@ -1,0 +1,285 @@
+"""Tells an outside memory what it is owed: in order, again after failures, in nobody's way."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import assert_never
+
+from agent_core.errors import (
+    ExternalMemoryBroken,
+    ExternalMemoryError,
+    ExternalMemoryRefused,
+    ExternalMemoryUnavailable,
+    ExternalMemoryUnsupported,
+    StoreDamaged,
+    StoreError,
+)
+from agent_core.ids import PersonId, SessionId, TurnId
+from agent_core.memory.contract import Exchange, Notes, Said
+from agent_core.memory.external.contact import Contact
+from agent_core.memory.external.recall_cache import RecallCache
+from agent_core.memory.sync import Shelf, find_list
+from agent_core.state.engine import meta
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import external_sync
+from agent_core.state.memory.external_sync import Owed
+from agent_core.state.memory.ledger import Target
+
+_log = logging.getLogger(__name__)
+
+POLL = 2.0
+"""Seconds between looks at what is owed; the work itself rings before."""
+_STORE_PAUSE = 5.0
+_LONGEST = 60.0
+"""Seconds that telling one thing may take."""
+_AT_ONCE = 200
+_MOST_ATTEMPTS = 8
+_PAUSE = 2_000
+"""Milliseconds until something over which the provider failed is tried again, doubled each time."""
+_LISTS: tuple[Target, ...] = ("memory", "user")
+
+
+class Telling:
+    """Does what the `mirror` table owes to one provider."""
+
+    def __init__(
+        self,
+        contact: Contact,
+        database: Database,
+        hearsay: RecallCache,
+        *,
+        now: Callable[[], int],
+        poll: float = POLL,
+    ) -> None:
+        self._provider = contact.provider
+        self._names = contact.names
+        self._condition = contact.condition
+        self._database = database
+        self._hearsay = hearsay
+        self._now = now
+        self._poll = poll
+        self._bell = asyncio.Event()
+        self._asked: list[asyncio.Future[None]] = []
+        self._told = 0
+
+    def take_count(self) -> int:
+        """How much was told since this was asked last, or since the start."""
+        told, self._told = self._told, 0
+        return told
+
+    async def look(self) -> None:
+        """Return once all that is due now was tried; there has to be a `run` under way."""
+        asked = asyncio.get_running_loop().create_future()
+        self._asked.append(asked)
+        self._bell.set()
+        await asked
+
+    def ring(self) -> None:
+        """Something is owed; to be said once that is written."""
+        self._bell.set()
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        while True:
+            self._bell.clear()
+            asked, self._asked = self._asked, []
+            try:
+                await self._take_in_changes()
+                pause = await self._pay()
+            except StoreError as error:
+                _log.error("the outside memory waits for the store: %s", error)
+                pause = _STORE_PAUSE
+            for one in asked:
+                if not one.done():
+                    one.set_result(None)
+            try:
+                async with asyncio.timeout(pause):
+                    await self._bell.wait()
+            except TimeoutError:
+                continue
+
+    async def _take_in_changes(self) -> None:
+        """Owe the memory of all whose ledger has grown, by whatever hand. Raises `StoreError`.
+
+        The ledger is what lasts: how far it was read is written together with what is owed.
+        """
+        key = f"mirror.ledger:{self._provider.name}"
+        now = self._now()
+
+        def look(connection: Connection) -> tuple[str | None, int]:
+            return meta.get(connection, key=key), external_sync.find_newest_change(connection)
+
+        def work(connection: Connection) -> None:
+            if read is not None:
+                for person_id in external_sync.list_changed(
+                    connection, after=int(read), upto=newest
+                ):
+                    external_sync.enqueue_memory(
+                        connection, provider=self._provider.name, person_id=person_id, now=now
+                    )
+            meta.put(connection, key=key, value=str(newest))
+
+        read, newest = await self._database.read(look)
+        if read is None or int(read) < newest:
+            await self._database.write("mirror.changes", work)
+
+    async def _pay(self) -> float:
+        """Tell what is due; gives the seconds until there may be more. Raises `StoreError`."""
+        while True:
+            if not self._condition.is_well and not await self._start():
+                return self._condition.pause
+            rows = await self._database.read(
+                partial(external_sync.list_queued, provider=self._provider.name, limit=_AT_ONCE)
+            )
+            held: set[PersonId] = set()
+            told = 0
+            for row in rows:
+                if row.person_id in held:
+                    continue  # what is told of one person is told in order
+                if row.due_at <= self._now() and await self._settle(row):
+                    told += 1
+                else:
+                    held.add(row.person_id)
+                if not self._condition.is_well:
+                    break
+            if self._condition.is_well and not told:
+                return self._poll
+
+    async def _start(self) -> bool:
+        """See whether the provider is there, unless it is left alone still."""
+        return not self._condition.pause and await self.call()
+
+    async def call(self) -> bool:
+        """See whether the provider is there."""
+        try:
+            async with asyncio.timeout(_LONGEST):
+                await self._provider.start()
+        except (ExternalMemoryError, TimeoutError) as error:
+            self._condition.note_away(error)
+            return False
+        self._condition.note_well()
+        return True
+
+    async def _settle(self, row: Owed) -> bool:
+        """Tell one thing; False if it has to wait. Raises `StoreError`."""
+        is_owed = await self._database.write(
+            "mirror.begin", partial(external_sync.begin, mirror_id=row.id)
+        )
+        if not is_owed:
+            return True  # it was forgotten meanwhile
+        try:
+            async with asyncio.timeout(_LONGEST):
+                payload = await self._tell(row)
+        except (ExternalMemoryUnavailable, TimeoutError) as error:
+            self._condition.note_away(error)
+            return False
+        except ExternalMemoryBroken as error:
+            return await self._set_back(row, error)
+        except (ExternalMemoryRefused, ExternalMemoryUnsupported, StoreDamaged) as error:
+            await self._park(row, str(error))
+            return True
+        await self._database.write("mirror.finish", partial(self._finish, row=row, payload=payload))
+        self._told += 1
+        return True
+
+    async def _tell(self, row: Owed) -> str | None:
+        """What is to be kept of the row; None if nothing of it is. Raises `ExternalMemoryError`."""
+        match row.kind:
+            case "turn":
+                exchange = await self._database.read(partial(self._read_turn, row=row))
+                if exchange:
+                    await self._provider.tell(exchange)
+                    self._hearsay.ask(row.person_id)
+                return None
+            case "memory":
+                notes = await self._database.read(partial(self._read_memory, row=row))
+                kept = await self._provider.keep(notes)
+                self._hearsay.forget()
+                return json.dumps(dict(kept))
+            case "erase":
+                await self._erase(row)
+                self._hearsay.forget()
+                return "{}"
+        assert_never(row.kind)
+
+    async def _erase(self, row: Owed) -> None:
+        what, *numbers = row.key.split(":")
+        if what == "session":
+            session_id, dropped = map(int, numbers)
+            await self._provider.drop(self._names.name_talk(SessionId(session_id), dropped))
+        else:
+            await self._provider.erase(self._names.name_person(row.person_id))
+
+    def _read_turn(self, connection: Connection, row: Owed) -> Exchange | None:
+        """What is left to be told of a turn; None for nothing."""
+        turn_id = TurnId(int(row.key.partition(":")[2]))
+        turn = external_sync.find_turn(connection, turn_id=turn_id)
+        said = external_sync.list_said(connection, turn_id=turn_id)
+        if turn is None or not said:
+            return None
+        dropped = external_sync.count_dropped(
+            connection, provider=self._provider.name, session_id=turn.session_id
+        )
+        return Exchange(
+            who=self._names.name_person(row.person_id),
+            talk=self._names.name_talk(turn.session_id, dropped),
+            said=tuple(
+                Said(key=f"message-{number}", is_ours=role == "assistant", text=text, at=at)
+                for number, role, text, at in said
+            ),
+            is_repeat=row.attempts > 0,
+        )
+
+    def _read_memory(self, connection: Connection, row: Owed) -> Notes:
+        """How a memory stands. Raises `StoreDamaged`."""
+        shelves = [Shelf(person_id=row.person_id, target=target, limit=0) for target in _LISTS]
+        texts = [text for shelf in shelves for text in find_list(connection, shelf)]
+        return Notes(
+            who=self._names.name_person(row.person_id),
+            entries={self._names.name_entry(text): text for text in texts},
+            kept=json.loads(row.payload),
+            is_repeat=row.attempts > 0,
+        )
+
+    def _finish(self, connection: Connection, row: Owed, payload: str | None) -> None:
+        if payload is not None:
+            external_sync.finish(connection, mirror_id=row.id, payload=payload)
+            return
+        if not external_sync.drop(connection, mirror_id=row.id):
+            return  # they were erased meanwhile
+        # A row of the person has to stay: by it an erasure knows that there is something outside.
+        external_sync.ensure_memory(
+            connection, provider=self._provider.name, person_id=row.person_id, now=self._now()
+        )
+
+    async def _set_back(self, row: Owed, error: ExternalMemoryBroken) -> bool:
+        """It failed over this: the whole of it may be broken, or only this. Raises `StoreError`."""
+        try:
+            async with asyncio.timeout(_LONGEST):
+                await self._provider.start()
+        except (ExternalMemoryError, TimeoutError) as outage:
+            self._condition.note_away(outage)
+            return False
+        if row.attempts + 1 >= _MOST_ATTEMPTS:
+            await self._park(row, str(error))
+            return True
+        due_at = self._now() + _PAUSE * 2**row.attempts
+        await self._database.write(
+            "mirror.postpone",
+            partial(external_sync.postpone, mirror_id=row.id, due_at=due_at, reason=str(error)),
+        )
+        return False
+
+    async def _park(self, row: Owed, reason: str) -> None:
+        _log.warning(
+            "%s can't be told to the outside memory %s and is set aside: %s",
+            row.key,
+            self._provider.name,
+            reason,
+        )
+        await self._database.write(
+            "mirror.park",
+            partial(external_sync.park, mirror_id=row.id, reason=reason, now=self._now()),
+        )

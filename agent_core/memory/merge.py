@@ -1,0 +1,273 @@
+"""Makes two memories of one again, by the account that each entry came from."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent_core.ids import PersonId
+from agent_core.memory import multi_write
+from agent_core.memory.changes import Edit, Refusal, plan
+from agent_core.memory.entry_history import UNLINK
+from agent_core.memory.multi_write import TARGETS
+from agent_core.memory.provenance import (
+    Parting,
+    came_by,
+    find_account,
+    find_first,
+    find_sources,
+    find_taken,
+    replay,
+    says,
+)
+from agent_core.memory.store import MemoryStore
+from agent_core.memory.sync import Shelf, find_list, record
+from agent_core.state.engine.database import Connection
+from agent_core.state.lifecycle import merge_people
+from agent_core.state.memory import ledger, shares
+from agent_core.state.memory.ledger import LedgerEntry, Origin, Target
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
+
+
+def merge(
+    connection: Connection,
+    store: MemoryStore,
+    *,
+    keeper: Person,
+    gone: Person,
+    actor: str,
+    now: int,
+) -> int:
+    """Add what is remembered of `gone` to the keeper's lists, entry by entry.
+
+    What the keeper's list says already is not added twice. An entry that would take a list
+    over its limit is left out for now; how many are is returned, and `list_left` finds them.
+    Runs in the caller's transaction; nobody may be at work on either memory meanwhile (see
+    `MemoryStore.is_at_work`). Raises `OSError` if a file of theirs can't be read, and
+    `StoreDamaged`.
+    """
+    for person in (keeper, gone):
+        store.take_in(connection, person.id, person.slug, now)
+    for asleep in merge_people.list_joined(connection, person_id=gone.id):
+        for target in TARGETS:
+            shelf = multi_write.shelf(store, asleep, target)
+            _drop_forgotten(connection, shelf, gone.id, Origin(actor=actor, now=now))
+    return _add_all(connection, store, (keeper.id, gone.id), actor=actor, now=now)
+
+
+def take_rest(
+    connection: Connection,
+    store: MemoryStore,
+    *,
+    keeper: Person,
+    gone: PersonId,
+    actor: str,
+    now: int,
+) -> int:
+    """Add what was left out, over the limits if need be; how many entries were added.
+
+    Such lists may only become shorter, like those that a person made too long by hand.
+    Conditions as for `merge`.
+    """
+    store.take_in(connection, keeper.id, keeper.slug, now)
+    left = len(list_left(connection, keeper=keeper.id, gone=[gone]))
+    still = _add_all(connection, store, (keeper.id, gone), actor=actor, now=now, is_bounded=False)
+    return left - still
+
+
+def list_left(connection: Connection, *, keeper: PersonId, gone: Sequence[PersonId]) -> list[str]:
+    """Entries of others that the keeper's lists never took over. Raises `StoreDamaged`."""
+    left = (
+        entry
+        for target in TARGETS
+        for one in gone
+        for entry, _ in _find_left(connection, keeper=keeper, gone=one, target=target)
+    )
+    return list(dict.fromkeys(left))
+
+
+def _add_all(
+    connection: Connection,
+    store: MemoryStore,
+    pair: tuple[PersonId, PersonId],
+    *,
+    actor: str,
+    now: int,
+    is_bounded: bool = True,
+) -> int:
+    keeper, gone = pair
+    shared = shares.list_of(connection, person_id=gone)
+    left = 0
+    for target in TARGETS:
+        shelf = multi_write.shelf(store, keeper, target)
+        before = entries = find_list(connection, shelf)
+        limit = shelf.limit if is_bounded else sys.maxsize
+        for entry, row in _find_left(connection, keeper=keeper, gone=gone, target=target):
+            changes = plan(entries, Edit(action="add", target=target, text=entry), limit)
+            if isinstance(changes, Refusal):
+                left += changes.fault != "known"
+                continue
+            origin = multi_write.repeat(Origin(actor=actor, now=now), row)
+            record(connection, shelf, changes[0], origin)
+            entries = (*entries, entry)
+            multi_write.share(
+                connection, keeper, [s for s in shared if s.entry == entry], target, origin
+            )
+        if entries != before:
+            multi_write.make_stale(connection, shelf)
+    return left
+
+
+def _find_left(
+    connection: Connection, *, keeper: PersonId, gone: PersonId, target: Target
+) -> list[tuple[str, LedgerEntry]]:
+    """Entries that stand in one list, and were never taken over into the other, by whatever way."""
+    ours = ledger.find_entries(connection, person_id=keeper, target=target)
+    taken = find_taken(connection, ours)
+    known = tuple(entry for entry, _ in replay(ours))
+    theirs = ledger.find_entries(connection, person_id=gone, target=target)
+    return [
+        (entry, row)
+        for entry, row in replay(theirs)
+        if not says(known, entry, target) and not taken & {row.id, *find_sources(connection, [row])}
+    ]
+
+
+def _drop_forgotten(connection: Connection, shelf: Shelf, keeper: PersonId, origin: Origin) -> None:
+    """What a keeper took over and dropped or reworded is not offered to the next one."""
+    ours = ledger.find_entries(connection, person_id=keeper, target=shelf.target)
+    taken = find_taken(connection, ours)
+    standing = find_sources(connection, [row for _, row in replay(ours)])
+    rows = ledger.find_entries(connection, person_id=shelf.person_id, target=shelf.target)
+    forgotten = [
+        (place, entry)
+        for place, (entry, row) in enumerate(replay(rows))
+        if row.id in taken and row.id not in standing
+    ]
+    multi_write.remove(connection, shelf, forgotten, origin)
+
+
+def divide(
+    connection: Connection,
+    store: MemoryStore,
+    *,
+    keeper: Person,
+    back: Person,
+    parting: Parting,
+    now: int,
+) -> int:
+    """Take out of the keeper's lists what came by an account that leaves; how many entries.
+
+    They stand in the lists of `back` afterwards, with whom they are shared; so does what was
+    left out of the keeper's lists when `back` was joined to them. What was forgotten or
+    reworded by others since does not come back. Conditions as for `merge`.
+    """
+    for person in (keeper, back):
+        store.take_in(connection, person.id, person.slug, now)
+    asleep = [
+        one for one in merge_people.list_joined(connection, person_id=keeper.id) if one != back.id
+    ]
+    moved = 0
+    for target in TARGETS:
+        cut = _Cut(parting, target, now)
+        ours = ledger.find_entries(connection, person_id=keeper.id, target=target)
+        taken = find_taken(connection, ours)
+        moved += _divide_list(connection, store, keeper.id, back.id, cut)
+        for person_id in asleep:
+            shelf, home = (
+                multi_write.shelf(store, person_id, target),
+                multi_write.shelf(store, back.id, target),
+            )
+            _call_back(connection, shelf, home, cut, taken)
+    return moved
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    parting: Parting
+    target: Target
+    now: int
+
+
+def _divide_list(
+    connection: Connection, store: MemoryStore, keeper: PersonId, back: PersonId, cut: _Cut
+) -> int:
+    ours = ledger.find_entries(connection, person_id=keeper, target=cut.target)
+    theirs = ledger.find_entries(connection, person_id=back, target=cut.target)
+    standing = replay(ours)
+    leaving = [
+        (place, entry, row)
+        for place, (entry, row) in enumerate(standing)
+        if came_by(connection, keeper, row, cut.parting)
+    ]
+    taken = find_taken(connection, ours)
+    returning = find_sources(connection, [row for _, _, row in leaving])
+    origin = Origin(actor=UNLINK, now=cut.now)
+
+    shelf = multi_write.shelf(store, back, cut.target)
+    kept = replay(theirs)
+    gone = [
+        (place, entry)
+        for place, (entry, row) in enumerate(kept)
+        if row.id not in returning
+        and (row.id in taken or find_first(connection, back, row) != back)
+    ]
+    staying = _find_staying(connection, keeper, kept, taken | returning, cut)
+    staying = [one for one in staying if one[:2] not in gone]
+    gone = sorted([*gone, *(one[:2] for one in staying)])
+    multi_write.remove(connection, shelf, gone, origin)
+    there = {row.id for _, row in kept}
+    for _, entry, row in leaving:
+        if not there & find_sources(connection, [row]):
+            multi_write.append(connection, shelf, entry, origin, row)
+    if gone or leaving:
+        multi_write.make_stale(connection, shelf)
+
+    shelf = multi_write.shelf(store, keeper, cut.target)
+    multi_write.remove(connection, shelf, [(place, entry) for place, entry, _ in leaving], origin)
+    for _, entry, row in staying:
+        multi_write.append(connection, shelf, entry, origin, row)
+    if leaving or staying:
+        multi_write.make_stale(connection, shelf)
+    for _, entry, _ in leaving:
+        multi_write.move_shares(connection, keeper, back, entry, cut.target, origin)
+    return len(leaving)
+
+
+def _find_staying(
+    connection: Connection,
+    keeper: PersonId,
+    kept: list[tuple[str, LedgerEntry]],
+    known: set[int],
+    cut: _Cut,
+) -> list[tuple[int, str, LedgerEntry]]:
+    """What waits in the list of who leaves, and came by accounts that stay: it did not fit into
+    the keeper's when the two were joined, and goes there now whatever the limit.
+    """
+    others = {account.id for account in people.list_accounts(connection, person_id=keeper)}
+    others -= {cut.parting.account_id}
+    return [
+        (place, entry, row)
+        for place, (entry, row) in enumerate(kept)
+        if row.id not in known and find_account(connection, row) in others
+    ]
+
+
+def _call_back(
+    connection: Connection, shelf: Shelf, home: Shelf, cut: _Cut, taken: set[int]
+) -> None:
+    """What leaves with an account does not wait in the list of somebody else who is joined.
+
+    What of it was left out of the keeper's list goes home.
+    """
+    rows = ledger.find_entries(connection, person_id=shelf.person_id, target=cut.target)
+    leaving = [
+        (place, entry, row)
+        for place, (entry, row) in enumerate(replay(rows))
+        if came_by(connection, shelf.person_id, row, cut.parting)
+    ]
+    origin = Origin(actor=UNLINK, now=cut.now)
+    multi_write.remove(connection, shelf, [(place, entry) for place, entry, _ in leaving], origin)
+    for _, entry, row in leaving:
+        if not taken & {row.id, *find_sources(connection, [row])}:
+            multi_write.append(connection, home, entry, origin, row)

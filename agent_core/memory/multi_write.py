@@ -1,0 +1,89 @@
+"""Writes to several memories within one transaction: rows, shares, and files that follow later."""
+
+from dataclasses import replace
+
+from agent_core.ids import PersonId
+from agent_core.memory.files import digest, render
+from agent_core.memory.provenance import says
+from agent_core.memory.store import MemoryStore
+from agent_core.memory.sync import Shelf, find_list, record
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import ledger, shares
+from agent_core.state.memory.ledger import Change, LedgerEntry, Origin, Target
+from agent_core.state.memory.shares import Share
+
+TARGETS: tuple[Target, ...] = ("memory", "user")
+
+
+def shelf(store: MemoryStore, person_id: PersonId, target: Target) -> Shelf:
+    """One of the lists of one person."""
+    return Shelf(person_id=person_id, target=target, limit=store.limits.of(target))
+
+
+def append(
+    connection: Connection, shelf: Shelf, entry: str, origin: Origin, source: LedgerEntry
+) -> None:
+    """Add an entry with the grounds of the row that it comes from, unless the list says it."""
+    entries = find_list(connection, shelf)
+    if not says(entries, entry, shelf.target):
+        change = Change(operation="add", position=len(entries), before=None, after=entry)
+        record(connection, shelf, change, repeat(origin, source))
+
+
+def remove(
+    connection: Connection, shelf: Shelf, places: list[tuple[int, str]], origin: Origin
+) -> None:
+    """Take entries out of a list, the last one first, so that the places stay right."""
+    for place, entry in reversed(places):
+        change = Change(operation="remove", position=place, before=entry, after=None)
+        record(connection, shelf, change, origin)
+
+
+def repeat(origin: Origin, source: LedgerEntry) -> Origin:
+    """With the grounds of the row of another ledger that is taken over."""
+    return replace(
+        origin,
+        evidence=source.origin.evidence,
+        message_ids=source.origin.message_ids,
+        source_id=source.id,
+    )
+
+
+def share(
+    connection: Connection, person_id: PersonId, like: list[Share], target: Target, origin: Origin
+) -> None:
+    """Let those see a person's entry who may see it elsewhere; `like` are shares of it."""
+    for one in like:
+        if one.target == target:
+            shares.insert(connection, one, person_id=person_id, actor=origin.actor, now=origin.now)
+
+
+def move_shares(
+    connection: Connection,
+    keeper: PersonId,
+    back: PersonId,
+    entry: str,
+    target: Target,
+    origin: Origin,
+) -> None:
+    """Who may see an entry is what was decided last, wherever the entry goes."""
+    like = [s for s in shares.list_of(connection, person_id=keeper) if s.entry == entry]
+    shares.delete(connection, person_id=back, target=target, entry=entry)
+    share(connection, back, like, target, origin)
+    shares.delete(connection, person_id=keeper, target=target, entry=entry)
+
+
+def make_stale(connection: Connection, shelf: Shelf) -> None:
+    """Let the file be written anew at the next look, for the ledger has moved on.
+
+    What lies there is what `take_in` has just seen.
+    """
+    stored = ledger.find_projection(connection, person_id=shelf.person_id, target=shelf.target)
+    current = digest(render(find_list(connection, shelf)))
+    if stored is None or stored.current == current:
+        return
+    previous = stored.current if stored.previous is None else stored.previous
+    projection = replace(stored, current=current, previous=previous)
+    ledger.save_projection(
+        connection, person_id=shelf.person_id, target=shelf.target, projection=projection
+    )

@@ -1,0 +1,1 @@
+"""The package agent_core.memory.tool."""

@@ -1,0 +1,197 @@
+"""The `memory` tool: how a model keeps, corrects and drops what it knows, alone or for several."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from agent_core.memory.approval import PATIENCE, Approval, show_changes
+from agent_core.memory.changes import Refusal, plan_all
+from agent_core.memory.editing import Done
+from agent_core.memory.shared import SharedList, SharedMemory
+from agent_core.memory.tool import arguments as wanting
+from agent_core.memory.tool.arguments import Wanted, describe_done, describe_refusal
+from agent_core.state.memory.ledger import Origin
+from agent_core.tools.contract import Effect, Keeper, ToolContext, ToolResult
+from agent_core.tools.secret_scan import find_secret
+from agent_core.transcript import ToolSpec
+
+EVIDENCE_LIMIT = 500
+"""Characters of the person's words that a ledger row keeps as its ground."""
+
+_STRING = {"type": "string"}
+_ACTIONS = ["add", "replace", "remove", "rewrite", "batch"]
+
+
+def _write_schema(properties: dict[str, object], required: list[str]) -> str:
+    schema = {
+        "type": "object",
+        "properties": {
+            "action": {"type": "string", "enum": _ACTIONS},
+            "target": _STRING,
+            "text": _STRING,
+            "old": _STRING,
+            **properties,
+            "edits": {"type": "array", "items": {"type": "object"}},
+        },
+        "required": required,
+        "additionalProperties": False,
+    }
+    return json.dumps(schema, separators=(",", ":"))
+
+
+_HOW = (
+    " One fact an entry, short, plain, in `text`. replace and remove need `old`: a part that no"
+    " other entry has. rewrite: `text` is the whole list, a line `- …` each. batch: `edits` of"
+    " action, text, old; all or none."
+)
+_SPEC = ToolSpec(
+    name="memory",
+    description=(
+        "Change what you remember across conversations. target `user`: who this person is and what"
+        " they prefer; `memory`: other lasting notes; `team`: for all here, nothing private, owners"
+        " approve; `block:NAME`: a block you are shown." + _HOW
+    ),
+    schema=_write_schema(
+        {
+            "for_anyone": {
+                "type": "boolean",
+                "description": "others may see it; only for a preference of style or language",
+            },
+        },
+        ["action", "target"],
+    ),
+)
+_ROOM_SPEC = ToolSpec(
+    name="memory",
+    description=(
+        "Change what this room remembers; everyone in it can see that. target `team`: for all"
+        " people of this house, nothing private, owners approve; `block:NAME`: a block you are"
+        " shown; else `memory`." + _HOW
+    ),
+    schema=_write_schema({}, ["action"]),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Attempt:
+    """One call: what it wants, for whom, and how its changes are signed."""
+
+    wanted: Wanted
+    keeper: Keeper
+    context: ToolContext
+    origin: Origin
+
+
+class MemoryTool:
+    """The `memory` tool; in a room it knows the room's own list only.
+
+    Beside that it knows what several share, as far as the talk sees it. A change of the team's
+    list that no owner asks for, or a job of theirs, waits for one: `patience`, in seconds.
+    """
+
+    spec = _SPEC
+    effect: Effect = "idempotent"
+    is_cheap = True
+    patience = PATIENCE
+
+    def __init__(
+        self,
+        memory: SharedMemory,
+        approval: Approval,
+        *,
+        in_room: bool = False,
+    ) -> None:
+        self._store = memory.store
+        self._shared = memory
+        self._approval = approval
+        self._in_room = in_room
+        if in_room:
+            self.spec = _ROOM_SPEC
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        """Make one change, or several together, to a list that this turn may change.
+
+        Raises `ToolArgumentError` where an argument that the action needs is missing or may
+        not be, `StoreError`, and `LeftOpen` where an owner was asked and the house goes out.
+        """
+        keeper = context.keeper
+        if keeper is None or (keeper.kind == "room") != self._in_room:
+            return _refuse("Nothing can be remembered here.")
+        wanted = wanting.read(arguments, in_room=self._in_room)
+        if secret := _find_secret(wanted):
+            return _refuse(
+                f"Refused: the text holds what looks like {secret}. Secrets are not kept here: say"
+                " so, and that it is better changed if others could have read it."
+            )
+        origin = Origin(
+            actor=f"turn:{context.turn_id}",
+            now=context.now,
+            evidence=context.evidence[:EVIDENCE_LIMIT],
+            call_key=f"{context.turn_id}:{context.call_id}",
+        )
+        attempt = _Attempt(wanted=wanted, keeper=keeper, context=context, origin=origin)
+        try:
+            if wanted.is_own:
+                return await self._change_own(attempt)
+            return await self._change_shared(attempt)
+        except OSError as error:
+            return _refuse(
+                f"Nothing was changed: the file of `{wanted.target}` can't be read"
+                f" ({error.strerror or error})."
+            )
+
+    async def _change_own(self, attempt: _Attempt) -> ToolResult:
+        keeper, wanted = attempt.keeper, attempt.wanted
+        outcome = await self._store.change_all(
+            keeper.person_id, keeper.slug, wanted.edits, attempt.origin, kind=keeper.kind
+        )
+        return _describe(outcome, wanted, self._store.limits.of(wanted.edits[0].target))
+
+    async def _change_shared(self, attempt: _Attempt) -> ToolResult:
+        wanted, context = attempt.wanted, attempt.context
+        seen = await self._shared.look(attempt.keeper.person_id, context.now)
+        shared = next((one for one in seen if one.target == wanted.target), None)
+        if shared is None:
+            names = ", ".join(f"`{one.target}`" for one in seen)
+            return _refuse(f"There is no `{wanted.target}` here. There are: {names}.")
+        if shared.is_read_only:
+            return _refuse(
+                f"`{wanted.target}` is read-only for you. Who made it and owners can change that:"
+                " /block readonly."
+            )
+        if shared.kind == "team" and (why := await self._ask_leave(attempt, shared)):
+            return why
+        outcome = await self._shared.change(shared, wanted.edits, attempt.origin)
+        return _describe(outcome, wanted, shared.limit)
+
+    async def _ask_leave(self, attempt: _Attempt, team: SharedList) -> ToolResult | None:
+        """What to answer if the team's list may not be changed so; None if it may."""
+        wanted, context = attempt.wanted, attempt.context
+        if await self._approval.has_leave(context) or await self._shared.is_made(
+            team, attempt.origin
+        ):
+            return None
+        planned = plan_all({"memory": team.entries}, wanted.edits, {"memory": team.limit})
+        if isinstance(planned, Refusal):
+            return describe_refusal(planned, wanted, team.limit)
+        changes = [change for made in planned for change in made]
+        why = await self._approval.ask(
+            context,
+            "wants to change the team's memory, which everybody's prompt shows:",
+            show_changes(changes),
+        )
+        return _refuse(f"Nothing was changed in `team`: {why}.") if why else None
+
+
+def _find_secret(wanted: Wanted) -> str | None:
+    return next((kind for edit in wanted.edits if (kind := find_secret(edit.text))), None)
+
+
+def _describe(outcome: Sequence[Done] | Refusal, wanted: Wanted, limit: int) -> ToolResult:
+    if isinstance(outcome, Refusal):
+        return describe_refusal(outcome, wanted, limit)
+    return describe_done(outcome, wanted, limit)
+
+
+def _refuse(sentence: str) -> ToolResult:
+    return ToolResult(text=sentence, is_error=True)

@@ -1,0 +1,217 @@
+"""Within a transaction: rows that take others back, and rows that lead back to a moment."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from agent_core.ids import PersonId
+from agent_core.memory.changes import compare
+from agent_core.memory.entry_history import UNLINK, History, Undoing
+from agent_core.memory.provenance import belongs
+from agent_core.memory.sync import Shelf, find_rows, record
+from agent_core.state.engine.database import Connection
+from agent_core.state.lifecycle.redact import FORGOTTEN
+from agent_core.state.memory import ledger
+from agent_core.state.memory.ledger import LedgerEntry, Origin, Target
+from agent_core.state.people import people
+
+Fault = Literal["unknown", "undone", "parted", "forgotten", "nothing"]
+"""Why nothing is taken back: there is no such row in these lists, it is taken back already, it
+would bring back what has left with an account, its words were forgotten, or nothing is left."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undone:
+    """A row that was taken back, now or by the same call before: `row` has done it.
+
+    `derived` and `revived` as in `history.Undoing`.
+    """
+
+    undone: LedgerEntry
+    row: LedgerEntry
+    derived: tuple[LedgerEntry, ...]
+    revived: tuple[LedgerEntry, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """Nothing was taken back. `row` is the row in question, if there is one."""
+
+    fault: Fault
+    row: LedgerEntry | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """How many rows led back to a moment, the list that stands now, and how many entries of then
+    are not in it, for they were forgotten or have left with an account since.
+    """
+
+    rows: int
+    entries: tuple[str, ...]
+    left_out: int = 0
+
+
+def undo(
+    connection: Connection,
+    lists: Mapping[Shelf, tuple[str, ...]],
+    *,
+    row_id: int | None,
+    origin: Origin,
+) -> tuple[Undone, ...] | Kept:
+    """Take back one row, or, without one, the newest stroke: what one call, or one hand at one
+    moment, has done and what still counts and shows.
+
+    `lists` are all those of one memory. Afterwards each is what `history` says it is without
+    what is taken back, whatever the limits; the next edits meet those again. What a call has
+    taken back before is told again, and not done again. Raises `StoreDamaged`.
+    """
+    histories = {shelf: History(find_rows(connection, shelf)) for shelf in lists}
+    if made := _find_made(connection, histories, origin.call_key):
+        return made
+    row_ids = _find_stroke(connection, histories) if row_id is None else [row_id]
+    if not row_ids:
+        return Kept(fault="nothing")
+    taken: list[tuple[Shelf, LedgerEntry]] = []
+    for number in row_ids:
+        shelf = next((one for one in histories if histories[one].life_of(number)), None)
+        if shelf is None:
+            return Kept(fault="unknown")
+        history = histories[shelf]
+        row = history.get(number)
+        plan = history.plan_undo(number)
+        if fault := _find_fault(connection, shelf, history, row, plan):
+            return Kept(fault=fault, row=row)
+        taken.append((shelf, row))
+    done = []
+    for place, (shelf, row) in enumerate(taken):
+        plan = histories[shelf].plan_undo(row.id)
+        key = origin.call_key and ledger.name_call(origin.call_key, 0, place)
+        because = replace(origin, call_key=key, undoes=row.id)
+        made_row = record(connection, shelf, plan.change, because)
+        histories[shelf].follow(made_row)
+        done.append(Undone(undone=row, row=made_row, derived=plan.derived, revived=plan.revived))
+    return tuple(done)
+
+
+def find_newest(
+    connection: Connection, person_id: PersonId, histories: Mapping[Target, History]
+) -> int:
+    """The newest row that `undo` without a row would take back; 0 if there is none."""
+    stroke = _find_stroke(
+        connection,
+        {
+            Shelf(person_id=person_id, target=target, limit=0): history
+            for target, history in histories.items()
+        },
+    )
+    return stroke[0] if stroke else 0
+
+
+def restore(
+    connection: Connection,
+    lists: Mapping[Shelf, tuple[str, ...]],
+    *,
+    moment: int,
+    origin: Origin,
+) -> dict[Shelf, Restored]:
+    """Add the rows that lead back to what stood at a moment, in milliseconds since the epoch.
+
+    What was forgotten since, and what has left with an account, stays away. Raises
+    `StoreDamaged`.
+    """
+    restored = {}
+    for shelf, entries in lists.items():
+        then = [
+            (life.words, life.made_by)
+            for life in History(up_to(find_rows(connection, shelf), moment)).standing
+            if life.words is not None and life.made_by
+        ]
+        wanted = tuple(
+            words
+            for words, row in then
+            if words in entries or (words != FORGOTTEN and _is_still(connection, shelf, row))
+        )
+        changes = compare(entries, wanted)
+        for change in changes:
+            record(connection, shelf, change, origin)
+        restored[shelf] = Restored(
+            rows=len(changes), entries=wanted, left_out=len(then) - len(wanted)
+        )
+    return restored
+
+
+def up_to(rows: Sequence[LedgerEntry], moment: int) -> Sequence[LedgerEntry]:
+    """The rows before the first that was made after a moment."""
+    later = (place for place, row in enumerate(rows) if row.origin.now > moment)
+    return rows[: next(later, len(rows))]
+
+
+def _find_fault(
+    connection: Connection, shelf: Shelf, history: History, row: LedgerEntry, plan: Undoing
+) -> Fault | None:
+    if not history.counts(row.id):
+        return "undone"
+    if plan.change.after is None:
+        return None
+    if plan.change.after == FORGOTTEN:
+        return "forgotten"
+    made_by = plan.made_by or row
+    is_parted = row.origin.actor == UNLINK or not _is_still(connection, shelf, made_by)
+    return "parted" if is_parted else None
+
+
+def _is_still(connection: Connection, shelf: Shelf, row: LedgerEntry) -> bool:
+    """True unless the words of a row have left with an account; from a room nothing leaves."""
+    keeper = people.find(connection, person_id=shelf.person_id)
+    is_person = keeper is not None and keeper.kind == "human"
+    return not is_person or belongs(connection, shelf.person_id, row)
+
+
+def _find_stroke(connection: Connection, histories: Mapping[Shelf, History]) -> list[int]:
+    """The rows that the newest stroke has made, newest first; none if nothing can be taken back.
+
+    Rows that take back are no stroke of their own: what they took back is looked past.
+    """
+    own = [(row, shelf) for shelf, history in histories.items() for row in history.rows]
+    own = [(row, shelf) for row, shelf in own if row.origin.undoes is None]
+    own.sort(key=lambda pair: pair[0].id, reverse=True)
+    stroke: list[int] = []
+    name: tuple[str, int, str] | None = None
+    for row, shelf in own:
+        history = histories[shelf]
+        if name is None and _shows(connection, shelf, history, row):
+            name = ledger.name_stroke(row)
+        if name is None:
+            continue
+        if ledger.name_stroke(row) != name:
+            break
+        if history.counts(row.id):
+            stroke.append(row.id)
+    return stroke
+
+
+def _shows(connection: Connection, shelf: Shelf, history: History, row: LedgerEntry) -> bool:
+    """True if a row counts and may be taken back, and the list would be another without it."""
+    if not history.counts(row.id):
+        return False
+    plan = history.plan_undo(row.id)
+    is_seen = plan.change.before != plan.change.after
+    return is_seen and _find_fault(connection, shelf, history, row, plan) is None
+
+
+def _find_made(
+    connection: Connection, histories: Mapping[Shelf, History], call_key: str | None
+) -> tuple[Undone, ...]:
+    """What the same call has taken back when it was made."""
+    if call_key is None:
+        return ()
+    person_id = next(iter(histories)).person_id
+    done = []
+    for row in ledger.find_call(connection, person_id=person_id, call_key=call_key):
+        history = next(one for one in histories.values() if one.life_of(row.id))
+        undone = history.get(row.origin.undoes or 0)
+        before = History(one for one in history.rows if one.id < row.id)
+        plan = before.plan_undo(undone.id)
+        done.append(Undone(undone=undone, row=row, derived=plan.derived, revived=plan.revived))
+    return tuple(done)

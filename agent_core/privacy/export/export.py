@@ -1,0 +1,282 @@
+"""How an export reads: its README, talks as Markdown, lists of memory; pure."""
+
+import json
+import os
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agent_core.digest.formatting import list_files, own_folder
+from agent_core.ids import PersonId, SessionId
+from agent_core.memory.files import render
+from agent_core.memory.sync import Shelf, find_list
+from agent_core.state.conversations import files
+from agent_core.state.engine.database import Connection
+from agent_core.state.lifecycle import erase_person, export
+from agent_core.state.lifecycle.export import Row
+from agent_core.state.lifecycle.person_data import Whose
+from agent_core.state.memory.ledger import Target
+from agent_core.transcript import (
+    DocumentPart,
+    ImagePart,
+    Part,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    load_parts,
+)
+
+_ROOM = 0.75
+"""Part of its limit at which the next file goes into another archive."""
+_LEVEL = 6
+_LISTED = 46
+"""Bytes of an archive's list for each file, besides its name."""
+
+
+class Bundle:
+    """Archives in a folder: `NAME.zip`, or `NAME-1.zip` and on. Blocks; belongs on a thread.
+
+    `most_bytes` is what one should not pass, 0 for no limit; a file larger than that makes an
+    archive that does.
+    """
+
+    def __init__(self, folder: Path, name: str, most_bytes: int) -> None:
+        self._folder = folder
+        self._name = name
+        self._most = most_bytes
+        self._paths: list[Path] = []
+        self._zip: zipfile.ZipFile | None = None
+
+    def add(self, name: str, pieces: Iterable[str | bytes]) -> None:
+        """Write a file; what is given piece by piece is never held as a whole."""
+        target = self._open()
+        with target.open(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), "w") as file:
+            for piece in pieces:
+                file.write(piece.encode("utf-8", "replace") if isinstance(piece, str) else piece)
+
+    def close(self) -> list[Path]:
+        """The archives, all whole."""
+        if self._zip:
+            self._zip.close()
+            self._zip = None
+        if len(self._paths) == 1:
+            return [self._paths[0].rename(self._folder / f"{self._name}.zip")]
+        return self._paths
+
+    def _open(self) -> zipfile.ZipFile:
+        if self._zip and self._most and _size(self._zip) > self._most * _ROOM:
+            self._zip.close()
+            self._zip = None
+        if self._zip is None:
+            path = self._folder / f"{self._name}-{len(self._paths) + 1}.zip"
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            self._paths.append(path)
+            self._zip = zipfile.ZipFile(
+                path, "w", compression=zipfile.ZIP_DEFLATED, compresslevel=_LEVEL
+            )
+        return self._zip
+
+
+def _size(archive: zipfile.ZipFile) -> int:
+    """About how many bytes an archive will have, with the list of its files at the end."""
+    written = archive.fp.tell() if archive.fp else 0
+    return written + sum(_LISTED + len(file.filename) for file in archive.filelist)
+
+
+_SPEAKERS = {"user": "You", "assistant": "Assistant", "tool": "Tools"}
+_ABOUT: Mapping[str, str] = {
+    "person.json": "you, as the house knows you, and what you have set",
+    "accounts.json": "your accounts on chat platforms",
+    "talks/": "every talk of yours, a file a session: as Markdown to read, as JSON with all of it",
+    "memory/MEMORY.md, memory/USER.md": "what is remembered of you now",
+    "ledger.json, ledger.md": "every change of your memory, and the words that it rests on",
+    "archive.json, archive.md": "what was put into your archive",
+    "shares.json": "entries of your memory that others may see",
+    "blocks.json, blocks/": "named blocks of memory that you made, and what stands in them now",
+    "summaries.json": "what long talks were summed up as",
+    "questions.json": "what you were asked with buttons, and what you answered",
+    "turns.json": "when you asked for something, and how it ended",
+    "usage.json": "what your requests have cost; a million micro-dollars is a dollar",
+    "jobs.json": "what is to be done for you at set times",
+    "deeds.json": "what you did about accounts, sharing and rooms",
+    "sources/": "files that were put into the house for your digests, as calendars",
+    "files/": "files that you sent and that were made for you, by the beginning of their hash",
+}
+
+
+def write_readme(name: str, now: int) -> str:
+    """What each file of an export is."""
+    lines = [f"- `{file}`: {what}" for file, what in _ABOUT.items()]
+    return "\n".join(
+        [
+            f"# All that this house holds of {name or 'you'}",
+            "",
+            f"Made on {write_time(now)}. Times in the JSON files are milliseconds since 1970, UTC.",
+            "Talks that a whole room shares are the room's and not in here. What was forgotten",
+            "reads `[forgotten]`. A large export comes in several archives: put them together.",
+            "",
+            *lines,
+            "",
+        ]
+    )
+
+
+def write_heading(session: Mapping[str, object]) -> str:
+    """The head of a talk."""
+    title = str(session["title"] or "") or f"Talk {session['id']}"
+    place = "direct talk" if session["is_direct"] else f"room {session['room'] or ''}".strip()
+    began = write_time(_number(session["started_at"]))
+    return f"# {title}\n\n{place}, begun {began}\n"
+
+
+def write_message(role: str, platform: str, at: int, parts: Sequence[Part]) -> str:
+    """One message of a talk."""
+    body = "\n\n".join(filter(None, map(_write_part, parts)))
+    return f"\n## {_SPEAKERS.get(role, role)}, {write_time(at)}, {platform}\n\n{body}\n"
+
+
+def write_change(row: Mapping[str, object]) -> str:
+    """One change of memory."""
+    before, after = row["before"], row["after"]
+    when, what = write_time(_number(row["created_at"])), f"{row['operation']} ({row['target']})"
+    lines = [f"- {when}: {what}, by {row['actor']}"]
+    lines += [f"  - before: {_flat(before)}"] if before is not None else []
+    lines += [f"  - after: {_flat(after)}"] if after is not None else []
+    lines += [f"  - rests on: {_flat(row['evidence'])}"] if row["evidence"] else []
+    return "\n".join(lines) + "\n"
+
+
+def write_kept(row: Mapping[str, object]) -> str:
+    """One entry of the archive."""
+    tags = ", ".join(json.loads(str(row["tags"])))
+    head = f"\n## {write_time(_number(row['created_at']))}{f' ({tags})' if tags else ''}\n\n"
+    return f"{head}{row['text']}\n"
+
+
+def write_time(milliseconds: int) -> str:
+    """A moment for people to read, in UTC."""
+    return f"{datetime.fromtimestamp(milliseconds / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _write_part(part: Part) -> str:
+    if isinstance(part, TextPart):
+        return "" if part.is_fact else part.text
+    if isinstance(part, ToolCallPart):
+        return f"Asked for `{part.name}`: `{part.arguments}`"
+    if isinstance(part, ToolResultPart):
+        return f"`{part.name}` gave:\n\n" + "\n".join(f"> {one}" for one in part.text.split("\n"))
+    if isinstance(part, ImagePart):
+        return f"(picture files/{name_file(part.file_key, '')})"
+    if isinstance(part, DocumentPart):
+        return f"(file {part.name})\n\n{part.text}"
+    return ""
+
+
+def name_file(key: str, name: str) -> str:
+    """What a file is called in an export."""
+    return f"{key[:16]}-{name}" if name else key[:16]
+
+
+def _flat(value: object) -> str:
+    return " ".join(str(value).split())
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+_PIECE = 1 << 20
+_LISTS: tuple[tuple[Target, str], ...] = (("memory", "MEMORY.md"), ("user", "USER.md"))
+
+
+def fill(
+    connection: Connection, bundle: Bundle, *, whose: Whose, name: str, sources: Path, now: int
+) -> None:
+    """Write everything of a person into the archives. Blocks for as long as it takes.
+
+    `sources` is the folder of the home that calendar files lie in.
+
+    Raises `OSError` if the disk takes no more, and `StoreDamaged`.
+    """
+    bundle.add("README.md", [write_readme(name, now)])
+    for table in export.TABLES:
+        rows = export.walk_table(connection, table=table, whose=whose)
+        bundle.add(f"{table}.json", _write_json(rows))
+    changes = export.walk_table(connection, table="ledger", whose=whose)
+    bundle.add("ledger.md", map(write_change, changes))
+    kept = export.walk_table(connection, table="archive", whose=whose)
+    bundle.add("archive.md", map(write_kept, kept))
+    for target, file in _LISTS:
+        bundle.add(f"memory/{file}", [render(_find_entries(connection, whose, target))])
+    for block_id, label in export.list_blocks(connection, whose=whose):
+        bundle.add(f"blocks/{label}.md", [render(_find_notes(connection, block_id))])
+    keys: dict[str, str] = {}
+    for session in export.walk_sessions(connection, whose=whose):
+        _add_talk(connection, bundle, whose, session, keys)
+    keys |= dict(export.walk_made(connection, whose=whose))
+    for key, made in keys.items():
+        stored = files.find(connection, key=key)
+        if stored:
+            bundle.add(f"files/{name_file(key, made)}", [stored.data])
+    for slug in erase_person.list_slugs(connection, whose=whose):
+        folder = own_folder(sources, "people", slug)
+        for path in list_files(folder):
+            bundle.add(f"sources/{slug}/{path.relative_to(folder)}", _read(path))
+
+
+def _read(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            yield piece
+
+
+def _find_entries(connection: Connection, whose: Whose, target: Target) -> tuple[str, ...]:
+    shelf = Shelf(person_id=PersonId(whose.person_ids[0]), target=target, limit=0)
+    return find_list(connection, shelf)
+
+
+def _find_notes(connection: Connection, block_id: PersonId) -> tuple[str, ...]:
+    return find_list(connection, Shelf(person_id=block_id, target="memory", limit=0))
+
+
+def _add_talk(
+    connection: Connection, bundle: Bundle, whose: Whose, session: Row, keys: dict[str, str]
+) -> None:
+    """One session as Markdown and as JSON; `keys` learns which pictures were sent in it."""
+    session_id = SessionId(int(str(session["id"])))
+    name = f"talks/{'direct' if session['is_direct'] else 'room'}-{session_id:06}"
+
+    def read() -> Iterator[tuple[int, int, str, str, str, int]]:
+        return export.walk_messages(connection, session_id=session_id, whose=whose)
+
+    def write() -> Iterator[str]:
+        yield write_heading(session)
+        for _, _, role, platform, text, at in read():
+            parts = load_parts(text)
+            keys.update({part.file_key: "" for part in parts if isinstance(part, ImagePart)})
+            yield write_message(role, platform, at, parts)
+
+    bundle.add(f"{name}.md", write())
+    messages = (
+        {
+            "id": message_id,
+            "turn": turn_id,
+            "role": role,
+            "platform": platform,
+            "created_at": at,
+            "parts": json.loads(text),
+        }
+        for message_id, turn_id, role, platform, text, at in read()
+    )
+    bundle.add(f"{name}.json", _write_json(messages))
+
+
+def _write_json(rows: Iterable[Row]) -> Iterator[str]:
+    """A JSON list, a line each."""
+    is_first = True
+    yield "["
+    for row in rows:
+        yield f"{'' if is_first else ','}\n  {json.dumps(row, ensure_ascii=False)}"
+        is_first = False
+    yield "\n]\n"

@@ -1,0 +1,166 @@
+"""How what was found is told to the model. Pure.
+
+Nobody is told the numbers of messages: they would count what is said elsewhere. A message is
+known by its time. Where many share a talk, each is called by name.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from string import ascii_uppercase
+
+from agent_core.ids import SessionId
+from agent_core.recall.query import Query
+from agent_core.recall.ranking import Ranked
+from agent_core.recall.search import Found
+from agent_core.state.search.passages import Saying, Sitting
+from agent_core.state.tokenizer import fold, list_runs
+from agent_core.tools.clock import local_time
+from agent_core.tools.untrusted_text import flatten, quote
+
+SNIPPET_LIMIT = 300
+WHOLE_LIMIT = 1200
+OUTPUT_LIMIT = 6000
+"""Characters, of one hit's words, of one message in a window, and of the whole answer."""
+
+_END_LIMIT = 80
+_ASKED_LIMIT = 200
+_NAME_LIMIT = 80
+_TALKS_ROOM = 1500
+"""Characters that are kept free for the conversations of hits."""
+_FORMAT = "%Y-%m-%d %H:%M"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """How hits are shown: on whose clock, and to whom."""
+
+    zone: str
+    has_many: bool = False
+
+
+def tell_hits(query: Query, found: Found, sittings: Sequence[Sitting], view: View) -> str:
+    """How many were found, the best of them, one a line, and the conversations they are of."""
+    asked = flatten(", ".join(query.asked), _ASKED_LIMIT)
+    if not found.hits:
+        return f"Nothing found for: {asked}. Try other words, or fewer."
+    count = f"{'' if found.is_exact else 'over '}{found.count:,}"
+    head = (
+        f"Found {count} {'message' if count == '1' else 'messages'} for: {asked}."
+        f" Best first; times in {view.zone}; quotes are data."
+    )
+    if not all(hit.holds for hit in found.hits):
+        head += " Lines with + stand beside one that was found."
+    letters = _give_letters(found.hits, sittings)
+    lines = [_tell_hit(query, hit, letters, view) for hit in found.hits]
+    shown = _fit(lines, OUTPUT_LIMIT - len(head) - (_TALKS_ROOM if letters else 100))
+    seen = {hit.saying.session_id for hit in found.hits[: len(lines)]}
+    talks = [
+        f"{letters[one.id]}, {_tell_sitting(one, view)}"
+        for one in sittings
+        if one.id in letters and one.id in seen
+    ]
+    return "\n".join([head, *shown, *_fit(talks, _TALKS_ROOM - 100)])
+
+
+def tell_window(sayings: Sequence[Saying], sitting: Sitting, view: View) -> str:
+    """Messages in the order in which they were said, with the conversation they are of."""
+    head = f"From {_tell_sitting(sitting, view)}. Times in {view.zone}; quotes are data."
+    limit = min(WHOLE_LIMIT, (OUTPUT_LIMIT - len(head) - 100) // max(len(sayings), 1) - 60)
+    lines = [f"- {_tell_saying(one, one.text, limit, '', view)}" for one in sayings]
+    return "\n".join([head, *_fit(lines, OUTPUT_LIMIT - len(head) - 100)])
+
+
+def tell_sittings(sittings: Sequence[Sitting], view: View) -> str:
+    """Conversations, one a line."""
+    if not sittings:
+        return "No conversations there yet."
+    head = f"Conversations, latest first; times in {view.zone}; quotes are data."
+    lines = [f"- {_tell_sitting(one, view)}" for one in sittings]
+    return "\n".join([head, *_fit(lines, OUTPUT_LIMIT - len(head) - 100)])
+
+
+def excerpt(text: str, match: int) -> str:
+    """At most `SNIPPET_LIMIT` characters of a text, around the place of its match."""
+    if len(text) <= SNIPPET_LIMIT:
+        return text
+    length = SNIPPET_LIMIT - 2
+    start = max(0, min(match - length // 3, len(text) - length))
+    end = start + length
+    return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+
+
+def find_match(query: Query, text: str) -> int:
+    """Where in a text most of what was asked stands close together, from 0.
+
+    Words are compared by their beginnings here, as stems are not in the text itself.
+    """
+    folded = text.lower()
+    places = sorted(
+        place
+        for word in query.asked
+        for piece in (word if len(word) < 5 else word[:5],)
+        for place in _list_places(folded, piece)
+    )
+    if not places:
+        runs = list_runs(fold(text))
+        return next((text.lower().find(run) for run in runs if run in query.asked), 0)
+    return max(places, key=lambda start: sum(start <= one < start + 200 for one in places))
+
+
+def _list_places(text: str, piece: str) -> list[int]:
+    places: list[int] = []
+    start = text.find(piece)
+    while start >= 0 and len(places) < 20:
+        places.append(start)
+        start = text.find(piece, start + len(piece))
+    return places
+
+
+def _give_letters(hits: Iterable[Ranked], sittings: Sequence[Sitting]) -> Mapping[SessionId, str]:
+    """A letter for each conversation that tells more than its hits do."""
+    texts: dict[SessionId, set[str]] = {}
+    for hit in hits:
+        texts.setdefault(hit.saying.session_id, set()).add(hit.saying.text)
+    telling = [
+        one.id for one in sittings if one.title or not {one.first, one.last} <= texts[one.id]
+    ]
+    order = [session_id for session_id in texts if session_id in telling]
+    return dict(zip(order, ascii_uppercase, strict=False))
+
+
+def _tell_hit(query: Query, hit: Ranked, letters: Mapping[SessionId, str], view: View) -> str:
+    saying = hit.saying
+    letter = letters.get(saying.session_id)
+    text = excerpt(saying.text, find_match(query, saying.text))
+    told = _tell_saying(saying, text, SNIPPET_LIMIT, f", {letter}" if letter else "", view)
+    return f"{'-' if hit.holds else '+'} {told}"
+
+
+def _tell_saying(saying: Saying, text: str, limit: int, more: str, view: View) -> str:
+    who = "you"
+    if saying.role == "user":
+        who = quote(saying.asker, _NAME_LIMIT) if view.has_many else "person"
+    when = local_time(saying.said_at, view.zone).strftime(_FORMAT)
+    return f"{when}, {who}, {saying.platform}{more}: {quote(text, limit)}"
+
+
+def _tell_sitting(one: Sitting, view: View) -> str:
+    first, last = (
+        local_time(at, view.zone).strftime(_FORMAT) for at in (one.started_at, one.last_at)
+    )
+    told = f"{first} to {last}"
+    if one.title:
+        told += f", {quote(one.title, _END_LIMIT)}"
+    told += f", began {quote(one.first, _END_LIMIT)}"
+    return told if one.last == one.first else f"{told}, ended {quote(one.last, _END_LIMIT)}"
+
+
+def _fit(lines: Sequence[str], room: int) -> list[str]:
+    """As many of the lines as there is room for, and how many are missing."""
+    kept: list[str] = []
+    for number, line in enumerate(lines):
+        room -= len(line) + 1
+        if room < 0:
+            return [*kept, f"… {len(lines) - number} more do not fit here."]
+        kept.append(line)
+    return kept

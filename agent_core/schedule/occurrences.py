@@ -1,0 +1,188 @@
+"""The slots of a timing: each moment that it names in a zone, once, in order; pure.
+
+A slot is named after the local moment that the timing names. A cron expression is read as Debian's
+cron does: a job at set times runs once for each of them, at the first moment after the gap where
+the clock jumps over one, and at the first of two where it repeats one; a job with a star in its
+minutes or hours goes by what the clock shows, and so runs in both.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+from cronsim import CronSim
+
+from agent_core.schedule.triggers import AGAIN, Cron, Every, Once, Timing, milliseconds, moment
+
+_SECOND = timedelta(seconds=1)
+_DAY = timedelta(days=1)
+_LONGEST_REPEAT = timedelta(hours=4)
+_LONGEST_SEARCH = timedelta(days=366 * 30)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """One due moment. `at` is in milliseconds since the epoch; `name` is unique in its job."""
+
+    name: str
+    at: int
+
+
+def first_slot(timing: Timing, zone: ZoneInfo, after: int) -> Slot | None:
+    """The first slot later than a moment; None where none is left."""
+    if isinstance(timing, Once):
+        slot = _slot_at(timing.at, zone)
+        return slot if slot.at > after else None
+    if isinstance(timing, Every):
+        return _nth(timing, (after - timing.anchor) // (timing.seconds * 1000) + 1)
+    if timing.is_wild:
+        return next(_walk_wild(timing, zone, moment(after)), None)
+    local = moment(after).astimezone(zone).replace(tzinfo=None, fold=0)
+    return next((slot for slot in _walk_set(timing, zone, local) if slot.at > after), None)
+
+
+def next_slot(timing: Timing, zone: ZoneInfo, slot: Slot) -> Slot | None:
+    """The slot behind a slot; it may be due at the same moment, where the clock jumped."""
+    if isinstance(timing, Once):
+        return None
+    if isinstance(timing, Cron) and not timing.is_wild:
+        return next(_walk_set(timing, zone, _read_name(slot.name)), None)
+    return first_slot(timing, zone, slot.at)
+
+
+def last_slot(timing: Timing, zone: ZoneInfo, until: int) -> Slot | None:
+    """The newest slot at or before a moment."""
+    if isinstance(timing, Once):
+        slot = _slot_at(timing.at, zone)
+        return slot if slot.at <= until else None
+    if isinstance(timing, Every):
+        return _nth(timing, (until - timing.anchor) // (timing.seconds * 1000))
+    if timing.is_wild:
+        return _last_wild(timing, zone, until)
+    # In an hour that is repeated, what the first of both named lies behind what is shown now.
+    local = moment(until).astimezone(zone).replace(tzinfo=None, fold=0) + _LONGEST_REPEAT
+    for named in CronSim(timing.expression, local, reverse=True):
+        slot = _slot_at(named, zone)
+        if slot.at <= until:
+            return slot
+    return None
+
+
+def walk(timing: Timing, zone: ZoneInfo, first: Slot) -> Iterator[Slot]:
+    """A slot and all behind it."""
+    slot: Slot | None = first
+    while slot:
+        yield slot
+        slot = next_slot(timing, zone, slot)
+
+
+@lru_cache(maxsize=1024)
+def find_zone(name: str) -> ZoneInfo:
+    """The zone of an IANA name. Raises `ValueError` with a sentence."""
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError) as error:
+        raise ValueError(f"{name!r} is no time zone; name one like Europe/Berlin") from error
+
+
+def _walk_set(timing: Cron, zone: ZoneInfo, local: datetime) -> Iterator[Slot]:
+    """The slots of set times behind a local moment, one for each moment that is named."""
+    for named in CronSim(timing.expression, local):
+        yield _slot_at(named, zone)
+
+
+def _walk_wild(timing: Cron, zone: ZoneInfo, after: datetime) -> Iterator[Slot]:
+    """The slots behind a moment, wherever the clock shows what is named.
+
+    Between two changes of the clock local time runs as any other, so each such stretch is
+    searched by itself; a search over a change can miss what is shown twice.
+    """
+    begin = after
+    local = after.astimezone(zone).replace(tzinfo=None)
+    while True:
+        offset = begin.astimezone(zone).utcoffset()
+        assert offset is not None  # noqa: S101 - the time has a zone
+        for named in CronSim(timing.expression, local):
+            found = (named - offset).replace(tzinfo=UTC)
+            change = _next_change(zone, begin, found)
+            if change:
+                break
+            yield _name_wild(found.astimezone(zone))
+            begin = found
+        else:
+            return
+        begin = change
+        local = change.astimezone(zone).replace(tzinfo=None) - _SECOND
+
+
+def _next_change(zone: ZoneInfo, start: datetime, end: datetime) -> datetime | None:
+    """When a zone's clock is put forward or back, behind `start` and not behind `end`."""
+    offset = start.astimezone(zone).utcoffset()
+    while start < end:
+        step = min(start + _DAY, end)
+        if step.astimezone(zone).utcoffset() == offset:
+            start = step
+            continue
+        while step - start > _SECOND:
+            middle = start + (step - start) // 2
+            if middle.astimezone(zone).utcoffset() == offset:
+                start = middle
+            else:
+                step = middle
+        return step.replace(microsecond=0)
+    return None
+
+
+def _last_wild(timing: Cron, zone: ZoneInfo, until: int) -> Slot | None:
+    """Back in growing steps to a moment behind which a slot is found, then forward again."""
+    step = timedelta(hours=2)
+    start = moment(until) - step
+    while step < _LONGEST_SEARCH:
+        newest = None
+        for slot in _walk_wild(timing, zone, start):
+            if slot.at > until:
+                break
+            newest = slot
+        if newest:
+            return newest
+        step *= 4
+        start = moment(until) - step
+    return None
+
+
+def _name_wild(shown: datetime) -> Slot:
+    is_repeated = shown.fold == 1
+    name = f"{shown:%Y-%m-%dT%H:%M}{AGAIN if is_repeated else ''}"
+    return Slot(name=name, at=milliseconds(shown))
+
+
+def _slot_at(named: datetime, zone: ZoneInfo) -> Slot:
+    """The slot of a local moment, or where the clock lands behind it; `fold` chooses of two."""
+    shown = named.replace(tzinfo=zone)
+    landed = shown.astimezone(UTC).astimezone(zone)
+    if landed.replace(tzinfo=None) != named:
+        shown = _end_of_gap(named, zone)
+    return Slot(name=f"{named:%Y-%m-%dT%H:%M}", at=milliseconds(shown))
+
+
+def _end_of_gap(named: datetime, zone: ZoneInfo) -> datetime:
+    """The moment at which a clock jumps over a local time.
+
+    Inside a gap fold 0 reckons with the offset from before the jump and fold 1 with the one
+    behind it, so the two lie on both sides of it.
+    """
+    before = named.replace(tzinfo=zone, fold=1).astimezone(UTC)
+    behind = named.replace(tzinfo=zone, fold=0).astimezone(UTC)
+    return _next_change(zone, before, behind) or behind
+
+
+def _nth(timing: Every, number: int) -> Slot:
+    """One before the anchor, too: the clock may have been ahead when the job was made."""
+    at = timing.anchor + number * timing.seconds * 1000
+    return Slot(name=f"{moment(at):%Y-%m-%dT%H:%M:%SZ}", at=at)
+
+
+def _read_name(name: str) -> datetime:
+    return datetime.fromisoformat(name)

@@ -1,0 +1,172 @@
+"""Queries over folds: how talks were made shorter for the calls that followed."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_core.errors import StoreDamaged
+from agent_core.ids import MessageId, PersonId, SessionId, TurnId
+from agent_core.state.engine.database import Connection
+from agent_core.state.engine.recovery import checksum
+
+FoldReason = Literal["near", "overflow", "asked"]
+"""The limit was near, the provider found the input too long, or somebody asked for it."""
+
+_FIELDS = (
+    "id, turn_id, made_after, shortened_to, folded_to, kept, summary, reason, tokens_before,"
+    " tokens_after, created_at, checksum"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewCompaction:
+    """How a session is shown to calls made when `made_after` is its newest message, or later.
+
+    Messages up to `folded_to` are told by `summary`, but for those in `kept`; of the others,
+    up to `shortened_to`, long outputs of tools are shown by their ends. The numbers of tokens
+    are estimates of the whole request. `turn_id` is the turn that needed it, if one did.
+    """
+
+    turn_id: TurnId | None
+    made_after: MessageId
+    shortened_to: MessageId
+    folded_to: MessageId
+    kept: tuple[MessageId, ...]
+    summary: str
+    reason: FoldReason
+    tokens_before: int
+    tokens_after: int
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compaction(NewCompaction):
+    """A fold as it stands in the database."""
+
+    id: int
+
+
+def insert(
+    connection: Connection, fold: NewCompaction, *, session_id: SessionId, person_id: PersonId
+) -> Compaction:
+    """Write down a fold; it is the newest of its session then."""
+    kept = json.dumps(fold.kept)
+    values = {
+        "session_id": session_id,
+        "person_id": person_id,
+        "turn_id": fold.turn_id,
+        "made_after": fold.made_after,
+        "shortened_to": fold.shortened_to,
+        "folded_to": fold.folded_to,
+        "kept": kept,
+        "summary": fold.summary,
+        "reason": fold.reason,
+        "tokens_before": fold.tokens_before,
+        "tokens_after": fold.tokens_after,
+        "now": fold.created_at,
+        "checksum": _sum(fold.made_after, fold.shortened_to, fold.folded_to, kept, fold.summary),
+    }
+    row = connection.execute(
+        "INSERT INTO folds (session_id, person_id, turn_id, made_after, shortened_to, folded_to,"
+        " kept, summary, reason, tokens_before, tokens_after, created_at, checksum) VALUES"
+        " (:session_id, :person_id, :turn_id, :made_after, :shortened_to, :folded_to, :kept,"
+        " :summary, :reason, :tokens_before, :tokens_after, :now, :checksum) RETURNING id",
+        values,
+    ).fetchone()
+    return Compaction(
+        id=row[0],
+        turn_id=fold.turn_id,
+        made_after=fold.made_after,
+        shortened_to=fold.shortened_to,
+        folded_to=fold.folded_to,
+        kept=fold.kept,
+        summary=fold.summary,
+        reason=fold.reason,
+        tokens_before=fold.tokens_before,
+        tokens_after=fold.tokens_after,
+        created_at=fold.created_at,
+    )
+
+
+def list_of_session(
+    connection: Connection, *, session_id: SessionId, person_id: PersonId
+) -> list[Compaction]:
+    """All folds of a session, oldest first. Raises `StoreDamaged`."""
+    rows = connection.execute(
+        f"SELECT {_FIELDS} FROM folds WHERE session_id = :session_id AND person_id = :person_id"
+        " ORDER BY id",
+        {"session_id": session_id, "person_id": person_id},
+    ).fetchall()
+    return [_fold(row) for row in rows]
+
+
+def find_newest(
+    connection: Connection, *, session_id: SessionId, person_id: PersonId
+) -> Compaction | None:
+    """The fold that counts for the session's next call, if there is one. Raises `StoreDamaged`."""
+    row = connection.execute(
+        f"SELECT {_FIELDS} FROM folds WHERE session_id = :session_id AND person_id = :person_id"
+        " ORDER BY id DESC LIMIT 1",
+        {"session_id": session_id, "person_id": person_id},
+    ).fetchone()
+    return _fold(row) if row else None
+
+
+def move(connection: Connection, *, session_ids: Iterable[SessionId], person_id: PersonId) -> None:
+    """The folds of sessions go with them to another person."""
+    connection.executemany(
+        "UPDATE folds SET person_id = :person_id WHERE session_id = :session_id",
+        [{"person_id": person_id, "session_id": session_id} for session_id in session_ids],
+    )
+
+
+def sum_up_ground(connection: Connection, *, session_id: SessionId) -> tuple[int, int, int]:
+    """What tells whether a fold may still be made of what was read of a session: its newest
+    message, the sum of all checksums, and its newest fold.
+    """
+    newest, total = connection.execute(
+        "SELECT COALESCE(MAX(id), 0), COALESCE(SUM(checksum), 0) FROM messages"
+        " WHERE session_id = :session_id",
+        {"session_id": session_id},
+    ).fetchone()
+    row = connection.execute(
+        "SELECT MAX(id) FROM folds WHERE session_id = :session_id", {"session_id": session_id}
+    ).fetchone()
+    return newest, total, row[0] or 0
+
+
+def drop_prompt(connection: Connection, *, session_id: SessionId) -> None:
+    """The next turn of a session takes its prompt afresh."""
+    connection.execute(
+        "UPDATE sessions SET prompt_hash = NULL WHERE id = :session_id", {"session_id": session_id}
+    )
+
+
+_Row = tuple[int, int | None, int, int, int, str, str, FoldReason, int, int, int, int]
+
+
+def _fold(row: _Row) -> Compaction:
+    fold_id, turn_id, made_after, shortened_to, folded_to, kept, summary = row[:7]
+    if _sum(made_after, shortened_to, folded_to, kept, summary) != row[11]:
+        raise StoreDamaged(
+            f"fold {fold_id} of the transcript is damaged; restore a backup, or start afresh"
+            " with /new"
+        )
+    return Compaction(
+        id=fold_id,
+        turn_id=None if turn_id is None else TurnId(turn_id),
+        made_after=MessageId(made_after),
+        shortened_to=MessageId(shortened_to),
+        folded_to=MessageId(folded_to),
+        kept=tuple(MessageId(message_id) for message_id in json.loads(kept)),
+        summary=summary,
+        reason=row[7],
+        tokens_before=row[8],
+        tokens_after=row[9],
+        created_at=row[10],
+    )
+
+
+def _sum(made_after: int, shortened_to: int, folded_to: int, kept: str, summary: str) -> int:
+    return checksum(made_after, shortened_to, folded_to, kept, summary)

@@ -1,0 +1,172 @@
+"""Queries over the append-only transcript."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent_core.errors import StoreDamaged
+from agent_core.ids import ConversationId, MessageId, PersonId, SessionId, TurnId
+from agent_core.state.engine.database import Connection
+from agent_core.state.engine.recovery import checksum
+from agent_core.state.search.search import index_message
+from agent_core.state.tokenizer import index_text
+from agent_core.transcript import Message, dump_parts, load_parts
+
+START = MessageId(0)
+"""Lies before every message."""
+PRIVATE = "private"
+"""The audience of what only its person may see."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shelf:
+    """Where in the transcript a turn's messages belong, and whose they are."""
+
+    session_id: SessionId
+    turn_id: TurnId
+    person_id: PersonId
+    conversation_id: ConversationId
+    platform: str
+    audience: str = PRIVATE
+    """Who may see the messages: `PRIVATE`, or a room's, see `Room.audience`."""
+
+    @property
+    def tokens(self) -> str:
+        """The search tokens of every message here: its person's and its conversation's."""
+        return f"p{self.person_id} c{self.conversation_id}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredMessage:
+    """A message of the transcript with the turn it came in."""
+
+    id: MessageId
+    turn_id: TurnId
+    message: Message
+
+
+def append(
+    connection: Connection, shelf: Shelf, messages: Sequence[Message], *, now: int
+) -> list[MessageId]:
+    """Add messages at the end and make the words in them findable."""
+    ids = []
+    for message in messages:
+        parts = dump_parts(message.parts)
+        text = message.text
+        # With RETURNING the index would write what it has gathered before each message.
+        cursor = connection.execute(
+            "INSERT INTO messages (session_id, turn_id, person_id, scope, role, parts, text,"
+            " platform, audience, created_at, checksum) VALUES (:session_id, :turn_id, :person_id,"
+            " :scope, :role, :parts, :text, :platform, :audience, :now, :checksum)",
+            {
+                "session_id": shelf.session_id,
+                "turn_id": shelf.turn_id,
+                "person_id": shelf.person_id,
+                "scope": shelf.tokens,
+                "role": message.role,
+                "parts": parts,
+                "text": text,
+                "platform": shelf.platform,
+                "audience": shelf.audience,
+                "now": now,
+                "checksum": checksum(message.role, parts, text),
+            },
+        )
+        message_id = MessageId(cursor.lastrowid or 0)
+        told = index_text(shelf.tokens, message.role, shelf.platform, now, text)
+        index_message(connection, message_id=message_id, told=told)
+        ids.append(message_id)
+    return ids
+
+
+def list_session(
+    connection: Connection,
+    *,
+    session_id: SessionId,
+    person_id: PersonId,
+    after: MessageId = START,
+) -> list[StoredMessage]:
+    """The transcript of one session behind a message, oldest first.
+
+    Raises `StoreDamaged` on a row that does not hold what was written.
+    """
+    rows = connection.execute(
+        "SELECT id, turn_id, role, parts, text, checksum FROM messages"
+        " WHERE session_id = :session_id AND person_id = :person_id AND id > :after ORDER BY id",
+        {"session_id": session_id, "person_id": person_id, "after": after},
+    ).fetchall()
+    stored = []
+    for message_id, turn_id, role, parts, text, expected in rows:
+        if checksum(role, parts, text) != expected:
+            raise StoreDamaged(
+                f"message {message_id} of the transcript is damaged;"
+                " restore a backup, or start afresh with /new"
+            )
+        stored.append(
+            StoredMessage(
+                id=MessageId(message_id),
+                turn_id=TurnId(turn_id),
+                message=Message(role=role, parts=load_parts(parts)),
+            )
+        )
+    return stored
+
+
+def find_newest(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> MessageId:
+    """The last message that `list_session` would give; `START` before the first."""
+    row = connection.execute(
+        "SELECT id FROM messages WHERE session_id = :session_id AND person_id = :person_id"
+        " ORDER BY id DESC LIMIT 1",
+        {"session_id": session_id, "person_id": person_id},
+    ).fetchone()
+    return MessageId(row[0]) if row else START
+
+
+def count_forgotten(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> int:
+    """How many messages of a session had their words taken out since they were written."""
+    row = connection.execute(
+        "SELECT COUNT(*) FROM messages WHERE session_id = :session_id"
+        " AND person_id = :person_id AND forgotten_at IS NOT NULL",
+        {"session_id": session_id, "person_id": person_id},
+    ).fetchone()
+    return int(row[0])
+
+
+def count_words(connection: Connection, *, session_id: SessionId, person_id: PersonId) -> int:
+    """How many messages of people and of the assistant a session holds."""
+    row = connection.execute(
+        "SELECT COUNT(*) FROM messages WHERE session_id = :session_id"
+        " AND person_id = :person_id AND text <> ''",
+        {"session_id": session_id, "person_id": person_id},
+    ).fetchone()
+    return int(row[0])
+
+
+def words_of_turn(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> str:
+    """What the person said in a turn, oldest first."""
+    rows = connection.execute(
+        "SELECT text FROM messages WHERE turn_id = :turn_id AND person_id = :person_id"
+        " AND role = 'user' ORDER BY id",
+        {"turn_id": turn_id, "person_id": person_id},
+    ).fetchall()
+    return "\n\n".join(row[0] for row in rows if row[0])
+
+
+def answer_of_turn(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> str:
+    """The last words that the assistant said in a turn, or nothing."""
+    row = connection.execute(
+        "SELECT text FROM messages WHERE turn_id = :turn_id AND person_id = :person_id"
+        " AND role = 'assistant' AND text <> '' ORDER BY id DESC LIMIT 1",
+        {"turn_id": turn_id, "person_id": person_id},
+    ).fetchone()
+    return str(row[0]) if row else ""
+
+
+def list_words(
+    connection: Connection, *, session_id: SessionId, person_id: PersonId, limit: int
+) -> list[tuple[str, str]]:
+    """The first words of a session as (role, text), oldest first."""
+    return connection.execute(
+        "SELECT role, text FROM messages WHERE session_id = :session_id"
+        " AND person_id = :person_id AND text <> '' ORDER BY id LIMIT :limit",
+        {"session_id": session_id, "person_id": person_id, "limit": limit},
+    ).fetchall()

@@ -1,0 +1,271 @@
+"""Queries over turns and the tool calls in them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_core.ids import (
+    AccountId,
+    CallId,
+    ConversationId,
+    PersonId,
+    PromptHash,
+    SessionId,
+    TurnId,
+)
+from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.engine.database import Connection
+
+TurnState = Literal["running", "answered", "stopped", "refused", "exhausted", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One turn. `chat` and `answers` are the hall's own names of the place to answer.
+
+    `person_id` is who asked, and pays, by the account `account_id`; the talk may be a room's.
+    """
+
+    id: TurnId
+    conversation_id: ConversationId
+    session_id: SessionId
+    person_id: PersonId
+    prompt_hash: PromptHash | None
+    platform: str
+    chat: str
+    answers: str | None
+    state: TurnState
+    reason: str
+    attempts: int
+    started_at: int
+    ended_at: int | None
+    account_id: AccountId | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Who asks for a turn, by which of their accounts, and where the answer goes.
+
+    `place` is (platform, chat, message to answer). `turn_id` is the number that the turn was
+    promised, if it was promised one.
+    """
+
+    person_id: PersonId
+    account_id: AccountId | None
+    place: tuple[str, str, str | None]
+    turn_id: TurnId | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A tool call that was begun. `outcome` is its result's text, None if none is known."""
+
+    call_id: CallId
+    name: str
+    outcome: str | None
+    is_error: bool
+
+
+_COLUMNS = (
+    *("id", "conversation_id", "session_id", "person_id", "prompt_hash", "platform", "chat"),
+    *("answers", "state", "reason", "attempts", "started_at", "ended_at", "account_id"),
+)
+_TURN = ", ".join(_COLUMNS)
+
+
+def _turn(row: tuple[object, ...]) -> Turn:
+    return Turn(**dict(zip(_COLUMNS, row, strict=True)))  # type: ignore[arg-type]
+
+
+def insert(
+    connection: Connection,
+    *,
+    conversation: Conversation,
+    session_id: SessionId,
+    asked: Asked,
+    prompt_hash: PromptHash,
+    now: int,
+) -> TurnId:
+    """Begin a turn."""
+    cursor = connection.execute(
+        "INSERT INTO turns (id, conversation_id, session_id, person_id, account_id, prompt_hash,"
+        " platform, chat, answers, state, started_at) VALUES (:id, :conversation_id, :session_id,"
+        " :person_id, :account_id, :prompt_hash, :platform, :chat, :answers, 'running', :now)",
+        {
+            "id": asked.turn_id,
+            "conversation_id": conversation.id,
+            "session_id": session_id,
+            "person_id": asked.person_id,
+            "account_id": asked.account_id,
+            "prompt_hash": prompt_hash,
+            "platform": asked.place[0],
+            "chat": asked.place[1],
+            "answers": asked.place[2],
+            "now": now,
+        },
+    )
+    return TurnId(cursor.lastrowid or 0)
+
+
+def move(connection: Connection, *, turn_id: TurnId, place: tuple[str, str, str | None]) -> None:
+    """The turn is answered elsewhere from now on; `place` as in `Asked`."""
+    connection.execute(
+        "UPDATE turns SET platform = :platform, chat = :chat, answers = :answers"
+        " WHERE id = :turn_id",
+        {"turn_id": turn_id, "platform": place[0], "chat": place[1], "answers": place[2]},
+    )
+
+
+def list_running(connection: Connection) -> list[Turn]:
+    """Turns that were begun and never ended, oldest first."""
+    rows = connection.execute(
+        f"SELECT {_TURN} FROM turns WHERE state = 'running' ORDER BY id"
+    ).fetchall()
+    return [_turn(row) for row in rows]
+
+
+def find_latest(
+    connection: Connection, *, conversation_id: ConversationId, person_id: PersonId
+) -> Turn | None:
+    """The newest turn of a conversation."""
+    row = connection.execute(
+        f"SELECT {_TURN} FROM turns WHERE conversation_id = :conversation_id"
+        " AND person_id = :person_id ORDER BY id DESC LIMIT 1",
+        {"conversation_id": conversation_id, "person_id": person_id},
+    ).fetchone()
+    return _turn(row) if row else None
+
+
+def list_latest(
+    connection: Connection, *, conversation_id: ConversationId, limit: int
+) -> list[Turn]:
+    """The newest turns of a conversation, whoever asked for them, newest first."""
+    rows = connection.execute(
+        f"SELECT {_TURN} FROM turns WHERE conversation_id = :conversation_id"
+        " ORDER BY id DESC LIMIT :limit",
+        {"conversation_id": conversation_id, "limit": limit},
+    ).fetchall()
+    return [_turn(row) for row in rows]
+
+
+def list_recent(connection: Connection, *, limit: int) -> list[Turn]:
+    """The newest turns of everyone, newest first; for the owner's command line only."""
+    rows = connection.execute(
+        f"SELECT {_TURN} FROM turns ORDER BY id DESC LIMIT :limit", {"limit": limit}
+    ).fetchall()
+    return [_turn(row) for row in rows]
+
+
+def find(connection: Connection, *, turn_id: TurnId) -> Turn | None:
+    """The turn of this id; for the owner's command line only."""
+    row = connection.execute(
+        f"SELECT {_TURN} FROM turns WHERE id = :turn_id", {"turn_id": turn_id}
+    ).fetchone()
+    return _turn(row) if row else None
+
+
+def exists(connection: Connection, *, turn_id: TurnId) -> bool:
+    """True once the turn was begun."""
+    row = connection.execute("SELECT 1 FROM turns WHERE id = :id", {"id": turn_id}).fetchone()
+    return row is not None
+
+
+def find_newest(connection: Connection) -> TurnId:
+    """The number of the newest turn of all; 0 before the first."""
+    row = connection.execute("SELECT MAX(id) FROM turns").fetchone()
+    return TurnId(row[0] or 0)
+
+
+def is_running(connection: Connection, *, turn_id: TurnId) -> bool:
+    """True until the turn is ended."""
+    row = connection.execute(
+        "SELECT 1 FROM turns WHERE id = :turn_id AND state = 'running'", {"turn_id": turn_id}
+    ).fetchone()
+    return row is not None
+
+
+def count_attempt(connection: Connection, *, turn_id: TurnId) -> int:
+    """Note that a turn is taken up once more; the number of attempts with this one."""
+    row = connection.execute(
+        "UPDATE turns SET attempts = attempts + 1 WHERE id = :turn_id RETURNING attempts",
+        {"turn_id": turn_id},
+    ).fetchone()
+    return int(row[0])
+
+
+def forgive_attempt(connection: Connection, *, turn_id: TurnId) -> None:
+    """A turn was left at a step boundary on purpose; that is not held against it."""
+    connection.execute(
+        "UPDATE turns SET attempts = attempts - 1 WHERE id = :turn_id", {"turn_id": turn_id}
+    )
+
+
+def end(
+    connection: Connection,
+    *,
+    turn_id: TurnId,
+    state: TurnState,
+    reason: str,
+    model: str,
+    now: int,
+) -> None:
+    """A turn has ended, one way or another."""
+    connection.execute(
+        "UPDATE turns SET state = :state, reason = :reason, model = :model, ended_at = :now"
+        " WHERE id = :turn_id",
+        {"turn_id": turn_id, "state": state, "reason": reason, "model": model, "now": now},
+    )
+
+
+def begin_steps(
+    connection: Connection,
+    *,
+    turn_id: TurnId,
+    calls: Sequence[tuple[CallId, str, str]],
+    now: int,
+) -> None:
+    """Note calls as (call id, tool name, effect) before any of them runs."""
+    connection.executemany(
+        "INSERT INTO steps (turn_id, call_id, name, effect, started_at)"
+        " VALUES (:turn_id, :call_id, :name, :effect, :now)"
+        " ON CONFLICT (turn_id, call_id) DO NOTHING",
+        [
+            {"turn_id": turn_id, "call_id": call_id, "name": name, "effect": effect, "now": now}
+            for call_id, name, effect in calls
+        ],
+    )
+
+
+def end_step(
+    connection: Connection,
+    *,
+    turn_id: TurnId,
+    call_id: CallId,
+    outcome: str,
+    is_error: bool,
+    now: int,
+) -> None:
+    """Note what a call gave."""
+    connection.execute(
+        "UPDATE steps SET outcome = :outcome, is_error = :is_error, ended_at = :now"
+        " WHERE turn_id = :turn_id AND call_id = :call_id",
+        {
+            "turn_id": turn_id,
+            "call_id": call_id,
+            "outcome": outcome,
+            "is_error": int(is_error),
+            "now": now,
+        },
+    )
+
+
+def list_steps(connection: Connection, *, turn_id: TurnId) -> list[Step]:
+    """The calls of a turn, in the order they were begun."""
+    rows = connection.execute(
+        "SELECT call_id, name, outcome, is_error FROM steps WHERE turn_id = :turn_id ORDER BY id",
+        {"turn_id": turn_id},
+    ).fetchall()
+    return [
+        Step(call_id=CallId(row[0]), name=row[1], outcome=row[2], is_error=bool(row[3]))
+        for row in rows
+    ]

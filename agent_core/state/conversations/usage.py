@@ -1,0 +1,181 @@
+"""Queries over what model calls cost."""
+
+from dataclasses import dataclass, fields
+
+from agent_core.ids import PersonId, TurnId
+from agent_core.state.engine.database import Connection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """One model call. Tokens are disjoint; `micro_dollars` is None where no price is known.
+
+    `model` is the name that answered. The last three say what was asked, see
+    `agent_core.models.fingerprint`; None where that was not noted.
+    """
+
+    purpose: str
+    model: str
+    input_tokens: int
+    cache_read_tokens: int
+    cache_write_tokens: int
+    output_tokens: int
+    micro_dollars: int | None
+    request_hash: str | None = None
+    asked_model: str | None = None
+    output_limit: int | None = None
+
+    @property
+    def read_tokens(self) -> int:
+        """All that the model read, from the cache or not."""
+        return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Total:
+    """Sums over many calls."""
+
+    calls: int
+    input_tokens: int
+    cache_read_tokens: int
+    output_tokens: int
+    micro_dollars: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charged:
+    """What counts against ceilings: the money of calls with a price, the tokens of the others."""
+
+    micro_dollars: int
+    unpriced_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """The calls of one purpose to one model; `input_tokens` counts cached ones too."""
+
+    purpose: str
+    model: str
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    charged: Charged
+
+
+_SPENT = tuple(field.name for field in fields(Spent))
+_TOKENS = "input_tokens + cache_read_tokens + cache_write_tokens"
+_CHARGED = (
+    "COALESCE(SUM(micro_dollars), 0), COALESCE(SUM(CASE WHEN micro_dollars IS NULL"
+    f" THEN {_TOKENS} + output_tokens ELSE 0 END), 0)"
+)
+
+
+def insert(
+    connection: Connection, spent: Spent, *, person_id: PersonId, turn_id: TurnId | None, now: int
+) -> None:
+    """Record one call."""
+    connection.execute(
+        "INSERT INTO usage (person_id, turn_id, purpose, model, input_tokens, cache_read_tokens,"
+        " cache_write_tokens, output_tokens, micro_dollars, created_at, request_hash, asked_model,"
+        " output_limit) VALUES (:person_id, :turn_id, :purpose, :model, :input, :cache_read,"
+        " :cache_write, :output, :dollars, :now, :request_hash, :asked_model, :output_limit)",
+        {
+            "person_id": person_id,
+            "turn_id": turn_id,
+            "purpose": spent.purpose,
+            "model": spent.model,
+            "input": spent.input_tokens,
+            "cache_read": spent.cache_read_tokens,
+            "cache_write": spent.cache_write_tokens,
+            "output": spent.output_tokens,
+            "dollars": spent.micro_dollars,
+            "now": now,
+            "request_hash": spent.request_hash,
+            "asked_model": spent.asked_model,
+            "output_limit": spent.output_limit,
+        },
+    )
+
+
+def list_of_turn(connection: Connection, *, turn_id: TurnId) -> list[Spent]:
+    """The calls of a turn, in the order in which they were written down."""
+    rows = connection.execute(
+        f"SELECT {', '.join(_SPENT)} FROM usage WHERE turn_id = :turn_id ORDER BY id",
+        {"turn_id": turn_id},
+    ).fetchall()
+    return [Spent(**dict(zip(_SPENT, row, strict=True))) for row in rows]
+
+
+def total_since(connection: Connection, *, person_id: PersonId, since: int) -> Total:
+    """What a person's calls came to since a moment. `input_tokens` counts cached ones too."""
+    return _total(
+        connection,
+        "person_id = :person_id AND created_at >= :since",
+        {"person_id": person_id, "since": since},
+    )
+
+
+def total_of_turn(connection: Connection, *, turn_id: TurnId) -> Total:
+    """What a turn's calls came to so far."""
+    return _total(connection, "turn_id = :turn_id", {"turn_id": turn_id})
+
+
+def charged_since(connection: Connection, *, person_id: PersonId, since: int) -> Charged:
+    """What a person's calls since a moment count against ceilings."""
+    row = connection.execute(
+        f"SELECT {_CHARGED} FROM usage WHERE person_id = :person_id AND created_at >= :since",
+        {"person_id": person_id, "since": since},
+    ).fetchone()
+    return Charged(micro_dollars=row[0], unpriced_tokens=row[1])
+
+
+def charged_by_person(connection: Connection, *, since: int) -> list[tuple[PersonId, str, Charged]]:
+    """The same of everybody who made a call since a moment, with their names."""
+    # By way of people: the index is by person, and there are few of them.
+    rows = connection.execute(
+        f"SELECT people.id, people.name, {_CHARGED} FROM people CROSS JOIN usage"
+        " WHERE usage.person_id = people.id AND usage.created_at >= :since"
+        " GROUP BY people.id, people.name ORDER BY 3 DESC, 4 DESC, 1",
+        {"since": since},
+    ).fetchall()
+    return [
+        (PersonId(row[0]), row[1], Charged(micro_dollars=row[2], unpriced_tokens=row[3]))
+        for row in rows
+    ]
+
+
+def list_lines(connection: Connection, *, person_id: PersonId, since: int) -> list[Line]:
+    """A person's calls since a moment by purpose and model, the dearest first."""
+    rows = connection.execute(
+        f"SELECT purpose, model, COUNT(*), SUM({_TOKENS}), SUM(output_tokens), {_CHARGED}"
+        " FROM usage WHERE person_id = :person_id AND created_at >= :since"
+        " GROUP BY purpose, model ORDER BY 6 DESC, 7 DESC, 1, 2",
+        {"person_id": person_id, "since": since},
+    ).fetchall()
+    return [
+        Line(
+            purpose=row[0],
+            model=row[1],
+            calls=row[2],
+            input_tokens=row[3],
+            output_tokens=row[4],
+            charged=Charged(micro_dollars=row[5], unpriced_tokens=row[6]),
+        )
+        for row in rows
+    ]
+
+
+def _total(connection: Connection, condition: str, values: dict[str, int]) -> Total:
+    row = connection.execute(
+        "SELECT COUNT(*), COALESCE(SUM(input_tokens + cache_read_tokens + cache_write_tokens), 0),"
+        " COALESCE(SUM(cache_read_tokens), 0), COALESCE(SUM(output_tokens), 0),"
+        f" COALESCE(SUM(micro_dollars), 0) FROM usage WHERE {condition}",
+        values,
+    ).fetchone()
+    return Total(
+        calls=row[0],
+        input_tokens=row[1],
+        cache_read_tokens=row[2],
+        output_tokens=row[3],
+        micro_dollars=row[4],
+    )

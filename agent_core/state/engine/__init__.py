@@ -1,0 +1,1 @@
+"""One database: every query, and nothing but queries."""

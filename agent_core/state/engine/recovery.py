@@ -1,0 +1,116 @@
+"""What SQLite and the system say, in the words of the core."""
+
+import errno
+import sqlite3
+import zlib
+from pathlib import Path
+
+from agent_core.errors import StoreDamaged, StoreError, StoreFull
+
+
+def checksum(*values: str | int | None) -> int:
+    """CRC-32 over the values in their order, 0 to 2**32 - 1.
+
+    Each value is written with its kind and length, so that no two lists of values share
+    an encoding. A bool counts as the integer that SQLite makes of it.
+    """
+    encoded = "".join(map(_encode, values)).encode("utf-8", "surrogatepass")
+    return zlib.crc32(encoded)
+
+
+def _encode(value: str | int | None) -> str:
+    if value is None:
+        return "n"
+    if isinstance(value, str):
+        return f"s{len(value)}:{value}"
+    return f"i{int(value)};"
+
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_FATAL = frozenset({sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+
+def translate_error(error: sqlite3.Error, path: Path) -> StoreError:
+    """The same mishap as an error of the core, in a sentence that names the file."""
+    code = _code(error)
+    if _is_full(code):
+        return StoreFull(f"the disk that holds {path} is full; nothing was written")
+    kind = code & 0xFF
+    if kind in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return StoreDamaged(f"{path} is damaged: {error}")
+    if kind == sqlite3.SQLITE_BUSY:
+        return StoreError(f"{path} is held by another program; only Talaria may open it")
+    if kind == sqlite3.SQLITE_CANTOPEN:
+        return StoreError(f"{path} can't be opened; is it a file, and may this user write it?")
+    if kind == sqlite3.SQLITE_IOERR:
+        return StoreError(f"the disk that holds {path} failed: {error} ({_name(error)})")
+    return StoreError(f"{path}: {error}")
+
+
+def translate_os_error(error: OSError, path: Path) -> StoreError:
+    """A refusal of the operating system, in a sentence that names the file."""
+    if error.errno in _FULL:
+        return StoreFull(f"the disk that holds {path} is full; nothing was written")
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        return StoreError(f"{path} can't be used: there is a file where a folder must be")
+    return StoreError(f"{path} can't be used: {error.strerror or error}")
+
+
+def is_fatal(error: BaseException) -> bool:
+    """Whether writing on would make things worse.
+
+    After a failed write or fsync nobody knows what is on the disk, and the system may say
+    "written" the next time without having written (the fsync behaviour that PostgreSQL met
+    in 2018). Damage inside the full-text index alone does not stop the store.
+    """
+    if not isinstance(error, sqlite3.Error):
+        return False
+    code = _code(error)
+    if _is_full(code) or code == sqlite3.SQLITE_CORRUPT_VTAB:
+        return False
+    return code & 0xFF in _FATAL
+
+
+def _is_full(code: int) -> bool:
+    """A full disk that refuses the shared index of the WAL is called an I/O error by SQLite."""
+    return code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE)
+
+
+def _code(error: sqlite3.Error) -> int:
+    """The extended result code, 0 where the error came from Python's side of the binding."""
+    return getattr(error, "sqlite_errorcode", 0)
+
+
+def _name(error: sqlite3.Error) -> str:
+    return getattr(error, "sqlite_errorname", "no code")
+
+
+LARGEST_FULL_CHECK = 1 << 30
+"""Bytes. Above it the check leaves out whether every index agrees with its table, which is
+what takes minutes on a large file."""
+
+
+def choose_check(path: Path) -> str:
+    """The name of the check that fits the size of the file."""
+    return "integrity_check" if path.stat().st_size <= LARGEST_FULL_CHECK else "quick_check"
+
+
+def check(connection: sqlite3.Connection, name: str) -> str:
+    """The first fault that the named check finds, "" if there is none."""
+    try:
+        finding: str = connection.execute(f"PRAGMA {name}(1)").fetchone()[0]
+    except sqlite3.DatabaseError as error:
+        if not isinstance(translate_error(error, Path()), StoreDamaged):
+            raise
+        finding = str(error)
+    return "" if finding == "ok" else " ".join(finding.split())
+
+
+def describe_damage(path: Path, fault: str, backups: Path) -> str:
+    """What is broken, and what the owner can put in its place."""
+    copies = sorted(backups.glob("*.db"), key=lambda copy: copy.stat().st_mtime)
+    newest = f"the newest is {copies[-1]}" if copies else f"none lies in {backups}"
+    return (
+        f"{path} is damaged ({fault}). Move {path.name}, {path.name}-wal and"
+        f" {path.name}-shm away and put a backup in the place of {path.name}; {newest}"
+    )

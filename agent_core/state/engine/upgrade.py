@@ -1,0 +1,113 @@
+"""Brings a database to the newest schema by numbered migrations, after setting a copy aside."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from agent_core.errors import StoreError, StoreTooNew
+from agent_core.state.engine.backup import copy_database
+from agent_core.state.engine.recovery import translate_os_error
+from agent_core.state.tokenizer import index_text
+
+FOLDER: Traversable = resources.files("agent_core.state") / "migrations"
+KEPT_COPIES = 3
+"""Set aside for one migration: one that fails at every start must not fill the disk."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migration:
+    """One step of the schema, `number` counting from 1."""
+
+    number: int
+    name: str
+    sql: str
+
+
+def load_migrations(folder: Traversable) -> tuple[Migration, ...]:
+    """All migrations of a folder, in order. Raises `StoreError` if one is missing or doubled."""
+    files = sorted(
+        (file for file in folder.iterdir() if file.name.endswith(".sql")),
+        key=lambda file: file.name,
+    )
+    migrations = tuple(
+        Migration(
+            number=int(file.name.partition("_")[0]),
+            name=file.name.removesuffix(".sql"),
+            sql=file.read_text(encoding="utf-8"),
+        )
+        for file in files
+    )
+    if [migration.number for migration in migrations] != list(range(1, len(files) + 1)):
+        raise StoreError(f"the migrations in {folder} are not numbered 1 to {len(files)}")
+    return migrations
+
+
+def read_version(connection: sqlite3.Connection) -> int:
+    """The number of the last migration that was applied, 0 for an empty file."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def refuse_newer(version: int, migrations: Sequence[Migration], path: Path) -> None:
+    """Raise `StoreTooNew` if the file has a schema that no migration here knows."""
+    if version > len(migrations):
+        raise StoreTooNew(
+            f"{path} was written by a newer Talaria (schema {version}, this one knows"
+            f" {len(migrations)}); start that version, or put back a backup from before it"
+        )
+
+
+def upgrade(
+    connection: sqlite3.Connection, migrations: Sequence[Migration], backups: Path, now: datetime
+) -> None:
+    """Apply what is missing, each migration in a transaction of its own.
+
+    What a file holds already is copied to `backups` first; `now` (UTC) names the copy.
+    Raises `sqlite3.Error` and `StoreError`; the migration that failed has left nothing.
+    """
+    version = read_version(connection)
+    missing = migrations[version:]
+    if not missing:
+        return
+    if version > 0:
+        _set_aside(connection, backups, before=missing[0].number, now=now)
+    connection.create_function("index_text", 5, index_text, deterministic=True)
+    # A table is rebuilt by making a new one and dropping the old, which its children survive
+    # only while nobody enforces the keys; they are checked before each commit instead.
+    connection.execute("PRAGMA foreign_keys = OFF")
+    for migration in missing:
+        _apply(connection, migration)
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _apply(connection: sqlite3.Connection, migration: Migration) -> None:
+    try:
+        connection.executescript(f"BEGIN IMMEDIATE;\n{migration.sql}")
+        orphan = connection.execute("PRAGMA foreign_key_check").fetchone()
+        if orphan:
+            raise StoreError(
+                f"migration {migration.name} would leave row {orphan[1]} of {orphan[0]}"
+                f" without its row of {orphan[2]}; nothing was changed"
+            )
+        connection.execute(f"PRAGMA user_version = {migration.number}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _set_aside(
+    connection: sqlite3.Connection, backups: Path, *, before: int, now: datetime
+) -> None:
+    try:
+        backups.mkdir(mode=0o700, exist_ok=True)
+        copy_database(connection, backups / f"state-before-{before}-{now:%Y%m%dT%H%M%SZ}.db")
+        copies = sorted(backups.glob(f"state-before-{before}-*.db"))
+        for old in copies[:-KEPT_COPIES]:
+            old.unlink()
+    except OSError as error:
+        raise translate_os_error(error, backups) from error

@@ -1,0 +1,134 @@
+"""Queries that keep what jobs said by themselves in the history of their people.
+
+Each is a turn that no model had a part in: it has ended when it is written, and holds one message.
+"""
+
+from dataclasses import dataclass
+
+from agent_core.ids import AccountId, ConversationId, PersonId, RoomId, RunId, SessionId, TurnId
+from agent_core.state.engine.database import Connection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saying:
+    """What a run of a job said: in which talk, and to whom. `place` is (platform, chat)."""
+
+    turn_id: TurnId
+    run_id: RunId
+    conversation_id: ConversationId
+    session_id: SessionId
+    person_id: PersonId
+    account_id: AccountId | None
+    place: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spoken(Saying):
+    """A saying as the database has it. `room_id` is where its talk is held."""
+
+    room_id: RoomId | None
+    has_words: bool
+    """False until its words were delivered."""
+
+
+def note(connection: Connection, saying: Saying, *, now: int) -> None:
+    """A job has something to say; its words are added when they are delivered."""
+    connection.execute(
+        "INSERT INTO turns (id, run_id, conversation_id, session_id, person_id, account_id,"
+        " platform, chat, state, started_at, ended_at) VALUES (:id, :run_id, :conversation_id,"
+        " :session_id, :person_id, :account_id, :platform, :chat, 'answered', :now, :now)",
+        {
+            "id": saying.turn_id,
+            "run_id": saying.run_id,
+            "conversation_id": saying.conversation_id,
+            "session_id": saying.session_id,
+            "person_id": saying.person_id,
+            "account_id": saying.account_id,
+            "platform": saying.place[0],
+            "chat": saying.place[1],
+            "now": now,
+        },
+    )
+
+
+def find(connection: Connection, *, turn_id: TurnId, person_id: PersonId) -> Spoken | None:
+    """What a job of this person said in a turn; None for a turn in which a model was asked."""
+    row = connection.execute(
+        "SELECT turns.id, turns.run_id, turns.conversation_id, turns.session_id, turns.person_id,"
+        " turns.account_id, turns.platform, turns.chat, conversations.room_id,"
+        " EXISTS (SELECT 1 FROM messages WHERE messages.turn_id = turns.id)"
+        " FROM turns JOIN conversations ON conversations.id = turns.conversation_id"
+        " WHERE turns.id = :turn_id AND turns.person_id = :person_id"
+        " AND turns.run_id IS NOT NULL AND turns.prompt_hash IS NULL AND turns.state = 'answered'",
+        {"turn_id": turn_id, "person_id": person_id},
+    ).fetchone()
+    if row is None:
+        return None
+    return Spoken(
+        turn_id=TurnId(row[0]),
+        run_id=RunId(row[1]),
+        conversation_id=ConversationId(row[2]),
+        session_id=SessionId(row[3]),
+        person_id=PersonId(row[4]),
+        account_id=None if row[5] is None else AccountId(row[5]),
+        place=(row[6], row[7]),
+        room_id=None if row[8] is None else RoomId(row[8]),
+        has_words=bool(row[9]),
+    )
+
+
+def find_talk(
+    connection: Connection, *, key: str, person_id: PersonId
+) -> tuple[ConversationId, SessionId | None] | None:
+    """The talk of this key, if it is this person's, and the session that is open in it."""
+    row = connection.execute(
+        "SELECT conversations.id, (SELECT MAX(sessions.id) FROM sessions"
+        " WHERE sessions.conversation_id = conversations.id AND sessions.ended_at IS NULL)"
+        " FROM conversations WHERE conversations.key = :key"
+        " AND conversations.person_id = :person_id",
+        {"key": key, "person_id": person_id},
+    ).fetchone()
+    if row is None:
+        return None
+    return ConversationId(row[0]), None if row[1] is None else SessionId(row[1])
+
+
+def open_talk(connection: Connection, *, key: str, person_id: PersonId, now: int) -> ConversationId:
+    """Begin a talk that is its person's alone, where there is none of this key."""
+    cursor = connection.execute(
+        "INSERT INTO conversations (key, person_id, scope, created_at)"
+        " VALUES (:key, :person_id, 'p' || :person_id, :now)",
+        {"key": key, "person_id": person_id, "now": now},
+    )
+    return ConversationId(cursor.lastrowid or 0)
+
+
+def open_session(
+    connection: Connection,
+    *,
+    conversation_id: ConversationId,
+    session_id: SessionId,
+    account_id: AccountId | None,
+    title: str,
+    now: int,
+) -> None:
+    """Begin the one session in which a job says all that it says, called like the job."""
+    connection.execute(
+        "INSERT INTO sessions (id, conversation_id, account_id, title, started_at, last_at)"
+        " VALUES (:id, :conversation_id, :account_id, :title, :now, :now)",
+        {
+            "id": session_id,
+            "conversation_id": conversation_id,
+            "account_id": account_id,
+            "title": title,
+            "now": now,
+        },
+    )
+
+
+def go_on(connection: Connection, *, session_id: SessionId, title: str, now: int) -> None:
+    """A job says something more; it may be called otherwise by now."""
+    connection.execute(
+        "UPDATE sessions SET title = :title, last_at = :now WHERE id = :session_id",
+        {"session_id": session_id, "title": title, "now": now},
+    )

@@ -1,0 +1,254 @@
+"""Queries over the runs of jobs: one row a slot, so that each fires once."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from agent_core.ids import JobId, PersonId, RunId, TurnId
+from agent_core.state.engine.database import Connection
+
+RunState = Literal["waiting", "running", "done", "failed", "skipped"]
+
+_IS_OPEN = "state IN ('waiting', 'running')"
+"""The condition of a partial index; SQLite takes it only for a query that has it word for word."""
+_IS_ALONE = f"job_id NOT IN (SELECT job_id FROM job_runs WHERE {_IS_OPEN} AND state = 'running')"
+"""No two runs of a job are under way at once: each sees what the ones before it cost and left."""
+_COLUMNS = (
+    "id, job_id, slot, slot_at, due_at, state, missed, attempts, reason, started_at, ended_at"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One due moment of a job and what became of it; times in milliseconds.
+
+    `slot_at` is when its slot was due, `due_at` when it is to be begun or tried again. `missed`
+    slots before it were passed over.
+    """
+
+    id: RunId
+    job_id: JobId
+    slot: str
+    slot_at: int
+    due_at: int
+    state: RunState
+    missed: int
+    attempts: int
+    reason: str
+    started_at: int | None
+    ended_at: int | None
+    is_whole: bool = True
+    """False if its row holds what was never written: then nothing in it counts but whose it is."""
+
+
+def claim(
+    connection: Connection,
+    *,
+    job_id: JobId,
+    slot: tuple[str, int],
+    due_at: int,
+    missed: int = 0,
+) -> RunId | None:
+    """Take a slot; None if it was taken before."""
+    row = connection.execute(
+        "INSERT INTO job_runs (job_id, slot, slot_at, due_at, state, missed)"
+        " VALUES (:job_id, :slot, :slot_at, :due_at, 'waiting', :missed)"
+        " ON CONFLICT (job_id, slot) DO NOTHING RETURNING id",
+        {"job_id": job_id, "slot": slot[0], "slot_at": slot[1], "due_at": due_at, "missed": missed},
+    ).fetchone()
+    return RunId(row[0]) if row else None
+
+
+def take(
+    connection: Connection, *, job_id: JobId, slot: tuple[str, int], missed: int, now: int
+) -> Run | None:
+    """Take a slot whose run is over with the transaction; None if it was taken before."""
+    cursor = connection.execute(
+        "INSERT INTO job_runs (job_id, slot, slot_at, due_at, state, missed, attempts, started_at,"
+        " ended_at) VALUES (:job_id, :slot, :slot_at, :slot_at, 'done', :missed, 1, :now, :now)"
+        " ON CONFLICT (job_id, slot) DO NOTHING",  # RETURNING would double what this costs
+        {"job_id": job_id, "slot": slot[0], "slot_at": slot[1], "missed": missed, "now": now},
+    )
+    if not cursor.rowcount or cursor.lastrowid is None:
+        return None
+    return Run(
+        id=RunId(cursor.lastrowid),
+        job_id=job_id,
+        slot=slot[0],
+        slot_at=slot[1],
+        due_at=slot[1],
+        state="done",
+        missed=missed,
+        attempts=1,
+        reason="",
+        started_at=now,
+        ended_at=now,
+    )
+
+
+def pass_over(
+    connection: Connection,
+    *,
+    job_id: JobId,
+    slot: tuple[str, int],
+    missed: int,
+    reason: str,
+    now: int,
+) -> bool:
+    """Note that a slot is not run, and `missed` before it neither; False if it was taken."""
+    row = connection.execute(
+        "INSERT INTO job_runs (job_id, slot, slot_at, due_at, state, missed, reason, ended_at)"
+        " VALUES (:job_id, :slot, :slot_at, :now, 'skipped', :missed, :reason, :now)"
+        " ON CONFLICT (job_id, slot) DO NOTHING RETURNING id",
+        {
+            "job_id": job_id,
+            "slot": slot[0],
+            "slot_at": slot[1],
+            "missed": missed,
+            "reason": reason,
+            "now": now,
+        },
+    ).fetchone()
+    return row is not None
+
+
+def list_waiting(connection: Connection, *, now: int, limit: int) -> list[Run]:
+    """Runs that are to be begun by now, the longest due first; none of a job that runs."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM job_runs WHERE {_IS_OPEN} AND state = 'waiting'"
+        f" AND due_at <= :now AND {_IS_ALONE} ORDER BY due_at, id LIMIT :limit",
+        {"now": now, "limit": limit},
+    ).fetchall()
+    return [_run(row) for row in rows]
+
+
+def list_running(connection: Connection) -> list[Run]:
+    """Runs that were begun and have not ended."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM job_runs WHERE {_IS_OPEN} AND state = 'running' ORDER BY due_at"
+    ).fetchall()
+    return [_run(row) for row in rows]
+
+
+def find_next_at(connection: Connection) -> int | None:
+    """When the next run is to be begun that waits for nothing else; None if none does."""
+    row = connection.execute(
+        f"SELECT due_at FROM job_runs WHERE {_IS_OPEN} AND state = 'waiting' AND {_IS_ALONE}"
+        " ORDER BY due_at LIMIT 1"
+    ).fetchone()
+    return row[0] if row and isinstance(row[0], int) else None  # damaged ones come last
+
+
+def find(connection: Connection, *, run_id: RunId) -> Run | None:
+    """One run."""
+    row = connection.execute(
+        f"SELECT {_COLUMNS} FROM job_runs WHERE id = :run_id", {"run_id": run_id}
+    ).fetchone()
+    return _run(row) if row else None
+
+
+def list_of_job(connection: Connection, *, job_id: JobId, limit: int) -> list[Run]:
+    """The newest runs of a job, newest first."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM job_runs WHERE job_id = :job_id ORDER BY id DESC LIMIT :limit",
+        {"job_id": job_id, "limit": limit},
+    ).fetchall()
+    return [_run(row) for row in rows]
+
+
+def begin(connection: Connection, *, run_id: RunId, now: int) -> bool:
+    """A run is begun, once more if it was tried before; False if it does not wait."""
+    row = connection.execute(
+        "UPDATE job_runs SET state = 'running', attempts = attempts + 1, started_at = :now"
+        " WHERE id = :run_id AND state = 'waiting' RETURNING id",
+        {"run_id": run_id, "now": now},
+    ).fetchone()
+    return row is not None
+
+
+def end(
+    connection: Connection, *, run_id: RunId, state: RunState, now: int, reason: str = ""
+) -> bool:
+    """A run is over; False if it was before."""
+    row = connection.execute(
+        "UPDATE job_runs SET state = :state, reason = :reason, ended_at = :now"
+        f" WHERE id = :run_id AND {_IS_OPEN} RETURNING id",
+        {"run_id": run_id, "state": state, "reason": reason, "now": now},
+    ).fetchone()
+    return row is not None
+
+
+def postpone(connection: Connection, *, run_id: RunId, due_at: int, reason: str) -> None:
+    """A run failed, and waits to be tried again."""
+    connection.execute(
+        "UPDATE job_runs SET state = 'waiting', due_at = :due_at, reason = :reason"
+        f" WHERE id = :run_id AND {_IS_OPEN}",
+        {"run_id": run_id, "due_at": due_at, "reason": reason},
+    )
+
+
+def hasten(connection: Connection, *, after: int, at: int) -> None:
+    """What waits for a moment later than `after` waits for `at`."""
+    connection.execute(
+        f"UPDATE job_runs SET due_at = :at WHERE {_IS_OPEN} AND state = 'waiting'"
+        " AND due_at > :after",
+        {"after": after, "at": at},
+    )
+
+
+def find_turn(connection: Connection, *, run_id: RunId) -> tuple[TurnId, str] | None:
+    """The newest turn of a run and its state."""
+    row = connection.execute(
+        "SELECT id, state FROM turns WHERE run_id = :run_id ORDER BY id DESC LIMIT 1",
+        {"run_id": run_id},
+    ).fetchone()
+    return (TurnId(row[0]), row[1]) if row else None
+
+
+def attach(connection: Connection, *, run_id: RunId, turn_id: TurnId) -> bool:
+    """A turn is this run; False if the run is over, or gone with a job that was forgotten."""
+    row = connection.execute(
+        "UPDATE turns SET run_id = :run_id WHERE id = :turn_id AND EXISTS (SELECT 1 FROM job_runs"
+        " WHERE job_runs.id = :run_id AND job_runs.state = 'running') RETURNING id",
+        {"run_id": run_id, "turn_id": turn_id},
+    ).fetchone()
+    return row is not None
+
+
+def find_of_turn(connection: Connection, *, turn_id: TurnId) -> RunId | None:
+    """The run that a turn is, if it is one."""
+    row = connection.execute(
+        "SELECT run_id FROM turns WHERE id = :turn_id", {"turn_id": turn_id}
+    ).fetchone()
+    return RunId(row[0]) if row and row[0] is not None else None
+
+
+def spent_since(connection: Connection, *, job_id: JobId, person_id: PersonId, since: int) -> int:
+    """What the runs of a job have cost since a moment, in millionths of a dollar."""
+    row = connection.execute(
+        "SELECT COALESCE(SUM(usage.micro_dollars), 0) FROM job_runs"
+        " JOIN turns ON turns.run_id = job_runs.id JOIN usage ON usage.turn_id = turns.id"
+        " WHERE job_runs.job_id = :job_id AND usage.person_id = :person_id"
+        " AND usage.created_at >= :since",
+        {"job_id": job_id, "person_id": person_id, "since": since},
+    ).fetchone()
+    return int(row[0])
+
+
+_NAMES = tuple(_COLUMNS.split(", "))
+_NUMBERS = ("slot_at", "due_at", "missed", "attempts")
+_MOMENTS = ("started_at", "ended_at")
+
+
+def _run(row: tuple[object, ...]) -> Run:
+    fields = dict(zip(_NAMES, row, strict=True))
+    is_whole = (
+        all(isinstance(fields[name], int) for name in _NUMBERS)
+        and all(isinstance(fields[name], int | None) for name in _MOMENTS)
+        and isinstance(fields["slot"], str)
+        and isinstance(fields["reason"], str)
+        and fields["state"] in get_args(RunState)
+    )
+    if not is_whole:
+        fields |= {**dict.fromkeys(_NUMBERS, 0), **dict.fromkeys(_MOMENTS)}
+        fields |= {"slot": "", "reason": "damaged", "state": "failed"}
+    return Run(**fields, is_whole=is_whole)  # type: ignore[arg-type]

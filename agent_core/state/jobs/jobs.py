@@ -1,0 +1,367 @@
+"""Queries over jobs: what is to be done at set times, for whom, and where it goes."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from dataclasses import fields as dataclass_fields
+from functools import lru_cache
+from typing import Literal
+
+from agent_core.ids import JobId, PersonId, RoomId
+from agent_core.state.engine.database import Connection
+from agent_core.state.engine.recovery import checksum
+
+JobKind = Literal["prompt", "message", "script", "system"]
+"""A turn of the agent, words as they stand, a command's output, or work of the house's own."""
+Late = Literal["catch_up", "skip", "all"]
+JobState = Literal["active", "paused", "over", "dropped"]
+TargetKind = Literal["home", "place", "account"]
+
+DAMAGED = "(damaged)"
+"""The title of a job whose row does not hold what was written."""
+_HASHED = 8
+"""Columns that the checksum is of, all of them text."""
+_NEVER = "once 1970-01-01T00:00"
+
+_IS_DUE = "state = 'active' AND next_at IS NOT NULL"
+"""The condition of a partial index; SQLite takes it only for a query that has it word for word."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Where what a job makes goes: the person's home, one chat, or wherever a platform of
+    theirs has them in a direct talk.
+    """
+
+    kind: TargetKind
+    platform: str = ""
+    chat: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a job is run. Empty and 0 mean: as the house does.
+
+    `is_aware` lets a run see the ones before it. `tools` are those that it may use, if not all.
+    `day_micro_dollars` is what its runs may cost in a day of its zone. `pause_after` failures in
+    a row it is paused.
+    """
+
+    is_aware: bool = False
+    model: str = ""
+    tools: tuple[str, ...] = ()
+    skills: tuple[str, ...] = ()
+    day_micro_dollars: int = 0
+    pause_after: int = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewJob:
+    """A job to be made. `next_slot` is the slot that it waits for, and when that is due."""
+
+    person_id: PersonId | None
+    room_id: RoomId | None
+    kind: JobKind
+    title: str
+    body: str
+    timing: str
+    zone: str
+    late: Late
+    options: Options
+    targets: tuple[Target, ...]
+    is_urgent: bool
+    next_slot: tuple[str, int] | None
+    actor: str
+    call_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job(NewJob):
+    """A job as it stands. `failures` are those in a row; `reason` says why it is paused.
+
+    One that is not whole was damaged on disk: it has no words, no times and no places, and can
+    only be dropped.
+    """
+
+    id: JobId
+    state: JobState
+    reason: str
+    failures: int
+    created_at: int
+    is_whole: bool = True
+
+
+_NOTHING = NewJob(
+    person_id=None,
+    room_id=None,
+    kind="message",
+    title="",
+    body="",
+    timing=_NEVER,
+    zone="UTC",
+    late="skip",
+    options=Options(),
+    targets=(),
+    is_urgent=False,
+    next_slot=None,
+    actor="",
+)
+"""What is left of a job that was never there; of a damaged one, whose it is stays known, too."""
+
+_COLUMNS = (
+    "id, person_id, room_id, kind, title, body, timing, zone, late, options, targets, is_urgent,"
+    " state, reason, failures, next_slot, next_at, actor, call_key, created_at, checksum"
+)
+
+
+def insert(connection: Connection, job: NewJob, *, now: int) -> Job:
+    """Make a job; it is active at once."""
+    row = connection.execute(
+        "INSERT INTO jobs (person_id, room_id, kind, title, body, timing, zone, late, options,"
+        " targets, is_urgent, state, next_slot, next_at, actor, call_key, created_at, checksum)"
+        " VALUES (:person_id, :room_id, :kind, :title, :body, :timing, :zone, :late, :options,"
+        " :targets, :is_urgent, 'active', :next_slot, :next_at, :actor, :call_key, :now,"
+        f" :checksum) RETURNING {_COLUMNS}",
+        {
+            **_fields_of(job),
+            "person_id": job.person_id,
+            "room_id": job.room_id,
+            "kind": job.kind,
+            "actor": job.actor,
+            "call_key": job.call_key,
+            "now": now,
+        },
+    ).fetchone()
+    return _job(row)
+
+
+def change(connection: Connection, job: Job) -> None:
+    """Write down what a job is by now: its words, times, places, state and failures.
+
+    Of one that is damaged only the state and the failures: it stays known as damaged.
+    """
+    if not job.is_whole:
+        _change_state(connection, job)
+        return
+    connection.execute(
+        "UPDATE jobs SET title = :title, body = :body, timing = :timing, zone = :zone,"
+        " late = :late, options = :options, targets = :targets, is_urgent = :is_urgent,"
+        " state = :state, reason = :reason, failures = :failures, next_slot = :next_slot,"
+        " next_at = :next_at, checksum = :checksum WHERE id = :id",
+        {
+            **_fields_of(job),
+            "id": job.id,
+            "state": job.state,
+            "reason": job.reason,
+            "failures": job.failures,
+        },
+    )
+
+
+def _change_state(connection: Connection, job: Job) -> None:
+    connection.execute(
+        "UPDATE jobs SET state = :state, reason = :reason, failures = :failures,"
+        " next_slot = :next_slot, next_at = :next_at WHERE id = :id",
+        {
+            "id": job.id,
+            "state": job.state,
+            "reason": job.reason,
+            "failures": job.failures,
+            **_slot_fields(job.next_slot),
+        },
+    )
+
+
+def await_slot(
+    connection: Connection, *, job_id: JobId, slot: tuple[str, int] | None, is_over: bool
+) -> None:
+    """A job waits for a slot from now on; one that `is_over` has none left."""
+    connection.execute(
+        "UPDATE jobs SET next_slot = :next_slot, next_at = :next_at,"
+        " state = CASE WHEN :is_over = 1 AND state = 'active' THEN 'over' ELSE state END"
+        " WHERE id = :id",
+        {"id": job_id, "is_over": int(is_over), **_slot_fields(slot)},
+    )
+
+
+def bury(connection: Connection, *, job_id: JobId) -> None:
+    """A job was never there, and neither were its runs: nothing of either is left.
+
+    The newest job and the newest run of all keep their rows, emptied: their numbers are known to
+    events, to buttons and to what is under way, so nothing else may get them.
+    """
+    values = {"job_id": job_id}
+    connection.execute(
+        "UPDATE turns SET run_id = NULL WHERE run_id IN"
+        " (SELECT id FROM job_runs WHERE job_id = :job_id)",
+        values,
+    )
+    connection.execute(
+        "DELETE FROM job_runs WHERE job_id = :job_id AND id < (SELECT MAX(id) FROM job_runs)",
+        values,
+    )
+    connection.execute(
+        "UPDATE job_runs SET slot = '', slot_at = 0, due_at = 0, state = 'skipped', missed = 0,"
+        " attempts = 0, reason = '', started_at = NULL, ended_at = 0 WHERE job_id = :job_id",
+        values,
+    )
+    connection.execute(
+        "DELETE FROM jobs WHERE id = :job_id AND id < (SELECT MAX(id) FROM jobs)"
+        " AND NOT EXISTS (SELECT 1 FROM job_runs WHERE job_runs.job_id = :job_id)",
+        values,
+    )
+    connection.execute(
+        "UPDATE jobs SET person_id = NULL, room_id = NULL, kind = :kind, title = :title,"
+        " body = :body, timing = :timing, zone = :zone, late = :late, options = :options,"
+        " targets = :targets, is_urgent = :is_urgent, state = 'dropped', reason = '', failures = 0,"
+        " next_slot = :next_slot, next_at = :next_at, actor = '', call_key = NULL, created_at = 0,"
+        " checksum = :checksum WHERE id = :job_id",
+        {**values, **_fields_of(_NOTHING), "kind": _NOTHING.kind},
+    )
+
+
+def find(connection: Connection, *, job_id: JobId) -> Job | None:
+    """One job, whoever's it is; callers hold it against who asks."""
+    row = connection.execute(
+        f"SELECT {_COLUMNS} FROM jobs WHERE id = :job_id", {"job_id": job_id}
+    ).fetchone()
+    return _job(row) if row else None
+
+
+def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> Job | None:
+    """The job that a tool call has made already, if it has."""
+    row = connection.execute(
+        f"SELECT {_COLUMNS} FROM jobs WHERE call_key = :call_key AND person_id = :person_id",
+        {"call_key": call_key, "person_id": person_id},
+    ).fetchone()
+    return _job(row) if row else None
+
+
+def list_of_person(connection: Connection, *, person_id: PersonId) -> list[Job]:
+    """The jobs of a person that are not done with, oldest first."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM jobs WHERE person_id = :person_id"
+        " AND state IN ('active', 'paused') ORDER BY id",
+        {"person_id": person_id},
+    ).fetchall()
+    return [_job(row) for row in rows]
+
+
+def list_of_room(connection: Connection, *, room_id: RoomId) -> list[Job]:
+    """The jobs of a room that are not done with, oldest first."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM jobs WHERE room_id = :room_id"
+        " AND state IN ('active', 'paused') ORDER BY id",
+        {"room_id": room_id},
+    ).fetchall()
+    return [_job(row) for row in rows]
+
+
+def list_of_house(connection: Connection) -> list[Job]:
+    """The house's own jobs."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM jobs WHERE kind = 'system' ORDER BY body"
+    ).fetchall()
+    return [_job(row) for row in rows]
+
+
+def list_due(connection: Connection, *, now: int, limit: int) -> list[Job]:
+    """Jobs whose slot has come, the longest due first."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM jobs WHERE {_IS_DUE} AND next_at <= :now ORDER BY next_at"
+        " LIMIT :limit",
+        {"now": now, "limit": limit},
+    ).fetchall()
+    return [_job(row) for row in rows]
+
+
+def list_waiting(connection: Connection, *, after: int) -> list[Job]:
+    """Jobs that wait for a slot later than a moment."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM jobs WHERE {_IS_DUE} AND next_at > :after ORDER BY next_at",
+        {"after": after},
+    ).fetchall()
+    return [_job(row) for row in rows]
+
+
+def find_next_at(connection: Connection) -> int | None:
+    """When the next job is due, in milliseconds; None if none waits."""
+    row = connection.execute(
+        f"SELECT next_at FROM jobs WHERE {_IS_DUE} ORDER BY next_at LIMIT 1"
+    ).fetchone()
+    return row[0] if row and isinstance(row[0], int) else None  # damaged ones come last
+
+
+def _fields_of(job: NewJob) -> dict[str, str | int | None]:
+    """What may be otherwise one day, as it is stored."""
+    options, targets = _dump_options(job.options), _dump_targets(job.targets)
+    return {
+        "title": job.title,
+        "body": job.body,
+        "timing": job.timing,
+        "zone": job.zone,
+        "late": job.late,
+        "options": options,
+        "targets": targets,
+        "is_urgent": int(job.is_urgent),
+        **_slot_fields(job.next_slot),
+        "checksum": _checksum(job, options, targets),
+    }
+
+
+def _slot_fields(slot: tuple[str, int] | None) -> dict[str, str | int | None]:
+    name, at = slot or (None, None)
+    return {"next_slot": name, "next_at": at}
+
+
+_NAMES = tuple(name.strip() for name in _COLUMNS.split(","))
+
+
+def _job(row: Sequence[object]) -> Job:
+    fields = dict(zip(_NAMES, row, strict=True))
+    expected = fields.pop("checksum")
+    name, at = fields.pop("next_slot"), fields.pop("next_at")
+    slot = (name, at) if isinstance(name, str) and isinstance(at, int) else None
+    options, targets = fields["options"], fields["targets"]
+    hashed = [fields[key] for key in ("kind", "title", "body", "timing", "zone", "late")]
+    words = [word for word in (*hashed, options, targets) if isinstance(word, str)]
+    is_whole = len(words) == _HASHED and checksum(*words) == expected
+    if not is_whole or (slot is None and at is not None):
+        return _blank(fields)
+    fields["options"] = _load_options(str(options))
+    fields["targets"] = _load_targets(str(targets))
+    fields["is_urgent"] = bool(fields["is_urgent"])
+    return Job(**fields, next_slot=slot)  # type: ignore[arg-type]
+
+
+def _blank(fields: dict[str, object]) -> Job:
+    """What is left of a damaged row: whose it is, and its state."""
+    kept = ("id", "person_id", "room_id", "state", "reason", "failures", "actor", "call_key")
+    left = {one.name: getattr(_NOTHING, one.name) for one in dataclass_fields(NewJob)}
+    left |= {key: fields[key] for key in (*kept, "created_at")}
+    return Job(**left | {"title": DAMAGED, "is_whole": False})
+
+
+def _dump_options(options: Options) -> str:
+    return json.dumps(asdict(options), separators=(",", ":"), ensure_ascii=False)
+
+
+@lru_cache(maxsize=1024)
+def _load_options(text: str) -> Options:
+    fields = json.loads(text)
+    fields["tools"], fields["skills"] = tuple(fields["tools"]), tuple(fields["skills"])
+    return Options(**fields)
+
+
+@lru_cache(maxsize=1024)
+def _load_targets(text: str) -> tuple[Target, ...]:
+    return tuple(Target(**target) for target in json.loads(text))
+
+
+def _dump_targets(targets: Sequence[Target]) -> str:
+    found = [asdict(target) for target in targets]
+    return json.dumps(found, separators=(",", ":"), ensure_ascii=False)
+
+
+def _checksum(job: NewJob, options: str, targets: str) -> int:
+    return checksum(job.kind, job.title, job.body, job.timing, job.zone, job.late, options, targets)

@@ -1,0 +1,317 @@
+"""Queries that leave nothing of a person but numbers; each may be repeated.
+
+The row in `people` stays, without a name, and so do the rows of turns and of what they cost:
+days and sums of the house stay right, and no number is ever given to somebody else.
+"""
+
+import json
+from collections.abc import Sequence
+
+from agent_core.ids import JobId, MessageId, PersonId, SessionId
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import jobs
+from agent_core.state.lifecycle.person_data import Whose
+from agent_core.state.memory import ledger
+
+_ACTOR = "erased"
+_PEOPLE = "(SELECT value FROM json_each(:people))"
+_TALKS = f"(SELECT id FROM conversations WHERE person_id IN {_PEOPLE})"
+_TURNS = f"(SELECT id FROM turns WHERE person_id IN {_PEOPLE})"
+
+
+def leave_no_name(connection: Connection, *, person_ids: Sequence[PersonId]) -> None:
+    """People become nobody: without a name, a role, an account, or anything they have set.
+
+    An account that writes again is a stranger's.
+    """
+    for person_id in person_ids:
+        values = {"person_id": person_id}
+        connection.execute(
+            "UPDATE people SET slug = 'erased-' || id, name = '(erased)', role = 'member',"
+            " time_zone = NULL, created_at = 0, language = NULL, quiet_from = NULL,"
+            " quiet_until = NULL, verbosity = 'normal', asked_at = NULL, context_cap = NULL,"
+            " home_platform = NULL, home_chat = NULL, days_off = '[]',"
+            # Whoever has become somebody else is listed nowhere.
+            " joined_to = id WHERE id = :person_id",
+            values,
+        )
+        connection.execute(
+            "UPDATE accounts SET user_id = 'erased-' || id, display_name = '', created_at = 0,"
+            " admitted_by = 'list', came_from = NULL WHERE person_id = :person_id",
+            values,
+        )
+        connection.execute("DELETE FROM shares WHERE person_id = :person_id", values)
+        connection.execute("DELETE FROM block_readers WHERE person_id = :person_id", values)
+        ledger.empty(connection, person_id=person_id, actor=_ACTOR)
+
+
+def leave_no_talk(connection: Connection, *, whose: Whose) -> None:
+    """Their talks and turns have no place, no title and no prompt any more."""
+    connection.execute(
+        "UPDATE conversations SET key = 'erased:' || id, room_id = NULL, created_at = 0"
+        f" WHERE person_id IN {_PEOPLE}",
+        whose.values,
+    )
+    connection.execute(
+        "UPDATE sessions SET title = '', prompt_hash = NULL, account_id = NULL,"
+        f" ended_at = COALESCE(ended_at, last_at) WHERE conversation_id IN {_TALKS}",
+        whose.values,
+    )
+    connection.execute(
+        "UPDATE turns SET chat = '', answers = NULL, prompt_hash = NULL, account_id = NULL,"
+        f" reason = '' WHERE person_id IN {_PEOPLE}",
+        whose.values,
+    )
+    connection.execute(
+        f"DELETE FROM folds WHERE session_id IN (SELECT id FROM sessions"
+        f" WHERE conversation_id IN {_TALKS})",
+        whose.values,
+    )
+    connection.execute(
+        f"UPDATE usage SET turn_id = NULL, request_hash = NULL WHERE person_id IN {_PEOPLE}",
+        whose.values,
+    )
+
+
+def leave_no_step(connection: Connection, *, whose: Whose) -> None:
+    """What tools did in their turns, and the files that they made."""
+    for table in ("steps", "turn_files"):
+        connection.execute(f"DELETE FROM {table} WHERE turn_id IN {_TURNS}", whose.values)
+
+
+def leave_no_job(connection: Connection, *, whose: Whose) -> None:
+    """Their jobs, what came of them, and what is held back for them."""
+    mine = f"SELECT id FROM jobs WHERE person_id IN {_PEOPLE}"
+    connection.execute(
+        f"DELETE FROM held WHERE person_id IN {_PEOPLE} OR run_id IN"
+        f" (SELECT id FROM job_runs WHERE job_id IN ({mine}))",
+        whose.values,
+    )
+    for row in connection.execute(mine, whose.values).fetchall():
+        jobs.bury(connection, job_id=JobId(row[0]))
+
+
+def enqueue_external(connection: Connection, *, whose: Whose, now: int) -> None:
+    """Outside memories that were ever told of them are to forget them."""
+    connection.execute(
+        "INSERT INTO mirror (provider, person_id, kind, key, payload, state, due_at, created_at)"
+        " SELECT DISTINCT provider, person_id, 'erase', 'person:' || person_id, '{}', 'owed', :now,"
+        f" :now FROM mirror WHERE person_id IN {_PEOPLE} ON CONFLICT DO NOTHING",
+        {"now": now, **whose.values},
+    )
+
+
+def leave_no_wish(connection: Connection, *, whose: Whose) -> None:
+    """Wishes to join accounts, codes, and what is known of chats and of wrong codes."""
+    for platform, user_id in whose.accounts:
+        account = {"platform": platform, "user_id": user_id}
+        connection.execute(
+            "DELETE FROM link_codes WHERE platform = :platform AND user_id = :user_id", account
+        )
+        connection.execute(
+            "DELETE FROM guesses WHERE platform = :platform AND user_id = :user_id", account
+        )
+        connection.execute(
+            "DELETE FROM link_requests WHERE other_platform = :platform"
+            " AND other_user_id = :user_id",
+            account,
+        )
+    connection.execute(
+        f"DELETE FROM link_requests WHERE person_id IN {_PEOPLE} OR other_person IN {_PEOPLE}",
+        whose.values,
+    )
+    connection.executemany(
+        "DELETE FROM retired_chats WHERE platform = :platform AND chat = :chat",
+        [{"platform": platform, "chat": chat} for platform, chat in whose.chats],
+    )
+
+
+def leave_no_deed(connection: Connection, *, whose: Whose) -> None:
+    """Of what was done about them, and by them, only what and when is known from now on."""
+    actors = [f"account:{platform}:{user_id}" for platform, user_id in whose.accounts]
+    actors += [f"person:{person_id}" for person_id in whose.person_ids]
+    names = [f"{platform}:{user_id}" for platform, user_id in whose.accounts]
+    values = {"actors": json.dumps(actors), "names": json.dumps(names), **whose.values}
+    connection.execute(
+        f"UPDATE audit SET actor = '{_ACTOR}', detail = '', person_id = NULL"
+        f" WHERE person_id IN {_PEOPLE}",
+        values,
+    )
+    connection.execute(
+        f"UPDATE audit SET detail = '', actor = CASE WHEN actor IN"
+        f" (SELECT value FROM json_each(:actors)) THEN '{_ACTOR}' ELSE actor END"
+        " WHERE actor IN (SELECT value FROM json_each(:actors)) OR EXISTS"
+        " (SELECT 1 FROM json_each(:names) WHERE instr(audit.detail, json_each.value) > 0)",
+        values,
+    )
+
+
+def hand_over(connection: Connection, *, whose: Whose, to: PersonId) -> None:
+    """What they set up for others is another owner's: rooms, and blocks that others see."""
+    values = {"to": to, **whose.values}
+    connection.execute(f"UPDATE rooms SET set_by = :to WHERE set_by IN {_PEOPLE}", values)
+    connection.execute(f"UPDATE blocks SET made_by = :to WHERE made_by IN {_PEOPLE}", values)
+
+
+def list_lone_blocks(connection: Connection, *, whose: Whose) -> list[tuple[PersonId, str]]:
+    """(row in `people`, slug) of the blocks that they made and nobody else sees (any more)."""
+    dropped = connection.execute(
+        "SELECT id, slug FROM people WHERE kind = 'block' AND joined_to IS NULL"
+        " AND NOT EXISTS (SELECT 1 FROM blocks WHERE person_id = people.id)"
+        " AND EXISTS (SELECT 1 FROM audit WHERE person_id = people.id AND action = 'block.new'"
+        " AND actor IN (SELECT value FROM json_each(:actors)))",
+        whose.values,
+    ).fetchall()
+    rows = connection.execute(
+        "SELECT people.id, people.slug FROM blocks JOIN people ON people.id = blocks.person_id"
+        f" WHERE blocks.made_by IN {_PEOPLE} AND NOT EXISTS (SELECT 1 FROM block_readers"
+        f" WHERE block_id = blocks.id AND person_id NOT IN {_PEOPLE})",
+        whose.values,
+    ).fetchall()
+    return [(PersonId(row[0]), row[1]) for row in (*rows, *dropped)]
+
+
+def drop_block(connection: Connection, *, person_id: PersonId) -> None:
+    """A block is no more; `person_id` is its row in `people`, which loses its name, too."""
+    values = {"person_id": person_id}
+    connection.execute(
+        "DELETE FROM block_readers WHERE block_id IN"
+        " (SELECT id FROM blocks WHERE person_id = :person_id)",
+        values,
+    )
+    connection.execute("DELETE FROM blocks WHERE person_id = :person_id", values)
+    leave_no_name(connection, person_ids=[person_id])
+
+
+def list_slugs(connection: Connection, *, whose: Whose) -> list[str]:
+    """What the folders of their memories are called."""
+    rows = connection.execute(
+        f"SELECT slug FROM people WHERE id IN {_PEOPLE} ORDER BY id", whose.values
+    )
+    return [row[0] for row in rows]
+
+
+def list_sessions(connection: Connection, *, whose: Whose) -> list[SessionId]:
+    """The sessions of their own talks."""
+    rows = connection.execute(
+        f"SELECT id FROM sessions WHERE conversation_id IN {_TALKS} ORDER BY id", whose.values
+    )
+    return [SessionId(row[0]) for row in rows]
+
+
+def list_messages(
+    connection: Connection, *, session_id: SessionId, limit: int
+) -> list[tuple[MessageId, str]]:
+    """(id, parts) of the first messages of a session."""
+    rows = connection.execute(
+        "SELECT id, parts FROM messages WHERE session_id = :session_id ORDER BY id LIMIT :limit",
+        {"session_id": session_id, "limit": limit},
+    ).fetchall()
+    return [(MessageId(row[0]), row[1]) for row in rows]
+
+
+def list_said_elsewhere(
+    connection: Connection, *, whose: Whose
+) -> list[tuple[MessageId, SessionId]]:
+    """(id, session) of the messages of turns that they asked for in talks that a room shares,
+    as far as their words still stand.
+    """
+    rows = connection.execute(
+        "SELECT messages.id, messages.session_id FROM turns JOIN messages"
+        f" ON messages.turn_id = turns.id WHERE turns.person_id IN {_PEOPLE}"
+        f" AND turns.conversation_id NOT IN {_TALKS} AND messages.forgotten_at IS NULL",
+        whose.values,
+    )
+    return [(MessageId(row[0]), SessionId(row[1])) for row in rows]
+
+
+def list_given(connection: Connection, *, whose: Whose) -> list[str]:
+    """The keys of the files that their turns have made."""
+    rows = connection.execute(
+        f"SELECT file_key FROM turn_files WHERE turn_id IN {_TURNS}", whose.values
+    )
+    return [row[0] for row in rows]
+
+
+def delete_sent(connection: Connection, *, outbox_ids: Sequence[int]) -> None:
+    """Messages to them are gone."""
+    connection.executemany(
+        "DELETE FROM outbox WHERE id = :outbox_id",
+        [{"outbox_id": outbox_id} for outbox_id in outbox_ids],
+    )
+
+
+def delete_questions(connection: Connection, *, question_ids: Sequence[int]) -> None:
+    """Questions to them are gone, and with them the messages that asked."""
+    values = [{"question_id": question_id} for question_id in question_ids]
+    connection.executemany("DELETE FROM outbox WHERE question_id = :question_id", values)
+    connection.executemany("DELETE FROM questions WHERE id = :question_id", values)
+
+
+def forget_answers(connection: Connection, *, whose: Whose) -> None:
+    """Nobody knows any more that they answered what others were asked."""
+    connection.execute(
+        f"UPDATE questions SET answered_by = NULL WHERE answered_by IN {_PEOPLE}", whose.values
+    )
+
+
+def has_on_its_way(connection: Connection, *, whose: Whose) -> bool:
+    """True while a platform may be taking a message of their talks."""
+    row = connection.execute(
+        "SELECT 1 FROM outbox WHERE state IN ('owed', 'sending', 'unsure') AND state <> 'owed'"
+        f" AND (person_id IN {_PEOPLE} OR turn_id IN {_TURNS}) LIMIT 1",
+        whose.values,
+    ).fetchone()
+    return row is not None
+
+
+def is_erased(connection: Connection, *, person_id: PersonId) -> bool:
+    """True for what is left of somebody who is gone."""
+    row = connection.execute(
+        "SELECT 1 FROM people WHERE id = :person_id AND joined_to = id", {"person_id": person_id}
+    ).fetchone()
+    return row is not None
+
+
+def delete_rows(connection: Connection, *, tasks: Sequence[int], mirrored: Sequence[int]) -> None:
+    """Background work about them is not owed any more, nor anything told to outside memories."""
+    connection.executemany("DELETE FROM tasks WHERE id = :id", [{"id": one} for one in tasks])
+    connection.executemany("DELETE FROM mirror WHERE id = :id", [{"id": one} for one in mirrored])
+
+
+def find_heir(connection: Connection, *, whose: Whose) -> PersonId | None:
+    """Who takes over what they set up for others: another owner; None if there is no other.
+
+    Where nobody owns the house it stays with whom it is.
+    """
+    row = connection.execute(
+        "SELECT id FROM people WHERE role = 'owner' AND kind = 'human' AND joined_to IS NULL"
+        f" AND id NOT IN {_PEOPLE} ORDER BY id LIMIT 1",
+        whose.values,
+    ).fetchone()
+    if row:
+        return PersonId(row[0])
+    is_owner = connection.execute(
+        f"SELECT 1 FROM people WHERE role = 'owner' AND id IN {_PEOPLE}", whose.values
+    ).fetchone()
+    return None if is_owner else whose.person_ids[0]
+
+
+def has_other_owner(connection: Connection, *, person_id: PersonId) -> bool:
+    """True if the house has an owner besides this one."""
+    row = connection.execute(
+        "SELECT 1 FROM people WHERE role = 'owner' AND kind = 'human' AND joined_to IS NULL"
+        " AND id <> :person_id LIMIT 1",
+        {"person_id": person_id},
+    ).fetchone()
+    return row is not None
+
+
+def has_queued(connection: Connection, *, person_id: PersonId) -> bool:
+    """True while a message to somebody, or one that asks them something, is not sent yet."""
+    row = connection.execute(
+        "SELECT 1 FROM outbox WHERE state IN ('owed', 'sending', 'unsure')"
+        " AND person_id = :person_id LIMIT 1",
+        {"person_id": person_id},
+    ).fetchone()
+    return row is not None

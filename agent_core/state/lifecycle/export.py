@@ -1,0 +1,129 @@
+"""Queries that give a person all that the house holds of them; for `Database.browse` only.
+
+Each row is a mapping from the names of columns, ready to be written down. What is secret (the
+keys of buttons, codes) and what is others' is in none.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from agent_core.ids import PersonId, SessionId
+from agent_core.state.engine.database import Connection
+from agent_core.state.lifecycle.person_data import Whose
+
+Row = Mapping[str, object]
+
+_PEOPLE = "(SELECT value FROM json_each(:people))"
+_TALKS = f"(SELECT id FROM conversations WHERE person_id IN {_PEOPLE})"
+_TURNS = f"(SELECT id FROM turns WHERE person_id IN {_PEOPLE})"
+
+TABLES: Mapping[str, str] = {
+    "person": (
+        "SELECT slug, name, role, time_zone, language, quiet_from, quiet_until, verbosity,"
+        " context_cap, home_platform, days_off, created_at, joined_to IS NOT NULL AS is_joined"
+        f" FROM people WHERE id IN {_PEOPLE} ORDER BY id"
+    ),
+    "accounts": (
+        "SELECT platform, user_id, display_name, admitted_by, created_at FROM accounts"
+        f" WHERE person_id IN {_PEOPLE} ORDER BY id"
+    ),
+    "ledger": (
+        "SELECT ledger.id, people.slug AS memory, target, operation, position, before, after,"
+        " actor, evidence, message_ids, undoes, ledger.created_at FROM ledger"
+        f" JOIN people ON people.id = ledger.person_id WHERE ledger.person_id IN {_PEOPLE}"
+        " ORDER BY ledger.id"
+    ),
+    "archive": (
+        "SELECT id, text, tags, created_at, updated_at FROM archive"
+        f" WHERE person_id IN {_PEOPLE} ORDER BY id"
+    ),
+    "shares": (
+        "SELECT target, entry, audience, created_at FROM shares"
+        f" WHERE person_id IN {_PEOPLE} ORDER BY id"
+    ),
+    "blocks": (
+        "SELECT blocks.label, blocks.description, blocks.char_limit, blocks.is_read_only,"
+        f" blocks.created_at FROM blocks WHERE made_by IN {_PEOPLE} ORDER BY blocks.id"
+    ),
+    "questions": (
+        "SELECT id, kind, text, choices, state, answer, platform, asked_at, answered_at"
+        f" FROM questions WHERE person_id IN {_PEOPLE} ORDER BY id"
+    ),
+    "usage": (
+        "SELECT purpose, model, input_tokens, cache_read_tokens, cache_write_tokens,"
+        " output_tokens, micro_dollars, turn_id, created_at FROM usage"
+        f" WHERE person_id IN {_PEOPLE} ORDER BY created_at, id"
+    ),
+    "turns": (
+        "SELECT id, session_id, platform, model, state, reason, started_at, ended_at FROM turns"
+        f" WHERE person_id IN {_PEOPLE} ORDER BY id"
+    ),
+    "jobs": (
+        "SELECT id, kind, title, body, timing, zone, state, created_at FROM jobs"
+        f" WHERE person_id IN {_PEOPLE} ORDER BY id"
+    ),
+    "summaries": (
+        "SELECT session_id, folded_to, summary, created_at FROM folds"
+        f" WHERE person_id IN {_PEOPLE} ORDER BY id"
+    ),
+    "deeds": (
+        "SELECT action, detail, created_at FROM audit"
+        f" WHERE person_id IN {_PEOPLE} AND (actor IN (SELECT 'account:' || platform || ':'"
+        f" || user_id FROM accounts WHERE person_id IN {_PEOPLE})"
+        " OR actor IN (SELECT 'person:' || value FROM json_each(:people))) ORDER BY id"
+    ),
+}
+"""The plain tables of an export, by the names of their files."""
+
+
+def walk_table(connection: Connection, *, table: str, whose: Whose) -> Iterator[Row]:
+    """The rows of one of `TABLES`."""
+    yield from _rows(connection, TABLES[table], whose.values)
+
+
+def list_blocks(connection: Connection, *, whose: Whose) -> list[tuple[PersonId, str]]:
+    """(row in `people`, label) of the blocks that a person made; a label is a plain word."""
+    rows = connection.execute(
+        f"SELECT person_id, label FROM blocks WHERE made_by IN {_PEOPLE} ORDER BY id", whose.values
+    )
+    return [(PersonId(row[0]), row[1]) for row in rows]
+
+
+def walk_sessions(connection: Connection, *, whose: Whose) -> Iterator[Row]:
+    """The sessions of a person's own talks, direct ones and their own in rooms, oldest first."""
+    yield from _rows(
+        connection,
+        "SELECT sessions.id, sessions.title, sessions.started_at, sessions.last_at,"
+        " sessions.ended_at, COALESCE(rooms.title, '') AS room, conversations.key LIKE 'direct:%'"
+        " AS is_direct FROM conversations JOIN sessions ON sessions.conversation_id ="
+        " conversations.id LEFT JOIN rooms ON rooms.id = conversations.room_id"
+        f" WHERE conversations.id IN {_TALKS} ORDER BY sessions.id",
+        whose.values,
+    )
+
+
+def walk_messages(
+    connection: Connection, *, session_id: SessionId, whose: Whose
+) -> Iterator[tuple[int, int, str, str, str, int]]:
+    """(id, turn, role, platform, parts, time) of the messages of one of those sessions."""
+    yield from connection.execute(
+        "SELECT id, turn_id, role, platform, parts, created_at FROM messages"
+        f" WHERE session_id = :session_id AND person_id IN {_PEOPLE} ORDER BY id",
+        {"session_id": session_id, **whose.values},
+    )
+
+
+def walk_made(connection: Connection, *, whose: Whose) -> Iterator[tuple[str, str]]:
+    """(key, name) of the files that a person's turns have made."""
+    yield from connection.execute(
+        "SELECT file_key, name FROM turn_files"
+        f" WHERE turn_id IN {_TURNS} AND turn_id IN (SELECT id FROM turns"
+        f" WHERE conversation_id IN {_TALKS}) ORDER BY id",
+        whose.values,
+    )
+
+
+def _rows(connection: Connection, sql: str, values: Mapping[str, object]) -> Iterator[Row]:
+    cursor = connection.execute(sql, dict(values))
+    names = [column[0] for column in cursor.description]
+    for row in cursor:
+        yield dict(zip(names, row, strict=True))

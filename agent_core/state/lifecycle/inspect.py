@@ -1,0 +1,68 @@
+"""A look at a database from outside, for a doctor: nothing is locked, made or changed."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_core.state.engine.connection import BUSY_TIMEOUT_SECONDS
+from agent_core.state.engine.lock import read_note
+from agent_core.state.engine.opening import explain_error
+from agent_core.state.engine.upgrade import FOLDER, load_migrations, read_version, refuse_newer
+from agent_core.state.memory import external_sync
+from agent_core.state.memory.external_sync import Backlog
+
+_MIRRORED = 4
+"""The schema from which on it is kept what outside memories are owed."""
+
+SQLITE_VERSION = sqlite3.sqlite_version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Glimpse:
+    """What can be seen without opening the database for good."""
+
+    schema: int
+    newest_schema: int
+    holder: int | None
+    """The process that opened it last; None if nobody did."""
+    was_closed: bool
+    """Whether that process closed it in order; False also while it has it open."""
+    backlogs: tuple[Backlog, ...]
+    """What outside memories are owed still."""
+
+
+def peek(path: Path) -> Glimpse | None:
+    """What stands at `path`; None if there is nothing.
+
+    Raises `StoreTooNew`, `StoreDamaged` if it is no database, `StoreError` if it can't be read.
+    """
+    path = path.absolute()
+    if not path.exists():
+        return None
+    migrations = load_migrations(FOLDER)
+    note = read_note(path.with_suffix(".lock"))
+    try:
+        with closing(sqlite3.connect(_address(path), uri=True, timeout=BUSY_TIMEOUT_SECONDS)) as c:
+            schema = read_version(c)
+            is_known = _MIRRORED <= schema <= len(migrations)
+            backlogs = tuple(external_sync.count_all(c)) if is_known else ()
+    except sqlite3.Error as error:
+        raise explain_error(error, path) from error
+    refuse_newer(schema, migrations, path)
+    return Glimpse(
+        schema=schema,
+        newest_schema=len(migrations),
+        holder=note[0] if note else None,
+        was_closed=note is None or note[1],
+        backlogs=backlogs,
+    )
+
+
+def _address(path: Path) -> str:
+    """A read-only connection would make the two files beside the database if they are missing.
+
+    Without the WAL nobody has the database open, and all of it is in the one file.
+    """
+    has_wal = path.with_name(f"{path.name}-wal").exists()
+    return f"{path.as_uri()}?{'mode=ro' if has_wal else 'immutable=1'}"

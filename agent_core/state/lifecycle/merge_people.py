@@ -1,0 +1,241 @@
+"""Queries that make two people one: everything of one becomes the other's, in one transaction."""
+
+from collections.abc import Callable
+
+from agent_core.ids import ConversationId, PersonId, SessionId
+from agent_core.state.conversations import compactions, sessions
+from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_owners
+from agent_core.state.memory import archive
+from agent_core.state.search import search
+
+Rename = Callable[[str], str]
+"""The key that a conversation of the one person would have if it were the other's."""
+
+
+def has_running(connection: Connection, *, person_id: PersonId) -> bool:
+    """True while a turn that a person asked for is under way, or waits to be gone on with."""
+    row = connection.execute(
+        "SELECT 1 FROM turns WHERE state = 'running' AND person_id = :person_id LIMIT 1",
+        {"person_id": person_id},
+    ).fetchone()
+    return row is not None
+
+
+def list_joined(connection: Connection, *, person_id: PersonId) -> list[PersonId]:
+    """The people who have become this one, oldest first."""
+    rows = connection.execute(
+        "SELECT id FROM people WHERE joined_to = :person_id ORDER BY id", {"person_id": person_id}
+    ).fetchall()
+    return [PersonId(row[0]) for row in rows]
+
+
+def join(
+    connection: Connection, *, keeper: PersonId, gone: PersonId, rename: Rename, now: int
+) -> int:
+    """Make everything of `gone` the keeper's but the ledger; how many messages that were.
+
+    The ledger of their archive goes along. The row of `gone` stays, and says who they have become.
+    """
+    name_origins(connection, gone=gone)
+    moved = 0
+    for talk in list_conversations(connection, person_id=gone):
+        moved += _move_conversation(connection, talk, keeper, rename)
+    known = archive.list_known(connection, person_id=gone)
+    archive.move(connection, out_of=gone, into=keeper, archive_ids=known)
+    move_queued(connection, keeper=keeper, gone=gone)
+    move_turns(connection, keeper=keeper, gone=gone)
+    move_usage(connection, keeper=keeper, gone=gone)
+    move_tasks(connection, keeper=keeper, gone=gone)
+    move_questions(connection, keeper=keeper, gone=gone)
+    job_owners.move_all(connection, keeper=keeper, gone=gone)
+    move_accounts(connection, keeper=keeper, gone=gone)
+    become(connection, keeper=keeper, gone=gone)
+    tidy_sessions(connection, person_id=keeper, now=now)
+    return moved
+
+
+def _move_conversation(
+    connection: Connection, talk: Conversation, keeper: PersonId, rename: Rename
+) -> int:
+    """A talk goes on in the keeper's talk of that place, or becomes it."""
+    key = rename(talk.key)
+    home = sessions.find_conversation(connection, key=key, person_id=keeper)
+    begun = list_sessions(connection, conversation_id=talk.id)
+    if home is None:
+        scope = f"p{keeper}" if talk.is_private else talk.scope
+        give_conversation(
+            connection, conversation_id=talk.id, key=key, person_id=keeper, scope=scope
+        )
+    else:
+        empty_conversation(connection, conversation_id=talk.id, into=home.id)
+    compactions.move(connection, session_ids=begun, person_id=keeper)
+    tokens = f"p{keeper} c{talk.id if home is None else home.id}"
+    return search.move_sessions(connection, session_ids=begun, person_id=keeper, scope=tokens)
+
+
+def name_origins(connection: Connection, *, gone: PersonId) -> None:
+    """Note the account of turns and sessions from before accounts were noted with them.
+
+    It is the person's account on that platform, or their oldest.
+    """
+    connection.execute(
+        "UPDATE turns SET account_id = COALESCE((SELECT MIN(id) FROM accounts"
+        " WHERE person_id = :gone AND platform = turns.platform),"
+        " (SELECT MIN(id) FROM accounts WHERE person_id = :gone))"
+        " WHERE person_id = :gone AND account_id IS NULL",
+        {"gone": gone},
+    )
+    connection.execute(
+        "UPDATE sessions SET account_id = COALESCE((SELECT account_id FROM turns"
+        " WHERE turns.conversation_id = sessions.conversation_id"
+        " AND turns.session_id = sessions.id ORDER BY turns.id LIMIT 1),"
+        " (SELECT MIN(id) FROM accounts WHERE person_id = :gone))"
+        " WHERE conversation_id IN (SELECT id FROM conversations WHERE person_id = :gone)"
+        " AND account_id IS NULL",
+        {"gone": gone},
+    )
+
+
+def list_conversations(connection: Connection, *, person_id: PersonId) -> list[Conversation]:
+    """All talks of a person, oldest first."""
+    rows = connection.execute(
+        "SELECT key FROM conversations WHERE person_id = :person_id ORDER BY id",
+        {"person_id": person_id},
+    ).fetchall()
+    found = [
+        sessions.find_conversation(connection, key=key, person_id=person_id) for (key,) in rows
+    ]
+    return [talk for talk in found if talk]
+
+
+def list_sessions(connection: Connection, *, conversation_id: ConversationId) -> list[SessionId]:
+    """All sessions of a talk, oldest first."""
+    rows = connection.execute(
+        "SELECT id FROM sessions WHERE conversation_id = :conversation_id ORDER BY id",
+        {"conversation_id": conversation_id},
+    ).fetchall()
+    return [SessionId(row[0]) for row in rows]
+
+
+def give_conversation(
+    connection: Connection,
+    *,
+    conversation_id: ConversationId,
+    key: str,
+    person_id: PersonId,
+    scope: str,
+) -> None:
+    """A talk becomes another person's."""
+    connection.execute(
+        "UPDATE conversations SET key = :key, person_id = :person_id, scope = :scope"
+        " WHERE id = :conversation_id",
+        {"key": key, "person_id": person_id, "scope": scope, "conversation_id": conversation_id},
+    )
+
+
+def empty_conversation(
+    connection: Connection, *, conversation_id: ConversationId, into: ConversationId
+) -> None:
+    """Everything of a talk goes on in another one; its empty row stays."""
+    for table in ("sessions", "turns"):
+        connection.execute(
+            f"UPDATE {table} SET conversation_id = :into WHERE conversation_id = :conversation_id",
+            {"into": into, "conversation_id": conversation_id},
+        )
+
+
+def move_queued(connection: Connection, *, keeper: PersonId, gone: PersonId) -> None:
+    """Messages of a person's turns, and what is still owed to them or was given up.
+
+    Each condition is that of an index. Must come before `move_turns`.
+    """
+    for condition in (
+        "turn_id IN (SELECT id FROM turns WHERE person_id = :gone)",
+        "state IN ('owed', 'sending', 'unsure')",
+        "state = 'dead'",
+    ):
+        connection.execute(
+            f"UPDATE outbox SET person_id = :keeper WHERE person_id = :gone AND {condition}",
+            {"keeper": keeper, "gone": gone},
+        )
+
+
+def move_turns(connection: Connection, *, keeper: PersonId, gone: PersonId) -> None:
+    """Turns that a person asked for."""
+    connection.execute(
+        "UPDATE turns SET person_id = :keeper WHERE person_id = :gone",
+        {"keeper": keeper, "gone": gone},
+    )
+
+
+def move_usage(connection: Connection, *, keeper: PersonId, gone: PersonId) -> None:
+    """What a person's calls cost: two budgets become one."""
+    connection.execute(
+        "UPDATE usage SET person_id = :keeper WHERE person_id = :gone",
+        {"keeper": keeper, "gone": gone},
+    )
+
+
+def move_tasks(connection: Connection, *, keeper: PersonId, gone: PersonId) -> None:
+    """Background work that is still owed."""
+    connection.execute(
+        "UPDATE tasks SET person_id = :keeper WHERE person_id = :gone"
+        " AND state IN ('owed', 'running')",
+        {"keeper": keeper, "gone": gone},
+    )
+
+
+def move_questions(connection: Connection, *, keeper: PersonId, gone: PersonId) -> None:
+    """What a person has not answered yet."""
+    connection.execute(
+        "UPDATE questions SET person_id = :keeper WHERE person_id = :gone AND state = 'open'",
+        {"keeper": keeper, "gone": gone},
+    )
+
+
+def move_accounts(connection: Connection, *, keeper: PersonId, gone: PersonId) -> None:
+    """A person's accounts; each remembers who it was at first."""
+    connection.execute(
+        "UPDATE accounts SET person_id = :keeper, came_from = COALESCE(came_from, :gone)"
+        " WHERE person_id = :gone",
+        {"keeper": keeper, "gone": gone},
+    )
+
+
+def become(connection: Connection, *, keeper: PersonId, gone: PersonId) -> None:
+    """Note who a person has become, with all who became that person before.
+
+    Rights are not: whoever is joined with an owner has to be one. Wishes that the keeper never
+    told are taken over.
+    """
+    connection.execute(
+        "UPDATE people SET joined_to = :keeper WHERE id = :gone OR joined_to = :gone",
+        {"keeper": keeper, "gone": gone},
+    )
+    for wish in ("time_zone", "language"):
+        connection.execute(
+            f"UPDATE people SET {wish} = (SELECT other.{wish} FROM people AS other"
+            f" WHERE other.id = :gone) WHERE id = :keeper AND {wish} IS NULL",
+            {"keeper": keeper, "gone": gone},
+        )
+
+
+def tidy_sessions(connection: Connection, *, person_id: PersonId, now: int) -> None:
+    """Of several open sessions of one talk only the one used last stays open.
+
+    Prompts are frozen anew in all that stay open: what may stand in them has changed.
+    """
+    mine = "conversation_id IN (SELECT id FROM conversations WHERE person_id = :person_id)"
+    connection.execute(
+        f"UPDATE sessions SET ended_at = :now WHERE {mine} AND ended_at IS NULL AND EXISTS"
+        " (SELECT 1 FROM sessions AS newer WHERE newer.conversation_id = sessions.conversation_id"
+        " AND newer.ended_at IS NULL AND (newer.last_at > sessions.last_at"
+        " OR (newer.last_at = sessions.last_at AND newer.id > sessions.id)))",
+        {"person_id": person_id, "now": now},
+    )
+    connection.execute(
+        f"UPDATE sessions SET prompt_hash = NULL WHERE {mine} AND ended_at IS NULL",
+        {"person_id": person_id},
+    )

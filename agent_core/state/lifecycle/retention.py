@@ -1,0 +1,199 @@
+"""Queries that let go of what has grown old, a span of rows at a time.
+
+Whatever is owed, open or being worked on stays, and so does the row of every event and of every
+message that was sent: by the one a platform's repeats are known, by the other where a message of
+ours is.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_core.ids import MessageId, PersonId, SessionId
+from agent_core.state.engine.database import Connection
+from agent_core.state.engine.recovery import checksum
+from agent_core.state.lifecycle import redact
+
+Kind = Literal["inbox", "outbox", "steps", "usage", "messages", "exports"]
+DAY = 24 * 3_600_000
+"""Milliseconds."""
+_NEWEST: dict[Kind, str] = {
+    "inbox": "SELECT MAX(id) FROM inbox",
+    "outbox": "SELECT MAX(id) FROM outbox",
+    "steps": "SELECT MAX(id) FROM turns",
+    "usage": "SELECT MAX(id) FROM usage",
+    "messages": "SELECT MAX(id) FROM turns",
+    "exports": "SELECT MAX(id) FROM outbox",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """Rows behind `after` up to `until`, as far as they are from before a moment (in
+    milliseconds since the epoch).
+    """
+
+    after: int
+    until: int
+    before: int
+
+    @property
+    def values(self) -> dict[str, int]:
+        """For queries."""
+        return {"after": self.after, "until": self.until, "before": self.before}
+
+
+_IN_SPAN = "id > :after AND id <= :until"
+_IN_TURNS = (
+    f"turn_id IN (SELECT id FROM turns WHERE {_IN_SPAN} AND ended_at < :before"
+    " AND state <> 'running') LIMIT 1"
+)
+_OLD: dict[Kind, str] = {
+    "inbox": (
+        f"SELECT 1 FROM inbox WHERE {_IN_SPAN} AND received_at < :before AND state = 'done'"
+        " AND payload <> '' LIMIT 1"
+    ),
+    "outbox": (
+        f"SELECT 1 FROM outbox WHERE {_IN_SPAN} AND created_at < :before AND state = 'sent'"
+        " AND (body <> '' OR file_key IS NOT NULL) LIMIT 1"
+    ),
+    "steps": f"SELECT 1 FROM steps WHERE {_IN_TURNS}",
+    "usage": (
+        f"SELECT 1 FROM usage WHERE {_IN_SPAN} AND created_at < :before"
+        " AND turn_id IS NOT NULL LIMIT 1"
+    ),
+    "messages": f"SELECT 1 FROM messages WHERE {_IN_TURNS}",
+    "exports": (
+        f"SELECT 1 FROM outbox WHERE {_IN_SPAN} AND created_at < :before AND state = 'sent'"
+        " AND turn_id IS NULL AND file_key IS NOT NULL LIMIT 1"
+    ),
+}
+
+
+def find_newest(connection: Connection, *, kind: Kind) -> int:
+    """The number of the newest row that a sweep may come to; 0 if there is none."""
+    return int(connection.execute(_NEWEST[kind]).fetchone()[0] or 0)
+
+
+def has_old(connection: Connection, *, kind: Kind, span: Span) -> bool:
+    """True if something in a span may be let go of; asked first, for it holds nobody up."""
+    return connection.execute(_OLD[kind], span.values).fetchone() is not None
+
+
+def sweep_inbox(connection: Connection, *, span: Span) -> int:
+    """Events that are done keep nothing but that they came; how many those are."""
+    cursor = connection.execute(
+        f"UPDATE inbox SET payload = '' WHERE {_IN_SPAN} AND received_at < :before"
+        " AND state = 'done' AND payload <> ''",
+        span.values,
+    )
+    return cursor.rowcount
+
+
+def sweep_outbox(connection: Connection, *, span: Span) -> int:
+    """Messages that were sent keep nothing but where they are, unless they ask what is open."""
+    cursor = connection.execute(
+        "UPDATE outbox SET body = '', checksum = :checksum, buttons = '', file_key = NULL,"
+        f" file_name = NULL, shown = NULL, reason = '' WHERE {_IN_SPAN} AND created_at < :before"
+        " AND state = 'sent' AND is_live = 0 AND (body <> '' OR file_key IS NOT NULL)"
+        " AND NOT EXISTS (SELECT 1 FROM questions WHERE questions.id = outbox.question_id"
+        " AND questions.state = 'open')",
+        {"checksum": checksum(""), **span.values},
+    )
+    return cursor.rowcount
+
+
+def sweep_exports(connection: Connection, *, span: Span) -> list[str]:
+    """Files that the house itself has sent are kept no longer; their keys."""
+    rows = connection.execute(
+        f"SELECT id, file_key FROM outbox WHERE {_IN_SPAN} AND created_at < :before"
+        " AND state = 'sent' AND turn_id IS NULL AND file_key IS NOT NULL",
+        span.values,
+    ).fetchall()
+    connection.executemany(
+        "UPDATE outbox SET file_key = NULL WHERE id = :id", [{"id": row[0]} for row in rows]
+    )
+    return [row[1] for row in rows]
+
+
+def sweep_steps(connection: Connection, *, span: Span) -> int:
+    """What tools gave in turns that have ended; `span` is of turns. The transcript has it, too."""
+    cursor = connection.execute(
+        "DELETE FROM steps WHERE turn_id IN (SELECT id FROM turns"
+        f" WHERE {_IN_SPAN} AND ended_at < :before AND state <> 'running')",
+        span.values,
+    )
+    return cursor.rowcount
+
+
+def sweep_usage(connection: Connection, *, span: Span) -> int:
+    """The calls of a person in one day become one row for each purpose and model; how many
+    rows that saves. What they cost stays as it is.
+    """
+    rows = connection.execute(
+        "SELECT person_id, purpose, model, created_at / 86400000, COUNT(*), SUM(input_tokens),"
+        " SUM(cache_read_tokens), SUM(cache_write_tokens), SUM(output_tokens),"
+        " SUM(micro_dollars), MIN(id), json_group_array(id) FROM usage"
+        f" WHERE {_IN_SPAN} AND created_at < :before GROUP BY 1, 2, 3, 4,"
+        " micro_dollars IS NULL HAVING COUNT(*) > 1 OR MAX(turn_id IS NOT NULL)",
+        span.values,
+    ).fetchall()
+    for row in rows:
+        connection.execute(
+            "UPDATE usage SET turn_id = NULL, request_hash = NULL, input_tokens = :input,"
+            " cache_read_tokens = :read, cache_write_tokens = :write, output_tokens = :output,"
+            " micro_dollars = :cost WHERE id = :id",
+            {
+                "id": row[10],
+                "input": row[5],
+                "read": row[6],
+                "write": row[7],
+                "output": row[8],
+                "cost": row[9],
+            },
+        )
+        connection.executemany(
+            "DELETE FROM usage WHERE id = :id",
+            [{"id": one} for one in json.loads(row[11]) if one != row[10]],
+        )
+    return sum(row[4] - 1 for row in rows)
+
+
+def sweep_messages(connection: Connection, *, span: Span) -> int:
+    """The messages of turns that have ended are gone, whole turns at a time, and with them the
+    names and summaries of the talks that they were in; `span` is of turns.
+    """
+    rows = connection.execute(
+        "SELECT messages.id, messages.session_id, messages.person_id FROM turns JOIN messages"
+        " ON messages.turn_id = turns.id WHERE turns.id > :after AND turns.id <= :until"
+        " AND turns.ended_at < :before AND turns.state <> 'running'",
+        span.values,
+    ).fetchall()
+    redact.delete_messages(connection, message_ids=[MessageId(row[0]) for row in rows])
+    for session_id, person_id in {(row[1], row[2]) for row in rows}:
+        redact.drop_title(connection, session_id=SessionId(session_id))
+        redact.unfold(connection, session_id=SessionId(session_id))
+        redact.thaw(connection, person_id=PersonId(person_id))
+    return len(rows)
+
+
+def list_old_files(connection: Connection, *, after_key: str, before: int, limit: int) -> list[str]:
+    """Files from before a moment that still have bytes, by their keys, those behind one; for
+    `Database.browse` only.
+    """
+    rows = connection.execute(
+        "SELECT key FROM files WHERE key > :after_key AND created_at < :before"
+        " AND length(data) > 0 ORDER BY key LIMIT :limit",
+        {"after_key": after_key, "before": before, "limit": limit},
+    )
+    return [row[0] for row in rows]
+
+
+def sweep_files(connection: Connection, *, keys: Sequence[str], before: int) -> int:
+    """The bytes of files that nobody refers to are gone, unless they came again meanwhile."""
+    cursor = connection.executemany(
+        "UPDATE files SET data = x'' WHERE key = :key AND created_at < :before",
+        [{"key": key, "before": before} for key in keys],
+    )
+    return max(cursor.rowcount, 0)

@@ -1,0 +1,161 @@
+"""Queries that split an account off its person: what began there goes with it."""
+
+from dataclasses import dataclass
+
+from agent_core.ids import AccountId, PersonId, SessionId, TurnId
+from agent_core.state.conversations import compactions, sessions
+from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_owners
+from agent_core.state.lifecycle import merge_people
+from agent_core.state.lifecycle.merge_people import Rename
+from agent_core.state.memory import archive
+from agent_core.state.people.people import Account
+from agent_core.state.search import search
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parted:
+    """What went with an account: whole sessions, and the messages in them.
+
+    `kept` are the sessions that others began and in which this account has talked: those stay.
+    """
+
+    sessions: int
+    messages: int
+    kept: int
+
+
+def split(
+    connection: Connection, account: Account, *, into: PersonId, rename: Rename, now: int
+) -> Parted:
+    """Give an account to the person `into`, with the sessions that it began, and what was kept
+    in the archive when it asked.
+
+    Everything but the ledger of memory: messages with their place in the index, turns, what
+    they cost, and what of them is owed.
+    """
+    known = archive.list_begun(connection, person_id=account.person_id, account_id=account.id)
+    archive.move(connection, out_of=account.person_id, into=into, archive_ids=known)
+    planned = job_owners.list_begun(connection, person_id=account.person_id, account_id=account.id)
+    job_owners.give(connection, job_ids=planned, out_of=account.person_id, into=into)
+    begun = list_begun(connection, person_id=account.person_id, account_id=account.id)
+    kept = count_shared(connection, person_id=account.person_id, account_id=account.id)
+    moved = 0
+    for talk, session_ids in begun:
+        home = sessions.ensure_conversation(
+            connection,
+            key=rename(talk.key),
+            person_id=into,
+            is_direct=talk.is_private,
+            now=now,
+            room_id=talk.room_id,
+        )
+        move_turns(connection, session_ids=session_ids, out_of=talk, to=home)
+        compactions.move(connection, session_ids=session_ids, person_id=into)
+        tokens = f"p{into} c{home.id}"
+        moved += search.move_sessions(
+            connection, session_ids=session_ids, person_id=into, scope=tokens
+        )
+    move_shared_turns(connection, person_id=account.person_id, account_id=account.id, into=into)
+    give_account(connection, account_id=account.id, into=into)
+    for person_id in (account.person_id, into):
+        merge_people.tidy_sessions(connection, person_id=person_id, now=now)
+    parted = sum(len(session_ids) for _, session_ids in begun)
+    return Parted(sessions=parted, messages=moved, kept=kept)
+
+
+def list_begun(
+    connection: Connection, *, person_id: PersonId, account_id: AccountId
+) -> list[tuple[Conversation, list[SessionId]]]:
+    """The sessions of a person that one of their accounts began, by their talks."""
+    talks = merge_people.list_conversations(connection, person_id=person_id)
+    rows = connection.execute(
+        "SELECT sessions.conversation_id, sessions.id FROM conversations JOIN sessions"
+        " ON sessions.conversation_id = conversations.id WHERE conversations.person_id = :person_id"
+        " AND sessions.account_id = :account_id ORDER BY sessions.id",
+        {"person_id": person_id, "account_id": account_id},
+    ).fetchall()
+    begun = [(talk, [SessionId(row[1]) for row in rows if row[0] == talk.id]) for talk in talks]
+    return [(talk, session_ids) for talk, session_ids in begun if session_ids]
+
+
+def count_shared(connection: Connection, *, person_id: PersonId, account_id: AccountId) -> int:
+    """In how many sessions that it did not begin an account has asked for a turn."""
+    row = connection.execute(
+        "SELECT COUNT(DISTINCT turns.session_id) FROM turns JOIN sessions"
+        " ON sessions.id = turns.session_id WHERE turns.person_id = :person_id"
+        " AND turns.account_id = :account_id"
+        " AND COALESCE(sessions.account_id, 0) <> :account_id",
+        {"person_id": person_id, "account_id": account_id},
+    ).fetchone()
+    return int(row[0])
+
+
+def move_turns(
+    connection: Connection,
+    *,
+    session_ids: list[SessionId],
+    out_of: Conversation,
+    to: Conversation,
+) -> None:
+    """Give sessions to another talk, with their turns, the cost of them, and what they owe."""
+    rows = connection.execute(
+        "SELECT id, session_id FROM turns WHERE conversation_id = :conversation_id",
+        {"conversation_id": out_of.id},
+    ).fetchall()
+    moving = set(session_ids)
+    turn_ids = [TurnId(row[0]) for row in rows if row[1] in moving]
+    connection.executemany(
+        "UPDATE turns SET conversation_id = :to WHERE id = :turn_id",
+        [{"to": to.id, "turn_id": turn_id} for turn_id in turn_ids],
+    )
+    give_turns(connection, turn_ids=turn_ids, out_of=out_of.person_id, into=to.person_id)
+    connection.executemany(
+        "UPDATE sessions SET conversation_id = :to WHERE id = :session_id",
+        [{"to": to.id, "session_id": session_id} for session_id in session_ids],
+    )
+    connection.executemany(
+        "UPDATE tasks SET person_id = :into WHERE kind = 'title' AND key = :key"
+        " AND state IN ('owed', 'running')",
+        [{"into": to.person_id, "key": f"session:{session_id}"} for session_id in session_ids],
+    )
+
+
+def give_turns(
+    connection: Connection, *, turn_ids: list[TurnId], out_of: PersonId, into: PersonId
+) -> None:
+    """Turns, what they cost, and what they owe become another person's."""
+    values = [{"into": into, "out_of": out_of, "turn_id": turn_id} for turn_id in turn_ids]
+    for table, key in (("turns", "id"), ("usage", "turn_id"), ("outbox", "turn_id")):
+        connection.executemany(
+            f"UPDATE {table} SET person_id = :into WHERE {key} = :turn_id AND person_id = :out_of",
+            values,
+        )
+
+
+def move_shared_turns(
+    connection: Connection, *, person_id: PersonId, account_id: AccountId, into: PersonId
+) -> None:
+    """What an account asked for in talks that a whole room shares; the talk stays the room's."""
+    rows = connection.execute(
+        "SELECT turns.id FROM turns JOIN conversations ON conversations.id = turns.conversation_id"
+        " WHERE turns.person_id = :person_id AND turns.account_id = :account_id"
+        " AND conversations.person_id <> :person_id",
+        {"person_id": person_id, "account_id": account_id},
+    ).fetchall()
+    turn_ids = [TurnId(row[0]) for row in rows]
+    give_turns(connection, turn_ids=turn_ids, out_of=person_id, into=into)
+
+
+def give_account(connection: Connection, *, account_id: AccountId, into: PersonId) -> None:
+    """An account becomes another person's, as if it had never been anybody else's."""
+    connection.execute(
+        "UPDATE accounts SET person_id = :into, came_from = NULL WHERE id = :account_id",
+        {"into": into, "account_id": account_id},
+    )
+
+
+def part(connection: Connection, *, back: PersonId) -> None:
+    """A joined person is somebody of their own again, with the rights they had before."""
+    connection.execute("UPDATE people SET joined_to = NULL WHERE id = :back", {"back": back})

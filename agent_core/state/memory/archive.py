@@ -1,0 +1,332 @@
+"""Queries over the archive, what is remembered outside of the prompt, and the index of its words.
+
+The index is made like that of `search`, in SQLite's own dialect, too: every word has its person in
+front, `p7_lisbon`, and so has every tag, `p7__trecipes`. It can only let go of an entry that it is
+told again, letter for letter; whoever changes how `words` cuts has to fill it anew by a migration.
+"""
+
+import json
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent_core.errors import StoreDamaged
+from agent_core.ids import AccountId, ArchiveId, PersonId
+from agent_core.state.engine.database import Connection
+from agent_core.state.engine.recovery import checksum
+from agent_core.state.search.search import FAR, Term
+from agent_core.state.tokenizer import UNINDEXED, cut
+
+_log = logging.getLogger(__name__)
+
+_PIECE = 2000
+"""Entries that are moved from one person to another at a time."""
+_WORD = re.compile(r"(?:[a-z0-9]|[^\x00-\x7f])+")
+_TAG = re.compile(r"(?:[a-z0-9-]|[^\x00-\x7f])+")
+_ROW = "archive.id, archive.text, archive.tags, archive.created_at, archive.updated_at"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Archived:
+    """One entry. Times are milliseconds since the epoch; `tags` are sorted, in small letters."""
+
+    id: ArchiveId
+    text: str
+    tags: tuple[str, ...]
+    created_at: int
+    updated_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawer:
+    """Where a search may look: entries of one person or room that have all the tags, and were
+    kept between two moments, both included.
+    """
+
+    person_id: PersonId
+    tags: tuple[str, ...] = ()
+    since: int | None = None
+    until: int | None = None
+
+
+def index_entry(person_id: PersonId, text: str, tags: Sequence[str]) -> str:
+    """What the index is told of an entry. Pure."""
+    words = sorted(set(cut("\n".join([text, *tags]))) - UNINDEXED)
+    told = [f"p{person_id}_{word}" for word in words]
+    return " ".join([*told, *(_name_tag(person_id, tag) for tag in tags)])
+
+
+def insert(
+    connection: Connection,
+    *,
+    person_id: PersonId,
+    text: str,
+    tags: tuple[str, ...],
+    now: int,
+    again: ArchiveId | None = None,
+) -> Archived:
+    """Keep an entry, and make it findable. One that comes `again` has the number that it had,
+    unless that is somebody's by now.
+
+    Its number tells when it was kept and nothing of how many entries there are: people are
+    told it.
+    """
+    archive_id = None if again is None or _is_taken(connection, again) else again
+    if archive_id is None:
+        newest = connection.execute("SELECT MAX(id) FROM archive").fetchone()[0] or 0
+        archive_id = ArchiveId(max(now, newest + 1))
+    at = min(archive_id, now)
+    entry = Archived(id=archive_id, text=text, tags=tags, created_at=at, updated_at=now)
+    connection.execute(
+        "INSERT INTO archive (id, person_id, text, tags, created_at, updated_at, checksum)"
+        " VALUES (:id, :person_id, :text, :tags, :at, :now, :checksum)",
+        {
+            "id": entry.id,
+            "person_id": person_id,
+            "text": text,
+            "tags": _dump(tags),
+            "at": at,
+            "now": now,
+            "checksum": _checksum(text, _dump(tags), at),
+        },
+    )
+    _tell(connection, person_id, entry)
+    return entry
+
+
+def _is_taken(connection: Connection, archive_id: ArchiveId) -> bool:
+    row = connection.execute("SELECT 1 FROM archive WHERE id = :id", {"id": archive_id}).fetchone()
+    return row is not None
+
+
+def update(connection: Connection, *, person_id: PersonId, old: Archived, new: Archived) -> None:
+    """Give an entry other words or tags; `old` is the entry as it stands."""
+    changed = connection.execute(
+        "UPDATE archive SET text = :text, tags = :tags, updated_at = :now, checksum = :checksum"
+        " WHERE id = :id AND person_id = :person_id",
+        {
+            "id": old.id,
+            "person_id": person_id,
+            "text": new.text,
+            "tags": _dump(new.tags),
+            "now": new.updated_at,
+            "checksum": _checksum(new.text, _dump(new.tags), old.created_at),
+        },
+    )
+    if changed.rowcount:
+        _untell(connection, person_id, old)
+        _tell(connection, person_id, new)
+
+
+def delete(connection: Connection, *, person_id: PersonId, entry: Archived) -> None:
+    """Drop an entry, and what the index knows of it; `entry` is as it stands."""
+    dropped = connection.execute(
+        "DELETE FROM archive WHERE id = :id AND person_id = :person_id",
+        {"id": entry.id, "person_id": person_id},
+    )
+    if dropped.rowcount:
+        _untell(connection, person_id, entry)
+
+
+def find(connection: Connection, *, person_id: PersonId, archive_id: ArchiveId) -> Archived | None:
+    """One entry of a person. Raises `StoreDamaged` if it does not hold what was written."""
+    row = connection.execute(
+        f"SELECT {_ROW}, checksum FROM archive WHERE id = :id AND person_id = :person_id",
+        {"id": archive_id, "person_id": person_id},
+    ).fetchone()
+    if row is None:
+        return None
+    if not _is_whole(row):
+        raise StoreDamaged("this entry of the archive is damaged; restore a backup")
+    return _entry(row)
+
+
+def list_entries(
+    connection: Connection, *, person_id: PersonId, archive_ids: Sequence[ArchiveId]
+) -> list[Archived]:
+    """Entries of a person by their numbers, newest first. Damaged ones are left out, and logged."""
+    rows = connection.execute(
+        f"SELECT {_ROW}, checksum FROM archive WHERE person_id = :person_id"
+        " AND id IN (SELECT value FROM json_each(:ids)) ORDER BY id DESC",
+        {"person_id": person_id, "ids": json.dumps(archive_ids)},
+    ).fetchall()
+    for row in rows:
+        if not _is_whole(row):
+            _log.error("entry %s of the archive is damaged; a search leaves it out", row[0])
+    return [_entry(row) for row in rows if _is_whole(row)]
+
+
+def list_holders(
+    connection: Connection,
+    *,
+    drawer: Drawer,
+    terms: Sequence[Term] = (),
+    limit: int,
+    offset: int = 0,
+) -> list[ArchiveId]:
+    """The newest entries of the drawer that hold all the terms; without terms all of them."""
+    held = [_quote(drawer.person_id, term) for term in terms]
+    held += [_quote_tag(drawer.person_id, tag) for tag in drawer.tags]
+    source = "archive_search CROSS JOIN archive ON archive.id = archive_search.rowid"
+    found = "archive_search MATCH :match AND " if held else ""
+    order = "archive_search.rowid" if held else "archive.id"
+    rows = connection.execute(
+        f"SELECT archive.id FROM {source if held else 'archive'}"
+        f" WHERE {found}archive.person_id = :person_id"
+        " AND archive.created_at >= :since AND archive.created_at <= :until"
+        f" ORDER BY {order} DESC LIMIT :limit OFFSET :offset",
+        {
+            "match": " AND ".join(held),
+            "person_id": drawer.person_id,
+            "since": drawer.since or 0,
+            "until": FAR if drawer.until is None else drawer.until,
+            "limit": limit,
+            "offset": offset,
+        },
+    )
+    return [ArchiveId(row[0]) for row in rows]
+
+
+def count_holders(connection: Connection, *, person_id: PersonId, term: Term, most: int) -> int:
+    """How many entries of a person hold a word, counted up to `most`."""
+    row = connection.execute(
+        "SELECT COUNT(*) FROM (SELECT rowid FROM archive_search"
+        " WHERE archive_search MATCH :match LIMIT :most)",
+        {"match": _quote(person_id, term), "most": most},
+    ).fetchone()
+    return int(row[0])
+
+
+def count(connection: Connection, *, person_id: PersonId, most: int) -> int:
+    """How many entries a person has, counted up to `most`."""
+    row = connection.execute(
+        "SELECT COUNT(*) FROM (SELECT id FROM archive WHERE person_id = :person_id LIMIT :most)",
+        {"person_id": person_id, "most": most},
+    ).fetchone()
+    return int(row[0])
+
+
+def list_tags(connection: Connection, *, person_id: PersonId, newest: int) -> list[tuple[str, int]]:
+    """The tags of a person's newest entries with how many have each, the most frequent first."""
+    rows = connection.execute(
+        "SELECT tag.value, COUNT(*) FROM (SELECT tags FROM archive WHERE person_id = :person_id"
+        " ORDER BY id DESC LIMIT :newest) AS some, json_each(some.tags) AS tag"
+        " GROUP BY tag.value ORDER BY 2 DESC, 1",
+        {"person_id": person_id, "newest": newest},
+    ).fetchall()
+    return [(row[0], int(row[1])) for row in rows]
+
+
+def list_known(connection: Connection, *, person_id: PersonId) -> list[ArchiveId]:
+    """The numbers of all that a person keeps, or once kept, oldest first."""
+    rows = connection.execute(
+        "SELECT id FROM archive WHERE person_id = :person_id UNION SELECT position FROM ledger"
+        " WHERE person_id = :person_id AND target = 'archive' ORDER BY 1",
+        {"person_id": person_id},
+    ).fetchall()
+    return [ArchiveId(row[0]) for row in rows]
+
+
+def list_begun(
+    connection: Connection, *, person_id: PersonId, account_id: AccountId
+) -> list[ArchiveId]:
+    """Of those, what was kept in turns that one account asked for, as the ledger knows."""
+    rows = connection.execute(
+        "SELECT DISTINCT ledger.position FROM ledger JOIN turns"
+        " ON turns.id = CAST(SUBSTR(ledger.actor, 6) AS INTEGER)"
+        " WHERE ledger.person_id = :person_id AND ledger.target = 'archive'"
+        " AND ledger.operation = 'add' AND ledger.actor LIKE 'turn:%'"
+        " AND turns.account_id = :account_id",
+        {"person_id": person_id, "account_id": account_id},
+    ).fetchall()
+    return sorted(ArchiveId(row[0]) for row in rows)
+
+
+def move(
+    connection: Connection,
+    *,
+    out_of: PersonId,
+    into: PersonId,
+    archive_ids: Sequence[ArchiveId],
+) -> None:
+    """Give entries to another person: rows, index, and what the ledger tells of them.
+
+    A damaged entry keeps its old words in the index, which lead to nobody any more: what the
+    index was told of it is not known.
+    """
+    for start in range(0, len(archive_ids), _PIECE):
+        piece = archive_ids[start : start + _PIECE]
+        entries = list_entries(connection, person_id=out_of, archive_ids=piece)
+        entries.reverse()  # from the oldest on, the index gathers; else it writes at every step
+        for entry in entries:
+            _untell(connection, out_of, entry)
+        for entry in entries:
+            _tell(connection, into, entry)
+        values = {"out_of": out_of, "into": into, "ids": json.dumps(piece)}
+        connection.execute(
+            "UPDATE archive SET person_id = :into WHERE person_id = :out_of"
+            " AND id IN (SELECT value FROM json_each(:ids))",
+            values,
+        )
+        connection.execute(
+            "UPDATE ledger SET person_id = :into WHERE person_id = :out_of"
+            " AND target = 'archive' AND position IN (SELECT value FROM json_each(:ids))",
+            values,
+        )
+
+
+def _tell(connection: Connection, person_id: PersonId, entry: Archived) -> None:
+    connection.execute(
+        "INSERT INTO archive_search (rowid, words) VALUES (:id, :told)",
+        {"id": entry.id, "told": index_entry(person_id, entry.text, entry.tags)},
+    )
+
+
+def _untell(connection: Connection, person_id: PersonId, entry: Archived) -> None:
+    connection.execute(
+        "INSERT INTO archive_search (archive_search, rowid, words) VALUES ('delete', :id, :told)",
+        {"id": entry.id, "told": index_entry(person_id, entry.text, entry.tags)},
+    )
+
+
+_Row = tuple[int, str, str, int, int, int]
+
+
+def _entry(row: _Row) -> Archived:
+    return Archived(
+        id=ArchiveId(row[0]),
+        text=row[1],
+        tags=tuple(json.loads(row[2])),
+        created_at=row[3],
+        updated_at=row[4],
+    )
+
+
+def _is_whole(row: _Row) -> bool:
+    return _checksum(row[1], row[2], row[3]) == row[5]
+
+
+def _checksum(text: str, tags: str, created_at: int) -> int:
+    return checksum(text, tags, created_at)
+
+
+def _dump(tags: tuple[str, ...]) -> str:
+    return json.dumps(tags, ensure_ascii=False, separators=(",", ":"))
+
+
+def _quote(person_id: PersonId, term: Term) -> str:
+    """A string of FTS5's query language; in a word of the index nothing could end it."""
+    if not _WORD.fullmatch(term.word):
+        raise ValueError(f"{term.word!r} is no word of the index")
+    return f'"p{person_id}_{term.word}"' + (" *" if term.is_start else "")
+
+
+def _quote_tag(person_id: PersonId, tag: str) -> str:
+    if not _TAG.fullmatch(tag):
+        raise ValueError(f"{tag!r} is no tag")
+    return f'"{_name_tag(person_id, tag)}"'
+
+
+def _name_tag(person_id: PersonId, tag: str) -> str:
+    return f"p{person_id}__t{tag.replace('-', '_')}"

@@ -1,0 +1,209 @@
+"""Queries over what several remember together: the team's row, and named blocks of memory."""
+
+from dataclasses import dataclass
+
+from agent_core.ids import BlockId, PersonId
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+
+TEAM = "team"
+"""The slug of the team's row in `people`, if nobody else has it; its folder has this name."""
+PREFIX = "block-"
+"""Before the slug of a block in `people`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A named block of memory. `person_id` is of its row in `people`: it remembers, too.
+
+    `slug` names its folder under memories/blocks/; the slug in `people` has `block-` before it.
+    `limit` is in characters of its file. `made_by` is who may say who sees it, besides owners:
+    a person as they are now, if they were joined to somebody since.
+    """
+
+    id: BlockId
+    person_id: PersonId
+    slug: str
+    label: str
+    description: str
+    limit: int
+    is_read_only: bool
+    made_by: PersonId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewBlock:
+    """A block that is to be made. `slug` is a wish: a taken one gets a number."""
+
+    slug: str
+    label: str
+    description: str
+    limit: int
+    made_by: PersonId
+
+
+_BLOCK = (
+    "SELECT blocks.id, blocks.person_id, people.slug, blocks.label, blocks.description,"
+    " blocks.char_limit, blocks.is_read_only, COALESCE(maker.joined_to, maker.id) FROM blocks"
+    " JOIN people ON people.id = blocks.person_id JOIN people AS maker ON maker.id = blocks.made_by"
+)
+_SELVES = "SELECT id FROM people WHERE id = :person_id OR joined_to = :person_id"
+"""A person, and those who have become them: what was shared with these is shared with them."""
+
+
+def _block(row: tuple[int, int, str, str, str, int, int, int]) -> Block:
+    return Block(
+        id=BlockId(row[0]),
+        person_id=PersonId(row[1]),
+        slug=row[2].removeprefix(PREFIX),
+        label=row[3],
+        description=row[4],
+        limit=row[5],
+        is_read_only=bool(row[6]),
+        made_by=PersonId(row[7]),
+    )
+
+
+def find_team(connection: Connection) -> PersonId | None:
+    """The team's row, if the team has remembered anything yet."""
+    row = connection.execute("SELECT id FROM people WHERE kind = 'team' ORDER BY id").fetchone()
+    return PersonId(row[0]) if row else None
+
+
+def make_team(connection: Connection, *, now: int) -> PersonId:
+    """The team's row, made if it is not there yet."""
+    known = find_team(connection)
+    if known is not None:
+        return known
+    return people.insert(
+        connection, slug=TEAM, name="The team", role="member", now=now, kind="team"
+    ).id
+
+
+def insert(connection: Connection, new: NewBlock, *, now: int) -> Block:
+    """Make a block, with a row in `people` of its own; nobody sees it yet.
+
+    The label must be free: see `find`.
+    """
+    somebody = people.insert(
+        connection, slug=PREFIX + new.slug, name=new.label, role="member", now=now, kind="block"
+    )
+    connection.execute(
+        "INSERT INTO blocks (person_id, label, description, char_limit, made_by, created_at)"
+        " VALUES (:person_id, :label, :description, :limit, :made_by, :now)",
+        {
+            "person_id": somebody.id,
+            "label": new.label,
+            "description": new.description,
+            "limit": new.limit,
+            "made_by": new.made_by,
+            "now": now,
+        },
+    )
+    row = connection.execute(
+        f"{_BLOCK} WHERE blocks.person_id = :person_id", {"person_id": somebody.id}
+    ).fetchone()
+    return _block(row)
+
+
+def exists(connection: Connection) -> bool:
+    """True if the house has any block."""
+    return connection.execute("SELECT 1 FROM blocks LIMIT 1").fetchone() is not None
+
+
+def find(connection: Connection, *, label: str) -> Block | None:
+    """The block of this label; labels are unique in a house."""
+    row = connection.execute(f"{_BLOCK} WHERE blocks.label = :label", {"label": label}).fetchone()
+    return _block(row) if row else None
+
+
+def list_seen(connection: Connection, *, person_id: PersonId | None) -> list[Block]:
+    """The blocks that a person or a room sees, by label; for nobody, those that everyone sees."""
+    rows = connection.execute(
+        f"{_BLOCK} WHERE blocks.id IN (SELECT block_id FROM block_readers WHERE person_id IN"
+        f" ({_SELVES} UNION SELECT id FROM people WHERE kind = 'team')) ORDER BY blocks.label",
+        {"person_id": person_id},
+    ).fetchall()
+    return [_block(row) for row in rows]
+
+
+def list_made(connection: Connection, *, person_id: PersonId) -> list[Block]:
+    """The blocks that a person has made, by label."""
+    rows = connection.execute(
+        f"{_BLOCK} WHERE blocks.made_by IN ({_SELVES}) ORDER BY blocks.label",
+        {"person_id": person_id},
+    ).fetchall()
+    return [_block(row) for row in rows]
+
+
+def list_all(connection: Connection) -> list[Block]:
+    """Every block of the house, by label; for its owners."""
+    return [_block(row) for row in connection.execute(f"{_BLOCK} ORDER BY blocks.label")]
+
+
+def list_readers(connection: Connection, *, block_id: BlockId) -> list[people.Person]:
+    """Who sees a block: people as they are now, rooms, and the team for everyone."""
+    rows = connection.execute(
+        "SELECT DISTINCT COALESCE(people.joined_to, people.id) FROM block_readers JOIN people"
+        " ON people.id = block_readers.person_id WHERE block_readers.block_id = :block_id"
+        " ORDER BY 1",
+        {"block_id": block_id},
+    ).fetchall()
+    found = (people.find(connection, person_id=PersonId(row[0])) for row in rows)
+    return [person for person in found if person]
+
+
+def share(connection: Connection, *, block_id: BlockId, person_id: PersonId) -> bool:
+    """Let somebody see a block; False if they do already."""
+    known = connection.execute(
+        f"SELECT 1 FROM block_readers WHERE block_id = :block_id AND person_id IN ({_SELVES})",
+        {"block_id": block_id, "person_id": person_id},
+    ).fetchone()
+    if known:
+        return False
+    connection.execute(
+        "INSERT INTO block_readers (block_id, person_id) VALUES (:block_id, :person_id)",
+        {"block_id": block_id, "person_id": person_id},
+    )
+    return True
+
+
+def unshare(connection: Connection, *, block_id: BlockId, person_id: PersonId) -> bool:
+    """Let somebody see a block no longer; False if they did not."""
+    gone = connection.execute(
+        f"DELETE FROM block_readers WHERE block_id = :block_id AND person_id IN ({_SELVES})",
+        {"block_id": block_id, "person_id": person_id},
+    )
+    return gone.rowcount > 0
+
+
+def set_read_only(connection: Connection, *, block_id: BlockId, is_read_only: bool) -> None:
+    """Keep the assistant from writing in a block, or let it."""
+    connection.execute(
+        "UPDATE blocks SET is_read_only = :is_read_only WHERE id = :block_id",
+        {"is_read_only": int(is_read_only), "block_id": block_id},
+    )
+
+
+def set_limit(connection: Connection, *, block_id: BlockId, limit: int) -> None:
+    """Change how long a block may become, in characters of its file."""
+    connection.execute(
+        "UPDATE blocks SET char_limit = :limit WHERE id = :block_id",
+        {"limit": limit, "block_id": block_id},
+    )
+
+
+def describe(connection: Connection, *, block_id: BlockId, description: str) -> None:
+    """Change what a block says it is for."""
+    connection.execute(
+        "UPDATE blocks SET description = :description WHERE id = :block_id",
+        {"description": description, "block_id": block_id},
+    )
+
+
+def drop(connection: Connection, *, block_id: BlockId) -> None:
+    """Forget a block; what stood in it stays in the ledger, under its row in `people`."""
+    connection.execute(
+        "DELETE FROM block_readers WHERE block_id = :block_id", {"block_id": block_id}
+    )
+    connection.execute("DELETE FROM blocks WHERE id = :block_id", {"block_id": block_id})

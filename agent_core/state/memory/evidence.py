@@ -1,0 +1,78 @@
+"""Queries over the messages that what was learned rests on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from agent_core.ids import MessageId, PersonId, TurnId
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory.ledger import Origin
+from agent_core.transcript import Part, load_parts
+
+_TURN = "turn:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """Something that was said. `created_at` is milliseconds since the epoch."""
+
+    id: MessageId
+    turn_id: TurnId
+    platform: str
+    text: str
+    parts: tuple[Part, ...]
+    created_at: int
+
+
+def rest_on_turn(connection: Connection, origin: Origin) -> Origin:
+    """With the messages of people that a change made in a turn rests on."""
+    if not origin.actor.startswith(_TURN):
+        return origin
+    turn_id = TurnId(int(origin.actor.removeprefix(_TURN)))
+    return replace(origin, message_ids=list_said(connection, turn_id=turn_id))
+
+
+def list_said(connection: Connection, *, turn_id: TurnId) -> tuple[MessageId, ...]:
+    """What people have said in a turn so far, oldest first: its ground."""
+    rows = connection.execute(
+        "SELECT messages.id FROM turns"
+        " JOIN conversations ON conversations.id = turns.conversation_id"
+        " JOIN messages ON messages.turn_id = turns.id"
+        " AND messages.person_id = conversations.person_id"
+        " WHERE turns.id = :turn_id AND messages.role = 'user' ORDER BY messages.id",
+        {"turn_id": turn_id},
+    ).fetchall()
+    return tuple(MessageId(row[0]) for row in rows)
+
+
+def list_grounds(
+    connection: Connection,
+    *,
+    message_ids: Sequence[MessageId],
+    person_id: PersonId,
+    audience: str | None,
+) -> list[Ground]:
+    """Those of the messages that are a person's own or were said before an audience, if one is
+    given.
+
+    What is somebody else's, or was taken out since, is left out.
+    """
+    found = []
+    for message_id in message_ids:
+        row = connection.execute(
+            "SELECT id, turn_id, platform, text, parts, created_at FROM messages"
+            " WHERE id = :message_id AND (person_id = :person_id OR audience = :audience)"
+            " AND forgotten_at IS NULL",
+            {"message_id": message_id, "person_id": person_id, "audience": audience},
+        ).fetchone()
+        if row:
+            found.append(
+                Ground(
+                    id=MessageId(row[0]),
+                    turn_id=TurnId(row[1]),
+                    platform=row[2],
+                    text=row[3],
+                    parts=load_parts(row[4]),
+                    created_at=row[5],
+                )
+            )
+    return found

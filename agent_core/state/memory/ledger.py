@@ -1,0 +1,373 @@
+"""Queries over what was learned: the append-only ledger, and how its files stand to it."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from agent_core.errors import StoreDamaged
+from agent_core.ids import ArchiveId, MessageId, PersonId, TurnId
+from agent_core.state.engine import meta
+from agent_core.state.engine.database import Connection
+from agent_core.state.engine.recovery import checksum
+
+Target = Literal["memory", "user", "archive", "soul", "skill"]
+"""What changed: one of the two lists of a memory, the archive, SOUL.md as one entry, or a skill."""
+Operation = Literal["add", "replace", "remove"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One change of a list of entries; `position` is the entry's place, from 0.
+
+    Without `before` and `after` it changes nothing that shows; see `memory.history`.
+    """
+
+    operation: Operation
+    position: int
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Why a change was made: by whom, on which words, in which call, and when.
+
+    `actor` is `turn:N`, `hand`, `person`, `house` (its command line), `curator` (of skills),
+    `link:N` (two people became one) or `unlink` (an account was split off); `now` is
+    milliseconds since the epoch. `message_ids` are what people said in that turn, `source_id` is
+    the row of another ledger that this one repeats, `undoes` that of its own that it takes back.
+    """
+
+    actor: str
+    now: int
+    evidence: str = ""
+    call_key: str | None = None
+    message_ids: tuple[MessageId, ...] = ()
+    source_id: int | None = None
+    undoes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerEntry:
+    """One row of the ledger."""
+
+    id: int
+    target: Target
+    change: Change
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Projection:
+    """How a file of memory stands to the ledger. Hashes are hex; "" stands for no file.
+
+    `current` is the file as it should be. As long as `previous` is set, the new file may not
+    have reached the disk: what lies there may still be the file of that hash, which holds
+    what the ledger said up to row `base`.
+    """
+
+    current: str
+    previous: str | None
+    base: int
+
+
+_PART = "#"
+"""Stands between the key of a call and the place of a row in it."""
+ROW = (
+    "id, target, operation, position, before, after, actor, evidence, call_key, created_at,"
+    " checksum, source_id, undoes, message_ids"
+)
+
+
+def record(
+    connection: Connection,
+    *,
+    person_id: PersonId,
+    target: Target,
+    change: Change,
+    origin: Origin,
+) -> LedgerEntry:
+    """Add a row at the end of the ledger."""
+    message_ids = json.dumps(origin.message_ids, separators=(",", ":"))
+    row = connection.execute(
+        "INSERT INTO ledger (person_id, target, operation, position, before, after, actor,"
+        " evidence, call_key, created_at, checksum, source_id, undoes, message_ids) VALUES"
+        " (:person_id, :target, :operation, :position, :before, :after, :actor, :evidence,"
+        " :call_key, :now, :checksum, :source_id, :undoes, :message_ids) RETURNING id",
+        {
+            "person_id": person_id,
+            "target": target,
+            "operation": change.operation,
+            "position": change.position,
+            "before": change.before,
+            "after": change.after,
+            "actor": origin.actor,
+            "evidence": origin.evidence,
+            "call_key": origin.call_key,
+            "now": origin.now,
+            "checksum": _checksum(target, change, origin),
+            "source_id": origin.source_id,
+            "undoes": origin.undoes,
+            "message_ids": message_ids,
+        },
+    ).fetchone()
+    return LedgerEntry(id=row[0], target=target, change=change, origin=origin)
+
+
+def find_entries(
+    connection: Connection, *, person_id: PersonId, target: Target
+) -> list[LedgerEntry]:
+    """Every change of one of a person's lists, oldest first.
+
+    Raises `StoreDamaged` on a row that does not hold what was written.
+    """
+    rows = connection.execute(
+        f"SELECT {ROW} FROM ledger WHERE person_id = :person_id AND target = :target ORDER BY id",
+        {"person_id": person_id, "target": target},
+    ).fetchall()
+    return [read_row(row) for row in rows]
+
+
+def find_row(connection: Connection, *, entry_id: int) -> tuple[PersonId, LedgerEntry] | None:
+    """One row, and whose ledger it is in.
+
+    Raises `StoreDamaged` on a row that does not hold what was written.
+    """
+    row = connection.execute(
+        f"SELECT {ROW}, person_id FROM ledger WHERE id = :entry_id", {"entry_id": entry_id}
+    ).fetchone()
+    return (PersonId(row[-1]), read_row(row[:-1])) if row else None
+
+
+def list_recent(connection: Connection, *, limit: int) -> list[tuple[PersonId, LedgerEntry]]:
+    """The newest changes of everybody but those of skills, newest first; for the owner's
+    command line only.
+
+    Raises `StoreDamaged` on a row that does not hold what was written.
+    """
+    rows = connection.execute(
+        f"SELECT {ROW}, person_id FROM ledger WHERE target <> 'skill'"
+        " ORDER BY id DESC LIMIT :limit",
+        {"limit": limit},
+    ).fetchall()
+    return [(PersonId(row[-1]), read_row(row[:-1])) for row in rows]
+
+
+def list_recent_of(connection: Connection, *, person_id: PersonId, limit: int) -> list[LedgerEntry]:
+    """The newest changes of somebody but those of skills, newest first.
+
+    Raises `StoreDamaged` on a row that does not hold what was written.
+    """
+    rows = connection.execute(
+        f"SELECT {ROW} FROM ledger WHERE person_id = :person_id AND target <> 'skill'"
+        " ORDER BY id DESC LIMIT :limit",
+        {"person_id": person_id, "limit": limit},
+    ).fetchall()
+    return [read_row(row) for row in rows]
+
+
+def find_call(connection: Connection, *, person_id: PersonId, call_key: str) -> list[LedgerEntry]:
+    """The changes that a call has made already, oldest first; see `name_call`.
+
+    Raises `StoreDamaged` on a row that does not hold what was written.
+    """
+    rows = connection.execute(
+        f"SELECT {ROW} FROM ledger WHERE person_id = :person_id AND (call_key = :call_key"
+        " OR (call_key > :first AND call_key < :last)) ORDER BY id",
+        {
+            "person_id": person_id,
+            "call_key": call_key,
+            "first": f"{call_key}{_PART}",
+            "last": f"{call_key}{chr(ord(_PART) + 1)}",
+        },
+    ).fetchall()
+    return [read_row(row) for row in rows]
+
+
+def find_of_archived(
+    connection: Connection, *, person_id: PersonId, archive_id: ArchiveId
+) -> list[LedgerEntry]:
+    """Every change of one entry of somebody's archive, oldest first.
+
+    Raises `StoreDamaged` on a row that does not hold what was written.
+    """
+    rows = connection.execute(
+        f"SELECT {ROW} FROM ledger WHERE person_id = :person_id AND target = 'archive'"
+        " AND position = :archive_id ORDER BY id",
+        {"person_id": person_id, "archive_id": archive_id},
+    ).fetchall()
+    return [read_row(row) for row in rows]
+
+
+def find_of_turn(
+    connection: Connection, *, person_id: PersonId, turn_id: TurnId
+) -> list[LedgerEntry]:
+    """What the calls of a turn have changed of somebody's archive, oldest first.
+
+    Raises `StoreDamaged` on a row that does not hold what was written.
+    """
+    rows = connection.execute(
+        f"SELECT {ROW} FROM ledger WHERE person_id = :person_id AND target = 'archive'"
+        " AND call_key > :first AND call_key < :last ORDER BY id",
+        {"person_id": person_id, "first": f"{turn_id}:", "last": f"{turn_id};"},
+    ).fetchall()
+    return [read_row(row) for row in rows]
+
+
+def walk_archived(connection: Connection, *, person_id: PersonId) -> Iterator[LedgerEntry]:
+    """Every change of somebody's archive, newest first, read one by one.
+
+    Raises `StoreDamaged` on a row that does not hold what was written.
+    """
+    rows = connection.execute(
+        f"SELECT {ROW} FROM ledger WHERE person_id = :person_id AND target = 'archive'"
+        " ORDER BY id DESC",
+        {"person_id": person_id},
+    )
+    return map(read_row, rows)
+
+
+def redact(
+    connection: Connection, *, entry_id: int, is_wanted: Callable[[str], bool], mark: str
+) -> None:
+    """Take words out of a row for good: what was before, after and quoted, where it is wanted.
+
+    The row stays, and with it what it changed; `mark` stands for the words.
+    """
+    found = find_row(connection, entry_id=entry_id)
+    if found is None:
+        return
+    entry = found[1]
+    before, after = (
+        mark if words and is_wanted(words) else words
+        for words in (entry.change.before, entry.change.after)
+    )
+    evidence = "" if is_wanted(entry.origin.evidence) else entry.origin.evidence
+    change = replace(entry.change, before=before, after=after)
+    origin = replace(entry.origin, evidence=evidence)
+    connection.execute(
+        "UPDATE ledger SET before = :before, after = :after, evidence = :evidence,"
+        " checksum = :checksum WHERE id = :entry_id",
+        {
+            "entry_id": entry_id,
+            "before": before,
+            "after": after,
+            "evidence": evidence,
+            "checksum": _checksum(entry.target, change, origin),
+        },
+    )
+
+
+def drop_evidence(connection: Connection, *, entry_id: int) -> None:
+    """A row rests on no words any more; what it changed stands as it is."""
+    found = find_row(connection, entry_id=entry_id)
+    if found is None:
+        return
+    entry = found[1]
+    origin = replace(entry.origin, evidence="")
+    connection.execute(
+        "UPDATE ledger SET evidence = '', checksum = :checksum WHERE id = :entry_id",
+        {
+            "entry_id": entry_id,
+            "checksum": _checksum(entry.target, entry.change, origin),
+        },
+    )
+
+
+def empty(connection: Connection, *, person_id: PersonId, actor: str) -> None:
+    """Leave nothing in the rows of somebody but that there were such."""
+    change = Change(operation="add", position=0, before=None, after=None)
+    connection.execute(
+        "UPDATE ledger SET target = 'memory', operation = 'add', position = 0, before = NULL,"
+        " after = NULL, actor = :actor, evidence = '', call_key = NULL, created_at = 0,"
+        " source_id = NULL, undoes = NULL, message_ids = '[]', checksum = :checksum"
+        " WHERE person_id = :person_id",
+        {
+            "person_id": person_id,
+            "actor": actor,
+            "checksum": _checksum("memory", change, Origin(actor=actor, now=0)),
+        },
+    )
+    for target in ("memory", "user"):
+        meta.drop(connection, key=f"projection:{person_id}:{target}")
+
+
+def name_call(call_key: str, edit: int, row: int) -> str:
+    """The key of one of the rows that a call makes: its own for the first one of all.
+
+    `edit` and `row` count the call's edits and its rows, from 0.
+    """
+    return call_key if row == 0 else f"{call_key}{_PART}{edit}.{row}"
+
+
+def read_edit(key: str, call_key: str) -> int:
+    """Of which edit of a call a row is, by their keys; the reverse of `name_call`."""
+    return int(key.removeprefix(call_key).strip(_PART).partition(".")[0] or 0)
+
+
+def name_stroke(row: LedgerEntry) -> tuple[str, int, str]:
+    """The same for all rows that one call has made, or that were made by hand in one moment."""
+    key, _, _ = (row.origin.call_key or "").partition(_PART)
+    return row.origin.actor, row.origin.now, key
+
+
+def find_projection(
+    connection: Connection, *, person_id: PersonId, target: Target
+) -> Projection | None:
+    """How a person's file stands to the ledger; None if it was never written or read."""
+    text = meta.get(connection, key=_projection_key(person_id, target))
+    return Projection(**json.loads(text)) if text else None
+
+
+def save_projection(
+    connection: Connection, *, person_id: PersonId, target: Target, projection: Projection
+) -> None:
+    """Note how a person's file stands to the ledger now."""
+    text = json.dumps(
+        {
+            "current": projection.current,
+            "previous": projection.previous,
+            "base": projection.base,
+        }
+    )
+    meta.put(connection, key=_projection_key(person_id, target), value=text)
+
+
+def _projection_key(person_id: PersonId, target: Target) -> str:
+    return f"projection:{person_id}:{target}"
+
+
+def read_row(
+    row: tuple[
+        *tuple[int, Target, Operation, int, str | None, str | None],
+        *tuple[str, str, str | None, int, int, int | None, int | None, str],
+    ],
+) -> LedgerEntry:
+    """The columns `ROW` as they were read. Raises `StoreDamaged`; see `find_row`."""
+    change = Change(operation=row[2], position=row[3], before=row[4], after=row[5])
+    origin = Origin(
+        actor=row[6],
+        evidence=row[7],
+        call_key=row[8],
+        now=row[9],
+        message_ids=tuple(MessageId(number) for number in json.loads(row[13])),
+        source_id=row[11],
+        undoes=row[12],
+    )
+    if _checksum(row[1], change, origin) != row[10]:
+        raise StoreDamaged(f"row {row[0]} of the ledger is damaged; restore a backup")
+    return LedgerEntry(id=row[0], target=row[1], change=change, origin=origin)
+
+
+def _checksum(target: Target, change: Change, origin: Origin) -> int:
+    """Rows that take nothing back and rest on no messages have the sum of those from before
+    there were such.
+    """
+    fields = (
+        *(target, change.operation, change.position, change.before, change.after),
+        *(origin.actor, origin.evidence, origin.call_key, origin.now),
+    )
+    if origin.undoes is None and not origin.message_ids:
+        return checksum(*fields)
+    return checksum(*fields, origin.undoes, *origin.message_ids)

@@ -1,0 +1,58 @@
+"""Queries over which entries of memory others than their person may see."""
+
+from dataclasses import dataclass
+
+from agent_core.ids import PersonId
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory.ledger import Target
+
+EVERYONE = "everyone"
+"""The audience of what anybody may see, in any room. A room's own is `Room.audience`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """One entry of one list of a person, by its words, and who may see it."""
+
+    target: Target
+    entry: str
+    audience: str
+
+
+def insert(
+    connection: Connection, share: Share, *, person_id: PersonId, actor: str, now: int
+) -> None:
+    """Let an audience see an entry; doing it twice changes nothing.
+
+    `actor` is `turn:N` or `account:platform:user`.
+    """
+    connection.execute(
+        "INSERT INTO shares (person_id, target, entry, audience, actor, created_at)"
+        " VALUES (:person_id, :target, :entry, :audience, :actor, :now)"
+        " ON CONFLICT (person_id, target, entry, audience) DO NOTHING",
+        {
+            "person_id": person_id,
+            "target": share.target,
+            "entry": share.entry,
+            "audience": share.audience,
+            "actor": actor,
+            "now": now,
+        },
+    )
+
+
+def delete(connection: Connection, *, person_id: PersonId, target: Target, entry: str) -> None:
+    """Make an entry private: nobody else may see it any more."""
+    connection.execute(
+        "DELETE FROM shares WHERE person_id = :person_id AND target = :target AND entry = :entry",
+        {"person_id": person_id, "target": target, "entry": entry},
+    )
+
+
+def list_of(connection: Connection, *, person_id: PersonId) -> list[Share]:
+    """All that a person lets others see, oldest first."""
+    rows = connection.execute(
+        "SELECT target, entry, audience FROM shares WHERE person_id = :person_id ORDER BY id",
+        {"person_id": person_id},
+    ).fetchall()
+    return [Share(target=row[0], entry=row[1], audience=row[2]) for row in rows]

@@ -1,0 +1,191 @@
+"""Queries over wishes to join two accounts, and over wrong codes that accounts have sent."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_core.ids import LinkId, PersonId
+from agent_core.state.engine.database import Connection
+
+LinkState = Literal["open", "asked", "joined", "refused", "over"]
+"""A code was given; another account sent it; the two are one; the person said no; nothing
+came of it."""
+
+WRONG_CODES = 5
+"""Wrong codes within the pause after which an account is not listened to for as long."""
+PAUSE = 600_000
+"""Milliseconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherSide:
+    """The account that sent the code. `person_id` is who it was then, None for a stranger."""
+
+    platform: str
+    user_id: str
+    name: str
+    chat: str
+    person_id: PersonId | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """One wish to join two accounts; it was asked for in `chat` on `platform`."""
+
+    id: LinkId
+    person_id: PersonId
+    platform: str
+    chat: str
+    state: LinkState
+    other: OtherSide | None
+    expires_at: int
+
+
+_ROW = (
+    "id, person_id, platform, chat, state, expires_at, other_platform, other_user_id, other_name,"
+    " other_chat, other_person"
+)
+
+
+def _link(row: tuple[int, int, str, str, LinkState, int, str | None, str, str, str, int]) -> Link:
+    other = None
+    if row[6] is not None:
+        other = OtherSide(
+            platform=row[6],
+            user_id=row[7],
+            name=row[8],
+            chat=row[9],
+            person_id=None if row[10] is None else PersonId(row[10]),
+        )
+    return Link(
+        id=LinkId(row[0]),
+        person_id=PersonId(row[1]),
+        platform=row[2],
+        chat=row[3],
+        state=row[4],
+        other=other,
+        expires_at=row[5],
+    )
+
+
+def insert(
+    connection: Connection,
+    *,
+    person_id: PersonId,
+    code_hash: str,
+    place: tuple[str, str],
+    now: int,
+    expires_at: int,
+) -> LinkId:
+    """Keep a wish; `place` is the (platform, chat) where the answer will be asked for."""
+    row = connection.execute(
+        "INSERT INTO link_requests (person_id, code_hash, platform, chat, state, created_at,"
+        " expires_at) VALUES (:person_id, :code_hash, :platform, :chat, 'open', :now, :expires_at)"
+        " RETURNING id",
+        {
+            "person_id": person_id,
+            "code_hash": code_hash,
+            "platform": place[0],
+            "chat": place[1],
+            "now": now,
+            "expires_at": expires_at,
+        },
+    ).fetchone()
+    return LinkId(row[0])
+
+
+def find(connection: Connection, *, link_id: LinkId) -> Link | None:
+    """The wish of this id."""
+    row = connection.execute(
+        f"SELECT {_ROW} FROM link_requests WHERE id = :link_id", {"link_id": link_id}
+    ).fetchone()
+    return _link(row) if row else None
+
+
+def find_open(connection: Connection, *, code_hash: str, now: int) -> Link | None:
+    """The wish whose code this is, if nobody has sent it yet and it has not expired."""
+    row = connection.execute(
+        f"SELECT {_ROW} FROM link_requests WHERE code_hash = :code_hash AND state = 'open'"
+        " AND expires_at > :now",
+        {"code_hash": code_hash, "now": now},
+    ).fetchone()
+    return _link(row) if row else None
+
+
+def list_live(connection: Connection, *, person_id: PersonId) -> list[Link]:
+    """What a person wished for and is neither done nor over, oldest first."""
+    rows = connection.execute(
+        f"SELECT {_ROW} FROM link_requests WHERE person_id = :person_id"
+        " AND state IN ('open', 'asked') ORDER BY id",
+        {"person_id": person_id},
+    ).fetchall()
+    return [_link(row) for row in rows]
+
+
+def list_asked(connection: Connection, *, platform: str, user_id: str) -> list[Link]:
+    """The wishes that an account has taken up and that wait for their answer."""
+    rows = connection.execute(
+        f"SELECT {_ROW} FROM link_requests WHERE other_platform = :platform"
+        " AND other_user_id = :user_id AND state = 'asked' ORDER BY id",
+        {"platform": platform, "user_id": user_id},
+    ).fetchall()
+    return [_link(row) for row in rows]
+
+
+def take_up(connection: Connection, *, link_id: LinkId, other: OtherSide) -> bool:
+    """Note who sent the code; it is spent from now on. False if another was quicker."""
+    row = connection.execute(
+        "UPDATE link_requests SET state = 'asked', other_platform = :platform,"
+        " other_user_id = :user_id, other_name = :name, other_chat = :chat,"
+        " other_person = :person_id WHERE id = :link_id AND state = 'open' RETURNING id",
+        {
+            "link_id": link_id,
+            "platform": other.platform,
+            "user_id": other.user_id,
+            "name": other.name,
+            "chat": other.chat,
+            "person_id": other.person_id,
+        },
+    ).fetchone()
+    return row is not None
+
+
+def close(connection: Connection, *, link_id: LinkId, outcome: LinkState, now: int) -> bool:
+    """Nothing more comes of a wish than this; False if it was closed before."""
+    row = connection.execute(
+        "UPDATE link_requests SET state = :outcome, closed_at = :now"
+        " WHERE id = :link_id AND state IN ('open', 'asked') RETURNING id",
+        {"link_id": link_id, "outcome": outcome, "now": now},
+    ).fetchone()
+    return row is not None
+
+
+def is_silenced(connection: Connection, *, platform: str, user_id: str, now: int) -> bool:
+    """True while an account is not listened to because of its wrong codes."""
+    row = connection.execute(
+        "SELECT 1 FROM guesses WHERE platform = :platform AND user_id = :user_id"
+        " AND wrong >= :most AND since > :begin",
+        {"platform": platform, "user_id": user_id, "most": WRONG_CODES, "begin": now - PAUSE},
+    ).fetchone()
+    return row is not None
+
+
+def count_wrong(connection: Connection, *, platform: str, user_id: str, now: int) -> int:
+    """Note one more wrong code; how many there were lately, with this one.
+
+    The last of too many begins the pause anew, so that it is never shorter than it should be.
+    """
+    row = connection.execute(
+        "INSERT INTO guesses (platform, user_id, wrong, since)"
+        " VALUES (:platform, :user_id, 1, :now) ON CONFLICT (platform, user_id) DO UPDATE SET"
+        " wrong = CASE WHEN since > :begin THEN wrong + 1 ELSE 1 END,"
+        " since = CASE WHEN since > :begin AND wrong + 1 < :most THEN since ELSE :now END"
+        " RETURNING wrong",
+        {
+            "platform": platform,
+            "user_id": user_id,
+            "most": WRONG_CODES,
+            "begin": now - PAUSE,
+            "now": now,
+        },
+    ).fetchone()
+    return int(row[0])

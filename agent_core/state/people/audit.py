@@ -1,0 +1,45 @@
+"""Queries over what was done about people, rooms and rights; append-only."""
+
+from dataclasses import dataclass
+
+from agent_core.ids import PersonId
+from agent_core.state.engine.database import Connection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deed:
+    """One thing that was done. `actor` is `account:platform:user`, or `house`."""
+
+    person_id: PersonId | None
+    actor: str
+    action: str
+    detail: str
+    created_at: int
+
+
+def note(connection: Connection, deed: Deed) -> None:
+    """Write down what was done; in the transaction that does it."""
+    connection.execute(
+        "INSERT INTO audit (person_id, actor, action, detail, created_at)"
+        " VALUES (:person_id, :actor, :action, :detail, :created_at)",
+        {
+            "person_id": deed.person_id,
+            "actor": deed.actor,
+            "action": deed.action,
+            "detail": deed.detail,
+            "created_at": deed.created_at,
+        },
+    )
+
+
+def list_of(connection: Connection, *, person_id: PersonId, limit: int) -> list[Deed]:
+    """What was done about a person, newest first."""
+    rows = connection.execute(
+        "SELECT person_id, actor, action, detail, created_at FROM audit"
+        " WHERE person_id = :person_id ORDER BY id DESC LIMIT :limit",
+        {"person_id": person_id, "limit": limit},
+    ).fetchall()
+    return [
+        Deed(person_id=row[0], actor=row[1], action=row[2], detail=row[3], created_at=row[4])
+        for row in rows
+    ]

@@ -1,0 +1,32 @@
+"""Queries over the owners of a house, and over where they have talked lately."""
+
+from agent_core.ids import CallId, PersonId, TurnId
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
+
+
+def list_all(connection: Connection) -> list[Person]:
+    """Everyone who runs this house, oldest first."""
+    return [person for person in people.list_all(connection) if person.is_owner]
+
+
+def list_places(
+    connection: Connection, *, person_id: PersonId, limit: int
+) -> list[tuple[str, str]]:
+    """(platform, chat) of a person's turns, the latest first; each may come several times."""
+    return connection.execute(
+        "SELECT platform, chat FROM turns WHERE person_id = :person_id ORDER BY id DESC"
+        " LIMIT :limit",
+        {"person_id": person_id, "limit": limit},
+    ).fetchall()
+
+
+def find_approver(connection: Connection, *, turn_id: TurnId, call_id: CallId) -> Person | None:
+    """Who has answered what a tool call has asked."""
+    row = connection.execute(
+        "SELECT answered_by FROM questions WHERE turn_id = :turn_id AND call_id = :call_id"
+        " AND answered_by IS NOT NULL",
+        {"turn_id": turn_id, "call_id": call_id},
+    ).fetchone()
+    return people.find(connection, person_id=PersonId(row[0])) if row else None

@@ -1,0 +1,134 @@
+"""Queries over rooms: groups, channels and server rooms, and how mentions are answered there."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_core.ids import PersonId, RoomId
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+
+Mode = Literal["person", "full", "room", "off"]
+"""The mentioner's own talk here; their whole personal talk; one talk of all; none."""
+
+_PREFIX = "room-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """A room. `person_id` is of its row in `people`: a room remembers, too.
+
+    `slug` names its folder under memories/rooms/; the slug in `people` has `room-` before it.
+    `is_set` is true once an owner has chosen the mode.
+    """
+
+    id: RoomId
+    platform: str
+    chat_id: str
+    person_id: PersonId
+    slug: str
+    title: str
+    mode: Mode
+    is_set: bool
+
+    @property
+    def audience(self) -> str:
+        """Everyone who is in this room, as `shares` and `messages` name them."""
+        return f"room:{self.person_id}"
+
+
+_ROOM = (
+    "SELECT rooms.id, rooms.platform, rooms.chat_id, rooms.person_id, people.slug, rooms.title,"
+    " rooms.mode, rooms.set_by IS NOT NULL FROM rooms JOIN people ON people.id = rooms.person_id"
+)
+
+
+def _room(row: tuple[int, str, str, int, str, str, Mode, int]) -> Room:
+    return Room(
+        id=RoomId(row[0]),
+        platform=row[1],
+        chat_id=row[2],
+        person_id=PersonId(row[3]),
+        slug=row[4].removeprefix(_PREFIX),
+        title=row[5],
+        mode=row[6],
+        is_set=bool(row[7]),
+    )
+
+
+def find(connection: Connection, *, platform: str, chat_id: str) -> Room | None:
+    """The room of this place, if anybody ever talked to us there."""
+    row = connection.execute(
+        f"{_ROOM} WHERE rooms.platform = :platform AND rooms.chat_id = :chat_id",
+        {"platform": platform, "chat_id": chat_id},
+    ).fetchone()
+    return _room(row) if row else None
+
+
+def find_by_id(connection: Connection, *, room_id: RoomId) -> Room | None:
+    """The room of this id."""
+    row = connection.execute(f"{_ROOM} WHERE rooms.id = :room_id", {"room_id": room_id}).fetchone()
+    return _room(row) if row else None
+
+
+def find_by_person(connection: Connection, *, person_id: PersonId) -> Room | None:
+    """The room with this row in `people`."""
+    row = connection.execute(
+        f"{_ROOM} WHERE rooms.person_id = :person_id", {"person_id": person_id}
+    ).fetchone()
+    return _room(row) if row else None
+
+
+def find_title(connection: Connection, *, person_id: PersonId) -> str:
+    """What the room with this row in `people` is called; empty if it has no title."""
+    row = connection.execute(
+        "SELECT title FROM rooms WHERE person_id = :person_id", {"person_id": person_id}
+    ).fetchone()
+    return row[0] if row else ""
+
+
+def insert(
+    connection: Connection, *, platform: str, chat_id: str, title: str, slug: str, now: int
+) -> Room:
+    """Make a room known, with a row in `people` of its own; `slug` names its folder.
+
+    One that is known already stays, and takes the title.
+    """
+    known = find(connection, platform=platform, chat_id=chat_id)
+    if known:
+        connection.execute(
+            "UPDATE rooms SET title = :title WHERE id = :room_id",
+            {"title": title, "room_id": known.id},
+        )
+    else:
+        somebody = people.insert(
+            connection,
+            slug=_PREFIX + slug,
+            name=title or slug,
+            role="member",
+            now=now,
+            kind="room",
+        )
+        connection.execute(
+            "INSERT INTO rooms (platform, chat_id, person_id, title, created_at)"
+            " VALUES (:platform, :chat_id, :person_id, :title, :now)",
+            {
+                "platform": platform,
+                "chat_id": chat_id,
+                "person_id": somebody.id,
+                "title": title,
+                "now": now,
+            },
+        )
+    row = connection.execute(
+        f"{_ROOM} WHERE rooms.platform = :platform AND rooms.chat_id = :chat_id",
+        {"platform": platform, "chat_id": chat_id},
+    ).fetchone()
+    return _room(row)
+
+
+def set_mode(connection: Connection, *, room_id: RoomId, mode: Mode, by: PersonId) -> None:
+    """Choose how mentions are answered in a room; `by` is who chose."""
+    connection.execute(
+        "UPDATE rooms SET mode = :mode, set_by = :by WHERE id = :room_id",
+        {"mode": mode, "by": by, "room_id": room_id},
+    )

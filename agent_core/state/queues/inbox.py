@@ -1,0 +1,143 @@
+"""Queries over platform events: stored before they are confirmed, kept until they are done."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent_core.ids import InboxId, TurnId
+from agent_core.state.engine.database import Connection
+
+_IS_OPEN = "state IN ('received', 'claimed')"
+"""The condition of a partial index; SQLite takes it only for a query that has it word for word."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InboxRow:
+    """An event that waits to be looked at."""
+
+    id: InboxId
+    platform: str
+    event_id: str
+    payload: str
+
+
+def store(
+    connection: Connection, *, platform: str, events: Sequence[tuple[str, str]], now: int
+) -> list[InboxRow]:
+    """Keep events given as (event id, payload); return those not seen before, in order."""
+    fresh = []
+    for event_id, payload in events:
+        cursor = connection.execute(
+            "INSERT INTO inbox (platform, event_id, payload, state, received_at)"
+            " VALUES (:platform, :event_id, :payload, 'received', :now)"
+            " ON CONFLICT (platform, event_id) DO NOTHING",
+            {"platform": platform, "event_id": event_id, "payload": payload, "now": now},
+        )
+        if cursor.rowcount:
+            inbox_id = InboxId(cursor.lastrowid or 0)
+            fresh.append(
+                InboxRow(id=inbox_id, platform=platform, event_id=event_id, payload=payload)
+            )
+    return fresh
+
+
+def drop_used(connection: Connection, *, platform: str, event_id: str) -> None:
+    """An event that was used up is known no more: it comes again, and means something else."""
+    connection.execute(
+        "DELETE FROM inbox WHERE platform = :platform AND event_id = :event_id"
+        " AND state <> 'received'",
+        {"platform": platform, "event_id": event_id},
+    )
+
+
+def list_received(connection: Connection) -> list[InboxRow]:
+    """Events that no turn has claimed yet, oldest first."""
+    rows = connection.execute(
+        "SELECT id, platform, event_id, payload FROM inbox"
+        f" WHERE {_IS_OPEN} AND state = 'received' ORDER BY id"
+    ).fetchall()
+    return [
+        InboxRow(id=InboxId(row[0]), platform=row[1], event_id=row[2], payload=row[3])
+        for row in rows
+    ]
+
+
+def find_received(connection: Connection, *, inbox_ids: Sequence[InboxId]) -> list[InboxRow]:
+    """Those of these events that no turn has claimed and nobody finished, oldest first."""
+    found = []
+    for inbox_id in sorted(inbox_ids):
+        row = connection.execute(
+            "SELECT id, platform, event_id, payload FROM inbox"
+            " WHERE id = :id AND state = 'received'",
+            {"id": inbox_id},
+        ).fetchone()
+        if row:
+            found.append(
+                InboxRow(id=InboxId(row[0]), platform=row[1], event_id=row[2], payload=row[3])
+            )
+    return found
+
+
+def find_event(connection: Connection, *, platform: str, event_id: str) -> InboxRow | None:
+    """An event that no turn has claimed and nobody finished."""
+    row = connection.execute(
+        "SELECT id, payload FROM inbox WHERE platform = :platform AND event_id = :event_id"
+        " AND state = 'received'",
+        {"platform": platform, "event_id": event_id},
+    ).fetchone()
+    if row is None:
+        return None
+    return InboxRow(id=InboxId(row[0]), platform=platform, event_id=event_id, payload=row[1])
+
+
+def claim(
+    connection: Connection,
+    *,
+    inbox_ids: Sequence[InboxId],
+    turn_id: TurnId,
+    is_over: bool = False,
+) -> None:
+    """Give events to a turn; to one that ends in the same transaction they are done."""
+    state = "done" if is_over else "claimed"
+    connection.executemany(
+        "UPDATE inbox SET state = :state, turn_id = :turn_id WHERE id = :id AND state = 'received'",
+        [{"id": inbox_id, "turn_id": turn_id, "state": state} for inbox_id in inbox_ids],
+    )
+
+
+def finish(connection: Connection, *, inbox_id: InboxId, reason: str = "") -> None:
+    """An event that needs no turn is done. `reason` says why, in a word or two."""
+    connection.execute(
+        "UPDATE inbox SET state = 'done', reason = :reason WHERE id = :id",
+        {"id": inbox_id, "reason": reason},
+    )
+
+
+def finish_turn(connection: Connection, *, turn_id: TurnId) -> None:
+    """All events of a turn are done."""
+    connection.execute(
+        "UPDATE inbox SET state = 'done' WHERE turn_id = :turn_id AND state = 'claimed'",
+        {"turn_id": turn_id},
+    )
+
+
+def park(connection: Connection, *, inbox_id: InboxId, reason: str) -> None:
+    """Set an event aside that can't be read; it is kept, and not looked at again."""
+    connection.execute(
+        "UPDATE inbox SET state = 'dead', reason = :reason WHERE id = :id",
+        {"id": inbox_id, "reason": reason},
+    )
+
+
+def count_dead(connection: Connection) -> int:
+    """How many events were set aside."""
+    row = connection.execute("SELECT COUNT(*) FROM inbox WHERE state = 'dead'").fetchone()
+    return int(row[0])
+
+
+def has_open(connection: Connection, *, platform: str) -> bool:
+    """True while an event of a platform waits or is worked on."""
+    row = connection.execute(
+        f"SELECT 1 FROM inbox WHERE platform = :platform AND {_IS_OPEN} LIMIT 1",
+        {"platform": platform},
+    ).fetchone()
+    return row is not None

@@ -1,0 +1,393 @@
+"""Queries over platform messages owed: each is sent until the platform has it."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from agent_core.ids import OutboxId, PersonId, QuestionId, TurnId
+from agent_core.state.conversations.questions import Choice, dump_choices, load_choices
+from agent_core.state.engine.database import Connection
+from agent_core.state.engine.recovery import checksum
+
+OutboxState = Literal["owed", "sending", "sent", "unsure", "dead"]
+OutboxKind = Literal["message", "status"]
+"""A message that stays, or the line that tells what a running turn does and goes with it."""
+
+_IS_OPEN = "state IN ('owed', 'sending', 'unsure')"
+"""The condition of a partial index; SQLite takes it only for a query that has it word for word."""
+_CONDITIONS: dict[OutboxState, str] = {
+    "owed": f"{_IS_OPEN} AND state = 'owed'",
+    "sending": f"{_IS_OPEN} AND state = 'sending'",
+    "unsure": f"{_IS_OPEN} AND state = 'unsure'",
+    "dead": "state = 'dead'",
+    "sent": "state = 'sent'",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboxRow:
+    """One platform message. `chat` is the hall's own name of the place, the unit of order.
+
+    A row with `is_live` shows a turn that is still running: its body is not final, and
+    nobody owes it. `message_id` is the platform's, once it is known. `shown` is what the
+    platform may have been given by an attempt whose outcome is not known, and `anchor` the
+    newest id that was known of the platform before that attempt. A `status` row that is not
+    live any more is owed to be taken away.
+    """
+
+    id: OutboxId
+    platform: str
+    chat: str
+    turn_id: TurnId | None
+    person_id: PersonId | None
+    part: int
+    body: str
+    answers: str | None
+    is_silent: bool
+    is_live: bool
+    state: OutboxState
+    message_id: str | None
+    shown: str | None
+    anchor: str | None
+    attempts: int
+    reason: str
+    kind: OutboxKind
+    buttons: tuple[Choice, ...]
+    question_id: QuestionId | None
+    file_key: str | None
+    file_name: str | None
+    is_whole: bool
+    """False if the stored body is not what was written; it must not be sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewOutboxMessage:
+    """A message to be owed: where to, for whom, and what it says."""
+
+    platform: str
+    chat: str
+    body: str
+    person_id: PersonId | None = None
+    turn_id: TurnId | None = None
+    part: int = 0
+    answers: str | None = None
+    is_silent: bool = False
+    kind: OutboxKind = "message"
+    buttons: tuple[Choice, ...] = ()
+    question_id: QuestionId | None = None
+    file: tuple[str, str] | None = None
+    """The key of a stored file that the message carries, and the name it is given."""
+
+
+_COLUMNS = (
+    *("id", "platform", "chat", "turn_id", "person_id", "part", "body", "answers", "is_silent"),
+    *("is_live", "state", "message_id", "shown", "anchor", "attempts", "reason", "kind"),
+    *("buttons", "question_id", "file_key", "file_name", "checksum"),
+)
+ROW = ", ".join(_COLUMNS)
+
+
+_GIVEN = tuple(name for name in _COLUMNS if name not in ("id", "checksum", "message_id"))
+_INSERT = (  # RETURNING would double what this costs
+    f"INSERT INTO outbox ({', '.join(_GIVEN)}, created_at, checksum)"
+    f" VALUES ({', '.join(f':{name}' for name in _GIVEN)}, :now, :checksum)"
+)
+
+
+def read_row(row: tuple[object, ...]) -> OutboxRow:
+    """A row of the columns of `ROW`."""
+    fields = dict(zip(_COLUMNS, row, strict=True))
+    expected = fields.pop("checksum")
+    body = fields["body"]
+    is_whole = isinstance(body, str) and checksum(body) == expected
+    fields["is_silent"] = bool(fields["is_silent"])
+    fields["is_live"] = bool(fields["is_live"])
+    fields["buttons"] = load_choices(str(fields["buttons"]))
+    return OutboxRow(**fields, is_whole=is_whole)  # type: ignore[arg-type]
+
+
+def enqueue(connection: Connection, outgoing: NewOutboxMessage, *, now: int) -> OutboxRow:
+    """Owe a message."""
+    return _insert(connection, outgoing, state="owed", is_live=False, now=now)
+
+
+def send_off(
+    connection: Connection, outgoing: NewOutboxMessage, *, anchor: str | None = None, now: int
+) -> OutboxRow:
+    """Owe a message that leaves at once: it counts as on its way already; see `mark_sending`."""
+    return _insert(connection, outgoing, state="sending", is_live=False, anchor=anchor, now=now)
+
+
+def open_live(
+    connection: Connection, outgoing: NewOutboxMessage, *, anchor: str | None = None, now: int
+) -> OutboxRow:
+    """Note that the live message of a running turn is about to be sent for the first time."""
+    return _insert(connection, outgoing, state="sending", is_live=True, anchor=anchor, now=now)
+
+
+def _insert(
+    connection: Connection,
+    outgoing: NewOutboxMessage,
+    *,
+    state: OutboxState,
+    is_live: bool,
+    anchor: str | None = None,
+    now: int,
+) -> OutboxRow:
+    file_key, file_name = outgoing.file or (None, None)
+    fields = {
+        "platform": outgoing.platform,
+        "chat": outgoing.chat,
+        "turn_id": outgoing.turn_id,
+        "person_id": outgoing.person_id,
+        "part": outgoing.part,
+        "body": outgoing.body,
+        "answers": outgoing.answers,
+        "is_silent": outgoing.is_silent,
+        "is_live": is_live,
+        "state": state,
+        "message_id": None,
+        "shown": outgoing.body if state == "sending" else None,
+        "anchor": anchor,
+        "attempts": 0,
+        "reason": "",
+        "kind": outgoing.kind,
+        "buttons": outgoing.buttons,
+        "question_id": outgoing.question_id,
+        "file_key": file_key,
+        "file_name": file_name,
+    }
+    buttons = dump_choices(outgoing.buttons) if outgoing.buttons else ""
+    told = {"buttons": buttons, "now": now, "checksum": checksum(outgoing.body)}
+    key = OutboxId(connection.execute(_INSERT, fields | told).lastrowid or 0)
+    return OutboxRow(id=key, is_whole=True, **fields)  # type: ignore[arg-type]
+
+
+def find_live(
+    connection: Connection, *, turn_id: TurnId, kind: OutboxKind = "message"
+) -> OutboxRow | None:
+    """The live message of a turn, or its status line, if one was opened."""
+    row = connection.execute(
+        f"SELECT {ROW} FROM outbox WHERE turn_id = :turn_id AND is_live = 1 AND kind = :kind",
+        {"turn_id": turn_id, "kind": kind},
+    ).fetchone()
+    return read_row(row) if row else None
+
+
+def find_shown(
+    connection: Connection, *, turn_id: TurnId
+) -> tuple[OutboxRow | None, OutboxRow | None]:
+    """The live message and the status line of a turn, as far as they were opened."""
+    rows = connection.execute(
+        f"SELECT {ROW} FROM outbox WHERE turn_id = :turn_id AND is_live = 1", {"turn_id": turn_id}
+    ).fetchall()
+    found = {live.kind: live for live in map(read_row, rows)}
+    return found.get("message"), found.get("status")
+
+
+def find_of_question(connection: Connection, *, question_id: QuestionId) -> OutboxRow | None:
+    """The newest message that asks a question."""
+    row = connection.execute(
+        f"SELECT {ROW} FROM outbox WHERE question_id = :question_id ORDER BY id DESC LIMIT 1",
+        {"question_id": question_id},
+    ).fetchone()
+    return read_row(row) if row else None
+
+
+def find_message(
+    connection: Connection, *, platform: str, chat: str, message_id: str
+) -> OutboxRow | None:
+    """The row of a message that the platform has."""
+    row = connection.execute(
+        f"SELECT {ROW} FROM outbox WHERE platform = :platform AND chat = :chat"
+        " AND message_id = :message_id ORDER BY id DESC LIMIT 1",
+        {"platform": platform, "chat": chat, "message_id": message_id},
+    ).fetchone()
+    return read_row(row) if row else None
+
+
+def revise(
+    connection: Connection, *, outbox_id: OutboxId, body: str, buttons: tuple[Choice, ...] = ()
+) -> OutboxRow:
+    """A message is to read otherwise: it is owed again, and edited where it was sent.
+
+    One that is on its way, or unsure, stays so, and is owed once that is settled. The row
+    that is given back is marked as unsure: another attempt may be under way, so that whoever
+    delivers it has to read it afresh.
+    """
+    row = connection.execute(
+        "UPDATE outbox SET body = :body, checksum = :checksum, buttons = :buttons,"
+        " state = CASE WHEN state = 'sent' THEN 'owed' ELSE state END"
+        f" WHERE id = :id RETURNING {ROW}",
+        {
+            "id": outbox_id,
+            "body": body,
+            "checksum": checksum(body),
+            "buttons": dump_choices(buttons) if buttons else "",
+        },
+    ).fetchone()
+    return replace(read_row(row), state="unsure")
+
+
+def find(connection: Connection, *, outbox_id: OutboxId) -> OutboxRow | None:
+    """The row as it stands now, if it is still there."""
+    row = connection.execute(
+        f"SELECT {ROW} FROM outbox WHERE id = :id", {"id": outbox_id}
+    ).fetchone()
+    return read_row(row) if row else None
+
+
+def finalize_live(
+    connection: Connection, *, outbox_id: OutboxId, body: str, buttons: tuple[Choice, ...] = ()
+) -> OutboxRow:
+    """The live message gets its final words and is owed from now on.
+
+    One whose first sending has no known outcome stays unsure, to be looked for first.
+    """
+    row = connection.execute(
+        "UPDATE outbox SET body = :body, checksum = :checksum, buttons = :buttons, is_live = 0,"
+        " state = CASE WHEN state IN ('sending', 'unsure') THEN 'unsure' ELSE 'owed' END"
+        f" WHERE id = :id RETURNING {ROW}",
+        {
+            "id": outbox_id,
+            "body": body,
+            "checksum": checksum(body),
+            "buttons": dump_choices(buttons) if buttons else "",
+        },
+    ).fetchone()
+    return read_row(row)
+
+
+def list_open(connection: Connection) -> list[OutboxRow]:
+    """All that is owed, on its way or unsure: what is in doubt first, else the oldest."""
+    query = f"SELECT {ROW} FROM outbox WHERE {_IS_OPEN} ORDER BY state <> 'unsure', id"
+    rows = connection.execute(query).fetchall()
+    return [read_row(row) for row in rows]
+
+
+def mark_sending(
+    connection: Connection, *, outbox_id: OutboxId, anchor: str | None = None
+) -> OutboxRow | None:
+    """An attempt to send the body is about to be made; its id will be behind the anchor.
+
+    What is given back is what to send: the words may have become others since they were
+    read. None if the message is not owed.
+    """
+    row = connection.execute(
+        "UPDATE outbox SET state = 'sending', shown = body, anchor = COALESCE(:anchor, anchor)"
+        f" WHERE id = :id AND state = 'owed' RETURNING {ROW}",
+        {"id": outbox_id, "anchor": anchor},
+    ).fetchone()
+    return read_row(row) if row else None
+
+
+def mark_sent(
+    connection: Connection, *, outbox_id: OutboxId, message_id: str, body: str, now: int
+) -> None:
+    """The platform has `body`, under this id of its own; what it should say by now stays owed."""
+    connection.execute(
+        "UPDATE outbox SET state = CASE WHEN body = :body THEN 'sent' ELSE 'owed' END,"
+        " message_id = :message_id, shown = NULL, sent_at = :now WHERE id = :id",
+        {"id": outbox_id, "message_id": message_id, "body": body, "now": now},
+    )
+
+
+def mark_found(connection: Connection, *, outbox_id: OutboxId, message_id: str) -> None:
+    """An unsure message was found: the platform has what was shown, and the body is owed."""
+    connection.execute(
+        "UPDATE outbox SET state = CASE WHEN is_live = 1 THEN 'sent' ELSE 'owed' END,"
+        " message_id = :message_id, shown = NULL WHERE id = :id",
+        {"id": outbox_id, "message_id": message_id},
+    )
+
+
+def mark_missing(connection: Connection, *, outbox_id: OutboxId) -> None:
+    """An unsure message was looked for and is not there; it is owed again."""
+    connection.execute(
+        "UPDATE outbox SET state = 'owed', message_id = NULL, shown = NULL WHERE id = :id",
+        {"id": outbox_id},
+    )
+
+
+def mark_repeated(connection: Connection, *, outbox_id: OutboxId, body: str) -> None:
+    """Nobody can learn whether an unsure message is there: it is owed again, in words that
+    say so.
+    """
+    connection.execute(
+        "UPDATE outbox SET state = 'owed', message_id = NULL, shown = NULL, body = :body,"
+        " checksum = :checksum WHERE id = :id",
+        {"id": outbox_id, "body": body, "checksum": checksum(body)},
+    )
+
+
+def mark_waiting(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
+    """An attempt surely changed nothing on the platform; the message stays owed."""
+    connection.execute(
+        "UPDATE outbox SET state = 'owed', shown = NULL, reason = :reason,"
+        " attempts = attempts + 1 WHERE id = :id",
+        {"id": outbox_id, "reason": reason},
+    )
+
+
+def mark_unsure(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
+    """Nobody knows whether the platform has what was shown."""
+    change = "state = 'unsure', reason = :reason, attempts = attempts + 1"
+    connection.execute(
+        f"UPDATE outbox SET {change} WHERE id = :id", {"id": outbox_id, "reason": reason}
+    )
+
+
+def doubt_sending(connection: Connection) -> None:
+    """Attempts that an earlier process was making have no known outcome."""
+    connection.execute(f"UPDATE outbox SET state = 'unsure' WHERE {_IS_OPEN} AND state = 'sending'")
+
+
+def mark_dead(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
+    """Set a message aside that can't be delivered; it is kept for `/retry`."""
+    change = "state = 'dead', reason = :reason"
+    connection.execute(
+        f"UPDATE outbox SET {change} WHERE id = :id", {"id": outbox_id, "reason": reason}
+    )
+
+
+def write_off(connection: Connection, *, outbox_id: OutboxId, reason: str) -> None:
+    """Set a message aside for good: what it said is lost, and `/retry` must not find it."""
+    change = "state = 'dead', reason = :reason, person_id = NULL"
+    connection.execute(
+        f"UPDATE outbox SET {change} WHERE id = :id", {"id": outbox_id, "reason": reason}
+    )
+
+
+def drop_live(connection: Connection, *, outbox_id: OutboxId) -> None:
+    """A live message that surely was never shown is no more."""
+    connection.execute("DELETE FROM outbox WHERE id = :id AND is_live = 1", {"id": outbox_id})
+
+
+def drop_status(connection: Connection, *, outbox_id: OutboxId) -> None:
+    """A status line was taken away, or never shown: nothing is left of it."""
+    connection.execute("DELETE FROM outbox WHERE id = :id AND kind = 'status'", {"id": outbox_id})
+
+
+def find_newest_message_id(connection: Connection, *, platform: str, chat: str) -> str | None:
+    """The id of the newest message that surely went to this chat."""
+    row = connection.execute(
+        "SELECT message_id FROM outbox WHERE platform = :platform AND chat = :chat"
+        " AND message_id IS NOT NULL ORDER BY id DESC LIMIT 1",
+        {"platform": platform, "chat": chat},
+    ).fetchone()
+    return row[0] if row else None
+
+
+def count(connection: Connection, *, state: OutboxState) -> int:
+    """How many messages are in this state; to count `sent` takes long in an old house."""
+    query = f"SELECT COUNT(*) FROM outbox WHERE {_CONDITIONS[state]} AND is_live = 0"
+    return int(connection.execute(query).fetchone()[0])
+
+
+def has_open(connection: Connection, *, platform: str) -> bool:
+    """True while something is owed to a platform or shown there that is not final."""
+    row = connection.execute(
+        f"SELECT 1 FROM outbox WHERE platform = :platform AND {_IS_OPEN}"
+        " UNION ALL SELECT 1 FROM outbox WHERE platform = :platform AND is_live = 1 LIMIT 1",
+        {"platform": platform},
+    ).fetchone()
+    return row is not None

@@ -1,0 +1,93 @@
+"""Queries over background work owed."""
+
+from dataclasses import dataclass
+
+from agent_core.ids import PersonId, TaskId
+from agent_core.state.engine.database import Connection
+
+_IS_OPEN = "state IN ('owed', 'running')"
+"""The condition of a partial index; SQLite takes it only for a query that has it word for word."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """Work that is owed. `payload` is JSON text that its kind understands."""
+
+    id: TaskId
+    kind: str
+    person_id: PersonId
+    payload: str
+    attempts: int
+
+
+def enqueue(
+    connection: Connection,
+    *,
+    kind: str,
+    key: str,
+    person_id: PersonId,
+    payload: str,
+    now: int,
+) -> None:
+    """Owe work, unless work of the same kind and key was owed before."""
+    connection.execute(
+        "INSERT INTO tasks (kind, key, person_id, payload, state, due_at, created_at)"
+        " VALUES (:kind, :key, :person_id, :payload, 'owed', :now, :now)"
+        " ON CONFLICT (kind, key) DO NOTHING",
+        {"kind": kind, "key": key, "person_id": person_id, "payload": payload, "now": now},
+    )
+
+
+def reopen(connection: Connection) -> None:
+    """Work that an earlier process left half done is owed again."""
+    connection.execute(f"UPDATE tasks SET state = 'owed' WHERE {_IS_OPEN} AND state = 'running'")
+
+
+def take_due(connection: Connection, *, now: int) -> Task | None:
+    """Take the work that has been due longest."""
+    row = connection.execute(
+        "UPDATE tasks SET state = 'running', attempts = attempts + 1 WHERE id = ("
+        f" SELECT id FROM tasks WHERE {_IS_OPEN} AND state = 'owed' AND due_at <= :now"
+        " ORDER BY due_at, id LIMIT 1)"
+        " RETURNING id, kind, person_id, payload, attempts",
+        {"now": now},
+    ).fetchone()
+    if row is None:
+        return None
+    return Task(
+        id=TaskId(row[0]),
+        kind=row[1],
+        person_id=PersonId(row[2]),
+        payload=row[3],
+        attempts=row[4],
+    )
+
+
+def has_due(connection: Connection, *, now: int) -> bool:
+    """True if some work is due."""
+    row = connection.execute(
+        f"SELECT 1 FROM tasks WHERE {_IS_OPEN} AND state = 'owed' AND due_at <= :now LIMIT 1",
+        {"now": now},
+    ).fetchone()
+    return row is not None
+
+
+def finish(connection: Connection, *, task_id: TaskId) -> None:
+    """Work is done."""
+    connection.execute("UPDATE tasks SET state = 'done' WHERE id = :id", {"id": task_id})
+
+
+def postpone(connection: Connection, *, task_id: TaskId, due_at: int, reason: str) -> None:
+    """Work failed and is due again later."""
+    connection.execute(
+        "UPDATE tasks SET state = 'owed', due_at = :due_at, reason = :reason WHERE id = :id",
+        {"id": task_id, "due_at": due_at, "reason": reason},
+    )
+
+
+def abandon(connection: Connection, *, task_id: TaskId, reason: str) -> None:
+    """Work failed for good."""
+    connection.execute(
+        "UPDATE tasks SET state = 'dead', reason = :reason WHERE id = :id",
+        {"id": task_id, "reason": reason},
+    )

@@ -1,0 +1,370 @@
+"""One form for the forms of an English word: Porter's rules, and verbs that follow no rule."""
+
+import re
+import unicodedata
+from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import groupby
+from typing import Final
+
+_REMEMBERED = 65_536
+"""Words whose stems are kept at hand; what people use most is a few thousand."""
+
+_IRREGULAR = {
+    form: word
+    for word, *forms in (
+        line.split()
+        for line in (
+            "be was were been is are am",
+            "become became",
+            "begin began begun",
+            "break broke broken",
+            "bring brought",
+            "build built",
+            "buy bought",
+            "catch caught",
+            "choose chose chosen",
+            "come came",
+            "do did done does",
+            "draw drew drawn",
+            "drink drank drunk",
+            "drive drove driven",
+            "eat ate eaten",
+            "fall fell fallen",
+            "feel felt",
+            "fight fought",
+            "find found",
+            "fly flew flown",
+            "forget forgot forgotten",
+            "get got gotten",
+            "give gave given",
+            "go went gone goes",
+            "grow grew grown",
+            "have had has",
+            "hear heard",
+            "hold held",
+            "keep kept",
+            "know knew known",
+            "lead led",
+            "leave left",
+            "lose lost",
+            "make made",
+            "mean meant",
+            "meet met",
+            "pay paid",
+            "ride rode ridden",
+            "run ran",
+            "say said",
+            "see saw seen",
+            "sell sold",
+            "send sent",
+            "shoot shot",
+            "sing sang sung",
+            "sit sat",
+            "sleep slept",
+            "speak spoke spoken",
+            "spend spent",
+            "stand stood",
+            "swim swam swum",
+            "take took taken",
+            "teach taught",
+            "tell told",
+            "think thought",
+            "throw threw thrown",
+            "understand understood",
+            "wear wore worn",
+            "win won",
+            "write wrote written",
+            "child children",
+            "man men",
+            "woman women",
+            "person people",
+            "wife wives",
+            "foot feet",
+            "tooth teeth",
+            "mouse mice",
+        )
+    )
+    for form in forms
+}
+
+_STEP_2 = (
+    *(("ational", "ate"), ("ization", "ize"), ("iveness", "ive"), ("fulness", "ful")),
+    *(("ousness", "ous"), ("tional", "tion"), ("biliti", "ble"), ("entli", "ent")),
+    *(("ousli", "ous"), ("ation", "ate"), ("alism", "al"), ("aliti", "al"), ("iviti", "ive")),
+    *(("enci", "ence"), ("anci", "ance"), ("izer", "ize"), ("alli", "al"), ("ator", "ate")),
+    *(("logi", "log"), ("bli", "ble"), ("eli", "e")),
+)
+_STEP_3 = (
+    *(("icate", "ic"), ("ative", ""), ("alize", "al"), ("iciti", "ic"), ("ical", "ic")),
+    *(("ness", ""), ("ful", "")),
+)
+_STEP_4 = (
+    *("ement", "ance", "ence", "able", "ible", "ment", "sion", "tion", "ant", "ent", "ism"),
+    *("ate", "iti", "ous", "ive", "ize", "al", "er", "ic", "ou"),
+)
+
+
+_LAST_LETTERS = frozenset(ending[-2:] for ending, _ in (*_STEP_2, *_STEP_3))
+"""Most words end on none of these, and are spared the rules one by one."""
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def stem(word: str) -> str:
+    """The stem of a lower-case word of ASCII letters; any other word is its own.
+
+    M. F. Porter, An algorithm for suffix stripping (1980), with his two later changes.
+    """
+    word = _IRREGULAR.get(word, word)
+    if len(word) < 3 or not (word.isascii() and word.isalpha()):
+        return word
+    word = _drop_ending(_drop_plural(word))
+    if word.endswith("y") and "v" in _mask(word[:-1]):
+        word = word[:-1] + "i"
+    word = _drop_suffix(_swap(_swap(word, _STEP_2), _STEP_3))
+    if word.endswith("e"):
+        measure = _measure(word[:-1])
+        if measure > 1 or (measure == 1 and not _is_short(word[:-1])):
+            word = word[:-1]
+    return word[:-1] if word.endswith("ll") and _measure(word) > 1 else word
+
+
+def _mask(word: str) -> str:
+    """Each letter as `c` or `v`; a y behind a consonant is a vowel."""
+    mask = ""
+    for letter in word:
+        is_vowel = letter in "aeiou" or (letter == "y" and mask.endswith("c"))
+        mask += "v" if is_vowel else "c"
+    return mask
+
+
+def _measure(word: str) -> int:
+    return _mask(word).count("vc")
+
+
+def _is_short(word: str) -> bool:
+    return _mask(word).endswith("cvc") and word[-1] not in "wxy"
+
+
+def _drop_plural(word: str) -> str:
+    if word.endswith(("sses", "ies")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+
+
+def _drop_ending(word: str) -> str:
+    """Without -ed and -ing, and what is left made a word again."""
+    if word.endswith("eed"):
+        return word[:-1] if _measure(word[:-3]) > 0 else word
+    ending = next((ending for ending in ("ed", "ing") if word.endswith(ending)), "")
+    kept = word[: len(word) - len(ending)]
+    if not ending or "v" not in _mask(kept):
+        return word
+    if kept.endswith(("at", "bl", "iz")):
+        return kept + "e"
+    if kept[-1:] == kept[-2:-1] and _mask(kept)[-1] == "c" and kept[-1] not in "lsz":
+        return kept[:-1]
+    return kept + "e" if _measure(kept) == 1 and _is_short(kept) else kept
+
+
+def _swap(word: str, rules: tuple[tuple[str, str], ...]) -> str:
+    if word[-2:] not in _LAST_LETTERS:
+        return word
+    for ending, other in rules:
+        if word.endswith(ending):
+            kept = word[: -len(ending)]
+            return kept + other if _measure(kept) > 0 else word
+    return word
+
+
+def _drop_suffix(word: str) -> str:
+    if not word.endswith(_STEP_4):
+        return word
+    for ending in _STEP_4:
+        if word.endswith(ending):
+            kept = word[: -3 if ending in ("sion", "tion") else -len(ending)]
+            return kept if _measure(kept) > 1 else word
+    return word
+
+
+MAX_WORD = 32
+"""Characters of a word; what is longer (keys, base64) is known by its beginning."""
+
+ENGLISH: Final = frozenset(
+    word
+    for line in (
+        "a about after all also am an and any are as at be been before but by can could d did",
+        "do does for from had has have he her here hers him his how i if in into is it its",
+        "just ll m me mine my no not of on or our re s said say says she should so some t than",
+        "that the their them then there these they this those to told us ve was we were what",
+        "when where which who whom whose why with would you your",
+    )
+    for word in line.split()
+)
+"""Words that are in every English sentence, as they are written."""
+
+UNINDEXED: Final = frozenset(stem(word) for word in ENGLISH)
+"""Half of what is said; no search goes by them, and so the index is spared them."""
+
+_WORD = re.compile(r"[a-z0-9]+")
+_CLITIC = re.compile(r"(?<=[a-z])'(?:s|t|ll|re|ve|d|m)\b")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_HAS_HUMP = re.compile(r"[a-z][A-Z]")
+_CAMEL = re.compile(r"\b[A-Za-z0-9]*[a-z][A-Z][A-Za-z0-9]*")
+_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_UNSPACED = (
+    (0x0E00, 0x0FFF, 3),  # Thai, Lao, Tibetan
+    (0x1000, 0x109F, 3),  # Burmese
+    (0x1100, 0x11FF, 2),  # Hangul
+    (0x1780, 0x17FF, 3),  # Khmer
+    (0x3040, 0x312F, 2),  # Kana, Bopomofo
+    (0x31A0, 0x31FF, 2),
+    (0x3400, 0x4DBF, 2),  # Han
+    (0x4E00, 0x9FFF, 2),
+    (0xAC00, 0xD7FF, 2),  # Hangul
+    (0xF900, 0xFAFF, 2),
+    (0x1B000, 0x1B16F, 2),
+    (0x20000, 0x3FFFF, 2),
+)
+"""Scripts without spaces between words, or with endings glued on, and how many characters
+of each are told apart best: first, last, length."""
+
+_GAP, _LETTER, _SIGN = 0, 1, 9
+_kinds: dict[str, int] = {}
+
+
+def cut(text: str) -> list[str]:
+    """The words of a text in their order, each in the form in which it is indexed.
+
+    Case, diacritics of Latin, Greek and Cyrillic, and English endings don't matter. A name
+    of code (`getUserName`) is there whole, and in its parts at the end. Scripts without
+    spaces are cut into overlapping pieces; the last ones of a run are shorter, so that every
+    character begins a piece. Signs beyond ASCII (emoji) are words, ASCII's are not.
+    """
+    humps = cut_humps(text)
+    if text.isascii():
+        plain = _join_clitics(text.lower())
+        return [stem(word[:MAX_WORD]) for word in _WORD.findall(plain)] + humps
+    words: list[str] = []
+    for run in list_runs(fold(text)):
+        length = _kind(run[0])
+        if length in (2, 3):
+            words += [run[start : start + length] for start in range(len(run))]
+        else:
+            words.append(stem(run[:MAX_WORD]))
+    return words + humps
+
+
+def cut_humps(text: str) -> list[str]:
+    """The parts of names of code in a text, which changes of case tell apart."""
+    if not _HAS_HUMP.search(text):
+        return []
+    return [
+        stem(hump.lower()[:MAX_WORD])
+        for name in _CAMEL.findall(text)
+        for hump in _HUMP.findall(name)
+    ]
+
+
+def fold(text: str) -> str:
+    """The text in lower case, without the diacritics of alphabets."""
+    if text.isascii():
+        return text.lower()
+    text = unicodedata.normalize("NFKC", text).replace("’", "'").casefold()
+    letters = unicodedata.normalize("NFD", text)
+    plain = "".join(letter for letter in letters if not "\u0300" <= letter <= "\u036f")
+    return unicodedata.normalize("NFC", plain)
+
+
+def list_runs(folded: str) -> list[str]:
+    """What a folded text is made of: words, single signs, and runs of scripts without spaces."""
+    found: list[str] = []
+    for kind, group in groupby(_join_clitics(folded), _kind):
+        if kind == _SIGN:
+            found += group
+        elif kind != _GAP:
+            found.append("".join(group))
+    return found
+
+
+def list_pieces(run: str) -> tuple[list[str], bool]:
+    """What to look for, for one run: words of the index or, with True, what they begin with,
+    as the run is shorter than the pieces into which its script is cut.
+    """
+    length = _kind(run[0])
+    if length not in (2, 3):
+        return [stem(run[:MAX_WORD])], False
+    if len(run) < length:
+        return [run], True
+    return [run[start : start + length] for start in range(len(run) - length + 1)], False
+
+
+def _join_clitics(text: str) -> str:
+    """Without `'s` and the like, and without the commas of thousands."""
+    if "'" in text:
+        text = _CLITIC.sub("", text)
+    return _THOUSANDS.sub("", text) if "," in text else text
+
+
+def _kind(character: str) -> int:
+    """What a character is to the index: a gap, a letter, a sign, or the length of the pieces
+    of its script.
+    """
+    kind = _kinds.get(character)
+    if kind is None:
+        kind = _kinds[character] = _classify(character)
+    return kind
+
+
+def _classify(character: str) -> int:
+    point, category = ord(character), unicodedata.category(character)
+    if category[0] == "S":
+        return _SIGN if point > 127 and category != "Sk" else _GAP
+    if category[0] not in "LNM":
+        return _GAP
+    spans = (length for first, last, length in _UNSPACED if first <= point <= last)
+    return next(spans, _LETTER)
+
+
+_DAY_MS = 24 * 3_600_000
+_OWNER = re.compile(r"p([0-9]+) c([0-9]+)")
+_NO_TAG = re.compile(r"[^a-z0-9]+")
+
+
+def index_text(scope: str, role: str, platform: str, created_at: int, text: str) -> str | None:
+    """The entry of a message; None for one without words, or of a tool, which has none. Pure.
+
+    `scope` are the tokens of its row, `p<person id> c<conversation id>`; `created_at` is in
+    milliseconds since the epoch. Migrations call it, too.
+    """
+    if role not in ("user", "assistant") or not text.strip():
+        return None
+    begun = _begin(scope, role, platform)
+    if begun is None:
+        return None
+    lead, tags = begun
+    month = _name_month(created_at // _DAY_MS)
+    return lead.join(["", *sorted(set(cut(text)) - UNINDEXED)]).lstrip() + tags + month
+
+
+@lru_cache(maxsize=4096)
+def _begin(scope: str, role: str, platform: str) -> tuple[str, str] | None:
+    """What stands before every word, and all the tags, the last of them up to its month; None
+    for a scope of another form.
+    """
+    owner = _OWNER.fullmatch(scope)
+    if owner is None:
+        return None
+    tags = (f"c{owner[2]}", f"r{role[0]}", f"o{plain_name(platform)}", "m")
+    return f" p{owner[1]}_", "".join(f" p{owner[1]}__{tag}" for tag in tags)
+
+
+@lru_cache(maxsize=1024)
+def _name_month(day: int) -> str:
+    """The month of a day since the epoch, as a tag holds it."""
+    return datetime.fromtimestamp(day * _DAY_MS / 1000, UTC).strftime("%Y%m")
+
+
+def plain_name(platform: str) -> str:
+    """The name of a platform as a tag holds it."""
+    return _NO_TAG.sub("", platform.lower())

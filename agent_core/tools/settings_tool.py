@@ -1,0 +1,189 @@
+"""The `settings` tool: what a person wants of time zone, language, quiet times and detail."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from zoneinfo import available_timezones
+
+from agent_core.errors import ToolArgumentError
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import delivery_targets, people
+from agent_core.state.people.people import Person, Wishes
+from agent_core.tools.clock import describe_days, read_days
+from agent_core.tools.contract import Effect, ToolContext, ToolResult
+from agent_core.transcript import ToolSpec
+
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+_HOURS = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])\s*[-–]\s*([01]?[0-9]|2[0-3]):([0-5][0-9])")
+_MINUTES = 60
+_TOKENS = re.compile(r"(\d{1,3}(?:[,._' ]?\d{3})*|\d+)\s*(k?)(?:\s*tokens?)?", re.IGNORECASE)
+DAYS_OFF = "days_off"
+NAMES = ("time_zone", "language", "quiet_hours", DAYS_OFF, "verbosity", "context_cap")
+
+_SPEC = ToolSpec(
+    name="settings",
+    description="Set what this person wants; an empty text takes a setting back.",
+    schema=json.dumps(
+        {
+            "type": "object",
+            "properties": {
+                "time_zone": {"type": "string", "description": "IANA name"},
+                "language": {"type": "string", "description": "BCP 47"},
+                "quiet_hours": {"type": "string", "description": "like 22:00-07:30"},
+                "days_off": {"type": "string", "description": "like sat,sun"},
+                "verbosity": {"type": "string", "enum": ["quiet", "normal", "verbose"]},
+            },
+            "additionalProperties": False,
+            "minProperties": 1,
+        },
+        separators=(",", ":"),
+    ),
+)
+
+
+class SettingsTool:
+    """The `settings` tool. `changed` is told whenever something was set.
+
+    `ease` is called in the transaction that sets it, with the moment in milliseconds: what was
+    held back for a person's quiet times may go earlier then.
+    """
+
+    spec = _SPEC
+    effect: Effect = "idempotent"
+    is_cheap = True
+
+    def __init__(
+        self,
+        database: Database,
+        changed: Callable[[], None],
+        ease: Callable[[Connection, Person, int], None],
+    ) -> None:
+        self._database = database
+        self._changed = changed
+        self._ease = ease
+
+    async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
+        """Set it. Raises `ToolArgumentError` on a value that can't be, and `StoreError`."""
+
+        def work(connection: Connection) -> str:
+            person = people.find(connection, person_id=context.person_id)
+            if person is None:
+                raise ToolArgumentError("there is nobody to set that for")
+            for name, value in arguments.items():
+                if name == DAYS_OFF:
+                    days = read_days(str(value))
+                    delivery_targets.set_days_off(connection, person_id=person.id, days=days)
+                else:
+                    person = apply_wish(person, name, str(value))
+            people.set_wishes(connection, wishes_of(person), person_id=person.id)
+            self._ease(connection, person, context.now)
+            days = delivery_targets.find(connection, person_id=person.id).days_off
+            return f"{describe_wishes(person)}, days off {describe_days(days) or 'none'}"
+
+        told = await self._database.write("settings.set", work)
+        self._changed()
+        return ToolResult(text=f"Set. Now: {told}.")
+
+
+def apply_wish(person: Person, name: str, value: str) -> Person:
+    """The person with one setting changed. Raises `ToolArgumentError` with a plain sentence.
+
+    Days off stand beside a person (`state.homes`), and are not set here.
+    """
+    value = value.strip()
+    match name:
+        case "time_zone":
+            return replace(person, time_zone=_read_zone(value))
+        case "language":
+            if value and not _LANGUAGE.fullmatch(value):
+                raise ToolArgumentError(f'"{value}" is no language tag; write "de" or "pt-BR"')
+            return replace(person, language=value or None)
+        case "quiet_hours":
+            start, end = _read_hours(value)
+            return replace(person, quiet_from=start, quiet_until=end)
+        case "verbosity":
+            if value not in ("", "quiet", "normal", "verbose"):
+                raise ToolArgumentError("verbosity is quiet, normal or verbose")
+            return replace(person, verbosity=value or "normal")  # type: ignore[arg-type]
+        case "context_cap":
+            return replace(person, context_cap=_read_tokens(value))
+        case _:
+            raise ToolArgumentError(f'there is no setting "{name}"; there are {", ".join(NAMES)}')
+
+
+def wishes_of(person: Person) -> Wishes:
+    """What a person has set."""
+    return Wishes(
+        time_zone=person.time_zone,
+        language=person.language,
+        quiet_from=person.quiet_from,
+        quiet_until=person.quiet_until,
+        verbosity=person.verbosity,
+        context_cap=person.context_cap,
+    )
+
+
+def describe_wishes(person: Person) -> str:
+    """What is set, in a line."""
+    return ", ".join(
+        (
+            f"time zone {person.time_zone or 'not set'}",
+            f"language {person.language or 'not set'}",
+            f"quiet hours {describe_hours(person) or 'none'}",
+            f"verbosity {person.verbosity}",
+        )
+    )
+
+
+def describe_hours(person: Person) -> str:
+    """Quiet hours as people write them, or nothing."""
+    if person.quiet_from is None or person.quiet_until is None:
+        return ""
+    return f"{_clock(person.quiet_from)}-{_clock(person.quiet_until)}"
+
+
+def _read_tokens(value: str) -> int | None:
+    """A number of tokens, like 50000, 50,000 or 50k."""
+    if not value or value.casefold() in ("none", "off"):
+        return None
+    found = _TOKENS.fullmatch(value)
+    tokens = int(re.sub(r"\D", "", found[1])) * (1000 if found[2] else 1) if found else 0
+    if not people.LEAST_CAP <= tokens <= people.MOST_CAP:
+        raise ToolArgumentError(
+            f'"{value}" is no cap; write tokens like 50000, from {people.LEAST_CAP} up, or off'
+        )
+    return tokens
+
+
+def _clock(minute: int) -> str:
+    return f"{minute // _MINUTES:02}:{minute % _MINUTES:02}"
+
+
+def _read_zone(value: str) -> str | None:
+    if not value:
+        return None
+    zone = _list_zones().get(value.replace(" ", "_").casefold())
+    if zone is None:
+        raise ToolArgumentError(f'"{value}" is no time zone; write one like "Europe/Vienna"')
+    return zone
+
+
+@cache
+def _list_zones() -> dict[str, str]:
+    """All IANA names by what they are in small letters; finding them reads a whole folder."""
+    return {zone.casefold(): zone for zone in available_timezones()}
+
+
+def _read_hours(value: str) -> tuple[int | None, int | None]:
+    if not value or value.casefold() in ("none", "off"):
+        return None, None
+    found = _HOURS.fullmatch(value)
+    if found is None:
+        raise ToolArgumentError(f'"{value}" are no hours; write them like 22:00-07:30')
+    numbers = [int(group) for group in found.groups()]
+    start, end = numbers[0] * _MINUTES + numbers[1], numbers[2] * _MINUTES + numbers[3]
+    if start == end:
+        raise ToolArgumentError("quiet hours that end when they begin are none; write off for none")
+    return start, end

@@ -1,0 +1,90 @@
+"""Takes the text out of documents: of text files here, of PDF files in a process of its own."""
+
+import json
+import logging
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_core.tools.untrusted_text import is_hidden
+from gateway.attachments import sandboxed_process
+from gateway.attachments.sandboxed_process import Bounds
+from gateway.attachments.texts import Fault, tell_extent
+
+_log = logging.getLogger(__name__)
+
+_PDF_READER = Path(__file__).with_name("pdf_reader.py")
+_PDF_SECONDS = 20.0
+_ESCAPED = 12
+"""Bytes that one character takes in JSON at most."""
+_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+
+
+class DocumentFault(Exception):
+    """A document that can't be read; `fault` says why."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault)
+        self.fault: Fault = fault
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extract:
+    """The text of a document; `extent` says how much of it that is, where it is not all."""
+
+    text: str
+    extent: str = ""
+
+
+def read_text(data: bytes, most: int) -> Extract:
+    """A text file: by its mark, as UTF-8, or as what Windows writes in the West. Pure."""
+    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        text = data.decode("cp1252" if encoding == "utf-8" else encoding, "replace")
+    return bound(text, most)
+
+
+async def read_pdf(data: bytes, most: int) -> Extract:
+    """The text of a PDF file from its first page on. Raises `DocumentFault`."""
+    try:
+        done = await sandboxed_process.run(
+            [sys.executable, "-I", str(_PDF_READER), str(most)],
+            Bounds(seconds=_PDF_SECONDS, most_bytes=most * _ESCAPED + 1000),
+            data=data,
+            environ={},
+        )
+    except TimeoutError as error:
+        raise DocumentFault("slow_document") from error
+    except OSError as error:
+        _log.error("the reader of PDF files can't be started: %s", error)
+        raise DocumentFault("broken_document") from error
+    try:
+        told = json.loads(done.output) if done.code == 0 else None
+    except ValueError:
+        told = None
+    if not isinstance(told, dict):
+        _log.info("a PDF file can't be read: %s", done.complaint.rpartition("\n")[2])
+        raise DocumentFault("slow_document" if done.code < 0 else "broken_document")
+    if "fault" in told:
+        raise DocumentFault("encrypted")
+    extract = bound(told["text"], most)
+    if not extract.text:
+        raise DocumentFault("no_text")
+    if told["is_cut"] or told["read"] < told["pages"]:
+        kept = tell_extent("characters", len(extract.text), None)
+        pages = tell_extent("pages", told["read"], told["pages"])
+        return Extract(text=extract.text, extent=f"{kept} ({pages})")
+    return extract
+
+
+def bound(text: str, most: int) -> Extract:
+    """A text without characters that mislead, cut at `most` characters. Pure."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n")
+    clean = "".join(
+        sign for sign in lines if sign in "\n\t" or sign.isprintable() or not is_hidden(sign)
+    ).strip()
+    if len(clean) <= most:
+        return Extract(text=clean)
+    return Extract(text=clean[:most], extent=tell_extent("characters", most, len(clean)))

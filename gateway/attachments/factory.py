@@ -1,0 +1,57 @@
+"""Puts the reader of attachments together as the settings say."""
+
+from collections.abc import Callable, Mapping
+
+from adapters.contract import ChatAdapter
+from agent_core.state.engine.database import Database
+from gateway.attachments.reader import Limits, Reader
+from gateway.attachments.transcription import CommandTranscriber, ServerTranscriber, Transcriber
+from gateway.config.settings import environment
+from gateway.config.tables import MediaSettings, Secrets
+
+_ADDRESS = "https://api.openai.com/v1"
+_MEGABYTE = 1_000_000
+_SHOWN = ("HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "XDG_CACHE_HOME")
+"""What the transcription command sees of the environment: no token and no key."""
+
+
+def make_reader(
+    settings: MediaSettings,
+    secrets: Secrets,
+    *,
+    database: Database,
+    adapters: Mapping[str, ChatAdapter],
+    now: Callable[[], int],
+) -> Reader:
+    """The reader; `now` is in milliseconds since the epoch, UTC."""
+    return Reader(
+        database=database,
+        adapters=adapters,
+        transcriber=make_transcriber(settings, secrets),
+        limits=Limits(
+            image_bytes=int(settings.image_mb * _MEGABYTE),
+            file_bytes=int(settings.file_mb * _MEGABYTE),
+            characters=settings.document_characters,
+            seconds=settings.transcription_seconds,
+        ),
+        now=now,
+    )
+
+
+def make_transcriber(settings: MediaSettings, secrets: Secrets) -> Transcriber | None:
+    """Who listens to voice notes, or None."""
+    if settings.transcription == "openai":
+        return ServerTranscriber(
+            address=secrets.openai_base_url or _ADDRESS,
+            key=secrets.openai_api_key,
+            model=settings.transcription_model,
+            seconds=settings.transcription_seconds,
+        )
+    if settings.transcription == "command":
+        environ = environment()
+        return CommandTranscriber(
+            command=settings.transcription_command,
+            environ={name: environ[name] for name in _SHOWN if name in environ},
+            seconds=settings.transcription_seconds,
+        )
+    return None

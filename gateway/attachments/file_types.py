@@ -1,0 +1,205 @@
+"""Knows what a file is by its bytes, whatever it is called; pure."""
+
+from collections.abc import Callable
+from typing import Literal
+
+Kind = Literal[
+    "image",
+    "foreign_image",
+    "pdf",
+    "audio",
+    "video",
+    "office",
+    "archive",
+    "text",
+    "binary",
+    "empty",
+]
+
+_HEAD = 8192
+"""Bytes that are looked at for signs of text."""
+_IMAGES = ((b"\xff\xd8\xff", "image/jpeg"), (b"\x89PNG\r\n\x1a\n", "image/png"))
+_FOREIGN = (b"II*\0", b"MM\0*", b"BM", b"8BPS", b"\0\0\1\0")
+_SOUNDS = (
+    (b"OggS", "audio/ogg"),
+    (b"ID3", "audio/mpeg"),
+    (b"fLaC", "audio/flac"),
+    (b"#!AMR", "audio/amr"),
+    (b"caff", "audio/x-caf"),
+)
+_FORMS = {b"WAVE": "audio/wav", b"WEBP": "image/webp", b"AVI ": "video/x-msvideo"}
+_ARCHIVES = (
+    b"\x1f\x8b",
+    b"7z\xbc\xaf\x27\x1c",
+    b"Rar!\x1a\x07",
+    b"BZh",
+    b"\xfd7zXZ\0",
+    b"\x28\xb5\x2f\xfd",
+)
+_OFFICE_NAMES = (b"word/", b"xl/", b"ppt/", b"mimetypeapplication/vnd.oasis", b"Index/Document.iwa")
+_OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_PICTURE_BRANDS = (b"heic", b"heix", b"hevc", b"mif1", b"msf1", b"avif", b"avis")
+_PLAIN_CONTROLS = frozenset(b"\t\n\r\f\x1b\x08")
+_MOST_CONTROLS = 0.01
+
+
+def look(data: bytes, *, is_heard: bool) -> tuple[Kind, str]:
+    """What a file is, and its media type as far as that is known.
+
+    `is_heard` says that it came as something to listen to: boxes that hold sound or moving
+    pictures alike are taken for sound then.
+    """
+    if not data:
+        return "empty", ""
+    if data.startswith(b"{\\rtf"):
+        return "office", "application/rtf"
+    if data.lstrip()[:5] == b"%PDF-":
+        return "pdf", "application/pdf"
+    if _is_plain(data):  # before the signs, some of which a text may begin with
+        return "text", "text/plain"
+    for sign, media_type in _IMAGES:
+        if data.startswith(sign):
+            return "image", media_type
+    if data.startswith((b"GIF87a", b"GIF89a")):
+        return "image", "image/gif"
+    if b"%PDF-" in data[:1024]:
+        return "pdf", "application/pdf"
+    for sign, media_type in _SOUNDS:
+        if data.startswith(sign):
+            return "audio", media_type
+    return _look_into_boxes(data, is_heard) or _look_on(data)
+
+
+def _look_into_boxes(data: bytes, is_heard: bool) -> tuple[Kind, str] | None:
+    """Files whose first sign only names the family."""
+    boxed: Kind = "audio" if is_heard else "video"
+    if data[:4] == b"RIFF" and data[8:12] in _FORMS:
+        media_type = _FORMS[data[8:12]]
+        family = media_type.partition("/")[0]
+        return (
+            "image" if family == "image" else "audio" if family == "audio" else "video"
+        ), media_type
+    if data[:4] == b"FORM" and data[8:12] in (b"AIFF", b"AIFC"):
+        return "audio", "audio/aiff"
+    if data[4:8] == b"ftyp":
+        brand = data[8:12]
+        if brand in _PICTURE_BRANDS:
+            return "foreign_image", "image/heic"
+        if brand.startswith(b"M4A"):
+            return "audio", "audio/mp4"
+        return boxed, "audio/mp4" if is_heard else "video/mp4"
+    if data[:4] == b"\x1a\x45\xdf\xa3":
+        return boxed, "audio/webm" if is_heard else "video/webm"
+    if is_heard and data[0] == 0xFF and len(data) > 1 and data[1] & 0xE0 == 0xE0:
+        # A bare stream of frames has no name at its beginning: MP3, or AAC.
+        return "audio", "audio/aac" if data[1] & 0xF6 == 0xF0 else "audio/mpeg"
+    return None
+
+
+def _look_on(data: bytes) -> tuple[Kind, str]:
+    if data.startswith(_FOREIGN):
+        return "foreign_image", "image/*"
+    if data.startswith(b"PK\x03\x04"):
+        # Never unpacked: the names of its members stand in it in plain.
+        is_office = any(name in data for name in _OFFICE_NAMES)
+        return ("office" if is_office else "archive"), "application/zip"
+    if data.startswith(_OLD_OFFICE):
+        return "office", "application/msword"
+    if data.startswith(_ARCHIVES) or data[257:262] == b"ustar":
+        return "archive", "application/octet-stream"
+    return ("text", "text/plain") if _is_readable(data) else ("binary", "")
+
+
+def _is_plain(data: bytes) -> bool:
+    """True for UTF-8 without control codes to speak of."""
+    head = data[:_HEAD]
+    try:
+        head.decode()
+    except UnicodeDecodeError as error:
+        is_cut = len(data) > _HEAD and error.start > _HEAD - 4  # within its last character
+        if not is_cut:
+            return False
+    return _has_few_controls(head)
+
+
+def _is_readable(data: bytes) -> bool:
+    """True for text in another encoding: marked as UTF-16, or without control codes."""
+    return data.startswith((b"\xff\xfe", b"\xfe\xff")) or _has_few_controls(data[:_HEAD])
+
+
+def _has_few_controls(head: bytes) -> bool:
+    controls = sum(byte < 32 and byte not in _PLAIN_CONTROLS for byte in head)
+    return 0 not in head and controls <= len(head) * _MOST_CONTROLS
+
+
+Size = tuple[int, int]
+
+_FRAMES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
+"""Markers of JPEG that carry the size; the three others in the row are tables."""
+_BARE = frozenset({0x01, *range(0xD0, 0xD9)})
+"""Markers of JPEG without a length."""
+
+
+def measure(data: bytes, media_type: str) -> Size | None:
+    """Width and height in pixels; None for what is no such picture, or is cut off too early."""
+    reader = _READERS.get(media_type)
+    size = reader(data) if reader else None
+    return size if size and all(size) else None
+
+
+def _read_png(data: bytes) -> Size | None:
+    if len(data) < 33 or data[12:16] != b"IHDR":
+        return None
+    return int.from_bytes(data[16:20]), int.from_bytes(data[20:24])
+
+
+def _read_gif(data: bytes) -> Size | None:
+    if len(data) < 13:
+        return None
+    return int.from_bytes(data[6:8], "little"), int.from_bytes(data[8:10], "little")
+
+
+def _read_jpeg(data: bytes) -> Size | None:
+    """Walk from marker to marker up to the one that begins the picture itself."""
+    place = 2
+    while place + 9 <= len(data):
+        if data[place] != 0xFF:
+            return None
+        marker = data[place + 1]
+        if marker == 0xFF:
+            place += 1
+        elif marker in _BARE:
+            place += 2
+        elif marker in _FRAMES:
+            return int.from_bytes(data[place + 7 : place + 9]), int.from_bytes(
+                data[place + 5 : place + 7]
+            )
+        else:
+            place += 2 + max(2, int.from_bytes(data[place + 2 : place + 4]))
+    return None
+
+
+def _read_webp(data: bytes) -> Size | None:
+    if len(data) < 30:
+        return None
+    match data[12:16]:
+        case b"VP8 " if data[23:26] == b"\x9d\x01\x2a":
+            sides = int.from_bytes(data[26:28], "little"), int.from_bytes(data[28:30], "little")
+            return sides[0] & 0x3FFF, sides[1] & 0x3FFF
+        case b"VP8L" if data[20] == 0x2F:
+            bits = int.from_bytes(data[21:25], "little")
+            return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+        case b"VP8X":
+            return (
+                int.from_bytes(data[24:27], "little") + 1,
+                int.from_bytes(data[27:30], "little") + 1,
+            )
+    return None
+
+
+_READERS: dict[str, Callable[[bytes], Size | None]] = {
+    "image/png": _read_png,
+    "image/gif": _read_gif,
+    "image/jpeg": _read_jpeg,
+    "image/webp": _read_webp,
+}

@@ -1,0 +1,234 @@
+"""Reads what came along with a message: fetches it, knows it by its bytes, makes it fit."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from adapters.abilities import CanFetch
+from adapters.contract import ChatAdapter
+from adapters.errors import AdapterError, RateLimited, Rejected
+from adapters.messages import Attachment, InboundMessage
+from agent_core.errors import StoreError
+from agent_core.models.images import MOST_PIXELS
+from agent_core.state.conversations import files
+from agent_core.state.engine.database import Connection, Database
+from gateway.attachments import documents, file_types, texts
+from gateway.attachments.documents import DocumentFault, Extract
+from gateway.attachments.message_parts import Picture, Reading, Unreadable, Words
+from gateway.attachments.texts import Fault
+from gateway.attachments.transcription import NotHeard, Transcriber
+
+_log = logging.getLogger(__name__)
+
+MOST_ATTACHMENTS = 10
+"""Of one message; no platform lets people attach many more."""
+_AT_ONCE = 8
+"""Attachments held in memory at a time, over all people."""
+_PDFS_AT_ONCE = 2
+"""PDF files that are taken apart at a time: each takes a whole core, and memory of its own."""
+_FETCH_SECONDS = 60.0
+_FETCH_PAUSES = (1.0, 3.0)
+"""Seconds before a fetch that failed is tried again."""
+_LONGEST_PAUSE = 10.0
+_GRACE_SECONDS = 5.0
+"""A transcriber keeps its own time; one that does not is stopped this much later."""
+_FAULTS: Mapping[file_types.Kind, Fault] = {
+    "foreign_image": "foreign_picture",
+    "video": "video",
+    "office": "office",
+    "archive": "archive",
+    "binary": "binary",
+    "empty": "empty",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much of attachments is taken: bytes, characters, and seconds for listening."""
+
+    image_bytes: int
+    file_bytes: int
+    characters: int
+    seconds: float
+
+
+class Reader:
+    """Reads the attachments of messages from all platforms."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        adapters: Mapping[str, ChatAdapter],
+        transcriber: Transcriber | None,
+        limits: Limits,
+        now: Callable[[], int],
+        wait: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        """`transcriber` is None where nobody has set one up. `wait` spends pauses, in seconds."""
+        self._database = database
+        self._adapters = adapters
+        self._transcriber = transcriber
+        self._limits = limits
+        self._now = now
+        self._wait = wait
+        self._places = asyncio.Semaphore(_AT_ONCE)
+        self._desks = asyncio.Semaphore(_PDFS_AT_ONCE)
+
+    async def read(self, platform: str, message: InboundMessage) -> tuple[Reading, ...]:
+        """What became of each attachment, in their order; pictures are in the store then.
+
+        Every wait in it has a timeout. Raises `StoreError` and nothing else: what can't be
+        read comes back as a sentence.
+        """
+        attachments = message.attachments
+        fault: StoreError | None = None
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [
+                    group.create_task(self._read_in_turn(platform, attachment))
+                    for attachment in attachments[:MOST_ATTACHMENTS]
+                ]
+        except* StoreError as faults:
+            fault = _first(faults)
+        if fault:
+            raise fault  # what is raised in there would come out as a group again
+        readings = tuple(task.result() for task in tasks)
+        if len(attachments) <= MOST_ATTACHMENTS:
+            return readings
+        left = f"{len(attachments) - MOST_ATTACHMENTS} more, not looked at"
+        told = texts.tell_many(MOST_ATTACHMENTS)
+        return (*readings, Unreadable(note=left, sentence=told))
+
+    async def _read_in_turn(self, platform: str, attachment: Attachment) -> Reading:
+        # What has no file is only a description, and what can't be used is not fetched.
+        if not attachment.file_id or attachment.kind == "other":
+            return _refuse(attachment, "other")
+        if attachment.kind == "video":
+            return _refuse(attachment, "video")
+        if attachment.kind == "voice" and self._transcriber is None:
+            return _refuse(attachment, "no_transcription")
+        async with self._places:
+            data = await self._fetch(platform, attachment)
+            return await self._read(attachment, data) if isinstance(data, bytes) else data
+
+    async def _fetch(self, platform: str, attachment: Attachment) -> bytes | Unreadable:
+        """The bytes, which are never more than their limit."""
+        is_picture = attachment.kind == "image"
+        most = self._limits.image_bytes if is_picture else self._limits.file_bytes
+        large: Fault = "large_picture" if is_picture else "too_large"
+        if attachment.size is not None and attachment.size > most:
+            return _refuse(attachment, large, most)
+        adapter = self._adapters.get(platform)
+        if adapter is None or not isinstance(adapter, CanFetch):
+            return _refuse(attachment, "unfetched")
+        try:
+            async with asyncio.timeout(_FETCH_SECONDS):
+                data = await self._try_to_fetch(adapter, attachment, most)
+        except Rejected as error:
+            note = f"{texts.describe(attachment)}: could not be fetched"
+            return Unreadable(note=note, sentence=texts.tell_lost(attachment, str(error)))
+        except (AdapterError, TimeoutError) as error:
+            _log.warning("an attachment can't be fetched from %s: %s", platform, error)
+            return _refuse(attachment, "unfetched")
+        return data if len(data) <= most else _refuse(attachment, large, most)
+
+    async def _try_to_fetch(self, adapter: CanFetch, attachment: Attachment, most: int) -> bytes:
+        """Fetch, a few times where a repeat may help. Raises `AdapterError`."""
+        for pause in _FETCH_PAUSES:
+            try:
+                return await adapter.fetch(attachment, most_bytes=most)
+            except Rejected:
+                raise
+            except RateLimited as error:
+                if error.retry_after > _LONGEST_PAUSE:
+                    raise
+                await self._wait(error.retry_after)
+            except AdapterError:
+                await self._wait(pause)
+        return await adapter.fetch(attachment, most_bytes=most)
+
+    async def _read(self, attachment: Attachment, data: bytes) -> Reading:
+        kind, media_type = file_types.look(data, is_heard=attachment.kind in ("voice", "audio"))
+        if kind == "image":
+            return await self._see(attachment, data, media_type)
+        if kind == "audio":
+            return await self._listen(attachment, data, media_type)
+        if kind == "text":
+            return _word(attachment, documents.read_text(data, self._limits.characters))
+        if kind == "pdf":
+            try:
+                async with self._desks:
+                    extract = await documents.read_pdf(data, self._limits.characters)
+            except DocumentFault as fault:
+                return _refuse(attachment, fault.fault)
+            return _word(attachment, extract)
+        if attachment.kind == "sticker":
+            return _refuse(attachment, "sticker")
+        return _refuse(attachment, _FAULTS[kind])
+
+    async def _see(self, attachment: Attachment, data: bytes, media_type: str) -> Reading:
+        if len(data) > self._limits.image_bytes:
+            return _refuse(attachment, "large_picture", self._limits.image_bytes)
+        size = file_types.measure(data, media_type)
+        if size is None:
+            return _refuse(attachment, "broken_picture")
+        if max(size) > MOST_PIXELS:
+            return _refuse(attachment, "wide_picture")
+        now = self._now()
+
+        def work(connection: Connection) -> str:
+            return files.keep(connection, data=data, media_type=media_type, now=now)
+
+        key = await self._database.write("files.keep", work)
+        return Picture(
+            name=texts.name(attachment), file_key=key, media_type=media_type, size=len(data)
+        )
+
+    async def _listen(self, attachment: Attachment, data: bytes, media_type: str) -> Reading:
+        if self._transcriber is None:
+            return _refuse(attachment, "no_transcription")
+        try:
+            async with asyncio.timeout(self._limits.seconds + _GRACE_SECONDS):
+                text = await self._transcriber.transcribe(data, media_type)
+        except NotHeard as error:
+            sentence = str(error)
+        except TimeoutError:
+            sentence = texts.UNHEARD_SLOW
+        else:
+            extract = documents.bound(text, self._limits.characters)
+            if not extract.text:
+                return _refuse(attachment, "unheard")
+            return _word(attachment, extract, is_voice=attachment.kind == "voice")
+        note = f"{texts.describe(attachment)}: could not be listened to"
+        return Unreadable(note=note, sentence=sentence)
+
+
+def _refuse(attachment: Attachment, fault: Fault, most_bytes: int = 0) -> Unreadable:
+    return Unreadable(
+        note=texts.note(attachment, fault),
+        sentence=texts.explain(attachment, fault, most_bytes=most_bytes),
+    )
+
+
+def _word(
+    attachment: Attachment, extract: Extract, *, is_voice: bool = False
+) -> Words | Unreadable:
+    if not extract.text:
+        return _refuse(attachment, "empty")
+    return Words(
+        name=texts.name(attachment),
+        text=extract.text,
+        is_voice=is_voice,
+        extent=extract.extent,
+    )
+
+
+def _first(faults: BaseExceptionGroup[StoreError]) -> StoreError:
+    """The first error in a group, however deep."""
+    found: BaseException = faults
+    while isinstance(found, BaseExceptionGroup):
+        found = found.exceptions[0]
+    assert isinstance(found, StoreError)  # noqa: S101 - the group holds nothing else
+    return found

@@ -1,0 +1,171 @@
+"""Turns speech into words: by a server that speaks OpenAI's protocol, or by a local program."""
+
+import asyncio
+import io
+import json
+import logging
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import aiohttp
+
+from gateway.attachments import sandboxed_process, texts
+from gateway.attachments.sandboxed_process import Bounds
+
+_log = logging.getLogger(__name__)
+
+FILE = "{file}"
+"""Stands in a command for the path of the recording."""
+_MOST_ANSWER = 2_000_000
+"""Bytes of an answer that are read: ten hours of speech are less."""
+_MOST_LOGGED = 300
+_ENDINGS = {
+    "audio/aac": "aac",
+    "audio/aiff": "aiff",
+    "audio/amr": "amr",
+    "audio/flac": "flac",
+    "audio/mp4": "m4a",
+    "audio/mpeg": "mp3",
+    "audio/ogg": "ogg",
+    "audio/wav": "wav",
+    "audio/webm": "webm",
+    "audio/x-caf": "caf",
+}
+"""Servers and programs know a recording by the ending of its name."""
+
+
+class NotHeard(Exception):
+    """A recording was not turned into words. The text is a sentence for the person."""
+
+
+class Transcriber(Protocol):
+    """Something that can listen."""
+
+    async def transcribe(self, audio: bytes, media_type: str) -> str:
+        """What is said in a recording; empty if nothing is. Takes no longer than it was set to.
+
+        Raises `NotHeard`. Cancelling ends whatever it began.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerTranscriber:
+    """A server with the route `/audio/transcriptions` below `address`."""
+
+    address: str
+    key: str | None = field(repr=False)
+    model: str
+    seconds: float
+
+    async def transcribe(self, audio: bytes, media_type: str) -> str:
+        """See `Transcriber`."""
+        form = aiohttp.FormData()
+        form.add_field("model", self.model)
+        form.add_field("response_format", "json")
+        form.add_field(
+            "file", io.BytesIO(audio), filename=_name(media_type), content_type=media_type
+        )
+        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        timeout = aiohttp.ClientTimeout(total=self.seconds)
+        address = f"{self.address.rstrip('/')}/audio/transcriptions"
+        try:
+            async with (
+                aiohttp.ClientSession(timeout=timeout, headers=headers) as session,
+                session.post(address, data=form, allow_redirects=False) as response,
+            ):
+                body = await _read(response.content)
+                status = response.status
+        except TimeoutError as error:
+            raise NotHeard(texts.UNHEARD_SLOW) from error
+        except (aiohttp.ClientError, OSError) as error:
+            _log.warning("the transcription server can't be reached: %s", error)
+            why = "the transcription server can't be reached"
+            raise NotHeard(texts.UNHEARD_BUSY.format(why=why)) from error
+        if status == 200:
+            return _read_answer(body)
+        _log.warning(
+            "the transcription server answered %d: %s",
+            status,
+            body[:_MOST_LOGGED].decode(errors="replace"),
+        )
+        raise NotHeard(_explain(status))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandTranscriber:
+    """A program on this machine that prints the words. It is run without a shell.
+
+    In `command`, `{file}` stands for the recording. `environ` is all that it sees.
+    """
+
+    command: Sequence[str]
+    environ: Mapping[str, str] = field(repr=False)
+    seconds: float
+
+    async def transcribe(self, audio: bytes, media_type: str) -> str:
+        """See `Transcriber`."""
+        bounds = Bounds(seconds=self.seconds, most_bytes=_MOST_ANSWER)
+        try:
+            with tempfile.TemporaryDirectory(prefix="talaria-") as made:
+                folder = Path(made)
+                file = folder / _name(media_type)
+                await asyncio.to_thread(file.write_bytes, audio)
+                argv = [word.replace(FILE, str(file)) for word in self.command]
+                done = await sandboxed_process.run(
+                    argv, bounds, environ=self.environ, folder=folder
+                )
+        except TimeoutError as error:
+            raise NotHeard(texts.UNHEARD_SLOW) from error
+        except OSError as error:
+            _log.error("the transcription command can't be run: %s", error)
+            why = "the program that is set for it can't be run"
+            raise NotHeard(texts.UNHEARD_REFUSED.format(why=why)) from error
+        if done.code != 0:
+            last = done.complaint.rpartition("\n")[2][:_MOST_LOGGED]
+            _log.error("the transcription command ended with %d: %s", done.code, last)
+            why = "the program that is set for it failed"
+            raise NotHeard(texts.UNHEARD_REFUSED.format(why=why))
+        return done.output.decode(errors="replace").strip()
+
+
+def _name(media_type: str) -> str:
+    return f"voice.{_ENDINGS.get(media_type, 'ogg')}"
+
+
+async def _read(content: aiohttp.StreamReader) -> bytes:
+    """The first bytes of an answer, whatever length it claims to have."""
+    kept = bytearray()
+    while len(kept) < _MOST_ANSWER and (piece := await content.readany()):
+        kept += piece
+    return bytes(kept[:_MOST_ANSWER])
+
+
+def _read_answer(body: bytes) -> str:
+    """The words in an answer. Raises `NotHeard` where there is no such field."""
+    try:
+        told = json.loads(body)
+    except ValueError:
+        told = None
+    text = told.get("text") if isinstance(told, dict) else None
+    if not isinstance(text, str):
+        _log.warning("the transcription server gave no text: %r", body[:_MOST_LOGGED])
+        why = "the transcription server gave an answer that I don't understand"
+        raise NotHeard(texts.UNHEARD_REFUSED.format(why=why))
+    return text.strip()
+
+
+def _explain(status: int) -> str:
+    if status in (408, 409, 425, 429) or status >= 500:
+        why = "the transcription server is busy or unwell"
+        return texts.UNHEARD_BUSY.format(why=why)
+    reasons = {
+        401: "the transcription server does not take the key that is set",
+        403: "the transcription server does not take the key that is set",
+        404: "the transcription server does not know that route or model",
+        413: "it is too long for the transcription server",
+    }
+    why = reasons.get(status, "the transcription server refuses it")
+    return texts.UNHEARD_REFUSED.format(why=why)

@@ -1,0 +1,285 @@
+"""Makes the model, the platforms and the agent as the settings say."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from adapters.contract import ChatAdapter
+from agent_core.agent.active_turn import Setup
+from agent_core.agent.compaction.compactor import Compactor
+from agent_core.agent.compaction.summaries import Summaries
+from agent_core.agent.compaction.token_meter import ContextRules, Measures
+from agent_core.agent.loop.contract import Course
+from agent_core.agent.loop.guards import Limits
+from agent_core.agent.prompt.persona import ensure_soul
+from agent_core.agent.prompt.prompt_cache import Freezer, Ground
+from agent_core.agent.quotas.balance import Ceiling
+from agent_core.agent.quotas.reservations import Quotas, Rules
+from agent_core.errors import ModelDenied, ModelError, ModelUnknown
+from agent_core.memory.external.client import ExternalMemory, Pace
+from agent_core.memory.external.contact import Condition, Contact, Names
+from agent_core.memory.shared import SharedMemory
+from agent_core.memory.store import MemoryLimits, MemoryStore
+from agent_core.models.contract import Model
+from agent_core.models.pricing import Prices, parse_price
+from agent_core.recall.embedder_contract import Embedder
+from agent_core.recall.rerank import Nearness
+from agent_core.state.engine.database import Database, Observer
+from gateway.bootstrap import plugins
+from gateway.config.clock import now
+from gateway.config.paths import CONSOLE_SOCKET, DATABASE, describe_unwritable, make_home
+from gateway.config.settings import Settings
+from gateway.errors import StartError
+from gateway.people.identity import LOCAL_PLATFORM
+
+_log = logging.getLogger(__name__)
+
+_MODEL_CHECK = 5.0
+"""Seconds that the model's provider has to confirm key and model before start-up goes on."""
+
+
+async def open_database(home: Path, observe: Observer | None) -> Database:
+    """The database of a home, which is made where there is none.
+
+    Raises `StartError` and `StoreError`.
+    """
+    make_home(home)
+    try:
+        await ensure_soul(home)
+    except OSError as error:
+        raise StartError(describe_unwritable(home, error)) from error
+    return await Database.open(home / DATABASE, observe=observe)
+
+
+def load_model(settings: Settings) -> Model:
+    """The provider that thinks. Raises `ValueError` on an option it can't use."""
+    secrets, model = settings.secrets, settings.model
+    options = {"timeout": str(model.timeout)}
+    if model.provider == "anthropic":
+        options["cache_ttl"] = model.cache_ttl
+        options |= _given(api_key=secrets.anthropic_api_key, base_url=secrets.anthropic_base_url)
+    elif model.provider == "openai":
+        options |= _given(api_key=secrets.openai_api_key, base_url=secrets.openai_base_url)
+    else:
+        options = {}
+    return plugins.load_model(model.provider, options)
+
+
+async def check_model(model: Model, settings: Settings) -> None:
+    """Find a wrong key or model name now; an outage of the provider does not stop the start."""
+    try:
+        async with asyncio.timeout(_MODEL_CHECK):
+            await model.check(settings.model.name)
+            if settings.model.fallback:
+                await model.check(settings.model.fallback)
+    except (ModelUnknown, ModelDenied) as error:
+        raise StartError(f"{error} See [model] in config.toml and the key you have set.") from error
+    except (ModelError, TimeoutError) as error:
+        _log.warning("the model could not be checked, going on: %s", error)
+
+
+def make_ceilings(settings: Settings, database: Database, zone: str) -> Quotas:
+    """What may be spent in a day; `zone` is the house's."""
+    cost = settings.cost
+    return Quotas(
+        rules=Rules(
+            person=Ceiling(money=_micro(cost.person_day_usd), tokens=cost.person_day_tokens),
+            house=Ceiling(money=_micro(cost.house_day_usd), tokens=cost.house_day_tokens),
+            cheap_from=cost.cheap_from_percent,
+            zone=zone,
+        ),
+        prices=Prices(
+            cache_ttl=settings.model.cache_ttl,
+            own=dict(parse_price(text) for text in cost.prices),
+        ),
+        database=database,
+        now=now,
+    )
+
+
+def _micro(dollars: float) -> int:
+    return round(dollars * 1_000_000)
+
+
+def make_folding(
+    settings: Settings, database: Database, model: Model, ceilings: Quotas
+) -> Compactor:
+    """What makes long talks shorter."""
+    names, context = settings.model, settings.context
+    rules = ContextRules(
+        cap_tokens=context.cap_tokens,
+        threshold_percent=context.threshold_percent,
+        window_tokens=context.window_tokens,
+    )
+    return Compactor(
+        database=database,
+        summaries=Summaries(model=model, names=(names.cheap, names.name), ceilings=ceilings),
+        measures=Measures(provider=model, model=names.name, rules=rules),
+        now=now,
+    )
+
+
+async def load_outside(
+    settings: Settings, database: Database, now: Callable[[], int]
+) -> ExternalMemory | None:
+    """The outside memory, if there is to be one. Raises `StartError` and `StoreError`."""
+    memory, secrets = settings.memory, settings.secrets
+    if not memory.provider:
+        return None
+    options = {"workspace": memory.workspace} | _given(
+        api_key=secrets.honcho_api_key, base_url=secrets.honcho_base_url
+    )
+    try:
+        provider = plugins.load_memory(memory.provider, options)
+    except ModuleNotFoundError as error:
+        raise StartError(
+            f"memory.provider is {memory.provider}, and its package is not installed ({error}):"
+            f' pip install "talaria[{memory.provider}]"'
+        ) from error
+    except ValueError as error:
+        raise StartError(str(error)) from error
+    contact = Contact(
+        provider=provider,
+        names=await Names.of(database),
+        condition=Condition(provider.name),
+    )
+    return ExternalMemory(contact, database, now, Pace(tokens=memory.provider_tokens))
+
+
+def load_embedder(settings: Settings) -> Embedder | None:
+    """The embedding model that helps recall, if there is to be one. Raises `StartError`."""
+    name = settings.recall.embeddings
+    if not name:
+        return None
+    try:
+        return plugins.load_embedder(name)
+    except ModuleNotFoundError as error:
+        raise StartError(
+            f"recall.embeddings is {name}, and its packages are not installed ({error}):"
+            ' pip install "talaria[embeddings]"'
+        ) from error
+    except ValueError as error:
+        raise StartError(f'{error} recall.embeddings = "" goes on without it.') from error
+
+
+def load_nearness(settings: Settings) -> Nearness | None:
+    """What puts hits of recall in order by their meaning, if it is on. Raises `StartError`."""
+    embedder = load_embedder(settings)
+    return Nearness(embedder) if embedder else None
+
+
+def set_up_agent(
+    settings: Settings, ceilings: Quotas, folding: Compactor, outside: ExternalMemory | None
+) -> Setup:
+    """How the agent is to work."""
+    model, limits = settings.model, settings.turns
+    return Setup(
+        home=settings.home,
+        course=Course(
+            model=model.name,
+            fallback=model.fallback,
+            cheap=model.cheap,
+            retries=model.retries,
+            max_output_tokens=model.max_output_tokens,
+        ),
+        limits=Limits(
+            steps=limits.max_steps,
+            tokens=limits.max_tokens,
+            micro_dollars=_micro(limits.max_cost_usd),
+            seconds=limits.max_seconds,
+        ),
+        ceilings=ceilings,
+        folding=folding,
+        cache_ttl=model.cache_ttl,
+        context_folder=_context_folder(settings),
+        context_files=settings.prompt.context_files,
+        context_limit=settings.prompt.context_limit,
+        outside=outside,
+    )
+
+
+def make_memory(settings: Settings, database: Database) -> SharedMemory:
+    """Everybody's memory, and what several share. Once a process: it keeps changes in order."""
+    limits = MemoryLimits(memory=settings.memory.memory_limit, user=settings.memory.user_limit)
+    return SharedMemory(database, MemoryStore(database, settings.home / "memories", limits))
+
+
+def make_freezer(settings: Settings, database: Database, memory: SharedMemory) -> Freezer:
+    """What gives a talk its prompt, beside the agent's own: to see what it would be now."""
+    ground = Ground(
+        home=settings.home,
+        cache_ttl=settings.model.cache_ttl,
+        context_folder=_context_folder(settings),
+        context_files=settings.prompt.context_files,
+        context_limit=settings.prompt.context_limit,
+    )
+    return Freezer(ground, database=database, memory=memory, now=now)
+
+
+def _context_folder(settings: Settings) -> Path | None:
+    return Path(settings.prompt.folder) if settings.prompt.folder else None
+
+
+def load_adapters(settings: Settings) -> dict[str, ChatAdapter]:
+    """The platforms that are on: the console always, others where their token is set.
+
+    Raises `StartError`.
+    """
+    secrets = settings.secrets
+    options = {LOCAL_PLATFORM: {"socket": str(settings.home / CONSOLE_SOCKET)}}
+    if secrets.telegram_bot_token:
+        options["telegram"] = _options_of_telegram(settings)
+    if secrets.discord_bot_token:
+        options["discord"] = _options_of_discord(settings)
+    if secrets.slack_bot_token:
+        options["slack"] = _options_of_slack(settings)
+    try:
+        return {name: plugins.load_adapter(name, given) for name, given in options.items()}
+    except ValueError as error:
+        raise StartError(str(error)) from error
+
+
+def _options_of_telegram(settings: Settings) -> dict[str, str]:
+    table, secrets = settings.telegram, settings.secrets
+    return _given(
+        token=secrets.telegram_bot_token,
+        base_url=secrets.telegram_api_base_url,
+        messages_per_second=str(table.messages_per_second),
+        edit_interval=str(table.edit_interval),
+        poll_timeout=str(table.poll_timeout),
+    )
+
+
+def _options_of_discord(settings: Settings) -> dict[str, str]:
+    table, secrets = settings.discord, settings.secrets
+    return _given(
+        token=secrets.discord_bot_token,
+        api_base_url=secrets.discord_api_base_url,
+        gateway_url=secrets.discord_gateway_url,
+        messages_per_second=str(table.messages_per_second),
+        edit_interval=str(table.edit_interval),
+        thread_per_mention=str(table.thread_per_mention).lower(),
+        message_content=str(table.message_content).lower(),
+    )
+
+
+def _options_of_slack(settings: Settings) -> dict[str, str]:
+    table, secrets = settings.slack, settings.secrets
+    return _given(
+        bot_token=secrets.slack_bot_token,
+        app_token=secrets.slack_app_token,
+        signing_secret=secrets.slack_signing_secret,
+        base_url=secrets.slack_api_base_url,
+        mode=table.mode,
+        http_bind=table.http_bind,
+        http_port=str(table.http_port),
+        sockets=str(table.sockets),
+        messages_per_second=str(table.messages_per_second),
+        edit_interval=str(table.edit_interval),
+        streaming=str(table.streaming).lower(),
+    )
+
+
+def _given(**options: str | None) -> dict[str, str]:
+    return {name: value for name, value in options.items() if value is not None}

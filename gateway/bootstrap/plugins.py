@@ -1,0 +1,111 @@
+"""Loads platforms, models, memories, embeddings and commands by their names; the only importlib."""
+
+import argparse
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Protocol, cast
+
+from adapters.contract import ChatAdapter
+from agent_core.memory.contract import MemoryProvider
+from agent_core.models.contract import Model
+from agent_core.recall.embedder_contract import Embedder
+from gateway.bootstrap.garbage_collection import held_off
+
+_PLATFORMS = "adapters"
+_MODELS = "agent_core.models"
+_MEMORIES = "agent_core.memory.external"
+_EMBEDDINGS = "agent_core.recall"
+_COMMANDS = "gateway.interfaces.cli"
+
+
+class UnknownPlug(Exception):
+    """There is no plug of that name. The text is a sentence that lists the ones there are."""
+
+
+class Command(Protocol):
+    """What a module in `gateway/cli` is: one word of the command line."""
+
+    SUMMARY: str
+    """One line for `talaria --help`."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's own arguments."""
+
+    def run(self, arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+        """Do it and return the exit code: 0 done, 1 it failed, 2 asked in a wrong way."""
+
+
+def load_adapter(name: str, options: Mapping[str, str]) -> ChatAdapter:
+    """Make the adapter of a platform; its SDK is imported now and not before.
+
+    Raises `UnknownPlug`, and `ValueError` with a sentence on an option it can't use.
+    """
+    module = _load(_PLATFORMS, name, platforms(), "platform")
+    return cast(ChatAdapter, module.create(options))
+
+
+def load_model(name: str, options: Mapping[str, str]) -> Model:
+    """Make the model of a provider; its SDK is imported now and not before.
+
+    Raises `UnknownPlug`, and `ValueError` with a sentence on an option it can't use.
+    """
+    module = _load(_MODELS, name, _list(_MODELS, packages=True), "model provider")
+    return cast(Model, module.create(options))
+
+
+def load_memory(name: str, options: Mapping[str, str]) -> MemoryProvider:
+    """Make an outside memory; its SDK is imported now and not before.
+
+    Raises `UnknownPlug`, `ModuleNotFoundError` where its SDK is not installed, and `ValueError`
+    with a sentence on an option it can't use.
+    """
+    module = _load(_MEMORIES, name, _list(_MEMORIES, packages=True), "outside memory")
+    return cast(MemoryProvider, module.create(options))
+
+
+def load_embedder(name: str) -> Embedder:
+    """Load an embedding model; its runtime is imported now and not before.
+
+    Raises `UnknownPlug`, `ModuleNotFoundError` where a package of it is not installed, and
+    `ValueError` with a sentence where what is installed can't be used.
+    """
+    module = _load(_EMBEDDINGS, name, _list(_EMBEDDINGS, packages=True), "embedding model")
+    return cast(Embedder, module.create({}))
+
+
+def load_command(name: str) -> Command:
+    """The module of one command. Raises `UnknownPlug`."""
+    return cast(Command, _load(_COMMANDS, name, commands(), "command"))
+
+
+def platforms() -> list[str]:
+    """List the platforms: the packages of `adapters` that hold an `adapter` module."""
+    return [name for name in _list(_PLATFORMS, packages=True) if _has_adapter(name)]
+
+
+def commands() -> list[str]:
+    """The words of the command line that have a module, by name."""
+    return _list(_COMMANDS, packages=False)
+
+
+def _list(package: str, *, packages: bool) -> list[str]:
+    """Names in a package, found by listing, without importing any of them."""
+    spec = find_spec(package)
+    places = spec.submodule_search_locations if spec else None
+    return sorted(found.name for found in pkgutil.iter_modules(places) if found.ispkg is packages)
+
+
+def _has_adapter(name: str) -> bool:
+    spec = find_spec(f"{_PLATFORMS}.{name}")
+    places = spec.submodule_search_locations if spec else None
+    return any(found.name == "adapter" for found in pkgutil.iter_modules(places))
+
+
+def _load(package: str, name: str, known: list[str], kind: str) -> ModuleType:
+    if name not in known:
+        raise UnknownPlug(f'There is no {kind} "{name}"; there are {", ".join(known)}.')
+    with held_off():
+        return importlib.import_module(f"{package}.{name}")

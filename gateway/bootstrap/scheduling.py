@@ -1,0 +1,116 @@
+"""Puts the rooms together that do things at their time."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+
+from agent_core.state.people.people import Person
+from gateway.commands.registry import House
+from gateway.config.paths import BACKUPS
+from gateway.config.settings import Settings, environment
+from gateway.jobs.notifier import Notifier
+from gateway.jobs.outcomes import Outcomes
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.people.owners import Notices
+from gateway.scheduler import system_jobs
+from gateway.scheduler.retention import Sweeper
+from gateway.scheduler.runner import JobRunner, RunnerDeps
+from gateway.scheduler.skill_curator import Curator, SkillRoom, compare_at_start, make_skill_room
+from gateway.scheduler.system_jobs import Backups
+from gateway.scheduler.ticker import Scheduler
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """What turns need of the rooms below, and those need of each other."""
+
+    zone: str
+    bell: asyncio.Event
+    """Rung when something may be due earlier than was known."""
+    outcomes: Outcomes
+    proactive: Notifier
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scheduling:
+    """What does things at their time."""
+
+    scheduler: Scheduler
+    runs: JobRunner
+    skills: SkillRoom
+    wake: Callable[[], None]
+    """Something may be due earlier than was known."""
+    prepare: Callable[[], Awaitable[None]]
+    """See to it that the house's own jobs are there and the skills' changes are known, and begin
+    to tell which are used. Raises `StoreError`."""
+
+
+def make_timing(delivery: OutboxDispatcher, zone: str) -> Timing:
+    """What is there before any turn can run. `zone` is the house's."""
+
+    def zone_of(person: Person) -> str:
+        return person.time_zone or zone
+
+    bell = asyncio.Event()
+    proactive = Notifier(delivery.adapters, zone_of=zone_of)
+    delivery.reroute = proactive.reroute
+    outcomes = Outcomes(proactive, zone_of=zone_of, ring=bell.set)
+    return Timing(zone=zone, bell=bell, outcomes=outcomes, proactive=proactive)
+
+
+def make_timekeeper(
+    group: asyncio.TaskGroup,
+    settings: Settings,
+    timing: Timing,
+    house: House,
+    delivery: OutboxDispatcher,
+    now: Callable[[], int],
+) -> Scheduling:
+    """The alarm clock and what it sets going."""
+    database = house.database
+    backups = Backups(database, settings.home / BACKUPS, keep=settings.jobs.backups, now=now)
+    sweeper = Sweeper(database, settings.retention, now=now, renew=house.belongings.renew)
+    skills = make_skill_room(settings.home, settings.skills, database)
+    notices = Notices(database, delivery)
+    timing.outcomes.tell_owners = notices.enqueue_all
+    curator = Curator(skills, notices, enqueue=delivery.enqueue, now=now)
+    bench = RunnerDeps(
+        group=group,
+        database=database,
+        lanes=house.lanes,
+        enqueue=delivery.enqueue,
+        now=now,
+        folder=settings.home,
+        environ=environment(),
+        shelf=skills.shelf,
+        works={
+            system_jobs.BACKUP: backups.make,
+            system_jobs.RETENTION: sweeper.work,
+            system_jobs.CURATOR: curator.work,
+            system_jobs.MEMORY_SYNC: partial(system_jobs.sync_memory, house.outside, now),
+        },
+        at_once=settings.jobs.at_once,
+    )
+    runs = JobRunner(bench, outcomes=timing.outcomes, proactive=timing.proactive)
+    scheduler = Scheduler(
+        database=database,
+        runner=runs,
+        outcomes=timing.outcomes,
+        enqueue=delivery.enqueue,
+        bell=timing.bell,
+        now=now,
+    )
+
+    wanted = set(bench.works) - (set() if house.outside else {system_jobs.MEMORY_SYNC})
+
+    async def prepare() -> None:
+        await compare_at_start(skills, now())
+        group.create_task(skills.usage.keep())
+        await database.write(
+            "works.ensure", lambda c: system_jobs.ensure(c, wanted, timing.zone, now())
+        )
+
+    return Scheduling(
+        scheduler=scheduler, runs=runs, skills=skills, wake=timing.bell.set, prepare=prepare
+    )

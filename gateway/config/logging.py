@@ -1,0 +1,115 @@
+"""Sets up the log: to standard error and to a file, by a thread of its own, without secrets."""
+
+import logging
+import queue
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
+from pathlib import Path
+
+from gateway.config.paths import LOG, describe_unwritable
+from gateway.config.sources import hide_secrets
+from gateway.config.tables import LogSettings, Secrets
+from gateway.errors import StartError
+
+OUR_LOGGERS = ("gateway", "adapters", "agent_core")
+"""What `log.level` opens. SDKs tell payloads and tokens below WARNING, so they never get there."""
+
+_LARGEST_FILE = 5_000_000
+_KEPT_FILES = 5
+_FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
+_USER_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]+(?=@)")
+_SHORTEST_SECRET = 6
+"""Masking a shorter text would hide ordinary words; no real token is that short."""
+
+
+class Redacting(logging.Formatter):
+    """Masks, in the finished line with its traceback, known secrets and what looks like one."""
+
+    def __init__(self, hidden: Sequence[str]) -> None:
+        super().__init__(_FORMAT)
+        known = sorted((text for text in hidden if len(text) >= _SHORTEST_SECRET), key=len)
+        # The longest first: one secret may be the beginning of another.
+        self._known = re.compile("|".join(map(re.escape, reversed(known)))) if known else None
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line, or several with a traceback."""
+        line = super().format(record)
+        if self._known:
+            line = self._known.sub("[hidden]", line)
+        return hide_secrets(_USER_IN_ADDRESS.sub("[hidden]", line))
+
+
+class _LogFile(RotatingFileHandler):
+    """A full disk is told once on standard error, not with a traceback a line."""
+
+    _has_complained = False
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is logging's
+        if not self._has_complained:
+            self._has_complained = True
+            print(f"{self.baseFilename} can't be written: {sys.exc_info()[1]}", file=sys.stderr)
+
+
+class _Line(QueueHandler):
+    """Hands records on as they are: the thread beside formats them, the event loop never does."""
+
+    def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
+        """Settle the words now, since what they were made of may change."""
+        record.msg, record.args = record.getMessage(), None
+        return record
+
+
+def list_hidden(secrets: Secrets) -> list[str]:
+    """The secrets that are set. Of the addresses only what stands before an `@` is one."""
+    values = {entry.name: getattr(secrets, entry.name) for entry in fields(secrets)}
+    return [text for name, text in values.items() if text and not name.endswith("_url")]
+
+
+@contextmanager
+def logging_to(
+    settings: LogSettings, home: Path, *, hidden: Sequence[str], to_stderr: bool
+) -> Iterator[None]:
+    """Log as it is set for as long as the block runs, and write out the rest at its end.
+
+    Raises `StartError` if the folder of the log can't be made.
+    """
+    formatter = Redacting(hidden)
+    handlers: list[logging.Handler] = []
+    if to_stderr:
+        handlers.append(logging.StreamHandler())
+    if settings.file:
+        handlers.append(_open_file(home))
+    for handler in handlers:
+        handler.setFormatter(formatter)
+    level = logging.getLevelNamesMapping()[settings.level.upper()]
+    records: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
+    line = _Line(records)
+    listener = QueueListener(records, *handlers)
+    root = logging.getLogger()
+    root.setLevel(max(level, logging.WARNING))
+    for name in OUR_LOGGERS:
+        logging.getLogger(name).setLevel(level)
+    root.addHandler(line)
+    listener.start()
+    try:
+        yield
+    finally:
+        root.removeHandler(line)
+        listener.stop()
+        for handler in handlers:
+            handler.close()
+
+
+def _open_file(home: Path) -> logging.Handler:
+    path = home / LOG
+    try:
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise StartError(describe_unwritable(home, error)) from error
+    return _LogFile(
+        path, maxBytes=_LARGEST_FILE, backupCount=_KEPT_FILES, encoding="utf-8", delay=True
+    )

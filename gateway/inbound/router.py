@@ -1,0 +1,416 @@
+"""One inbound event: stored, read, its person known; then a command, a lane, or why not."""
+
+import asyncio
+import logging
+from collections import OrderedDict, deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from adapters.contract import ChatAdapter
+from adapters.messages import ButtonPress, InboundMessage
+from agent_core.errors import StoreDamaged, StoreError
+from agent_core.ids import InboxId
+from agent_core.state.conversations import sessions
+from agent_core.state.conversations.sessions import Conversation
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
+from agent_core.state.queues import inbox, outbox
+from agent_core.state.queues.inbox import InboxRow
+from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from gateway import conversion
+from gateway.commands.registry import Call, House, Reply, SlashCommand, parse
+from gateway.conversion import QueuedMessage
+from gateway.inbound import events
+from gateway.inbound.command_reply import make_outgoing, write_reply
+from gateway.inbound.events import Aside, InboundEvent, Item, PlatformInlet, Pressed, Stale, Unread
+from gateway.keyed_workers import Workers
+from gateway.outbound import composer
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.outbound.questions import Reaction
+from gateway.people.rooms import RoomTalk
+from gateway.texts import general
+
+
+def list_unset(person: Person) -> tuple[str, ...]:
+    """What a person has never set, in words for the model."""
+    names = []
+    if person.time_zone is None:
+        names.append("time zone")
+    if person.language is None:
+        names.append("preferred language")
+    if person.quiet_from is None:
+        names.append("quiet hours")
+    return tuple(names)
+
+
+_log = logging.getLogger(__name__)
+
+_MOST_CONVERSATIONS = 4096
+_STORE_PAUSE = 5.0
+
+
+_UNREAD, _ASIDE = "unread", "aside"
+"""Keys beside the names of chats, which are JSON."""
+
+
+class InboundRouter:
+    """Takes events from all platforms; keeps the order within each chat."""
+
+    def __init__(
+        self,
+        *,
+        group: asyncio.TaskGroup,
+        house: House,
+        commands: Sequence[SlashCommand],
+        delivery: OutboxDispatcher,
+        adapters: Mapping[str, ChatAdapter],
+        now: Callable[[], int],
+    ) -> None:
+        self._house = house
+        self._database = house.database
+        self._commands = {command.name: command for command in commands}
+        self._delivery = delivery
+        self._adapters = adapters
+        self._now = now
+        self._conversations: OrderedDict[str, Conversation] = OrderedDict()
+        self._workers: Workers[tuple[str, str], Item] = Workers(group, self._serve, self._fail)
+        self._unread_repeats = 0
+        self._caught_up = asyncio.Event()
+        """Set while no event waits to be read that has been read before."""
+        self._caught_up.set()
+        self._is_open = True
+        house.lanes.on_stale(self._look_again)
+
+    def close(self) -> None:
+        """Take nothing more; what platforms hand over stays theirs."""
+        self._is_open = False
+        self._house.unpacking.close()
+
+    def is_idle(self) -> bool:
+        """True while no event is being looked at."""
+        return len(self._workers) == 0 and self._house.unpacking.is_idle()
+
+    def inlet(self, platform: str) -> PlatformInlet:
+        """Where one platform hands over its events."""
+        return PlatformInlet(
+            platform=platform,
+            database=self._database,
+            is_open=lambda: self._is_open,
+            taken=self._take,
+            noticed=lambda address: self._delivery.wake(platform, conversion.name_chat(address)),
+            now=self._now,
+        )
+
+    def _take(self, rows: Sequence[InboxRow]) -> None:
+        for row in rows:
+            self._workers.put((row.platform, _UNREAD), Unread(row=row, is_repeat=False))
+
+    def forget_known(self) -> None:
+        """Read people and their talks afresh from the database from now on."""
+        self._house.identity.forget_known()
+        self._house.rooms.forget_known()
+        self._house.lanes.forget_talks()
+        self._conversations.clear()
+
+    async def recover(self) -> None:
+        """Look at what an earlier process stored and did not get to. Raises `StoreError`."""
+        self._read_again(await self._database.read(inbox.list_received))
+
+    def _look_again(self, inbox_ids: Sequence[InboxId]) -> None:
+        """Read events afresh whose person has become another one meanwhile."""
+        self.forget_known()
+        self._workers.put(("", _UNREAD), Stale(inbox_ids=tuple(inbox_ids)))
+
+    def _read_again(self, rows: Sequence[InboxRow]) -> None:
+        for row in rows:
+            if row.platform in self._adapters:
+                self._unread_repeats += 1
+                self._caught_up.clear()
+                self._workers.put((row.platform, _UNREAD), Unread(row=row, is_repeat=True))
+
+    def _read(self, unread: Unread) -> None:
+        platform = unread.row.platform
+        try:
+            item = events.look_into(unread, self._adapters[platform])
+        finally:
+            self._unread_repeats -= unread.is_repeat
+            if not self._unread_repeats:
+                self._caught_up.set()
+        if isinstance(item, Aside):
+            self._workers.put((platform, _ASIDE), item)
+            return
+        heard = item.press if isinstance(item, Pressed) else item.message
+        chat = conversion.name_chat(heard.address)
+        if isinstance(item, InboundEvent):
+            self._delivery.wake(platform, chat)
+        self._workers.put((platform, chat), item)
+
+    async def _serve(self, chat: tuple[str, str], queue: deque[Item]) -> None:
+        item = queue[0]
+        if isinstance(item, Unread):
+            self._read(item)
+            queue.popleft()
+            if queue:
+                await asyncio.sleep(0)  # a crowd's events are read one by one, and others go on
+            return
+        try:
+            await self._work_on(item)
+        except StoreDamaged:
+            raise  # waiting would not mend it
+        except StoreError as error:
+            _log.error("an event of %s waits for the store: %s", chat[0], error)
+            await asyncio.sleep(_STORE_PAUSE)
+            return
+        queue.popleft()
+
+    async def _work_on(self, item: Item) -> None:
+        if isinstance(item, InboundEvent):
+            await self._look(item)
+        elif isinstance(item, Pressed):
+            await self._press(item)
+        elif isinstance(item, Aside):
+            await self._set_aside(item)
+        elif isinstance(item, Stale):
+            ids = item.inbox_ids
+            self._read_again(
+                await self._database.read(lambda c: inbox.find_received(c, inbox_ids=ids))
+            )
+
+    async def _fail(self, chat: tuple[str, str], item: Item, error: Exception) -> None:
+        """An unexpected error: the event is set aside, and whom we know is told."""
+        outgoing = None
+        if isinstance(item, Stale):
+            return  # they stand in the database, and are read again at the next start
+        if isinstance(item, InboundEvent):
+            sender = item.message.sender
+            if self._house.identity.is_known(item.row.platform, sender):
+                outgoing = make_outgoing(item, general.BROKEN)
+        while True:
+            try:
+                await self._set_aside(Aside(row=item.row, fault=repr(error)), outgoing)
+            except StoreDamaged:
+                raise  # waiting would not mend it
+            except StoreError as store_error:
+                _log.error("an event can't be set aside yet: %s", store_error)
+                await asyncio.sleep(_STORE_PAUSE)
+            else:
+                return
+
+    async def _set_aside(self, aside: Aside, outgoing: NewOutboxMessage | None = None) -> None:
+        now = self._now()
+
+        def work(connection: Connection) -> OutboxRow | None:
+            if aside.fault:
+                inbox.park(connection, inbox_id=aside.row.id, reason=aside.fault)
+            else:
+                inbox.finish(connection, inbox_id=aside.row.id, reason="not for us")
+            return outbox.enqueue(connection, outgoing, now=now) if outgoing else None
+
+        self._enqueue(await self._database.write("inbox.aside", work))
+
+    async def _look(self, arrival: InboundEvent) -> None:
+        row, message = arrival.row, arrival.message
+        await self._delivery.revive(row.platform, conversion.name_chat(message.address))
+        command = _read_command(message)
+        if command and command[0] == "claim":
+            self._enqueue(
+                await self._house.identity.claim(row.platform, message, row.id, command[1])
+            )
+            return
+        person = await self._house.identity.recognise(row.platform, message.sender)
+        if person is None:
+            await self._meet_stranger(row.platform, message, row.id, command)
+            return
+        talk = await self._house.rooms.place(row.platform, message, person)
+        is_heard = person.is_owner and command and command[0] == "room"
+        if talk.is_off and not is_heard:
+            await self._set_aside(Aside(row=row))
+            return
+        conversation = await self._find_conversation(talk)
+        if message.is_edit:
+            await self._amend(arrival, conversation)
+            return
+        if command:
+            await self._obey(arrival, person, (talk, conversation), command)
+            return
+        reaction = _reaction(row, message, person)
+        if events.is_words(message) and await self._house.questions.hear(reaction, message.text):
+            self.forget_known()  # the answer may have made two people one
+            return
+        complaint = events.complain(message)
+        if complaint:
+            await self._finish(arrival, complaint)
+            return
+        unasked = await self._ask_once(person, message)
+        if arrival.is_repeat:
+            await self._caught_up.wait()  # edits of what nobody saw yet may stand behind it
+        waiting = self._workers.waiting((row.platform, conversion.name_chat(message.address)))
+        message, inbox_ids = events.fold_edits(arrival, waiting)
+        pending = QueuedMessage(
+            inbox_ids=tuple(inbox_ids),
+            platform=row.platform,
+            message=message,
+            person=person,
+            conversation=conversation,
+            room_id=talk.room.id if talk.room else None,
+            unasked=unasked,
+            is_repeat=arrival.is_repeat,
+        )
+        self._house.unpacking.put(pending, is_repeat=arrival.is_repeat)
+
+    async def _ask_once(self, person: Person, message: InboundMessage) -> tuple[str, ...]:
+        """What the model is to ask this person for, the one time that it is told to."""
+        unasked = list_unset(person)
+        is_known = person.asked_at is not None or not unasked
+        if is_known or not (message.address.is_direct and message.text):
+            return ()
+        now = self._now()
+        await self._database.write(
+            "people.asked", lambda c: people.note_asked(c, person_id=person.id, now=now)
+        )
+        self._house.identity.renew(replace(person, asked_at=now))
+        return unasked
+
+    async def _meet_stranger(
+        self,
+        platform: str,
+        message: InboundMessage,
+        inbox_id: InboxId,
+        command: tuple[str, str] | None,
+    ) -> None:
+        """Somebody who may not talk, unless it is a code that they bring."""
+        house = self._house
+        if command and command[0] == "link" and command[1]:
+            rows = await house.linking.meet_stranger(platform, message, inbox_id, command[1])
+            self._delivery.enqueue(rows)
+        else:
+            self._enqueue(await house.identity.meet_stranger(platform, message, inbox_id))
+
+    async def _press(self, pressed: Pressed) -> None:
+        """A button: one of a question, or one that stands for a command."""
+        row, press = pressed.row, pressed.press
+        await self._delivery.revive(row.platform, conversion.name_chat(press.address))
+        person = await self._house.identity.recognise(row.platform, press.sender)
+        words = composer.read_command(press.key)
+        if person is None:
+            await self._set_aside(Aside(row=row))
+        elif words is None:
+            await self._house.questions.press(_reaction(row, press, person), press.key)
+            self.forget_known()  # as above
+        else:
+            message = InboundMessage(
+                address=press.address,
+                message_id=press.message_id,
+                sender=press.sender,
+                text=words,
+                is_addressed=True,
+                sent_at=press.sent_at,
+            )
+            await self._look(InboundEvent(row=row, message=message, is_repeat=False, is_press=True))
+
+    async def _amend(self, arrival: InboundEvent, conversation: Conversation) -> None:
+        """Put an edited message's words in the place of those that still wait."""
+        row, message = arrival.row, arrival.message
+        command = parse(message.text)
+        if command and command[0] == "queue":
+            message = replace(message, text=command[1])
+        rooms = (self._house.unpacking, self._house.lanes)
+        found = (room.find_waiting(conversation.id, row.platform, message) for room in rooms)
+        pending = next((one for one in found if one), None)
+        complaint = events.complain(message)
+        if pending is None:
+            await self._finish(arrival, "")
+        elif complaint:
+            await self._finish(arrival, complaint)
+        else:
+            pending.amend(message.text, row.id)
+
+    async def _find_conversation(self, talk: RoomTalk) -> Conversation:
+        known = self._conversations.get(talk.key)
+        if known is None:
+            now = self._now()
+            known = await self._database.write(
+                "conversations.ensure",
+                lambda c: sessions.ensure_conversation(
+                    c,
+                    key=talk.key,
+                    person_id=talk.owner_id,
+                    is_direct=talk.is_direct,
+                    room_id=talk.held_in,
+                    now=now,
+                ),
+            )
+            self._conversations[talk.key] = known
+            if len(self._conversations) > _MOST_CONVERSATIONS:
+                self._conversations.popitem(last=False)
+        return known
+
+    async def _obey(
+        self,
+        arrival: InboundEvent,
+        person: Person,
+        where: tuple[RoomTalk, Conversation],
+        words: tuple[str, str],
+    ) -> None:
+        name, argument = words
+        talk, conversation = where
+        command = self._commands.get(name)
+        if command is None:
+            await self._finish(arrival, general.UNKNOWN_COMMAND.format(name=name))
+            return
+        if command.owner_only and not person.is_owner:
+            await self._finish(arrival, general.OWNER_ONLY)
+            return
+        call = Call(
+            argument=argument,
+            platform=arrival.row.platform,
+            message=arrival.message,
+            inbox_id=arrival.row.id,
+            person=person,
+            conversation=conversation,
+            room=talk.room,
+            zone=self._house.zone_of(person),
+            now=self._now(),
+            is_repeat=arrival.is_repeat,
+            is_press=arrival.is_press,
+        )
+        await self._reply(arrival, await command.run(call, self._house))
+
+    async def _reply(self, arrival: InboundEvent, reply: Reply) -> None:
+        split = partial(self._delivery.cut, arrival.row.platform)
+        self._delivery.enqueue(
+            await self._database.write(
+                "commands.apply", lambda c: write_reply(c, arrival, reply, split, self._now())
+            )
+        )
+        if reply.effect:
+            self.forget_known()
+            self._house.wake_jobs()  # it may have made something due earlier
+        if reply.pending:
+            # After that: a store that refuses leaves nothing behind that would be done again.
+            self._house.unpacking.put(reply.pending, is_repeat=arrival.is_repeat)
+
+    async def _finish(self, arrival: InboundEvent, text: str) -> None:
+        await self._reply(arrival, Reply(text=text))
+
+    def _enqueue(self, row: OutboxRow | None) -> None:
+        if row:
+            self._delivery.enqueue([row])
+
+
+def _reaction(row: InboxRow, heard: InboundMessage | ButtonPress, person: Person) -> Reaction:
+    return Reaction(inbox_id=row.id, platform=row.platform, address=heard.address, person=person)
+
+
+def _read_command(message: InboundMessage) -> tuple[str, str] | None:
+    """The command that a message is: its sender's own, and no edit of what was said before.
+
+    But a code that is passed on in a room is spoiled like any other that is shown there.
+    """
+    command = None if message.is_edit else parse(message.text)
+    if command is None or message.forwarded_from is None:
+        return command
+    is_shown = command[0] in ("claim", "link") and not message.address.is_direct
+    return command if is_shown else None

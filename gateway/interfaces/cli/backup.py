@@ -1,0 +1,31 @@
+"""`talaria backup`: copies the database to a file, also while a gateway uses it."""
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+
+from gateway.config import settings
+from gateway.errors import Declined
+from gateway.interfaces.operations.runner import perform
+from gateway.interfaces.subcommands import WORDS
+
+_PATIENCE = 3600.0
+"""Seconds; a database of many gigabytes takes minutes to copy and check."""
+
+SUMMARY = WORDS["backup"]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the name of the copy."""
+    parser.add_argument("file", metavar="FILE", type=Path, help="the copy; must not exist yet")
+
+
+def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Do it here or in the running gateway. Raises `Declined` rather than write over a file."""
+    target = arguments.file.expanduser().absolute()
+    if target.exists():
+        raise Declined(f"{target} is there already; name a new file.")
+    home = settings.load(environ).home
+    perform(home, "backup", {"target": str(target)}, timeout=_PATIENCE)
+    print(f"{target} holds the database as it was just now ({target.stat().st_size:,} bytes).")
+    return 0

@@ -1,0 +1,61 @@
+"""`talaria chat`: talks to the assistant in the terminal, or through a pipe."""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Mapping
+from functools import partial
+
+from gateway.commands.catalog import COMMANDS
+from gateway.config import settings
+from gateway.config.logging import list_hidden, logging_to
+from gateway.config.paths import make_home
+from gateway.config.settings import Settings
+from gateway.interfaces.subcommands import WORDS
+from gateway.interfaces.terminal.pipe import PipeTalk, read_lines
+from gateway.interfaces.terminal.prompt import PromptTalk
+from gateway.interfaces.terminal.server_discovery import talk_in_house
+
+SUMMARY = WORDS["chat"]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """It needs nothing but a home."""
+    parser.epilog = (
+        "Joins the gateway that runs on the home; where none runs, opens one for this talk."
+        " The number of a button, typed alone, presses it. With input from a pipe, each line is a"
+        " message, and only answers are printed."
+    )
+
+
+def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Talk. Raises `SettingsError`, `StartError` and `StoreError`."""
+    found = settings.load(environ)
+    make_home(found.home)
+    hidden = list_hidden(found.secrets)
+    with logging_to(found.log, found.home, hidden=hidden, to_stderr=False):
+        return asyncio.run(talk_in_house(found, partial(_talk, found)))
+
+
+async def _talk(found: Settings, is_own_house: bool) -> int:
+    if not sys.stdin.isatty():
+        talk = PipeTalk(found.home, sys.stdout)
+        return await talk.hold(read_lines(sys.stdin.fileno()))
+    prompt = PromptTalk(
+        found.home,
+        commands={command.name: command.summary for command in COMMANDS},
+        greeting=_greet(found, is_own_house=is_own_house),
+    )
+    code = await prompt.hold()
+    if is_own_house:
+        print("Closing the gateway of this talk.")
+    return code
+
+
+def _greet(found: Settings, *, is_own_house: bool) -> str:
+    lines = [f"Talaria, {found.model.provider}: {found.model.name}"]
+    if found.model.provider == "scripted":
+        lines.append("No model key is set: a stand-in answers, which is no language model.")
+    if is_own_house:
+        lines.append("No gateway runs on this home; this talk opened one and closes it at its end.")
+    return "\n".join([*lines, ""])

@@ -1,0 +1,57 @@
+"""`talaria check`: looks for faults without changing anything, or asks the running gateway."""
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from gateway.config import settings
+from gateway.errors import StartError
+from gateway.interfaces.diagnostics import Finding, examine
+from gateway.interfaces.operations.client import NobodyThere, fetch_health
+from gateway.interfaces.subcommands import WORDS
+
+_PATIENCE = 4.0
+"""Seconds for a health report; the container's health check gives up after five."""
+_MARKS = {"ok": "ok   ", "note": "note ", "fault": "FAULT"}
+_DONE, _FAILED, _WRONG = 0, 1, 2
+
+SUMMARY = WORDS["check"]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add `--live` and `--json`."""
+    parser.add_argument("--live", action="store_true", help="ask the gateway that runs")
+    parser.add_argument("--json", action="store_true", help="print it for programs")
+
+
+def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Print the findings; 0 without a fault, 2 with one. With `--live` 0 if well, else 1."""
+    found = settings.load(environ)
+    if arguments.live:
+        return _ask_live(found.home, as_json=arguments.json)
+    findings = examine(found)
+    is_well = all(finding.state != "fault" for finding in findings)
+    if arguments.json:
+        print(json.dumps({"ok": is_well, "findings": [asdict(one) for one in findings]}))
+    else:
+        print("\n".join(_describe(findings)))
+    return _DONE if is_well else _WRONG
+
+
+def _ask_live(home: Path, *, as_json: bool) -> int:
+    try:
+        is_well, report = fetch_health(home, timeout=_PATIENCE)
+    except (NobodyThere, StartError) as error:
+        is_well, report = False, {"status": "failing", "problems": [str(error)]}
+    if as_json:
+        print(json.dumps(report))
+    else:
+        print("; ".join(report["problems"]) or f"Well, for {report['uptime_seconds']:,.0f} s.")
+    return _DONE if is_well else _FAILED
+
+
+def _describe(findings: Sequence[Finding]) -> list[str]:
+    width = max(len(finding.part) for finding in findings)
+    return [f"{_MARKS[one.state]} {one.part:<{width}}  {one.text}" for one in findings]

@@ -1,0 +1,279 @@
+"""`talaria jobs`: what is done at its time, listed, changed, made, and how it would look."""
+
+import argparse
+from collections.abc import Callable, Mapping
+from typing import Any, get_args
+
+from agent_core.schedule.descriptions import show_moment
+from agent_core.schedule.occurrences import find_zone
+from agent_core.schedule.triggers import read_cron, read_once
+from agent_core.state.jobs.jobs import Late
+from gateway.bootstrap import plugins
+from gateway.config import settings
+from gateway.errors import Mistaken
+from gateway.interfaces.operations.runner import perform
+from gateway.interfaces.subcommands import WORDS
+
+SUMMARY = WORDS["jobs"]
+
+_HOME = "home"
+_CHANGES = {
+    "pause": ("a job waits until it is resumed", "paused"),
+    "resume": ("a paused job goes on with its next time", "on again"),
+    "run": ("a job is run once, besides its times", "run now, or as soon as Talaria runs"),
+    "drop": ("a job is no more", "gone"),
+}
+_ALIASES = {"drop": ("rm", "delete")}
+_EPILOG = (
+    "Commands (--script) can be made here only, not from a chat: they run as the user of Talaria,"
+    " in its home, and whoever has this command line owns the machine anyway. Their output is"
+    " sent; where there is none, nothing is."
+)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verbs; without one, `list`."""
+    parser.epilog = _EPILOG
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    listing = verbs.add_parser("list", help="jobs with their times; the usual verb")
+    for one in (parser, listing):
+        # What was said before the verb must not be undone by the defaults behind it.
+        silent = argparse.SUPPRESS
+        one.add_argument("--system", action="store_true", default=silent, help="the house's own")
+        one.add_argument("--person", metavar="SLUG", default=silent, help="of one person only")
+    show = verbs.add_parser("show", help="one job in full, with its last runs")
+    shown = verbs.add_parser("preview", help="what it made last, as each platform would show it")
+    changes = [
+        verbs.add_parser(name, help=told, aliases=_ALIASES.get(name, ()))
+        for name, (told, _) in _CHANGES.items()
+    ]
+    for one in (show, shown, *changes):
+        one.add_argument("id", metavar="ID", type=_read_number, help="as `talaria jobs` lists it")
+    add = verbs.add_parser("add", help="make a job for a person", epilog=_EPILOG)
+    _configure_add(add)
+    _configure_change(verbs.add_parser("change", help="a job is otherwise", epilog=_EPILOG))
+
+
+def _configure_add(add: argparse.ArgumentParser) -> None:
+    add.add_argument("--person", metavar="SLUG", required=True, help="whose it is")
+    _configure_timing(add, is_needed=True)
+    _configure_work(add, is_needed=True)
+    _configure_ways(add)
+
+
+def _configure_change(change: argparse.ArgumentParser) -> None:
+    change.add_argument("id", metavar="ID", type=_read_number, help="as `talaria jobs` lists it")
+    _configure_timing(change, is_needed=False)
+    _configure_work(change, is_needed=False)
+    _configure_ways(change)
+
+
+def _configure_timing(parser: argparse.ArgumentParser, *, is_needed: bool) -> None:
+    when = parser.add_mutually_exclusive_group(required=is_needed)
+    when.add_argument("--cron", metavar="EXPR", type=_check(read_cron), help="five fields")
+    when.add_argument("--every", metavar="MIN", type=int, help="minutes between two runs")
+    when.add_argument(
+        "--at", metavar="LOCAL", type=_check(read_once), help="once, like 2026-11-23T08:00"
+    )
+
+
+def _configure_work(parser: argparse.ArgumentParser, *, is_needed: bool) -> None:
+    what = parser.add_mutually_exclusive_group(required=is_needed)
+    what.add_argument("--message", metavar="TEXT", help="words that are sent as they stand")
+    what.add_argument("--prompt", metavar="TEXT", help="what the assistant is asked to do then")
+    what.add_argument(
+        "--script",
+        action="store_true",
+        help="a command whose output is sent: it stands last, behind --",
+    )
+    # Several words, but none where no script is made; "*" would be taken for none at once.
+    words = parser.add_argument("words", metavar="WORD", nargs="+", help="its command line")
+    words.required = False
+
+
+def _configure_ways(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--title", metavar="TEXT", help="its name, if not its first words")
+    parser.add_argument("--zone", metavar="ZONE", type=_check(find_zone), help="IANA name")
+    parser.add_argument("--late", choices=get_args(Late), help="what becomes of missed times")
+    parser.add_argument(
+        "--urgent", action=argparse.BooleanOptionalAction, help="in quiet hours, too"
+    )
+    parser.add_argument(
+        "--to",
+        action="append",
+        choices=(_HOME, *plugins.platforms()),
+        help="the home (as usual) or a platform of theirs; may be said again",
+    )
+    parser.add_argument("--model", metavar="NAME", help='which thinks; "" is the usual one')
+    parser.add_argument(
+        "--tools", metavar="NAMES", type=_split, help='what it may use, with commas; "" is all'
+    )
+    parser.add_argument(
+        "--skills", metavar="NAMES", type=_split, help='how it is done, with commas; "" is none'
+    )
+    parser.add_argument(
+        "--aware", action=argparse.BooleanOptionalAction, help="a run sees the ones before it"
+    )
+    parser.add_argument(
+        "--day-usd", metavar="USD", type=float, help="what a day's runs may cost; 0 is no ceiling"
+    )
+
+
+def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Do it here or in the running gateway, and print what came of it."""
+    house = settings.load(environ)
+    said = arguments.verb or "list"
+    verb = next((name for name, others in _ALIASES.items() if said in others), said)
+    asked = _ASKED.get(verb, _name_job)(arguments)
+    answer = perform(house.home, f"jobs.{verb}", asked, settings=house)
+    if verb in _CHANGES:
+        print(f"Job {answer['id']} ({answer['title']}) is {_CHANGES[verb][1]}.")
+        if verb == "resume":
+            print(f"Next: {answer['coming']}.")
+    else:
+        print("\n".join(_LINES[verb](answer)))
+    return 0
+
+
+def _check(read: Callable[[str], object]) -> Callable[[str], str]:
+    """A type for argparse: the text as it stands, once it can be read."""
+
+    def checked(text: str) -> str:
+        try:
+            read(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+        return text
+
+    return checked
+
+
+def _split(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _read_number(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of a job")
+    return int(text)
+
+
+def _name_job(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {"id": arguments.id}
+
+
+def _ask_for_list(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "system": getattr(arguments, "system", False),
+        "person": getattr(arguments, "person", None),
+    }
+
+
+def _ask_to_add(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {"person": arguments.person, **_ask_for_work(arguments), **_ask_for_ways(arguments)}
+
+
+def _ask_to_change(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {"id": arguments.id, **_ask_for_work(arguments), **_ask_for_ways(arguments)}
+
+
+def _ask_for_ways(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "title": arguments.title,
+        "cron": arguments.cron,
+        "every_minutes": arguments.every,
+        "at": arguments.at,
+        "zone": arguments.zone,
+        "late": arguments.late,
+        "urgent": arguments.urgent,
+        "to": arguments.to,
+        "model": arguments.model,
+        "tools": arguments.tools,
+        "skills": arguments.skills,
+        "aware": arguments.aware,
+        "day_usd": arguments.day_usd,
+    }
+
+
+def _ask_for_work(arguments: argparse.Namespace) -> dict[str, Any]:
+    if arguments.script:
+        return {"kind": "script", "words": arguments.words}
+    if arguments.words:
+        raise Mistaken(f"{' '.join(arguments.words)} is no option; a command goes with --script.")
+    if arguments.message is not None:
+        return {"kind": "message", "text": arguments.message}
+    return {} if arguments.prompt is None else {"kind": "prompt", "text": arguments.prompt}
+
+
+_ASKED: Mapping[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
+    "list": _ask_for_list,
+    "add": _ask_to_add,
+    "change": _ask_to_change,
+}
+
+
+def _list(answer: Mapping[str, Any]) -> list[str]:
+    lines = [
+        line
+        for job in answer["jobs"]
+        for line in (_outline(job), *([f"{'':>8}Last: {job['last']}"] if "last" in job else []))
+    ]
+    return lines or ["There are no jobs."]
+
+
+def _show(answer: Mapping[str, Any]) -> list[str]:
+    return [
+        _outline(answer),
+        f"Next: {answer['coming']}",
+        "",
+        *(f"> {line}" for line in answer["does"].splitlines()),
+        "",
+        *answer["ways"],
+        "",
+        *([f"Last runs ({answer['zone']}):", *answer["runs"]] if answer["runs"] else ["No runs."]),
+    ]
+
+
+def _tell_made(answer: Mapping[str, Any]) -> list[str]:
+    return [f"Made: {_outline(answer).strip()}", *_tell_ways(answer)]
+
+
+def _tell_changed(answer: Mapping[str, Any]) -> list[str]:
+    return [f"Changed: {_outline(answer).strip()}", *_tell_ways(answer)]
+
+
+def _tell_ways(answer: Mapping[str, Any]) -> list[str]:
+    return [f"Next: {answer['coming']}", *answer["ways"]]
+
+
+def _preview(answer: Mapping[str, Any]) -> list[str]:
+    lines = [*_tell_ways(answer), ""]
+    for platform in answer["platforms"]:
+        messages = platform["messages"]
+        for number, message in enumerate(messages, start=1):
+            count = f" {number} of {len(messages)}" if len(messages) > 1 else ""
+            lines += [f"--- {platform['name']}{count} ---", message, ""]
+        lines += [f"--- {platform['name']}, file {name} ---\n" for name in platform["files"]]
+    return lines[:-1]
+
+
+_LINES: Mapping[str, Callable[[Mapping[str, Any]], list[str]]] = {
+    "list": _list,
+    "show": _show,
+    "add": _tell_made,
+    "change": _tell_changed,
+    "preview": _preview,
+}
+
+
+def _outline(job: Mapping[str, Any]) -> str:
+    whose = job["person"] or "the house"
+    room = f" in {job['room']}" if job["room"] else ""
+    state = f"{job['state']} ({job['reason']})" if job["reason"] else job["state"]
+    coming = ""
+    if job["state"] == "active" and job["next_at"] is not None:
+        coming = f", next {show_moment(job['next_at'], find_zone(job['zone']))}"
+    return (
+        f"{job['id']:>6}  {whose + room:<16} {job['kind']:<7} {state}{coming}"
+        f"  {job['title']}: {job['meaning']} ({job['zone']})"
+    )

@@ -1,0 +1,143 @@
+"""`talaria memory`: what was learned, how it stood, and taking changes back."""
+
+import argparse
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import tzlocal
+
+from gateway.config import settings
+from gateway.interfaces.operations.runner import perform
+from gateway.interfaces.subcommands import WORDS
+
+_SHOWN = 20
+_LONGEST = 200
+"""Characters of an entry that a line of the log shows."""
+_PATIENCE = 600.0
+"""Seconds; memory of very many people is led back one after the other."""
+_DAY = len("2026-11-21")
+_FILES = {"memory": "MEMORY.md", "user": "USER.md", "archive": "archive"}
+
+SUMMARY = WORDS["memory"]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add `log`, `show`, `undo` and `restore`."""
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    log = verbs.add_parser("log", help="the newest changes, with their rows in the ledger")
+    log.add_argument("--limit", metavar="N", type=int, default=_SHOWN, help="how many")
+    show = verbs.add_parser("show", help="what is remembered, now or at a moment")
+    undo = verbs.add_parser("undo", help="take one change back; what built on it goes with it")
+    undo.add_argument("row", metavar="ROW", type=int, help="as `talaria memory log` names it")
+    restore = verbs.add_parser("restore", help="lead memory back to how it stood at a moment")
+    for verb in (log, show, restore):
+        verb.add_argument("--person", metavar="SLUG", help="one person, room, block or the team")
+    at = "2026-11-21 or '2026-11-21 18:30'; a day alone means its end"
+    show.add_argument("--at", metavar="DATE", type=read_date, help=at)
+    restore.add_argument("--at", metavar="DATE", type=read_date, required=True, help=at)
+
+
+def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Do it here or in the running gateway, and print what came of it."""
+    house = settings.load(environ)
+    zone = ZoneInfo(house.people.time_zone or tzlocal.get_localzone_name())
+    verb = arguments.verb
+    asked: dict[str, Any]
+    asked = {"row": arguments.row} if verb == "undo" else {"person": arguments.person}
+    if verb == "log":
+        asked["limit"] = arguments.limit
+    elif verb in ("show", "restore") and arguments.at is not None:
+        asked["moment"] = count_milliseconds(arguments.at, zone)
+    answer = perform(house.home, f"memory.{verb}", asked, timeout=_PATIENCE)
+    lines = {"log": _list_log, "show": _list_lists, "undo": _tell_undo, "restore": _tell_restored}
+    print("\n".join(lines[verb](answer, zone)))
+    return 1 if answer.get("kept") else 0
+
+
+def read_date(text: str) -> datetime:
+    """A date or a time, on the house's clock if it names no other; a day alone is its end.
+
+    Raises `argparse.ArgumentTypeError`.
+    """
+    try:
+        moment = datetime.fromisoformat(text.strip())
+        return moment + timedelta(days=1) if len(text.strip()) <= _DAY else moment
+    except (ValueError, OverflowError):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no date; write it as 2026-11-21 or '2026-11-21 18:30'"
+        ) from None
+
+
+def count_milliseconds(moment: datetime, zone: ZoneInfo) -> int:
+    """Since the epoch, of a time on the house's clock."""
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=zone)).timestamp() * 1000)
+
+
+def _list_log(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
+    return [_describe(row, zone) for row in answer["changes"]] or ["Nothing was learned yet."]
+
+
+def _list_lists(answer: Mapping[str, Any], _: ZoneInfo) -> list[str]:
+    lines: list[str] = []
+    for one in answer["lists"]:
+        lines.append(f"{one['person']}, {_FILES[one['list']]}:")
+        for entry in one["entries"]:
+            words = entry["words"].replace("\n", "\n        ")
+            lines.append(f"{entry['row'] or '-':>6}  {words}")
+        lines.append("")
+    return lines[:-1] or ["Nothing is remembered."]
+
+
+def _tell_undo(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
+    lines = ["Taken back:", _describe(answer["undone"], zone)]
+    for head, key in (("With it went:", "derived"), ("With it came:", "revived")):
+        others = [row for row in answer[key] if row["row"] != answer["undone"]["row"]]
+        lines += [head, *(_describe(row, zone) for row in others)] if others else []
+    lines += ["By this row, which `talaria memory undo` takes back in turn:"]
+    return [*lines, _describe(answer["row"], zone)]
+
+
+def _tell_restored(answer: Mapping[str, Any], _: ZoneInfo) -> list[str]:
+    lines = [
+        f"{one['person']}, {_FILES[one['list']]}: {_count(one['changes'], 'change', 'changes')}"
+        f" led back, {_count(one['entries'], 'entry stands', 'entries stand')}"
+        + (
+            f"; {one['left_out']} forgotten since, or gone with an account."
+            if one["left_out"]
+            else "."
+        )
+        for one in answer["restored"]
+    ]
+    lines += [f"{one['person']}: {one['why']}" for one in answer["kept"]]
+    return lines or ["Nothing had to be changed."]
+
+
+def _describe(row: Mapping[str, Any], zone: ZoneInfo) -> str:
+    moment = datetime.fromtimestamp(row["at"] / 1000, UTC).astimezone(zone)
+    undoes = f" (takes back {row['undoes']})" if row["undoes"] else ""
+    return (
+        f"{row['row']:>6}  {moment:%Y-%m-%d %H:%M:%S}  {row['person']:<16} {row['list']:<7}"
+        f" {row['actor']:<12} {_describe_change(row)}{undoes}"
+    )
+
+
+def _describe_change(row: Mapping[str, Any]) -> str:
+    before, after = row["before"], row["after"]
+    if before is None and after is None:
+        return "changes nothing that shows"
+    if before is None:
+        return f"+ {_shorten(after)}"
+    if after is None:
+        return f"- {_shorten(before)}"
+    return f"{_shorten(before)} -> {_shorten(after)}"
+
+
+def _count(count: int, one: str, several: str) -> str:
+    return f"{count} {one if count == 1 else several}"
+
+
+def _shorten(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"

@@ -1,0 +1,74 @@
+"""`talaria people`: who may talk, letting somebody in, all that is theirs, and erasing them."""
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gateway.config import settings
+from gateway.errors import Declined
+from gateway.interfaces.operations.runner import perform
+from gateway.interfaces.subcommands import WORDS
+from gateway.texts.privacy import describe_remains
+
+SUMMARY = WORDS["people"]
+
+_LONG = 3600.0
+"""Seconds for what reads or leaves nothing of all that somebody ever said."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verbs."""
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    verbs.add_parser("list", help="who may talk, with their accounts")
+    verbs.add_parser("claim", help="a new code that makes an account the owner's")
+    approve = verbs.add_parser("approve", help="let in whoever was shown a pairing code")
+    approve.add_argument("code", metavar="CODE")
+    export = verbs.add_parser("export", help="all that is somebody's, into a new zip archive")
+    erase = verbs.add_parser("erase", help="leave nothing of somebody; it can't be undone")
+    for verb in (export, erase):
+        verb.add_argument("slug", metavar="SLUG", help="the name of their folder, as `list` shows")
+    export.add_argument("file", metavar="FILE", type=Path)
+    erase.add_argument("--yes", action="store_true", help="ask nothing")
+
+
+def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Do it here or in the running gateway, and print what came of it."""
+    home = settings.load(environ).home
+    verb = arguments.verb
+    if verb == "claim":
+        answer = perform(home, "people.claim", {})
+        print(
+            f"{answer['code']}\nSend  /claim {answer['code']}  to the bot, in a direct message."
+            " It works once, within 24 hours; earlier codes no longer do."
+        )
+    elif verb == "approve":
+        print(f"{perform(home, 'people.approve', {'code': arguments.code})['name']} may talk now.")
+    elif verb == "export":
+        asked = {"slug": arguments.slug, "target": str(arguments.file.absolute())}
+        print(f"Written to {perform(home, 'people.export', asked, timeout=_LONG)['target']}.")
+    elif verb == "erase":
+        _erase(home, arguments.slug, is_asked=not arguments.yes)
+    else:
+        listed = perform(home, "people.list", {})["people"]
+        print("\n".join(map(_describe, listed)) or "Nobody yet.")
+    return 0
+
+
+def _erase(home: Path, slug: str, *, is_asked: bool) -> None:
+    """Raises `Declined` if whoever is asked does not say the name again."""
+    if is_asked:
+        found = perform(home, "people.look", {"slug": slug})
+        print(
+            f"This leaves nothing of {found['name']}: talks, memory, archive, files, accounts."
+            " It can't be undone."
+        )
+        if input(f"Write {slug} to go on: ").strip() != slug:
+            raise Declined("Nothing was erased.")
+    done = perform(home, "people.erase", {"slug": slug}, timeout=_LONG)
+    print(f"{done['name']} is erased. {describe_remains(done['backups'], done['outside'])}")
+
+
+def _describe(person: Mapping[str, Any]) -> str:
+    accounts = ", ".join(person["accounts"]) or "no account"
+    return f"{person['name']} ({person['role']}): {accounts}; memory in people/{person['folder']}"

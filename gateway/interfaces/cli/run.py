@@ -1,0 +1,156 @@
+"""`talaria run`: opens the house and serves until it is asked to stop."""
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from shutil import which
+
+from adapters.contract import Health
+from gateway.bootstrap import app
+from gateway.bootstrap.app import Gateway
+from gateway.config import settings
+from gateway.config.logging import list_hidden, logging_to
+from gateway.config.paths import make_home
+from gateway.interfaces.http.server import serving_control, serving_page
+from gateway.interfaces.subcommands import WORDS
+from gateway.people.identity import LOCAL_PLATFORM
+
+_STAND_IN = (
+    "No model key is set, so a stand-in answers: it follows plain commands and is no language\n"
+    "model. Set ANTHROPIC_API_KEY, or OPENAI_API_KEY or OPENAI_BASE_URL, and start again."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """What there is to tell. `local` names the platform that is no chat platform."""
+
+    version: str
+    home: Path
+    model: str
+    is_stand_in: bool
+    platforms: Mapping[str, Health]
+    local: str
+    claim_code: str | None
+    page: str | None
+    command: str
+    """How `talaria` is called here."""
+
+
+def compose_banner(opening: Opening) -> str:
+    """Several lines; the last one begins with "Ready"."""
+    rows = [("home", str(opening.home)), ("model", opening.model)]
+    for name, health in opening.platforms.items():
+        if name != opening.local:
+            detail = f" ({health.detail})" if health.detail else ""
+            rows.append((name, f"{health.state}{detail}"))
+    rows.append(("terminal", f"{opening.command} chat"))
+    if opening.page:
+        rows.append(("page", opening.page))
+    lines = [f"Talaria {opening.version}", *(f"  {name:<9} {value}" for name, value in rows)]
+    if opening.is_stand_in:
+        lines += ["", _STAND_IN]
+    if opening.claim_code:
+        chat = [name for name in opening.platforms if name != opening.local]
+        names = " or ".join(name.capitalize() for name in chat)
+        lines += ["", f"Claim {names}: send  /claim {opening.claim_code}  to your bot."]
+        if "slack" in chat:
+            lines += [f"In Slack that is  /talaria claim {opening.claim_code}"]
+    return "\n".join([*lines, "", "Ready. Ctrl-C stops it."])
+
+
+try:
+    import uvloop
+except ImportError:  # a system without it
+    make_loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
+else:
+    make_loop = uvloop.new_event_loop
+
+_CONNECTING = 10.0
+"""Seconds that platforms have to connect before the house says how far they are."""
+_POLL = 0.02
+
+SUMMARY = WORDS["run"]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """It is set up by `config.toml` and the environment alone."""
+    parser.epilog = "Settings: config.toml in the home, and TALARIA_<TABLE>__<KEY>."
+
+
+def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Serve. Raises `SettingsError`, `StartError` and `StoreError`."""
+    found = settings.load(environ)
+    make_home(found.home)
+    with (
+        logging_to(found.log, found.home, hidden=list_hidden(found.secrets), to_stderr=True),
+        asyncio.Runner(loop_factory=make_loop) as runner,
+    ):
+        runner.run(_serve(found))
+    return 0
+
+
+async def _serve(found: settings.Settings) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, _ask_to_stop, stop, number)
+    await app.run(found, stop=stop, companions=(_keep_company,))
+
+
+def _ask_to_stop(stop: asyncio.Event, number: signal.Signals) -> None:
+    """Stop in order; whoever asks twice is not kept waiting (nothing is lost by that)."""
+    if stop.is_set():
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+    stop.set()
+
+
+async def _keep_company(gateway: Gateway) -> None:
+    """The servers beside the house, and the banner once everything has been tried."""
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(serving_control(gateway))
+        page = None
+        if gateway.settings.http.port:
+            page = await stack.enter_async_context(serving_page(gateway))
+        await _wait_for_platforms(gateway)
+        print(compose_banner(_describe(gateway, page)), flush=True)
+        await asyncio.Event().wait()
+
+
+async def _wait_for_platforms(gateway: Gateway) -> None:
+    """Until every platform is connected or has said why not, and not for ever."""
+    loop = asyncio.get_running_loop()
+    latest = loop.time() + _CONNECTING
+    while loop.time() < latest and any(  # noqa: ASYNC110 - adapters tell their state when asked
+        health.state == "starting" for health in gateway.platforms.health().values()
+    ):
+        await asyncio.sleep(_POLL)
+
+
+def _describe(gateway: Gateway, page: str | None) -> Opening:
+    model = gateway.settings.model
+    return Opening(
+        version=version("talaria"),
+        home=gateway.settings.home,
+        model=f"{model.provider}: {model.name}",
+        is_stand_in=model.provider == "scripted",
+        platforms=gateway.platforms.health(),
+        local=LOCAL_PLATFORM,
+        claim_code=gateway.claim_code,
+        page=page,
+        command=_name_command(),
+    )
+
+
+def _name_command() -> str:
+    """How this program was called, so that what is printed can be typed."""
+    called = Path(sys.argv[0])
+    return str(called) if called.name == "talaria" and not which("talaria") else "talaria"

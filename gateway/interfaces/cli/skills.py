@@ -1,0 +1,211 @@
+"""`talaria skills`: which there are, what became of them, putting them away, taking it back."""
+
+import argparse
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import tzlocal
+
+from agent_core.errors import SkillBroken
+from agent_core.skills.catalog import FILE, list_folders, read_folder
+from agent_core.skills.parser import Skill
+from agent_core.skills.snapshots import is_whole
+from gateway.config import settings
+from gateway.config.paths import SKILLS
+from gateway.errors import Declined, Mistaken
+from gateway.interfaces.operations.runner import perform
+from gateway.interfaces.subcommands import WORDS
+
+SUMMARY = WORDS["skills"]
+
+_CHANGES = {
+    "archive": ("put one of the home's away, into skills/.archive/", "is put away as {kept}."),
+    "restore": ("take one back from there, by its name there", "is back."),
+    "pin": ("never put one away by itself", "is never put away by itself."),
+    "unpin": ("let it be put away again", "may be put away again."),
+}
+_SHOWN = 20
+_LONGEST = 100
+"""Characters of a description in a list."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the verbs; without one, `list`."""
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    verbs.add_parser("list", help="all of them and how they stand; the usual verb")
+    show = verbs.add_parser("show", help="one skill in full")
+    changes = [verbs.add_parser(name, help=told) for name, (told, _) in _CHANGES.items()]
+    for one in (show, *changes):
+        one.add_argument("name", metavar="NAME", help="as `talaria skills list` shows it")
+    check = verbs.add_parser("check", help="read those of the home, or of a folder; 1 if broken")
+    check.add_argument("path", metavar="PATH", type=Path, nargs="?", help="a skill, or several")
+    log = verbs.add_parser("log", help="the newest changes of them, with their rows in the ledger")
+    log.add_argument("name", metavar="NAME", nargs="?", help="one skill, also one that is gone")
+    log.add_argument("--limit", metavar="N", type=int, default=_SHOWN, help="how many")
+    undo = verbs.add_parser("undo", help="take one change back")
+    undo.add_argument("row", metavar="ROW", type=int, help="as `talaria skills log` names it")
+    curate = verbs.add_parser("curate", help="have the curator look them over now")
+    curate.add_argument("--dry-run", action="store_true", help="only say what it would do")
+
+
+def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Do it here or in the running gateway, and print what came of it."""
+    house = settings.load(environ)
+    verb = arguments.verb or "list"
+    if verb == "check":
+        return _check(arguments.path or house.home / SKILLS)
+    given = {key: getattr(arguments, key, None) for key in ("name", "dry_run", "row", "limit")}
+    asked = {key: value for key, value in given.items() if value is not None}
+    answer = perform(house.home, f"skills.{verb}", asked, settings=house)
+    if verb in _CHANGES:
+        print(f"The skill {answer['name']} {_CHANGES[verb][1].format(**answer)}")
+        return 0
+    zone = ZoneInfo(house.people.time_zone or tzlocal.get_localzone_name())
+    print("\n".join(_LINES[verb](answer, zone)))
+    return 0
+
+
+def _check(path: Path) -> int:
+    """Read skills where they lie, without the house."""
+    place = path.expanduser().absolute()
+    place = place.parent if place.name == FILE else place
+    if not place.is_dir():
+        raise Mistaken(f"{place} is no folder of skills.")
+    try:
+        places = [place] if (place / FILE).exists() else list_folders(place)
+    except SkillBroken as error:
+        raise Declined(str(error)) from error
+    if not places:
+        raise Declined(f"There are no skills in {place}.")
+    is_broken = False
+    for one in places:
+        try:
+            print(f"{one.name}: {_describe_good(read_folder(one))}")
+        except SkillBroken as error:
+            is_broken = True
+            print(f"{one.name}: broken: {error}")
+    return 1 if is_broken else 0
+
+
+def _describe_good(skill: Skill) -> str:
+    if not skill.unknown:
+        return "good"
+    return f"good; it has fields that Agent Skills does not know: {', '.join(skill.unknown)}"
+
+
+def _list(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
+    width = max((len(one["name"]) for one in answer["skills"]), default=0)
+    lines = [
+        f"{one['name']:<{width}}  {_origin(one):<10} {_describe_use(one, zone)}"
+        f"{_describe_state(one, answer['wanted'])}  {_tell(one)}"
+        for one in answer["skills"]
+    ]
+    return [*lines, *(f"In the archive: {name}" for name in answer["away"])]
+
+
+def _show(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
+    fields = (
+        ("License", answer["license"]),
+        ("Needs", answer["compatibility"]),
+        ("Tools", " ".join(answer["allowed_tools"])),
+        *answer["metadata"].items(),
+        ("Not known to Agent Skills", ", ".join(answer["unknown"])),
+    )
+    wanted = [answer["name"]] if answer["is_wanted"] else []
+    return [
+        f"{answer['name']}: {answer['description']}",
+        f"{_origin(answer)}, {_describe_use(answer, zone)}{_describe_state(answer, wanted)}",
+        *(f"{key}: {value}" for key, value in fields if value),
+        "",
+        answer["body"],
+    ]
+
+
+def _curate(answer: Mapping[str, Any], _: ZoneInfo) -> list[str]:
+    if "lines" in answer:
+        return list(answer["lines"])
+    look = f"`talaria jobs show {answer['job']}` tells what came of it."
+    return [f"The curator is run, as soon as Talaria runs; {look}"]
+
+
+def _log(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
+    return [_describe_row(row, zone) for row in answer["changes"]] or ["Nothing has changed yet."]
+
+
+def _undo(answer: Mapping[str, Any], zone: ZoneInfo) -> list[str]:
+    derived = [_describe_row(row, zone) for row in answer["derived"]]
+    lost = ["Only its SKILL.md came back: what else lay in its folder was not in the archive."]
+    return [
+        "Taken back:",
+        _describe_row(answer["undone"], zone),
+        *(["What became of it since:", *derived] if derived else []),
+        "By this row, which `talaria skills undo` takes back in turn:",
+        _describe_row(answer["row"], zone),
+        *(lost if answer["is_text_only"] else []),
+    ]
+
+
+def _describe_row(row: Mapping[str, Any], zone: ZoneInfo) -> str:
+    moment = datetime.fromtimestamp(row["at"] / 1000, UTC).astimezone(zone)
+    undoes = f" (takes back {row['undoes']})" if row["undoes"] else ""
+    why = f": {row['evidence']}" if row["evidence"] else ""
+    return (
+        f"{row['row']:>6}  {moment:%Y-%m-%d %H:%M:%S}  {row['name']:<16} {row['actor']:<8}"
+        f" {_describe_change(row['before'], row['after'])}{why}{undoes}"
+    )
+
+
+def _describe_change(before: str | None, after: str | None) -> str:
+    if before is None:
+        return f"came ({_measure(after or '')})"
+    if after is None:
+        return f"went ({_measure(before)})"
+    rows = list(unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm=""))[2:]
+    more, less = (sum(row.startswith(sign) for row in rows) for sign in "+-")
+    return f"reads otherwise (+{more} -{less} lines)"
+
+
+def _measure(text: str) -> str:
+    return text[1:-1] if not is_whole(text) else f"{len(text.splitlines())} lines"
+
+
+_LINES: Mapping[str, Callable[[Mapping[str, Any], ZoneInfo], list[str]]] = {
+    "list": _list,
+    "show": _show,
+    "log": _log,
+    "undo": _undo,
+    "curate": _curate,
+}
+
+
+def _origin(one: Mapping[str, Any]) -> str:
+    return "the home's" if one["origin"] == "home" else "comes along"
+
+
+def _describe_use(one: Mapping[str, Any], zone: ZoneInfo) -> str:
+    if one["last_used_at"] is None:
+        return "never used"
+    last = datetime.fromtimestamp(one["last_used_at"] / 1000, UTC).astimezone(zone)
+    return f"used {one['uses']:,} times, last {last:%Y-%m-%d %H:%M}"
+
+
+def _describe_state(one: Mapping[str, Any], wanted: list[str]) -> str:
+    told = ""
+    if one["name"] in wanted:
+        told += ", wanted by a job"
+    if one["is_pinned"]:
+        told += ", pinned"
+    if one["idle_days"]:
+        told += f", stale: not used for {one['idle_days']} days"
+    return told
+
+
+def _tell(one: Mapping[str, Any]) -> str:
+    if one["fault"]:
+        return f"broken: {one['fault']}"
+    line = " ".join(one["description"].split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"

@@ -1,0 +1,107 @@
+"""`talaria turns`: what ran, step by step, and what could not be delivered."""
+
+import argparse
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from gateway.config import settings
+from gateway.interfaces.operations.runner import perform
+from gateway.interfaces.subcommands import WORDS
+from gateway.texts.system_jobs import describe_replay, describe_requests
+
+_SHOWN = 20
+_LONGEST = 300
+"""Characters of a step's outcome that are shown."""
+
+SUMMARY = WORDS["turns"]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add `list`, `show`, `replay` and `undelivered`."""
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    recent = verbs.add_parser("list", help="the newest turns")
+    show = verbs.add_parser("show", help="one turn: what was said, its steps, its cost")
+    show.add_argument(
+        "--prompt",
+        action="store_true",
+        help="what the model was sent, rebuilt, and if it is proved",
+    )
+    replay = verbs.add_parser("replay", help="play a turn again: are its requests the same?")
+    replay.add_argument(
+        "--memory",
+        choices=("then", "now"),
+        default="then",
+        help="now: with what is remembered now; shows what the prompt would hold instead",
+    )
+    for one in (show, replay):
+        one.add_argument("id", metavar="ID", type=int)
+    dead = verbs.add_parser("undelivered", help="answers that were set aside")
+    for listing in (recent, dead):
+        listing.add_argument("--limit", metavar="N", type=int, default=_SHOWN, help="how many")
+
+
+def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Do it here or in the running gateway, and print what came of it."""
+    verb = "requests" if vars(arguments).get("prompt") else arguments.verb
+    is_one = verb in ("show", "requests", "replay")
+    asked = {"id": arguments.id} if is_one else {"limit": arguments.limit}
+    if verb == "replay":
+        asked["memory"] = arguments.memory
+    house = settings.load(environ)
+    answer = perform(house.home, f"turns.{verb}", asked, settings=house)
+    if is_one:
+        print("\n".join(_DESCRIBE[verb](answer)))
+    elif verb == "list":
+        print("\n".join(map(_outline, answer["turns"])) or "Nothing ran yet.")
+    else:
+        print("\n".join(map(_describe_dead, answer["undelivered"])) or "Everything was delivered.")
+    return 0
+
+
+def _outline(turn: Mapping[str, Any]) -> str:
+    began = datetime.fromtimestamp(turn["started_at"] / 1000, UTC).astimezone()
+    ended_at = turn["ended_at"]
+    lasted = f"{(ended_at - turn['started_at']) / 1000:.1f} s" if ended_at else "so far"
+    state = f"{turn['state']} ({turn['reason']})" if turn["reason"] else turn["state"]
+    return (
+        f"{turn['id']:>6}  {began:%Y-%m-%d %H:%M:%S}  {lasted:>8}  {turn['platform']:<9}"
+        f" {turn['person']:<16} {state}"
+    )
+
+
+def _describe(turn: Mapping[str, Any]) -> list[str]:
+    cost = turn["cost"]
+    lines = [_outline(turn), "", *(f"> {line}" for line in turn["said"].splitlines())]
+    for number, step in enumerate(turn["steps"], start=1):
+        outcome = "no outcome known" if step["outcome"] is None else _shorten(step["outcome"])
+        lines.append(f"{number}. {step['name']}{' failed' if step['is_error'] else ''}: {outcome}")
+    lines += [
+        "",
+        (
+            f"{cost['calls']} model calls, {cost['input_tokens']:,} tokens read"
+            f" ({cost['cache_read_tokens']:,} from the cache), {cost['output_tokens']:,} written,"
+            f" ${cost['micro_dollars'] / 1_000_000:.4f}; attempts: {turn['attempts']}"
+        ),
+    ]
+    return lines
+
+
+_DESCRIBE: Mapping[str, Callable[[Mapping[str, Any]], Iterable[str]]] = {
+    "show": _describe,
+    "requests": describe_requests,
+    "replay": describe_replay,
+}
+
+
+def _describe_dead(row: Mapping[str, Any]) -> str:
+    turn = f"turn {row['turn']}" if row["turn"] else "no turn"
+    return (
+        f"{row['id']:>6}  {row['platform']} {row['chat']} ({turn}): {row['reason']}\n"
+        f"        {_shorten(row['text'])}"
+    )
+
+
+def _shorten(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"

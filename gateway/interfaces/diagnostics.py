@@ -1,0 +1,250 @@
+"""Looks for faults before a start, one finding a part, and changes nothing."""
+
+import os
+import platform
+import shutil
+import stat
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from agent_core.errors import SkillBroken, StoreError
+from agent_core.skills.catalog import SkillShelf
+from agent_core.state.lifecycle.inspect import SQLITE_VERSION, Glimpse, peek
+from gateway.bootstrap.factories import load_embedder
+from gateway.config.paths import DATABASE, SKILLS, complain_of_length
+from gateway.config.settings import CONFIG_NAME, SECRET_VARIABLES, Settings
+from gateway.config.tables import Secrets
+from gateway.errors import StartError
+from gateway.interfaces.operations.client import NobodyThere, fetch_health
+
+State = Literal["ok", "note", "fault"]
+
+OLDEST_PYTHON = (3, 11)
+_LITTLE_SPACE = 500_000_000
+_NO_SPACE = 50_000_000
+"""Bytes free on the home's disk."""
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_PATIENCE = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One part and how it stands; a `fault` keeps the house from opening."""
+
+    part: str
+    state: State
+    text: str
+
+
+def examine(settings: Settings) -> list[Finding]:
+    """All findings, for settings that could be loaded."""
+    return [
+        _look_at_python(),
+        _finding("settings", "ok", _describe_settings(settings)),
+        _look_at_home(settings.home),
+        *_look_at_space(settings.home),
+        _look_at_database(settings.home),
+        _look_at_gateway(settings.home),
+        *_look_at_platforms(settings),
+        _look_at_model(settings),
+        _look_at_digests(settings),
+        *_look_at_outside(settings),
+        *_look_at_skills(settings.home),
+        *_look_at_embeddings(settings),
+        _finding("secrets", "ok", _name_secrets(settings.secrets)),
+    ]
+
+
+def _finding(part: str, state: State, text: str) -> Finding:
+    return Finding(part=part, state=state, text=text)
+
+
+def _look_at_python() -> Finding:
+    is_old = sys.version_info < OLDEST_PYTHON
+    needed = ".".join(map(str, OLDEST_PYTHON))
+    text = f"Python {platform.python_version()}, SQLite {SQLITE_VERSION}"
+    return _finding("python", "fault" if is_old else "ok", f"{text} (needs Python {needed})")
+
+
+def _describe_settings(settings: Settings) -> str:
+    path = settings.home / CONFIG_NAME
+    return f"{path} is good" if path.exists() else f"defaults and environment; no {path}"
+
+
+def _look_at_home(home: Path) -> Finding:
+    complaint = complain_of_length(home)
+    if complaint:
+        return _finding("home", "fault", complaint)
+    if not home.exists():
+        parent = _nearest(home)
+        if os.access(parent, os.W_OK | os.X_OK) and parent.is_dir():
+            return _finding("home", "ok", f"{home} is made at the first start")
+        return _finding("home", "fault", f"{home} can't be made: {parent} can't be written")
+    if not os.access(home, os.R_OK | os.W_OK | os.X_OK):
+        return _finding("home", "fault", f"{home} can't be written by this user")
+    mode = stat.S_IMODE(home.stat().st_mode)
+    if mode & _OTHERS:
+        return _finding(
+            "home", "note", f"{home} is open to other users (mode {mode:o}): chmod 700 {home}"
+        )
+    return _finding("home", "ok", f"{home} is yours alone")
+
+
+def _look_at_space(home: Path) -> list[Finding]:
+    free = shutil.disk_usage(_nearest(home)).free
+    text = f"{free / 1e9:,.1f} GB free on the disk of the home"
+    if free < _NO_SPACE:
+        return [_finding("disk", "fault", f"{text}: too little to write")]
+    return [_finding("disk", "note" if free < _LITTLE_SPACE else "ok", text)]
+
+
+def _look_at_skills(home: Path) -> list[Finding]:
+    """Nothing where the home has none of its own."""
+    try:
+        own = SkillShelf(home / SKILLS).list_own()
+    except SkillBroken as error:
+        return [_finding("skills", "note", str(error))]
+    broken = [one.fault for one in own if one.fault]
+    told = "; ".join([f"{len(own)} of the home's own", *broken])
+    return [_finding("skills", "note" if broken else "ok", told)] if own else []
+
+
+def _look_at_database(home: Path) -> Finding:
+    path = home / DATABASE
+    try:
+        glimpse = peek(path)
+    except (StoreError, OSError) as error:
+        return _finding("database", "fault", str(error))
+    if glimpse is None:
+        return _finding("database", "ok", f"{path} is made at the first start")
+    return _finding("database", "ok", f"{path}, {_describe_schema(glimpse)}")
+
+
+def _describe_schema(glimpse: Glimpse) -> str:
+    if glimpse.schema == glimpse.newest_schema:
+        return f"schema {glimpse.schema}"
+    return f"schema {glimpse.schema}; the next start brings it to {glimpse.newest_schema}"
+
+
+def _look_at_gateway(home: Path) -> Finding:
+    try:
+        is_well, report = fetch_health(home, timeout=_PATIENCE)
+    except NobodyThere:
+        return _look_for_traces(home)
+    except StartError as error:
+        return _finding("gateway", "note", str(error))
+    problems = "; ".join(report.get("problems", ()))
+    if is_well:
+        return _finding("gateway", "ok", f"runs for {report['uptime_seconds']:,.0f} s, is well")
+    return _finding("gateway", "note", f"runs, but {problems}")
+
+
+def _look_for_traces(home: Path) -> Finding:
+    """Nobody answers; the last one may have been cut off, or is about to start."""
+    try:
+        glimpse = peek(home / DATABASE)
+    except (StoreError, OSError):
+        glimpse = None  # told with the database
+    if glimpse is None or glimpse.was_closed:
+        return _finding("gateway", "ok", "does not run")
+    return _finding(
+        "gateway",
+        "note",
+        f"does not answer; process {glimpse.holder} opened the home and has not closed it"
+        " (it starts, hangs, or was cut off; a start after a cut checks the database first)",
+    )
+
+
+def _look_at_platforms(settings: Settings) -> list[Finding]:
+    secrets = settings.secrets
+    findings = [_finding("console", "ok", "on: talaria chat, and the console page")]
+    for name, tokens in _tokens_of(settings).items():
+        given = [token for token in tokens if getattr(secrets, token)]
+        wanted = ", ".join(token.upper() for token in tokens)
+        if not given:
+            findings.append(_finding(name, "ok", f"off; {wanted} turns it on"))
+        elif len(given) == len(tokens):
+            findings.append(_finding(name, "ok", "on; its token is tried at the start"))
+        elif tokens[0] in given:
+            findings.append(_finding(name, "fault", f"it needs all of {wanted}"))
+        else:
+            findings.append(_finding(name, "note", f"off; it needs {wanted}"))
+    return findings
+
+
+def _tokens_of(settings: Settings) -> dict[str, tuple[str, ...]]:
+    """What each platform needs; it is on with the first of them."""
+    second = "slack_app_token" if settings.slack.mode == "socket" else "slack_signing_secret"
+    return {
+        "telegram": ("telegram_bot_token",),
+        "discord": ("discord_bot_token",),
+        "slack": ("slack_bot_token", second),
+    }
+
+
+def _look_at_model(settings: Settings) -> Finding:
+    model = settings.model
+    if model.provider == "scripted":
+        return _finding(
+            "model",
+            "note",
+            "the stand-in, which is no language model; set ANTHROPIC_API_KEY, OPENAI_API_KEY"
+            " or OPENAI_BASE_URL",
+        )
+    fallback = f", else {model.fallback}" if model.fallback else ""
+    return _finding("model", "ok", f"{model.provider}: {model.name}{fallback}; tried at the start")
+
+
+def _look_at_outside(settings: Settings) -> list[Finding]:
+    """The outside memory, and what is owed to any that was ever told something."""
+    provider = settings.memory.provider
+    try:
+        glimpse = peek(settings.home / DATABASE)
+    except (StoreError, OSError):
+        glimpse = None  # told with the database
+    backlogs = {one.provider: one for one in glimpse.backlogs} if glimpse else {}
+    findings = []
+    for name in dict.fromkeys([*([provider] if provider else []), *backlogs]):
+        backlog = backlogs.get(name)
+        owed, dead = (backlog.owed, backlog.dead) if backlog else (0, 0)
+        if name != provider and not (owed or dead):
+            continue
+        text = f"{name} is {'on' if name == provider else 'off'}; {owed:,} still to be told"
+        if dead:
+            text += f", {dead:,} set aside: see the log"
+        is_odd = dead or (owed and name != provider)
+        findings.append(_finding("outside memory", "note" if is_odd else "ok", text))
+    return findings
+
+
+def _look_at_embeddings(settings: Settings) -> list[Finding]:
+    """The model that helps recall is loaded, for only that tells whether it can be."""
+    if not settings.recall.embeddings:
+        return []
+    try:
+        load_embedder(settings)
+    except StartError as error:
+        return [_finding("embeddings", "fault", str(error))]
+    return [_finding("embeddings", "ok", f"{settings.recall.embeddings} is installed and loads")]
+
+
+def _look_at_digests(settings: Settings) -> Finding:
+    token = settings.secrets.github_token
+    hub = f"notifications of {settings.digest.github_url}" if token else "no GITHUB_TOKEN"
+    if settings.digest.allow_private:
+        return _finding(
+            "digests", "note", f"{hub}; jobs may fetch from this machine and its network"
+        )
+    return _finding("digests", "ok", f"{hub}; jobs fetch from the open internet only")
+
+
+def _name_secrets(secrets: Secrets) -> str:
+    given = [name for name in SECRET_VARIABLES if getattr(secrets, name.lower())]
+    return f"set: {', '.join(given)}" if given else "none is set"
+
+
+def _nearest(path: Path) -> Path:
+    """The path, or the nearest folder above it that is there."""
+    return next(place for place in (path, *path.parents) if place.exists())

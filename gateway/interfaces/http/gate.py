@@ -1,0 +1,151 @@
+"""Who may speak to the HTTP server: the right host, no foreign page, and the token."""
+
+import hmac
+import ipaddress
+import os
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+
+OPEN_PATHS = frozenset({"/health"})
+"""What answers without the token."""
+
+_FOREIGN = "This address is not for other pages or names. Open it as Talaria printed it."
+_LOCKED = "Open the address that `talaria run` printed: it carries the token that is missing here."
+_A_YEAR = 365 * 86_400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """The rules of one server: where it listens, and its token."""
+
+    bind: str
+    port: int
+    token: str
+
+    @property
+    def cookie(self) -> str:
+        """Browsers keep cookies by host alone; the port keeps two homes apart."""
+        return f"talaria_{self.port}"
+
+    def knows_host(self, hosts: Sequence[str]) -> bool:
+        """True for one `Host` header that names this server by a name of this machine.
+
+        A web page that points a name of its own at this machine (DNS rebinding) fails here:
+        only addresses and `localhost` are known, and where the server listens everywhere,
+        any address.
+        """
+        return len(hosts) == 1 and self._knows(hosts[0])
+
+    def knows_origin(self, origins: Sequence[str]) -> bool:
+        """True without an `Origin` header, or with one that is this server's own page."""
+        if not origins:
+            return True
+        scheme, _, rest = origins[0].partition("://")
+        return len(origins) == 1 and scheme == "http" and self._knows(rest)
+
+    def knows_token(self, given: str) -> bool:
+        """Compared in constant time."""
+        return hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode())
+
+    def _knows(self, netloc: str) -> bool:
+        try:
+            parts = urlsplit(f"//{netloc}")
+            name, port = parts.hostname or "", parts.port or 80
+        except ValueError:
+            return False
+        if parts.netloc != netloc or parts.username is not None or port != self.port:
+            return False
+        if name == "localhost":
+            return True
+        try:
+            address = ipaddress.ip_address(name)
+        except ValueError:
+            return False
+        if self.bind != "localhost" and ipaddress.ip_address(self.bind).is_unspecified:
+            return True
+        return address.is_loopback or name == self.bind
+
+
+def make_guard(gate: Gate) -> Middleware:
+    """The middleware that asks the gate about every request before anything else sees it.
+
+    The foreign get 403, who has no token 401.
+    """
+
+    @web.middleware
+    async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+        headers = request.headers
+        is_ours = gate.knows_host(headers.getall("Host", ())) and gate.knows_origin(
+            headers.getall("Origin", ())
+        )
+        if not is_ours:
+            return _refuse(HTTPStatus.FORBIDDEN, _FOREIGN)
+        if request.path in OPEN_PATHS:
+            return await handler(request)
+        if request.path == "/" and "token" in request.query:
+            return _let_in(gate, request.query["token"])
+        given = _bearer(headers.get("Authorization", "")) or request.cookies.get(gate.cookie, "")
+        if not gate.knows_token(given):
+            return _refuse(HTTPStatus.UNAUTHORIZED, _LOCKED)
+        return await handler(request)
+
+    return guard
+
+
+def _let_in(gate: Gate, token: str) -> web.StreamResponse:
+    """Turn the token of the printed address into a cookie, and out of the address bar."""
+    if not gate.knows_token(token):
+        return _refuse(HTTPStatus.UNAUTHORIZED, _LOCKED)
+    response = web.Response(status=HTTPStatus.SEE_OTHER, headers={"Location": "/"})
+    response.set_cookie(
+        gate.cookie, token, path="/", max_age=_A_YEAR, httponly=True, samesite="Strict"
+    )
+    return response
+
+
+def _bearer(header: str) -> str:
+    scheme, _, token = header.partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def _refuse(status: HTTPStatus, sentence: str) -> web.Response:
+    headers = {"WWW-Authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else {}
+    return web.Response(status=status, text=f"{sentence}\n", headers=headers)
+
+
+_BYTES = 32
+_SHAPE = re.compile(r"[A-Za-z0-9_-]{43}")
+"""32 bytes as `token_urlsafe` writes them."""
+
+
+def load_token(path: Path) -> str:
+    """The token in this file; one that is missing or damaged is made anew. Raises `OSError`."""
+    try:
+        path.chmod(0o600)
+        token = path.read_text("ascii", "replace").strip()
+    except FileNotFoundError:
+        token = ""
+    return token if _SHAPE.fullmatch(token) else _make_token(path)
+
+
+def _make_token(path: Path) -> str:
+    """Whole or not at all, and never readable by others, not even for a moment."""
+    token = secrets.token_urlsafe(_BYTES)
+    part = path.with_name(f"{path.name}.part")
+    part.unlink(missing_ok=True)
+    descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    try:
+        os.write(descriptor, f"{token}\n".encode())
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    part.replace(path)
+    return token

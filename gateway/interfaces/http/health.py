@@ -1,0 +1,87 @@
+"""How the house fares, as a report that a monitor can read."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import Any
+
+from adapters.contract import Health
+from agent_core.errors import StoreError
+from agent_core.memory.external.client import ExternalMemory
+from agent_core.state.engine import meta
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.queues import inbox, outbox
+from gateway.bootstrap.app import Gateway
+
+_VERSION = version("talaria")
+_PROBE = "health.probe"
+
+
+async def examine(gateway: Gateway) -> tuple[bool, Mapping[str, Any]]:
+    """Whether every platform that is on is connected and the store takes writes; the report."""
+    platforms = gateway.platforms.health()
+    counts, fault = await _look_into(gateway.database)
+    now = time.monotonic()
+    problems = [
+        f"{name} is {health.state}{f': {health.detail}' if health.detail else ''}"
+        for name, health in platforms.items()
+        if health.state != "connected"
+    ]
+    if fault:
+        problems.append(f"the store is failing: {fault}")
+    report = {
+        "status": "failing" if problems else "ok",
+        "problems": problems,
+        "version": _VERSION,
+        "uptime_seconds": round(now - gateway.started, 1),
+        "model": f"{gateway.settings.model.provider}: {gateway.settings.model.name}",
+        "platforms": {name: _describe(health, now) for name, health in platforms.items()},
+        "store": {"state": "failing" if fault else "ok", "detail": fault},
+        "outside_memory": await _describe_outside(gateway.outside),
+        "turns_running": len(gateway.lanes),
+        **counts,
+    }
+    return not problems, report
+
+
+async def _look_into(database: Database) -> tuple[dict[str, int | None], str]:
+    """Counts of what is owed and set aside, and what is wrong with the store, if anything."""
+
+    def count(connection: Connection) -> dict[str, int | None]:
+        return {
+            "owed": outbox.count(connection, state="owed"),
+            "undelivered": outbox.count(connection, state="dead"),
+            "unreadable": inbox.count_dead(connection),
+        }
+
+    counts: dict[str, int | None] = {"owed": None, "undelivered": None, "unreadable": None}
+    try:
+        counts = await database.read(count)
+        if database.failure():
+            # It may be over, and nobody may have written since.
+            await database.write(
+                _PROBE, lambda c: meta.put(c, key=_PROBE, value=str(time.time_ns()))
+            )
+    except StoreError as error:
+        return counts, str(error)
+    return counts, database.failure()
+
+
+async def _describe_outside(outside: ExternalMemory | None) -> dict[str, Any] | None:
+    """An outage there is no fault of the house: it is told, and is no problem."""
+    if outside is None:
+        return None
+    try:
+        return asdict(await outside.report())
+    except StoreError:
+        return asdict(outside.describe(()))
+
+
+def _describe(health: Health, now: float) -> dict[str, Any]:
+    alive_at = health.alive_at
+    return {
+        "state": health.state,
+        "detail": health.detail,
+        "seconds_since_alive": None if alive_at is None else round(now - alive_at, 1),
+    }

@@ -1,0 +1,301 @@
+"""The two servers: the page on a port behind the gate, the control socket in the home."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from importlib import resources
+from pathlib import Path
+
+from aiohttp import WSCloseCode, WSMsgType, web
+from aiohttp.typedefs import Middleware
+
+from agent_core.errors import StoreError
+from agent_core.state.engine.database import Connection
+from agent_core.state.queues import inbox, outbox
+from gateway.bootstrap.app import Gateway
+from gateway.bootstrap.factories import make_freezer
+from gateway.config.paths import CONSOLE_SOCKET, CONTROL_SOCKET, HTTP_TOKEN, describe_unwritable
+from gateway.errors import Declined, Mistaken, StartError
+from gateway.interfaces.http.gate import Gate, load_token, make_guard
+from gateway.interfaces.http.health import examine
+from gateway.interfaces.operations.contract import Desk, times_of
+from gateway.interfaces.operations.registry import OPERATIONS
+
+LONGEST_LINE = 8_000_000
+"""Bytes of one line, as the console's socket takes them: a message of a million characters."""
+_HEARTBEAT = 30.0
+_CONNECT = 5.0
+
+
+class Bridge:
+    """Joins each browser to the console's socket, and lets go of all of them at the end."""
+
+    def __init__(self, socket: Path) -> None:
+        self._socket = socket
+        self._open: set[web.WebSocketResponse] = set()
+
+    async def join(self, request: web.Request) -> web.StreamResponse:
+        """Pass lines both ways until either side leaves."""
+        page = web.WebSocketResponse(heartbeat=_HEARTBEAT, max_msg_size=LONGEST_LINE)
+        await page.prepare(request)
+        self._open.add(page)
+        try:
+            async with asyncio.timeout(_CONNECT):
+                reader, writer = await asyncio.open_unix_connection(
+                    str(self._socket), limit=LONGEST_LINE
+                )
+        except (OSError, TimeoutError):
+            self._open.discard(page)
+            await page.close(code=WSCloseCode.TRY_AGAIN_LATER, message=b"the console is not on")
+            return page
+        try:
+            await _pass_both_ways(page, reader, writer)
+        finally:
+            self._open.discard(page)
+            writer.close()
+            await page.close()
+        return page
+
+    async def close(self, _: web.Application) -> None:
+        """Tell every page that the gateway goes; they come back by themselves."""
+        for page in list(self._open):
+            await page.close(code=WSCloseCode.GOING_AWAY, message=b"the gateway stops")
+
+
+async def _pass_both_ways(
+    page: web.WebSocketResponse, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    down = asyncio.create_task(_pass_down(page, reader))
+    up = asyncio.create_task(_pass_up(page, writer))
+    try:
+        await asyncio.wait((down, up), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (down, up):
+            task.cancel()
+        await asyncio.gather(down, up, return_exceptions=True)
+
+
+async def _pass_down(page: web.WebSocketResponse, reader: asyncio.StreamReader) -> None:
+    """From the house to the page, until the house leaves or sends a line that is too long."""
+    try:
+        while line := await reader.readline():
+            await page.send_str(line.decode("utf-8", "replace").rstrip("\n"))
+    except (OSError, ValueError):
+        return  # the socket broke: the page is closed and connects anew
+
+
+async def _pass_up(page: web.WebSocketResponse, writer: asyncio.StreamWriter) -> None:
+    """From the page to the house, until the page leaves."""
+    async for message in page:
+        if message.type is not WSMsgType.TEXT:
+            continue
+        # A line break in a frame would make two lines of one.
+        line = " ".join(message.data.splitlines())
+        try:
+            writer.write(line.encode("utf-8", "replace") + b"\n")
+            await writer.drain()
+        except OSError:
+            return
+
+
+_FILES: Mapping[str, tuple[str, str]] = {
+    "/": ("console.html", "text/html"),
+    "/console.css": ("console.css", "text/css"),
+    "/console.js": ("console.js", "text/javascript"),
+    "/choices.js": ("choices.js", "text/javascript"),
+    "/markdown.js": ("markdown.js", "text/javascript"),
+    "/icon.svg": ("icon.svg", "image/svg+xml"),
+}
+
+
+class Pages:
+    """The files, read once."""
+
+    def __init__(self) -> None:
+        folder = resources.files("gateway.interfaces.http") / "static"
+        self._bodies = {
+            path: (folder.joinpath(name).read_bytes(), kind)
+            for path, (name, kind) in _FILES.items()
+        }
+
+    def add_to(self, application: web.Application) -> None:
+        """Serve each at its path."""
+        for path in self._bodies:
+            application.router.add_get(path, self._show)
+
+    async def _show(self, request: web.Request) -> web.Response:
+        body, kind = self._bodies[request.path]
+        headers = {
+            "Content-Security-Policy": (
+                "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self';"
+                # Safari before 15.4 does not count its own host's WebSocket as 'self'. The gate
+                # has let only hosts through that are this machine.
+                f" connect-src 'self' ws://{request.headers['Host']};"
+                " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+            )
+        }
+        return web.Response(body=body, content_type=kind, charset="utf-8", headers=headers)
+
+
+async def harden(_: web.Request, response: web.StreamResponse) -> None:
+    """Headers of every answer: no guessing of types, no referrer, no copy in a cache."""
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
+
+
+_GATEWAY = web.AppKey("gateway", Gateway)
+_LARGEST_REQUEST = 64 * 1024
+_LAST_ANSWERS = 2.0
+"""Seconds that answers under way have when the server stops."""
+_QUIET_POLL = 0.03
+
+
+@asynccontextmanager
+async def serving_control(gateway: Gateway) -> AsyncIterator[None]:
+    """Serve the control socket for as long as the block runs. Raises `StartError`.
+
+    The mode of the socket is all its protection: whoever can open it owns the home.
+    """
+    path = gateway.settings.home / CONTROL_SOCKET
+    application = _make_application(gateway)
+    application.router.add_get("/quiet", _wait_for_quiet)
+    application.router.add_post("/control/{operation}", _operate)
+    async with _running(application) as runner:
+        try:
+            path.unlink(missing_ok=True)  # left by a process that was killed; we hold the home
+            await web.UnixSite(runner, str(path)).start()
+            path.chmod(0o600)
+        except OSError as error:
+            raise StartError(f"The socket {path} can't be made: {error.strerror}.") from error
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+
+
+@asynccontextmanager
+async def serving_page(gateway: Gateway) -> AsyncIterator[str]:
+    """Serve the console page for as long as the block runs; gives its address with the token.
+
+    Raises `StartError` if the port is taken or the token can't be kept.
+    """
+    http, home = gateway.settings.http, gateway.settings.home
+    try:
+        token = await asyncio.to_thread(load_token, home / HTTP_TOKEN)
+    except OSError as error:
+        raise StartError(describe_unwritable(home, error)) from error
+    bridge = Bridge(home / CONSOLE_SOCKET)
+    guard = make_guard(Gate(bind=http.bind, port=http.port, token=token))
+    application = _make_application(gateway, guard)
+    application.router.add_get("/console", bridge.join)
+    application.on_shutdown.append(bridge.close)
+    Pages().add_to(application)
+    async with _running(application) as runner:
+        try:
+            await web.TCPSite(runner, http.bind, http.port).start()
+        except OSError as error:
+            raise StartError(
+                f"The console page can't listen on {http.bind} port {http.port}:"
+                f" {_name_fault(error)}. Set TALARIA_HTTP__PORT to a free one."
+            ) from error
+        yield f"http://{_name_host(http.bind)}:{http.port}/?token={token}"
+
+
+def _make_application(gateway: Gateway, *middlewares: Middleware) -> web.Application:
+    application = web.Application(middlewares=middlewares, client_max_size=_LARGEST_REQUEST)
+    application[_GATEWAY] = gateway
+    application.on_response_prepare.append(harden)
+    application.router.add_get("/health", _tell_health)
+    return application
+
+
+@asynccontextmanager
+async def _running(application: web.Application) -> AsyncIterator[web.AppRunner]:
+    # Without an access log: its lines would hold the token of the address.
+    runner = web.AppRunner(application, access_log=None, shutdown_timeout=_LAST_ANSWERS)
+    await runner.setup()
+    try:
+        yield runner
+    finally:
+        await runner.cleanup()
+
+
+def _name_fault(error: OSError) -> str:
+    """The system's own words; event loops put theirs around them."""
+    return os.strerror(error.errno) if error.errno else str(error)
+
+
+def _name_host(bind: str) -> str:
+    """A name under which this machine reaches what listens there."""
+    if bind in ("0.0.0.0", "::"):  # noqa: S104 - compared with, not bound to
+        return "localhost"
+    return f"[{bind}]" if ":" in bind else bind
+
+
+async def _tell_health(request: web.Request) -> web.Response:
+    is_well, report = await examine(request.app[_GATEWAY])
+    status = HTTPStatus.OK if is_well else HTTPStatus.SERVICE_UNAVAILABLE
+    return web.json_response(report, status=status)
+
+
+async def _operate(request: web.Request) -> web.Response:
+    operation = OPERATIONS.get(request.match_info["operation"])
+    if operation is None:
+        return _decline("This gateway does not know that operation; is it an older version?")
+    gateway = request.app[_GATEWAY]
+    desk = Desk(
+        database=gateway.database,
+        now=gateway.now,
+        enqueue=gateway.delivery.enqueue,
+        forget_known=gateway.intake.forget_known,
+        belongings=gateway.belongings,
+        memory=gateway.memory.store,
+        skills=gateway.timekeeper.skills,
+        freezer=make_freezer(gateway.settings, gateway.database, gateway.memory),
+        times=times_of(
+            gateway.settings,
+            wake=gateway.timekeeper.wake,
+            load_platforms=lambda: gateway.platforms.adapters,
+        ),
+    )
+    try:
+        asked = await request.json()
+        if not isinstance(asked, dict):
+            return _decline("An operation is asked for with a JSON object.")
+        return web.json_response(await operation(desk, asked))
+    except json.JSONDecodeError:
+        return _decline("That was not JSON.")
+    except Mistaken as error:
+        return _decline(str(error), HTTPStatus.UNPROCESSABLE_ENTITY)
+    except (Declined, StoreError) as error:
+        return _decline(str(error))
+
+
+async def _wait_for_quiet(request: web.Request) -> web.Response:
+    """Answer once a platform has nothing to do: all that came in is answered and delivered.
+
+    A house whose turns all wait for their people has nothing to do either.
+    """
+    gateway = request.app[_GATEWAY]
+    platform = request.query.get("platform", "")
+
+    def is_at_work(connection: Connection) -> bool:
+        return inbox.has_open(connection, platform=platform) or outbox.has_open(
+            connection, platform=platform
+        )
+
+    while await gateway.database.read(is_at_work):
+        is_asking = len(gateway.lanes) > 0 and gateway.waits_for_people()
+        if is_asking or request.transport is None or request.transport.is_closing():
+            break
+        await asyncio.sleep(_QUIET_POLL)
+    return web.Response(status=HTTPStatus.NO_CONTENT)
+
+
+def _decline(sentence: str, status: HTTPStatus = HTTPStatus.BAD_REQUEST) -> web.Response:
+    return web.json_response({"error": sentence}, status=status)

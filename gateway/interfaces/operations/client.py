@@ -1,0 +1,80 @@
+"""Asks the running gateway over its socket; with no SDK and no event loop."""
+
+import http.client
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+from gateway.config.paths import CONTROL_SOCKET
+from gateway.errors import Declined, Mistaken, StartError
+
+PATIENCE = 30.0
+"""Seconds that the gateway has for an answer; a backup of a large database has longer."""
+_CONNECT = 2.0
+
+
+class NobodyThere(Exception):
+    """No gateway runs on this home."""
+
+
+class _SocketConnection(http.client.HTTPConnection):
+    """HTTP over a Unix socket."""
+
+    def __init__(self, path: Path, timeout: float) -> None:
+        super().__init__("localhost", timeout=timeout)
+        self._path = path
+
+    def connect(self) -> None:
+        """Open the socket; a gateway that lives answers at once."""
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(min(_CONNECT, self.timeout or _CONNECT))
+        self.sock.connect(str(self._path))
+        self.sock.settimeout(self.timeout)
+
+
+def fetch_health(home: Path, *, timeout: float) -> tuple[bool, dict[str, Any]]:
+    """Whether the gateway is well, and its report. Raises `NobodyThere`, `StartError`."""
+    status, report = _request(home, "GET", "/health", None, timeout)
+    return status == http.HTTPStatus.OK, report
+
+
+def ask(
+    home: Path, operation: str, asked: dict[str, Any], *, timeout: float = PATIENCE
+) -> dict[str, Any]:
+    """Have the running gateway do an operation (see `gateway.control.operations`).
+
+    Raises `NobodyThere`, `Declined` or `Mistaken` with the gateway's sentence, and `StartError`
+    if it does not answer within `timeout` seconds.
+    """
+    status, answer = _request(home, "POST", f"/control/{operation}", json.dumps(asked), timeout)
+    if status == http.HTTPStatus.UNPROCESSABLE_ENTITY:
+        raise Mistaken(str(answer.get("error")))
+    if status != http.HTTPStatus.OK:
+        raise Declined(str(answer.get("error", f"The gateway answered with {status}.")))
+    return answer
+
+
+def _request(
+    home: Path, method: str, path: str, body: str | None, timeout: float
+) -> tuple[int, dict[str, Any]]:
+    place = home / CONTROL_SOCKET
+    connection = _SocketConnection(place, timeout)
+    try:
+        connection.connect()
+    except (FileNotFoundError, ConnectionRefusedError) as error:
+        connection.close()
+        raise NobodyThere(f"No gateway runs on the home {home}.") from error
+    except OSError as error:
+        connection.close()
+        raise StartError(f"{place} can't be reached: {error.strerror or error}.") from error
+    try:
+        connection.request(method, path, body, {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise StartError(
+            f"The gateway on the home {home} gave no answer: {error or type(error).__name__}."
+        ) from error
+    finally:
+        connection.close()

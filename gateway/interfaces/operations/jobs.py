@@ -1,0 +1,327 @@
+"""Operations on jobs: what is done at its time, changed, made, and how it would look."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from adapters.abilities import CanPreview, CanSendFiles
+from adapters.contract import ChatAdapter
+from agent_core.errors import ToolArgumentError
+from agent_core.ids import JobId
+from agent_core.schedule import job_editor
+from agent_core.schedule.descriptions import describe_next, describe_timing
+from agent_core.schedule.job_editor import UnderWay, Unfit, Whose, waited_of
+from agent_core.schedule.occurrences import find_zone
+from agent_core.schedule.requests import read_wish
+from agent_core.schedule.triggers import load_timing
+from agent_core.state.conversations import files, messages
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs.jobs import Job, Late, Options, Target
+from agent_core.state.people import people, rooms
+from agent_core.state.people.people import Person
+from gateway.errors import Declined, Mistaken
+from gateway.interfaces.operations.contract import Answer, Desk, Operation, read_text
+from gateway.jobs.outcomes import SILENCE
+from gateway.jobs.resources import name_places
+from gateway.texts import general
+from gateway.texts import jobs as wording_job_lists
+from gateway.texts.job_results import title_body
+
+_RUNS = 5
+_LOOKED_THROUGH = 30
+"""Newest runs among which one that said something is looked for."""
+_AS_ASKED = "from the command line"
+_KINDS = ("prompt", "message", "script")
+_HOME = Target(kind="home")
+_WAYS = (
+    *("cron", "every_minutes", "at", "zone", "to", "late", "urgent"),
+    *("model", "tools", "skills", "aware", "day_usd"),
+)
+"""What may be said of a job besides what it does, as the `schedule` tool has it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    """What a job sends: words, and the names of files."""
+
+    text: str
+    files: tuple[str, ...] = ()
+
+
+async def list_jobs(desk: Desk, asked: Answer) -> Answer:
+    """The jobs of everybody, of one person, or of the house itself. Raises `Declined`."""
+
+    def look(connection: Connection) -> list[dict[str, Any]]:
+        if asked.get("system"):
+            return [_outline_own(connection, job) for job in jobs.list_of_house(connection)]
+        slug = asked.get("person")
+        whom = [_find_person(connection, slug)] if slug else people.list_all(connection)
+        return [
+            _outline(connection, job)
+            for person in whom
+            for job in jobs.list_of_person(connection, person_id=person.id)
+        ]
+
+    return {"jobs": await desk.database.read(look)}
+
+
+async def show_job(desk: Desk, asked: Answer) -> Answer:
+    """One job, also one that is over: how it is run and what became of it. Raises `Declined`."""
+    number = _number(asked)
+
+    def look(connection: Connection) -> dict[str, Any]:
+        job = _find_any(connection, number)
+        runs = job_runs.list_of_job(connection, job_id=job.id, limit=_RUNS)
+        return _outline(connection, job) | {
+            "does": wording_job_lists.show_body(job),
+            "runs": [wording_job_lists.describe_run(run, job.zone) for run in runs],
+        }
+
+    return await desk.database.read(look)
+
+
+async def pause(desk: Desk, asked: Answer) -> Answer:
+    """A job waits until it is resumed. Raises `Declined`."""
+    return await _change(desk, asked, lambda c, job: job_editor.pause(c, job, _AS_ASKED))
+
+
+async def resume(desk: Desk, asked: Answer) -> Answer:
+    """A job goes on. Raises `Declined`, and `Mistaken` if its moment is past."""
+    now = desk.now()
+    return await _change(desk, asked, lambda c, job: job_editor.resume(c, job, now))
+
+
+async def drop(desk: Desk, asked: Answer) -> Answer:
+    """A job is no more. Raises `Declined`."""
+
+    def work(connection: Connection, job: Job) -> Job:
+        if job.kind == "system":
+            raise Declined(f"Job {job.id} is the house's own: it can be paused, not dropped.")
+        return job_editor.drop(connection, job)
+
+    return await _change(desk, asked, work)
+
+
+async def run_now(desk: Desk, asked: Answer) -> Answer:
+    """A job is run once besides its times. Raises `Declined`."""
+    now = desk.now()
+
+    def work(connection: Connection, job: Job) -> Job:
+        try:
+            job_editor.run_now(connection, job, f"desk:{now}", now)
+        except UnderWay as error:
+            raise Declined(f"Job {job.id} is under way already.") from error
+        return job
+
+    return await _change(desk, asked, work)
+
+
+async def add(desk: Desk, asked: Answer) -> Answer:
+    """Make a job for a person; only here can it be a command. Raises `Declined`, `Mistaken`."""
+    times, now = desk.times, desk.now()
+    arguments = _read_work(asked)
+    slug = read_text(asked, "person")
+
+    def work(connection: Connection) -> dict[str, Any]:
+        person = _find_person(connection, slug)
+        zone = person.time_zone or times.zone
+        wish = read_wish(arguments, here=_HOME, zone=zone, known=Options(), now=now)
+        whose = Whose(person_id=person.id, room_id=None, actor="house")
+        new = job_editor.draft(wish, whose, zone=zone, rules=times.rules, now=now)
+        made = job_editor.make(connection, new, rules=times.rules, now=now)
+        return _outline(connection, made)
+
+    try:
+        made = await desk.database.write("jobs.add", work)
+    except (Unfit, ToolArgumentError, ValueError) as error:
+        raise Mistaken(str(error)) from error
+    times.wake()
+    return made
+
+
+async def change(desk: Desk, asked: Answer) -> Answer:
+    """A job is otherwise from now on. Raises `Declined`, `Mistaken`."""
+    times, now = desk.times, desk.now()
+
+    def work(connection: Connection, job: Job) -> Job:
+        if job.kind == "system":
+            raise Declined(f"Job {job.id} is the house's own: it can be paused, not changed.")
+        arguments = _read_changes(asked, job)
+        wish = read_wish(arguments, here=_HOME, zone=job.zone, known=job.options, now=now)
+        changed = job_editor.redraft(job, wish, rules=times.rules, now=now)
+        if changed == job:
+            raise Mistaken("Say what is to be otherwise; see `talaria jobs change --help`.")
+        jobs.change(connection, changed)
+        return changed
+
+    return await _change(desk, asked, work)
+
+
+async def preview(desk: Desk, asked: Answer) -> Answer:
+    """What a job made last, or its text, in the form of each platform. Raises `Declined`."""
+    number = _number(asked)
+
+    def look(connection: Connection) -> tuple[dict[str, Any], _Made]:
+        job = _find_any(connection, number)
+        return _outline(connection, job), _find_made(connection, job)
+
+    outline, made = await desk.database.read(look)
+    shown = desk.times.load_platforms()
+    return outline | {
+        "platforms": [
+            {"name": name, **_preview(adapter, made)} for name, adapter in sorted(shown.items())
+        ]
+    }
+
+
+JOB_OPERATIONS: Mapping[str, Operation] = {
+    "jobs.list": list_jobs,
+    "jobs.show": show_job,
+    "jobs.pause": pause,
+    "jobs.resume": resume,
+    "jobs.drop": drop,
+    "jobs.run": run_now,
+    "jobs.add": add,
+    "jobs.change": change,
+    "jobs.preview": preview,
+}
+
+
+async def _change(desk: Desk, asked: Answer, work: Callable[[Connection, Job], Job]) -> Answer:
+    number = _number(asked)
+
+    def change(connection: Connection) -> dict[str, Any]:
+        job = _find_any(connection, number)
+        if job.state not in ("active", "paused"):
+            raise Declined(f"Job {job.id} is {job.state}: nothing is done about it any more.")
+        return _outline(connection, work(connection, job))
+
+    try:
+        done = await desk.database.write("jobs.change", change)
+    except (Unfit, ToolArgumentError, ValueError) as error:
+        raise Mistaken(str(error)) from error
+    desk.times.wake()
+    return done
+
+
+def _read_work(asked: Answer) -> dict[str, object]:
+    """The arguments of a wish. Raises `Declined`, `Mistaken`."""
+    kind = asked.get("kind")
+    if kind not in _KINDS:
+        raise Mistaken("Say what is to be done: a prompt, a message or a script.")
+    body, title = _read_body(asked, kind)
+    return {**_read_ways(asked), "kind": kind, "text": body, "title": asked.get("title") or title}
+
+
+def _read_changes(asked: Answer, job: Job) -> dict[str, object]:
+    """The arguments of a wish about a job that there is. Raises `Declined`, `Mistaken`."""
+    arguments = _read_ways(asked)
+    if asked.get("title"):
+        arguments["title"] = asked["title"]
+    kind = asked.get("kind")
+    if kind is None:
+        return arguments
+    if kind != job.kind:
+        raise Mistaken(f"Job {job.id} is a {job.kind}, and stays one; make a {kind} of its own.")
+    body, _ = _read_body(asked, job.kind)
+    return {**arguments, "text": body}
+
+
+def _read_body(asked: Answer, kind: str) -> tuple[str, str]:
+    """What is to be done, as it is stored, and as a title. Raises `Declined`, `Mistaken`."""
+    if kind == "script":
+        words = asked.get("words")
+        is_line = isinstance(words, list) and all(isinstance(word, str) for word in words)
+        if not words or not is_line or not words[0].strip():
+            raise Mistaken("Name the command and its arguments behind --script.")
+        return json.dumps(words, ensure_ascii=False), " ".join(words)
+    text = read_text(asked, "text")
+    return text, text
+
+
+def _read_ways(asked: Answer) -> dict[str, object]:
+    """When and how; what is not said is left out. Raises `Mistaken`."""
+    late = asked.get("late")
+    if late is not None and late not in get_args(Late):
+        raise Mistaken(f"What is missed is one of {', '.join(get_args(Late))}.")
+    return {name: asked[name] for name in _WAYS if asked.get(name) is not None}
+
+
+def _find_made(connection: Connection, job: Job) -> _Made:
+    """What a job would send. Raises `Declined` where nobody knows."""
+    if job.kind == "message":
+        return _Made(text=job.body)
+    if job.kind != "prompt" or job.person_id is None:
+        raise Declined(
+            f"What job {job.id} says is not kept; `talaria jobs run {job.id}` sends it anew."
+        )
+    for run in job_runs.list_of_job(connection, job_id=job.id, limit=_LOOKED_THROUGH):
+        turn = job_runs.find_turn(connection, run_id=run.id)
+        if run.state != "done" or turn is None:
+            continue
+        words = messages.answer_of_turn(connection, turn_id=turn[0], person_id=job.person_id)
+        given = tuple(file.name for file in files.list_of_turn(connection, turn_id=turn[0]))
+        if given or words.strip() not in ("", SILENCE):
+            words = "" if words.strip() == SILENCE else words
+            return _Made(text=title_body(job.title, words), files=given)
+    raise Declined(f"Job {job.id} has made nothing yet; `talaria jobs run {job.id}` lets it.")
+
+
+def _preview(adapter: ChatAdapter, made: _Made) -> dict[str, list[str]]:
+    """The messages, as a platform would show them, and the files that would come with them."""
+    text, given = made.text, list(made.files)
+    if given and not isinstance(adapter, CanSendFiles):
+        text, given = f"{text}\n\n{general.describe_unsent_files(given)}", []
+    parts = adapter.preview(text) if isinstance(adapter, CanPreview) else list(adapter.split(text))
+    return {"messages": parts, "files": given}
+
+
+def _outline(connection: Connection, job: Job) -> dict[str, Any]:
+    person = people.find(connection, person_id=job.person_id) if job.person_id else None
+    room = rooms.find_by_id(connection, room_id=job.room_id) if job.room_id else None
+    timing, zone = load_timing(job.timing), find_zone(job.zone)
+    places = name_places(connection, person.id, job.targets, None) if person else []
+    return {
+        "id": job.id,
+        "person": person.slug if person else None,
+        "room": room.title if room else None,
+        "kind": job.kind,
+        "title": job.title,
+        "meaning": describe_timing(timing),
+        "coming": describe_next(timing, zone, waited_of(job), zone),
+        "next_at": job.next_slot[1] if job.next_slot else None,
+        "zone": job.zone,
+        "ways": [*wording_job_lists.tell_places(places), *wording_job_lists.describe_ways(job)],
+        "state": job.state,
+        "reason": job.reason,
+    }
+
+
+def _outline_own(connection: Connection, job: Job) -> dict[str, Any]:
+    """A job of the house, with what came of it last: nobody is sent that."""
+    runs = job_runs.list_of_job(connection, job_id=job.id, limit=1)
+    last = wording_job_lists.describe_run(runs[0], job.zone) if runs else "not run yet"
+    return _outline(connection, job) | {"last": last}
+
+
+def _find_any(connection: Connection, number: JobId) -> Job:
+    job = jobs.find(connection, job_id=number)
+    if job is None:
+        raise Declined(f"There is no job {number}; `talaria jobs` lists them.")
+    return job
+
+
+def _find_person(connection: Connection, slug: object) -> Person:
+    found = next((one for one in people.list_all(connection) if one.slug == slug), None)
+    if found is None:
+        raise Declined(f"Nobody here is called {slug}; `talaria people list` names their folders.")
+    return found
+
+
+def _number(asked: Answer) -> JobId:
+    number = asked.get("id")
+    if not isinstance(number, int) or not 0 < number < 1 << 63:
+        raise Mistaken("Name a job by its number; `talaria jobs` lists them.")
+    return JobId(number)

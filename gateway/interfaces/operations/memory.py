@@ -1,0 +1,289 @@
+"""Operations on what is remembered: its ledger, how it stood, and taking changes back."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from agent_core.ids import PersonId
+from agent_core.memory.archive import undo as archived
+from agent_core.memory.archive.undo import Overtaken, Restored
+from agent_core.memory.numbering import open_register
+from agent_core.memory.sync import replay_rows
+from agent_core.memory.undo import Kept, up_to
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import archive, ledger, memory_owners
+from agent_core.state.memory.ledger import LedgerEntry, Origin
+from agent_core.state.memory.memory_owners import Remembering
+from gateway.errors import Declined
+from gateway.interfaces.operations.contract import Answer, Desk, Operation, read_limit
+
+_AT_ONCE = 500
+"""People that are read from the database at a time."""
+_MOST_COUNTED = 100_000
+"""Entries of an archive."""
+_FAULTS = {
+    "undone": "Row {row} is taken back already.",
+    "parted": (
+        "That would bring back what has left with an account that was split off; nothing was"
+        " changed."
+    ),
+    "forgotten": "What row {row} would bring back was forgotten for good.",
+    "overtaken": "What row {row} did was changed again since; take the later change back first.",
+}
+
+
+async def show_log(desk: Desk, asked: Answer) -> Answer:
+    """The newest changes of everybody or of one, newest first. Raises `Declined`."""
+    limit, slug = read_limit(asked), _slug(asked)
+
+    def look(connection: Connection) -> list[dict[str, Any]] | None:
+        if slug is None:
+            recent = ledger.list_recent(connection, limit=limit)
+            names = _name_all(connection)
+            return [_tell(row, names.get(person_id, "?")) for person_id, row in recent]
+        keeper = memory_owners.find_by_slug(connection, slug=slug)
+        if keeper is None:
+            return None
+        rows = ledger.list_recent_of(connection, person_id=keeper.person_id, limit=limit)
+        return [_tell(row, slug) for row in rows]
+
+    found = await desk.database.read(look)
+    if found is None:
+        raise Declined(_describe_unknown(slug))
+    return {"changes": found}
+
+
+async def show_lists(desk: Desk, asked: Answer) -> Answer:
+    """What is remembered now, or was at a moment, by everybody or by one. Raises `Declined`."""
+    moment = _moment(asked)
+    lists = []
+    for keeper in await _find(desk, asked):
+        if moment is None:
+            await desk.memory.snapshot(
+                keeper.person_id, keeper.folder, desk.now(), kind=keeper.kind
+            )
+        lists += await desk.database.read(
+            lambda c, keeper=keeper: _show(c, keeper, moment)  # type: ignore[misc]
+        )
+    return {"lists": lists}
+
+
+def _show(connection: Connection, keeper: Remembering, moment: int | None) -> list[dict[str, Any]]:
+    register = open_register(connection, person_id=keeper.person_id)
+    shown = []
+    for target, history in register.histories.items():
+        entries: list[tuple[int | None, str]]
+        if moment is None:
+            entries = [
+                (life.made_by.id, life.words)
+                for life in history.standing
+                if life.made_by and life.words is not None
+            ]
+        else:
+            entries = [(None, words) for words in replay_rows(up_to(history.rows, moment))]
+        if entries:
+            told = [{"row": row, "words": words} for row, words in entries]
+            shown.append({"person": keeper.slug, "list": target, "entries": told})
+    return shown
+
+
+async def undo(desk: Desk, asked: Answer) -> Answer:
+    """Take one row of the ledger back. Raises `Declined`."""
+    row_id = asked.get("row")
+    if not isinstance(row_id, int) or row_id < 1:
+        raise Declined("Name a row of the ledger by its number; `talaria memory log` lists them.")
+
+    def look(connection: Connection) -> tuple[Remembering | None, LedgerEntry] | None:
+        found = ledger.find_row(connection, entry_id=row_id)
+        return (memory_owners.find(connection, person_id=found[0]), found[1]) if found else None
+
+    found = await desk.database.read(look)
+    if found is None:
+        raise Declined(f"There is no row {row_id} in the ledger.")
+    keeper, row = found
+    if row.target == "soul":
+        raise Declined(f"Row {row_id} is of SOUL.md, which is changed by hand or by a proposal.")
+    if row.target == "skill":
+        raise Declined(f"Row {row_id} is of a skill; `talaria skills undo {row_id}` does that.")
+    if keeper is None:
+        raise Declined(f"Row {row_id} is of somebody who was joined to another person since.")
+    if row.target == "archive":
+        return await _undo_archived(desk, keeper, row)
+    try:
+        outcome = await desk.memory.undo(
+            keeper.person_id, keeper.folder, row_id, _origin(desk), kind=keeper.kind
+        )
+    except OSError as error:
+        raise Declined(_describe_unreadable(keeper, error)) from error
+    if isinstance(outcome, Kept):
+        raise Declined(_describe_kept(outcome))
+    (done,) = outcome
+    return {
+        "person": keeper.slug,
+        "list": row.target,
+        "undone": _tell(done.undone, keeper.slug),
+        "row": _tell(done.row, keeper.slug),
+        "derived": [_tell(one, keeper.slug) for one in done.derived],
+        "revived": [_tell(one, keeper.slug) for one in done.revived],
+    }
+
+
+async def _undo_archived(desk: Desk, keeper: Remembering, row: LedgerEntry) -> Answer:
+    """Take a change of the archive back. Raises `Declined`."""
+    work = partial(archived.undo, person_id=keeper.person_id, row=row, origin=_origin(desk))
+    try:
+        made = await desk.database.write("memory.undo", work)
+    except Overtaken as error:
+        raise Declined(_FAULTS[error.fault].format(row=row.id)) from error
+    desk.forget_known()
+    return {
+        "person": keeper.slug,
+        "list": row.target,
+        "undone": _tell(row, keeper.slug),
+        "row": _tell(made, keeper.slug),
+        "derived": [],
+        "revived": [],
+    }
+
+
+async def restore(desk: Desk, asked: Answer) -> Answer:
+    """Lead memory back to a moment, of everybody or of one. Raises `Declined`.
+
+    Of one after the other: who can't be led back is named, and hinders nobody else.
+    """
+    moment = _moment(asked)
+    if moment is None:
+        raise Declined("Say which moment memory is to be led back to.")
+    restored, kept = [], []
+    for keeper in await _find(desk, asked):
+        try:
+            outcome = await desk.memory.restore(
+                keeper.person_id, keeper.folder, moment, _origin(desk), kind=keeper.kind
+            )
+        except OSError as error:
+            kept.append({"person": keeper.slug, "why": _describe_unreadable(keeper, error)})
+            continue
+        restored += [
+            {
+                "person": keeper.slug,
+                "list": target,
+                "changes": one.rows,
+                "entries": len(one.entries),
+                "left_out": one.left_out,
+            }
+            for target, one in outcome.items()
+            if one.rows or one.left_out
+        ]
+        restored += await _restore_archive(desk, keeper, moment)
+    desk.forget_known()
+    return {"restored": restored, "kept": kept}
+
+
+async def _restore_archive(desk: Desk, keeper: Remembering, moment: int) -> list[dict[str, Any]]:
+    """Lead somebody's archive back; what that came to, if anything did."""
+
+    def work(connection: Connection) -> tuple[Restored, int]:
+        person_id = keeper.person_id
+        done = archived.restore(
+            connection, person_id=person_id, moment=moment, origin=_origin(desk)
+        )
+        return done, archive.count(connection, person_id=person_id, most=_MOST_COUNTED)
+
+    done, count = await desk.database.write("memory.restore", work)
+    if not done.rows and not done.left_out:
+        return []
+    return [
+        {
+            "person": keeper.slug,
+            "list": "archive",
+            "changes": done.rows,
+            "entries": count,
+            "left_out": done.left_out,
+        }
+    ]
+
+
+MEMORY_OPERATIONS: Mapping[str, Operation] = {
+    "memory.log": show_log,
+    "memory.show": show_lists,
+    "memory.undo": undo,
+    "memory.restore": restore,
+}
+
+
+async def _find(desk: Desk, asked: Answer) -> Sequence[Remembering]:
+    """Who is meant: one, or everybody who remembers. Raises `Declined`."""
+    slug = _slug(asked)
+    if slug is None:
+        return await desk.database.read(_list_all)
+    keeper = await desk.database.read(lambda c: memory_owners.find_by_slug(c, slug=slug))
+    if keeper is None:
+        raise Declined(_describe_unknown(slug))
+    return [keeper]
+
+
+def _list_all(connection: Connection) -> list[Remembering]:
+    found: list[Remembering] = []
+    while True:
+        after = found[-1].person_id if found else PersonId(0)
+        more = memory_owners.list_all(connection, after=after, limit=_AT_ONCE)
+        found += more
+        if len(more) < _AT_ONCE:
+            return found
+
+
+def _name_all(connection: Connection) -> dict[PersonId, str]:
+    return {keeper.person_id: keeper.slug for keeper in _list_all(connection)}
+
+
+def _origin(desk: Desk) -> Origin:
+    return Origin(actor="house", now=desk.now())
+
+
+def _tell(row: LedgerEntry, slug: str) -> dict[str, Any]:
+    return {
+        "row": row.id,
+        "person": slug,
+        "list": row.target,
+        "at": row.origin.now,
+        "actor": row.origin.actor,
+        "operation": row.change.operation,
+        "before": row.change.before,
+        "after": row.change.after,
+        "undoes": row.origin.undoes,
+        "evidence": row.origin.evidence,
+        "messages": list(row.origin.message_ids),
+    }
+
+
+def _slug(asked: Answer) -> str | None:
+    slug = asked.get("person")
+    if slug is not None and not isinstance(slug, str):
+        raise Declined("A person is named by a text.")
+    return slug
+
+
+def _moment(asked: Answer) -> int | None:
+    moment = asked.get("moment")
+    if moment is not None and not isinstance(moment, int):
+        raise Declined("A moment is milliseconds since the epoch.")
+    return moment
+
+
+def _describe_unknown(slug: str | None) -> str:
+    return (
+        f"Nobody here is called {slug}. `talaria people list` names the folders of people; a room"
+        " is room-<its folder>, a block block-<its folder>, the team is team."
+    )
+
+
+def _describe_kept(kept: Kept) -> str:
+    template = _FAULTS.get(kept.fault, "There is no such row.")
+    return template.format(row=kept.row.id if kept.row else "")
+
+
+def _describe_unreadable(keeper: Remembering, error: OSError) -> str:
+    why = error.strerror or str(error)
+    return (
+        f"A memory file of {keeper.slug} can't be read ({why}), so nothing of theirs was changed."
+    )

@@ -1,0 +1,257 @@
+"""Operations on skills: how they stand, what became of them, put away, taken back, pinned."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from agent_core.errors import SkillBroken, SkillMissing, SkillStays
+from agent_core.schedule import job_editor
+from agent_core.schedule.job_editor import UnderWay
+from agent_core.skills import ledger_sync
+from agent_core.skills import undo as undoing
+from agent_core.skills.catalog import Shelved
+from agent_core.skills.curator import count_idle
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import jobs
+from agent_core.state.memory import blocks, skill_changes, skills
+from agent_core.state.memory.ledger import LedgerEntry, Origin
+from agent_core.state.memory.skills import SkillRow
+from gateway.errors import Declined
+from gateway.interfaces.operations.contract import Answer, Desk, Operation, read_limit, read_text
+from gateway.scheduler.skill_curator import compare, look_over
+from gateway.scheduler.system_jobs import CURATOR
+from gateway.texts import system_jobs
+
+T = TypeVar("T")
+
+_FOUND = "found so at the command line"
+
+
+async def list_skills(desk: Desk, _: Answer) -> Answer:
+    """Every skill, the broken and those in the archive, too. Raises `Declined`."""
+    found = await _read_files(desk.skills.shelf.list_all)
+    away = await _read_files(desk.skills.shelf.list_away)
+    rows, wanted = await desk.database.read(lambda c: (_known(c), skills.list_wanted(c)))
+    return {
+        "skills": [_outline(one, rows.get(one.name), desk.now()) for one in found],
+        "wanted": sorted(wanted),
+        "away": away,
+    }
+
+
+async def show_skill(desk: Desk, asked: Answer) -> Answer:
+    """One skill in full. Raises `Declined`, also where it is broken."""
+    name = read_text(asked, "name")
+    skill = await _read_files(lambda: desk.skills.shelf.load(name))
+    own = await _read_files(desk.skills.shelf.list_own)
+    is_own = name in (one.name for one in own)
+    rows, wanted = await desk.database.read(lambda c: (_known(c), skills.list_wanted(c)))
+    one = Shelved(name=name, origin="home" if is_own else "bundled", skill=skill)
+    return _outline(one, rows.get(name), desk.now()) | {
+        "body": skill.body,
+        "license": skill.license,
+        "compatibility": skill.compatibility,
+        "metadata": dict(skill.metadata),
+        "allowed_tools": list(skill.allowed_tools),
+        "is_wanted": name in wanted,
+    }
+
+
+async def archive(desk: Desk, asked: Answer) -> Answer:
+    """Put one of the home's skills away. Raises `Declined` where it is needed."""
+    name, now = read_text(asked, "name"), desk.now()
+    await _find_own(desk, name)
+    folder = desk.skills.shelf.folder
+    kept = await _do(
+        desk, lambda c: ledger_sync.put_away(c, folder, name, Origin(actor="house", now=now))
+    )
+    await _write_usage(desk)
+    return {"name": name, "kept": kept}
+
+
+async def restore(desk: Desk, asked: Answer) -> Answer:
+    """Take a skill back from the archive, by its name there. Raises `Declined`."""
+    kept, now = read_text(asked, "name"), desk.now()
+    folder = desk.skills.shelf.folder
+    name = await _do(
+        desk, lambda c: ledger_sync.bring_back(c, folder, kept, Origin(actor="house", now=now))
+    )
+    await _write_usage(desk)
+    return {"name": name}
+
+
+async def show_log(desk: Desk, asked: Answer) -> Answer:
+    """The newest changes of all skills or of one, newest first. Raises `Declined`."""
+    limit, name = read_limit(asked), asked.get("name")
+    now = desk.now()
+
+    def work(connection: Connection) -> list[LedgerEntry] | None:
+        compare(connection, desk.skills, now, _FOUND)
+        team = blocks.find_team(connection)
+        row = skills.find(connection, name=str(name)) if name else None
+        if name and row is None:
+            return None
+        if team is None:
+            return []
+        if row is None:
+            return skill_changes.list_recent(connection, person_id=team, limit=limit)
+        return skill_changes.list_of_skill(connection, person_id=team, skill_id=row.id, limit=limit)
+
+    rows = await _do(desk, work)
+    if rows is None:
+        raise Declined(f"There was never a skill {name}; `talaria skills list` names them.")
+    names = await desk.database.read(_name_all)
+    return {"changes": [_tell_change(row, names) for row in rows]}
+
+
+async def undo(desk: Desk, asked: Answer) -> Answer:
+    """Take a change of a skill back, by its row. Raises `Declined`."""
+    row_id, now = asked.get("row"), desk.now()
+    if not isinstance(row_id, int) or row_id < 1:
+        raise Declined("Name a row of the ledger by its number; `talaria skills log` lists them.")
+    # What was done by hand stays known, also where nothing can be taken back.
+    await _do(desk, lambda c: compare(c, desk.skills, now, _FOUND))
+    folder = desk.skills.shelf.folder
+    done = await _do(desk, lambda c: undoing.undo(c, folder, row_id, now))
+    await _write_usage(desk)
+    names = {done.undone.change.position: done.name}
+    return {
+        "undone": _tell_change(done.undone, names),
+        "row": _tell_change(done.row, names),
+        "derived": [_tell_change(row, names) for row in done.derived],
+        "is_text_only": done.is_text_only,
+    }
+
+
+async def pin(desk: Desk, asked: Answer) -> Answer:
+    """One of the home's skills is never put away. Raises `Declined`."""
+    return await _pin(desk, asked, is_pinned=True)
+
+
+async def unpin(desk: Desk, asked: Answer) -> Answer:
+    """One of the home's skills may be put away again. Raises `Declined`."""
+    return await _pin(desk, asked, is_pinned=False)
+
+
+async def curate(desk: Desk, asked: Answer) -> Answer:
+    """Have the curator run now, or tell what it would do. Raises `Declined`."""
+    now = desk.now()
+    if asked.get("dry_run"):
+        try:
+            return {"lines": system_jobs.describe_plan(await look_over(desk.skills, now))}
+        except SkillBroken as error:
+            raise Declined(str(error)) from error
+
+    def work(connection: Connection) -> int:
+        own = jobs.list_of_house(connection)
+        job = next((one for one in own if one.body == CURATOR), None)
+        if job is None:
+            raise Declined("The curator is not there yet; `talaria run` makes its job.")
+        try:
+            job_editor.run_now(connection, job, f"desk:{now}", now)
+        except UnderWay as error:
+            raise Declined("The curator is under way already.") from error
+        return job.id
+
+    number = await desk.database.write("skills.run", work)
+    desk.times.wake()
+    return {"job": number}
+
+
+SKILL_OPERATIONS: Mapping[str, Operation] = {
+    "skills.list": list_skills,
+    "skills.show": show_skill,
+    "skills.archive": archive,
+    "skills.restore": restore,
+    "skills.log": show_log,
+    "skills.undo": undo,
+    "skills.pin": pin,
+    "skills.unpin": unpin,
+    "skills.curate": curate,
+}
+"""By the names under which the control socket knows them."""
+
+
+async def _pin(desk: Desk, asked: Answer, *, is_pinned: bool) -> Answer:
+    name, now = read_text(asked, "name"), desk.now()
+    await _find_own(desk, name)
+
+    def work(connection: Connection) -> None:
+        skills.see(connection, name=name, now=now)
+        skills.pin(connection, name=name, is_pinned=is_pinned)
+
+    await desk.database.write("skills.pin", work)
+    await _write_usage(desk)
+    return {"name": name}
+
+
+async def _find_own(desk: Desk, name: str) -> None:
+    """See to it that the home has a skill of this name. Raises `Declined`."""
+    found = await _read_files(desk.skills.shelf.list_all)
+    one = next((one for one in found if one.name == name), None)
+    if one is None:
+        raise Declined(f"There is no skill {name}; `talaria skills list` names them.")
+    if one.origin == "bundled":
+        raise Declined(f"The skill {name} comes with Talaria and stays as it is.")
+
+
+async def _read_files(read: Callable[[], T]) -> T:
+    """Raises `Declined` with what can't be read."""
+    try:
+        return await asyncio.to_thread(read)
+    except (SkillMissing, SkillBroken) as error:
+        raise Declined(str(error)) from error
+
+
+async def _do(desk: Desk, work: Callable[[Connection], T]) -> T:
+    """In one transaction. Raises `Declined` with what keeps a skill as it is."""
+    try:
+        return await desk.database.write("skills.change", work)
+    except (SkillMissing, SkillBroken, SkillStays, FileExistsError) as error:
+        raise Declined(str(error)) from error
+    except OSError as error:
+        raise Declined(f"The skill can't be changed: {error.strerror or error}.") from error
+
+
+async def _write_usage(desk: Desk) -> None:
+    try:
+        await desk.skills.usage.write()
+    except OSError as error:
+        raise Declined(f"It is done, but .usage.json can't be written: {error}.") from error
+
+
+def _known(connection: Connection) -> dict[str, SkillRow]:
+    return {row.name: row for row in skills.list_there(connection)}
+
+
+def _name_all(connection: Connection) -> dict[int, str]:
+    return {row.id: row.name for row in skills.list_all(connection)}
+
+
+def _tell_change(row: LedgerEntry, names: Mapping[int, str]) -> dict[str, Any]:
+    return {
+        "row": row.id,
+        "name": names[row.change.position],
+        "at": row.origin.now,
+        "actor": row.origin.actor,
+        "before": row.change.before,
+        "after": row.change.after,
+        "undoes": row.origin.undoes,
+        "evidence": row.origin.evidence,
+    }
+
+
+def _outline(one: Shelved, row: SkillRow | None, now: int) -> dict[str, Any]:
+    skill = one.skill
+    is_idle = row is not None and one.origin == "home" and row.state == "stale"
+    return {
+        "name": one.name,
+        "origin": one.origin,
+        "description": skill.description if skill else "",
+        "unknown": list(skill.unknown) if skill else [],
+        "fault": one.fault,
+        "uses": row.uses if row else 0,
+        "last_used_at": row.last_used_at if row else None,
+        "idle_days": count_idle(row, now) if row and is_idle else 0,
+        "is_pinned": bool(row and row.is_pinned),
+    }

@@ -1,0 +1,206 @@
+"""Operations on turns: what ran, what could not be delivered, and what models were sent."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import takewhile
+from typing import Any
+
+from agent_core.agent.prompt.prompt_cache import FrozenPrompt
+from agent_core.agent.replay.diff import compare, differ_in_words
+from agent_core.agent.replay.rebuild import Call, rebuild
+from agent_core.agent.replay.records import TurnRecord, read_record, read_scene
+from agent_core.agent.replay.replayer import play
+from agent_core.ids import TurnId
+from agent_core.state.conversations import messages, turns, usage
+from agent_core.state.conversations.turns import Turn
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from agent_core.state.queues import dead_letters
+from agent_core.transcript import Message, dump_parts
+from gateway.errors import Declined
+from gateway.interfaces.operations.contract import Answer, Desk, Operation, read_limit
+
+
+async def list_turns(desk: Desk, asked: Answer) -> Answer:
+    """The newest turns of everybody, newest first."""
+    limit = read_limit(asked)
+
+    def look(connection: Connection) -> list[dict[str, Any]]:
+        names = {person.id: person.name for person in people.list_all(connection)}
+        return [
+            _outline(turn, names.get(turn.person_id, "(erased)"))
+            for turn in turns.list_recent(connection, limit=limit)
+        ]
+
+    return {"turns": await desk.database.read(look)}
+
+
+async def show_turn(desk: Desk, asked: Answer) -> Answer:
+    """One turn: its steps, what it cost and what was said to begin it. Raises `Declined`."""
+    number = _turn(asked)
+
+    def look(connection: Connection) -> dict[str, Any] | None:
+        turn = turns.find(connection, turn_id=number)
+        person = people.find(connection, person_id=turn.person_id) if turn else None
+        if turn is None or person is None:
+            return None
+        return _outline(turn, person.name) | {
+            "attempts": turn.attempts,
+            "said": messages.words_of_turn(connection, turn_id=turn.id, person_id=person.id),
+            "steps": [
+                {"name": step.name, "outcome": step.outcome, "is_error": step.is_error}
+                for step in turns.list_steps(connection, turn_id=turn.id)
+            ],
+            "cost": asdict(usage.total_of_turn(connection, turn_id=turn.id)),
+        }
+
+    found = await desk.database.read(look)
+    if found is None:
+        raise Declined(f"There is no turn {number}.")
+    return found
+
+
+async def show_requests(desk: Desk, asked: Answer) -> Answer:
+    """What the model was sent in each call of a turn, rebuilt, and whether that is proved.
+
+    Messages that a request shares with the one before it stand there only. Raises `Declined`.
+    """
+    record = await _read(desk, asked)
+    calls = await asyncio.to_thread(rebuild, record)
+    before: Sequence[Message] = ()
+    told = []
+    for call in calls:
+        told.append(_tell(call, before))
+        before = call.sent.messages if call.sent else before
+    prompt = record.prompt
+    return {
+        "id": record.turn.id,
+        "system": prompt.system if prompt else None,
+        "tools": [asdict(tool) for tool in prompt.tools] if prompt else None,
+        "calls": told,
+    }
+
+
+async def replay_turn(desk: Desk, asked: Answer) -> Answer:
+    """Play a turn again over its record, and compare each request with the one that was made.
+
+    With `memory` as "now", only the prompt is compared with the one that the talk would be
+    given now, with the same tools. Raises `Declined`.
+    """
+    record = await _read(desk, asked)
+    if record.prompt is None:
+        raise Declined(f"The prompt of turn {record.turn.id} was forgotten since.")
+    calls = await asyncio.to_thread(rebuild, record)
+    if asked.get("memory") == "now":
+        return await _replay_with_memory_of_now(desk, record, record.prompt, calls)
+    comparison = compare(calls, await play(record, calls, record.prompt))
+    return {
+        "id": record.turn.id,
+        "calls": len(calls),
+        "attempts": record.turn.attempts,
+        "verdict": comparison.verdict,
+        "compared": comparison.compared,
+        "lines": comparison.lines,
+    }
+
+
+async def list_undelivered(desk: Desk, asked: Answer) -> Answer:
+    """Messages that were set aside because they can't be delivered, newest first."""
+    limit = read_limit(asked)
+    rows = await desk.database.read(
+        lambda connection: dead_letters.list_dead(connection, limit=limit)
+    )
+    return {
+        "undelivered": [
+            {
+                "id": row.id,
+                "turn": row.turn_id,
+                "platform": row.platform,
+                "chat": row.chat,
+                "reason": row.reason,
+                "text": row.body,
+            }
+            for row in rows
+        ]
+    }
+
+
+async def _replay_with_memory_of_now(
+    desk: Desk, record: TurnRecord, prompt: FrozenPrompt, calls: Sequence[Call]
+) -> Answer:
+    scene = await desk.database.read(lambda connection: read_scene(connection, record))
+    if scene is None or desk.freezer is None:
+        raise Declined(f"Nobody knows what the prompt of turn {record.turn.id} would be now.")
+    # Without a session no prompt is warm: it is made of what there is now.
+    fresh = (await desk.freezer.give(scene, None, prompt.tools)).prompt
+    made = await play(record, calls, fresh)
+    rest = [(one.sent and one.sent.messages) for one in calls]
+    return {
+        "id": record.turn.id,
+        "calls": len(calls),
+        "is_rest_same": rest == [one.request.messages for one in made[: len(calls)]],
+        "prompt": differ_in_words(prompt.system, fresh.system),
+    }
+
+
+TURN_OPERATIONS: Mapping[str, Operation] = {
+    "turns.list": list_turns,
+    "turns.show": show_turn,
+    "turns.requests": show_requests,
+    "turns.replay": replay_turn,
+    "turns.undelivered": list_undelivered,
+}
+
+
+def _outline(turn: Turn, name: str) -> dict[str, Any]:
+    return {
+        "id": turn.id,
+        "person": name,
+        "platform": turn.platform,
+        "state": turn.state,
+        "reason": turn.reason,
+        "started_at": turn.started_at,
+        "ended_at": turn.ended_at,
+    }
+
+
+def _turn(asked: Answer) -> TurnId:
+    number = asked.get("id")
+    if not isinstance(number, int):
+        raise Declined("Name a turn by its number.")
+    return TurnId(number)
+
+
+async def _read(desk: Desk, asked: Answer) -> TurnRecord:
+    number = _turn(asked)
+    record = await desk.database.read(lambda connection: read_record(connection, number))
+    if record is None:
+        raise Declined(f"There is no turn {number}.")
+    if record.is_by_job:
+        raise Declined(f"No model had a part in turn {number}: a job said this by itself.")
+    return record
+
+
+def _tell(call: Call, before: Sequence[Message]) -> dict[str, Any]:
+    spent, sent = call.spent, call.sent
+    messages = sent.messages if sent else ()
+    pairs = zip(messages, before, strict=False)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return {
+        "model": spent.asked_model or spent.model,
+        "limit": spent.output_limit,
+        "hash": spent.request_hash,
+        "doubt": call.doubt,
+        "is_known": sent is not None,
+        "read": spent.read_tokens,
+        "from_cache": spent.cache_read_tokens,
+        "written": spent.output_tokens,
+        "pictures": list(sent.shown) if sent else [],
+        "same": same,
+        "messages": [
+            {"role": one.role, "parts": json.loads(dump_parts(one.parts))}
+            for one in messages[same:]
+        ],
+    }

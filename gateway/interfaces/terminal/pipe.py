@@ -1,0 +1,120 @@
+"""A talk through a pipe: a line in, its answer out, and only then the next line."""
+
+import asyncio
+import codecs
+import os
+import sys
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import TextIO
+
+import aiohttp
+
+from gateway.config.paths import CONSOLE_SOCKET, CONTROL_SOCKET
+from gateway.interfaces.terminal.socket_client import ConsoleLink, Gone, News, Shown
+
+PATIENCE = 120.0
+"""Seconds that one answer may take."""
+_BLOCK = 65_536
+_QUIET = "http://localhost/quiet?platform=console"
+
+
+class PipeTalk:
+    """Keeps what was answered until it is final, and prints it once."""
+
+    def __init__(self, home: Path, out: TextIO) -> None:
+        self._home = home
+        self._out = out
+        self._link = ConsoleLink(home / CONSOLE_SOCKET, self._hear)
+        self._waiting: dict[str, Shown] = {}
+        self._printed: dict[str, str] = {}
+        self._is_asking = False
+
+    async def hold(self, lines: AsyncIterator[str]) -> int:
+        """Say every line that is not empty; 0 at the end, 1 if an answer did not come."""
+        line = asyncio.create_task(self._link.run())
+        try:
+            async for text in lines:
+                if text.strip() and not await self._ask(text):
+                    return 1
+        finally:
+            line.cancel()
+            await asyncio.gather(line, return_exceptions=True)
+        return 0
+
+    async def _ask(self, text: str) -> bool:
+        """Say something and print what comes of it; False if nothing came in time.
+
+        A live message is not the answer yet, and an answer may have several parts. The house
+        knows when it has nothing more to say here, so it is asked.
+        """
+        self._is_asking = True
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self._link.say(text)
+                await self._wait_for_quiet()
+        except (TimeoutError, aiohttp.ClientError, OSError) as error:
+            why = "in time" if isinstance(error, TimeoutError) else f"({error})"
+            print(f"The answer did not come {why}; it is not lost.", file=sys.stderr)
+            return False
+        finally:
+            self._is_asking = False
+        self._print()
+        return True
+
+    def _print(self) -> None:
+        """Print what is final; what a turn that waits for its person has begun to say is not."""
+        for name, shown in self._waiting.items():
+            if not shown.is_live and self._printed.get(name) != shown.text:
+                print(f"\n{shown.text}" if self._printed else shown.text, file=self._out)
+                self._printed[name] = shown.text
+        self._waiting = {name: shown for name, shown in self._waiting.items() if shown.is_live}
+        self._out.flush()
+
+    async def _wait_for_quiet(self) -> None:
+        connector = aiohttp.UnixConnector(str(self._home / CONTROL_SOCKET))
+        async with (
+            aiohttp.ClientSession(
+                connector=connector, timeout=aiohttp.ClientTimeout(total=PATIENCE)
+            ) as session,
+            session.get(_QUIET, raise_for_status=True),
+        ):
+            pass
+
+    async def _hear(self, news: News) -> None:
+        if isinstance(news, Shown):
+            self._waiting[news.id] = news
+            if not self._is_asking:  # a reminder, for one
+                self._print()
+        elif isinstance(news, Gone):
+            self._waiting.pop(news.id, None)
+
+
+async def read_lines(descriptor: int) -> AsyncIterator[str]:
+    """Lines of a pipe or a file, without their ends, as they come.
+
+    A thread reads, since an event loop can't wait for a file. It is left behind when the
+    talk ends before the input does; it holds nothing that the end of the process needs.
+    """
+    loop = asyncio.get_running_loop()
+    blocks: asyncio.Queue[bytes] = asyncio.Queue()
+
+    def pump() -> None:
+        block = b"-"
+        while block:
+            try:
+                block = os.read(descriptor, _BLOCK)
+            except OSError:
+                block = b""
+            loop.call_soon_threadsafe(blocks.put_nowait, block)
+
+    threading.Thread(target=pump, name="input", daemon=True).start()
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    rest = ""
+    while block := await blocks.get():
+        *lines, rest = (rest + decoder.decode(block)).split("\n")
+        for line in lines:
+            yield line
+    if rest:
+        yield rest

@@ -1,0 +1,247 @@
+"""The prompt: input below, the growing answer above it, and what is final in the scrollback."""
+
+import asyncio
+from collections.abc import Coroutine, Iterable, Mapping
+from pathlib import Path
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import run_in_terminal
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.history import FileHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.styles import Style
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.padding import Padding
+from rich.text import Text
+
+from gateway.config.paths import CHAT_HISTORY, CONSOLE_SOCKET
+from gateway.interfaces.terminal.choices import Offer, write_choices
+from gateway.interfaces.terminal.socket_client import (
+    Choice,
+    Complaint,
+    ConsoleLink,
+    Gone,
+    Line,
+    News,
+    Shown,
+    Typing,
+)
+
+_SIGN_LASTS = 6.0
+"""Seconds; the house repeats the sign of its work more often than that."""
+_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_REFRESH = 0.1
+_LINES_BELOW = 8
+"""Lines of the terminal that a growing answer leaves free."""
+_STYLE = Style.from_dict(
+    {
+        "mark": "ansicyan bold",
+        "live": "ansibrightblack",
+        "sign": "ansicyan",
+        "bottom-toolbar": "noreverse ansibrightblack",
+        "completion-menu.completion": "bg:default ansibrightblack",
+        "completion-menu.completion.current": "noreverse ansicyan bold",
+        "completion-menu.meta.completion": "bg:default ansibrightblack",
+        "completion-menu.meta.completion.current": "noreverse ansicyan",
+        "scrollbar.background": "bg:default",
+        "scrollbar.button": "bg:ansibrightblack",
+    }
+)
+
+
+class PromptTalk:
+    """A talk at the terminal."""
+
+    def __init__(self, home: Path, *, commands: Mapping[str, str], greeting: str) -> None:
+        """`commands` are the slash commands, each with its summary."""
+        self._link = ConsoleLink(home / CONSOLE_SOCKET, self._hear, shows_buttons=True)
+        self._console = Console(highlight=False)
+        self._greeting = greeting
+        self._live: dict[str, str] = {}
+        self._final: dict[str, tuple[str, tuple[Choice, ...]]] = {}
+        self._offer = Offer()
+        self._is_up = True
+        self._is_waiting = False
+        self._sign_until = 0.0
+        self._hint = ""
+        self._saying: set[asyncio.Task[None]] = set()
+        self._session: PromptSession[str] = PromptSession(
+            message=self._compose_message,
+            history=FileHistory(str(_prepare_history(home / CHAT_HISTORY))),
+            completer=SlashCompleter(commands),
+            complete_while_typing=True,
+            key_bindings=self._bind_keys(),
+            erase_when_done=True,
+            bottom_toolbar=self._compose_toolbar,
+            refresh_interval=_REFRESH,
+            style=_STYLE,
+        )
+
+    async def hold(self) -> int:
+        """Talk until Ctrl-D."""
+        self._console.print(Text(self._greeting, style="bright_black"))
+        line = asyncio.create_task(self._link.run())
+        try:
+            while True:
+                text = (await self._session.prompt_async()).strip()
+                self._hint = ""
+                if choice := self._offer.find(text):
+                    self._press(choice)
+                elif text:
+                    self._echo(text)
+                    self._say(text)
+        except EOFError:
+            return 0
+        finally:
+            tasks = (line, *self._saying)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _say(self, text: str) -> None:
+        self._send(self._link.say(text))
+
+    def _press(self, choice: Choice) -> None:
+        message_id = self._offer.message_id
+        self._echo(choice.label)
+        # What comes of it is shown, also where nothing has changed by it.
+        self._final[message_id] = "", ()
+        self._send(self._link.press(message_id, choice.key))
+
+    def _send(self, saying: Coroutine[object, object, None]) -> None:
+        self._is_waiting = True
+        task = asyncio.create_task(saying)
+        self._saying.add(task)
+        task.add_done_callback(self._saying.discard)
+
+    async def _hear(self, news: News) -> None:
+        if isinstance(news, Shown):
+            await self._show(news)
+        elif isinstance(news, Gone):
+            self._live.pop(news.id, None)
+            self._offer.drop(news.id)
+        elif isinstance(news, Typing):
+            self._sign_until = self._time() + _SIGN_LASTS
+        elif isinstance(news, Line):
+            self._is_up = news.is_up
+            if news.is_up:
+                self._live.clear()  # the house shows anew what still grows
+        elif isinstance(news, Complaint):
+            self._hint = f"{news.text} Trying again."
+
+    async def _show(self, shown: Shown) -> None:
+        if shown.is_live:
+            self._sign_until = self._time() + _SIGN_LASTS
+            self._live[shown.id] = shown.text
+            return
+        self._live.pop(shown.id, None)
+        self._sign_until, self._is_waiting = 0.0, False
+        known, words = self._final.get(shown.id), (shown.text, shown.choices)
+        if known != words:
+            self._final[shown.id] = words
+            self._offer.take(shown, is_new=known is None)
+            await run_in_terminal(lambda: self._print(shown))
+
+    def _print(self, shown: Shown) -> None:
+        is_asking = bool(shown.choices)
+        self._console.print(Padding(read_markdown(shown.text), (0, 0, 0 if is_asking else 1, 2)))
+        if is_asking:
+            self._console.print(Padding(write_choices(shown.choices), (1, 0, 1, 2)))
+
+    def _echo(self, text: str) -> None:
+        self._console.print(Text.assemble(("› ", "bold cyan"), (text, "bold")))
+        self._console.print()
+
+    def _compose_message(self) -> StyleAndTextTuples:
+        size = self._console.size
+        parts: StyleAndTextTuples = []
+        if self._live:
+            live = "\n\n".join(self._live.values())
+            shown = fit_tail(live, width=size.width - 2, height=size.height - _LINES_BELOW)
+            parts.append(("class:live", "".join(f"  {line}\n" for line in shown)))
+        now = self._time()
+        # The house still works on a turn that waits for its person; to them it does not.
+        if self._is_at_work() and (self._is_waiting or not self._offer.choices):
+            frame = _FRAMES[int(now / _REFRESH) % len(_FRAMES)]
+            parts.append(("class:sign", f"  {frame}\n"))
+        parts.append(("class:mark", "› "))
+        return parts
+
+    def _compose_toolbar(self) -> str:
+        if not self._is_up:
+            return "  The gateway is gone; trying to reach it. What you write is sent then."
+        if self._hint:
+            return f"  {self._hint}"
+        is_busy = self._is_waiting or self._is_at_work()
+        stop = "Ctrl-C stops the answer" if is_busy else "Ctrl-D leaves"
+        if self._offer.choices:
+            return f"  The number alone presses a button · /help lists commands · {stop}"
+        return f"  /help lists commands · Alt-Enter makes a new line · {stop}"
+
+    def _bind_keys(self) -> KeyBindings:
+        keys = KeyBindings()
+
+        # While an answer is printed the terminal itself reads Ctrl-C, and makes a signal of it.
+        @keys.add("c-c")
+        @keys.add("<sigint>")
+        def _(event: KeyPressEvent) -> None:
+            if event.current_buffer.text:
+                event.current_buffer.reset()
+            elif self._is_waiting or self._is_at_work():
+                self._say("/stop")
+            else:
+                self._hint = "Ctrl-D leaves."
+
+        @keys.add("escape", "enter")
+        def _(event: KeyPressEvent) -> None:
+            event.current_buffer.insert_text("\n")
+
+        return keys
+
+    def _is_at_work(self) -> bool:
+        return self._time() < self._sign_until
+
+    def _time(self) -> float:
+        return asyncio.get_running_loop().time()
+
+
+class SlashCompleter(Completer):
+    """Offers the slash commands at the start of a line."""
+
+    def __init__(self, commands: Mapping[str, str]) -> None:
+        self._commands = commands
+
+    def get_completions(self, document: Document, _: CompleteEvent) -> Iterable[Completion]:
+        """Those that begin with what was typed."""
+        typed = document.text
+        if typed.startswith("/") and " " not in typed:
+            for name, summary in self._commands.items():
+                if f"/{name}".startswith(typed):
+                    yield Completion(f"/{name}", start_position=-len(typed), display_meta=summary)
+
+
+def read_markdown(text: str) -> Markdown:
+    """Markdown as chats write it: where a line ends, it ends."""
+    markdown = Markdown(text, code_theme="ansi_dark")
+    for block in markdown.parsed:
+        for token in block.children or ():
+            if token.type == "softbreak":
+                token.type = "hardbreak"
+    return markdown
+
+
+def fit_tail(text: str, *, width: int, height: int) -> list[str]:
+    """The last lines of a text that fit into so many columns and rows."""
+    console = Console(width=max(width, 10), highlight=False)
+    lines = Text(text).wrap(console, console.width)
+    return [line.plain.rstrip() for line in lines][-max(height, 1) :]
+
+
+def _prepare_history(path: Path) -> Path:
+    """What was typed is as private as what was answered."""
+    path.touch(mode=0o600)
+    path.chmod(0o600)
+    return path

@@ -1,0 +1,86 @@
+"""Finds the house that serves a home, or opens it for as long as a talk lasts."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from agent_core.errors import StoreBusy
+from gateway.bootstrap import app
+from gateway.bootstrap.app import Gateway
+from gateway.config.paths import CONSOLE_SOCKET
+from gateway.config.settings import Settings
+from gateway.errors import StartError
+from gateway.interfaces.http.server import serving_control
+
+Talk = Callable[[bool], Awaitable[int]]
+"""A talk; it is told whether the house was opened for it, and gives the exit code."""
+
+T = TypeVar("T")
+
+_STARTING = 15.0
+"""Seconds that a gateway which has just been started by somebody else has to open."""
+_POLL = 0.05
+
+
+async def talk_in_house(settings: Settings, talk: Talk) -> int:
+    """Talk in the house that runs, or open one and close it after the talk.
+
+    Raises `StartError` and `StoreError` if there is none and none can be opened.
+    """
+    if await _is_open(settings):
+        return await talk(False)
+    try:
+        return await _open_and_talk(settings, talk)
+    except StoreBusy:
+        try:
+            async with asyncio.timeout(_STARTING):
+                await _wait_until_open(settings)
+        except TimeoutError:
+            pass
+        else:
+            return await talk(False)
+        raise
+
+
+async def _open_and_talk(settings: Settings, talk: Talk) -> int:
+    stop = asyncio.Event()
+    house = asyncio.create_task(app.run(settings, stop=stop, companions=(_serve_control,)))
+    try:
+        await _unless_it_ends(house, _wait_until_open(settings))
+        return await _unless_it_ends(house, talk(True))
+    finally:
+        stop.set()
+        await house
+
+
+async def _unless_it_ends(house: asyncio.Task[None], work: Awaitable[T]) -> T:
+    """Do some work; if the house ends meanwhile, raise what ended it."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait({house, task}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            house.result()
+            raise StartError("The house was closed.")
+        return task.result()
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def _serve_control(gateway: Gateway) -> None:
+    async with serving_control(gateway):
+        await asyncio.Event().wait()
+
+
+async def _wait_until_open(settings: Settings) -> None:
+    while not await _is_open(settings):  # noqa: ASYNC110 - it may be another process's socket
+        await asyncio.sleep(_POLL)
+
+
+async def _is_open(settings: Settings) -> bool:
+    try:
+        _, writer = await asyncio.open_unix_connection(str(settings.home / CONSOLE_SOCKET))
+    except OSError:
+        return False
+    writer.close()
+    return True

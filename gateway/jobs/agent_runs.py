@@ -1,0 +1,217 @@
+"""Makes the turn that a job wants: who asks, in which talk, where, and what it may cost."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from adapters.ids import PlatformMessageId, PlatformUserId
+from adapters.messages import InboundMessage, Sender
+from agent_core.agent.quotas.balance import day_of
+from agent_core.errors import SkillBroken, SkillMissing, StoreDamaged
+from agent_core.ids import TurnId
+from agent_core.schedule.descriptions import show_moment
+from agent_core.schedule.occurrences import find_zone
+from agent_core.schedule.resources import JobTurn
+from agent_core.skills.catalog import SkillShelf
+from agent_core.skills.ledger_sync import note_loaded
+from agent_core.state.conversations import sessions
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs.job_runs import Run
+from agent_core.state.jobs.jobs import Job
+from agent_core.state.memory.ledger import Origin
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
+from agent_core.state.queues import inbox
+from agent_core.state.queues.inbox import InboxRow
+from agent_core.tools.untrusted_text import escape
+from gateway import conversion
+from gateway.conversion import QueuedMessage
+from gateway.jobs.conversations import UnknownRoom, find_room, name_talk
+from gateway.jobs.notifier import Notifier
+from gateway.jobs.outcomes import SILENCE
+
+PLATFORM = "schedule"
+"""Where the events of runs come from, as the inbox names it."""
+
+
+class NotNow(Exception):
+    """A run can't be begun; the text says why, as a sentence."""
+
+
+class Spent(NotNow):
+    """A job has cost in this day what it may."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Equipment:
+    """Where what jobs make can go, and where they find how their work is to be done."""
+
+    proactive: Notifier
+    shelf: SkillShelf
+
+
+def send_off(
+    connection: Connection, job: Job, run: Run, equipment: Equipment, now: int
+) -> QueuedMessage:
+    """Write down the event that starts a run's turn, once a try. Raises `NotNow`.
+
+    A job that does not see its earlier runs begins a fresh session.
+    """
+    person = _owner_of(connection, job)
+    pending = _compose(connection, job, run, person, equipment, now)
+    if not job.options.is_aware:
+        sessions.end(connection, conversation_id=pending.conversation.id, now=now)
+    payload = json.dumps({"run": run.id})
+    # Before 2026-11-22 a run could get the number of one that was forgotten.
+    inbox.drop_used(connection, platform=PLATFORM, event_id=_event_of(run))
+    inbox.store(connection, platform=PLATFORM, events=[(_event_of(run), payload)], now=now)
+    return _with_event(connection, pending, run)
+
+
+def pick_up(
+    connection: Connection, job: Job, run: Run, equipment: Equipment, now: int
+) -> QueuedMessage | None:
+    """The turn of a run that was sent off and that nobody has begun; None if somebody has.
+
+    A process may have died over it: it is to be begun on disk before all else. Raises `NotNow`.
+    """
+    row = _find_event(connection, run)
+    if row is None:
+        return None
+    person = _owner_of(connection, job)
+    pending = _compose(connection, job, run, person, equipment, now)
+    pending.is_repeat = True
+    return _with_event(connection, pending, run)
+
+
+def errand_of(connection: Connection, job: Job, run: Run, now: int) -> JobTurn:
+    """What the turn of a run may do and cost. Raises `Spent`."""
+    ceiling, left = job.options.day_micro_dollars, None
+    if ceiling and job.person_id is not None:
+        since = day_of(now, job.zone).start
+        left = ceiling - job_runs.spent_since(
+            connection, job_id=job.id, person_id=job.person_id, since=since
+        )
+        if left <= 0:
+            raise Spent(f"its runs have cost ${ceiling / 1_000_000:.2f} today, all they may.")
+    options = job.options
+    return JobTurn(
+        run_id=run.id,
+        model=options.model,
+        tools=options.tools,
+        skills=options.skills,
+        micro_dollars=left,
+    )
+
+
+def find_errand(connection: Connection, turn_id: TurnId, now: int) -> JobTurn | None:
+    """The run that a turn is, for a turn that is taken up again; None if it is none.
+
+    One that has spent all it may goes on to its end with a summary.
+    """
+    run_id = job_runs.find_of_turn(connection, turn_id=turn_id)
+    run = job_runs.find(connection, run_id=run_id) if run_id else None
+    job = jobs.find(connection, job_id=run.job_id) if run else None
+    if run is None or job is None:
+        return None
+    try:
+        return errand_of(connection, job, run, now)
+    except Spent:
+        return JobTurn(
+            run_id=run.id, model=job.options.model, tools=job.options.tools, micro_dollars=1
+        )
+
+
+def _owner_of(connection: Connection, job: Job) -> Person:
+    person = people.find(connection, person_id=job.person_id) if job.person_id else None
+    if person is None:
+        raise NotNow("the person whose job it was is gone.")
+    return person
+
+
+def _compose(
+    connection: Connection, job: Job, run: Run, person: Person, equipment: Equipment, now: int
+) -> QueuedMessage:
+    spots = equipment.proactive.find_open(connection, person, job.targets, now)
+    if not spots:
+        raise NotNow("there is no place that it could go to; say /sethome where it should.")
+    platform, chat = spots[0]
+    try:
+        room_id = find_room(connection, job, person, spots)
+    except UnknownRoom:
+        raise NotNow(
+            "nobody ever talked to me in the room that it goes to; say hello there."
+        ) from None
+    accounts = people.list_accounts(connection, person_id=person.id)
+    account = next((one for one in accounts if one.platform == platform), None)
+    return QueuedMessage(
+        inbox_ids=(),
+        platform=platform,
+        message=InboundMessage(
+            address=conversion.read_chat(chat),
+            message_id=PlatformMessageId(""),
+            sender=Sender(
+                user_id=PlatformUserId(account.user_id if account else ""),
+                display_name=person.name,
+            ),
+            text=job.body,
+            is_addressed=True,
+            sent_at=now,
+        ),
+        person=person,
+        conversation=sessions.ensure_conversation(
+            connection,
+            key=name_talk(job, room_id),
+            person_id=person.id,
+            is_direct=room_id is None,
+            room_id=room_id,
+            now=now,
+        ),
+        room_id=room_id,
+        is_held=True,
+        job_turn=errand_of(connection, job, run, now),
+        note="\n".join((_describe(job, run), *_tell_skills(connection, job, equipment.shelf, now))),
+    )
+
+
+def _tell_skills(connection: Connection, job: Job, shelf: SkillShelf, now: int) -> Iterator[str]:
+    """How the work is to be done, as the skills say that the job names. Raises `NotNow`.
+
+    They are no words of the person's: nothing may rest on them, and no search finds them. One
+    that was changed since it was looked at is in the ledger from then on.
+    """
+    found = Origin(actor="hand", now=now, evidence=f"found so when job {job.id} began with it")
+    for name in job.options.skills:
+        try:
+            note_loaded(connection, shelf.folder, name, found)
+            skill = shelf.load(name)
+        except (SkillMissing, SkillBroken, StoreDamaged) as error:
+            raise NotNow(f"it can't do that as a skill says: {error}.") from error
+        yield f"Do it as the skill `{name}` says:\n{escape(skill.body)}"
+
+
+def _describe(job: Job, run: Run) -> str:
+    """What the model has to know: nobody has just written this, and nobody waits."""
+    due = show_moment(run.slot_at, find_zone(job.zone))
+    missed = f"; missed before that: {run.missed}" if run.missed else ""
+    return (
+        f"Scheduled: job {job.id}, due {due} ({job.zone}){missed}. Nobody is there now: ask"
+        " nothing, do it and answer with what is to be sent. If there is nothing to tell, answer"
+        f" {SILENCE}"
+    )
+
+
+def _event_of(run: Run) -> str:
+    return f"run:{run.id}:{run.attempts}"
+
+
+def _find_event(connection: Connection, run: Run) -> InboxRow | None:
+    return inbox.find_event(connection, platform=PLATFORM, event_id=_event_of(run))
+
+
+def _with_event(connection: Connection, pending: QueuedMessage, run: Run) -> QueuedMessage:
+    row = _find_event(connection, run)
+    assert row is not None  # noqa: S101 - it was stored, or found, just now
+    pending.inbox_ids = (row.id,)
+    return pending

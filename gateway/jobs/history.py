@@ -1,0 +1,183 @@
+"""Keeps what jobs said by themselves where their people can find it: in their history."""
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from agent_core.agent.loop.messages import shows_words
+from agent_core.agent.session_cache import Numbers
+from agent_core.ids import CallId, ConversationId, RoomId, SessionId, TurnId
+from agent_core.state.conversations import files, messages, sessions
+from agent_core.state.conversations.messages import PRIVATE, Shelf
+from agent_core.state.jobs import job_history
+from agent_core.state.jobs.job_history import Saying
+from agent_core.state.jobs.job_runs import Run
+from agent_core.state.jobs.jobs import Job
+from agent_core.state.people import rooms
+from agent_core.state.people.people import Person
+from agent_core.tools.untrusted_text import is_hidden
+from agent_core.transcript import Message, TextPart, mend_text
+from gateway.jobs.conversations import Spot, UnknownRoom, find_room, name_talk
+from gateway.jobs.recipients import Recipients
+from gateway.texts.job_results import describe_left_out
+
+FILE = "output.txt"
+"""Holds the whole of what is told by its ends."""
+_BEGIN, _END = 2000, 1000
+"""Characters that are shown of a long output: with their title they fill a message or two."""
+_LINE_ENDS = re.compile(r"\r\n?|\x85|\u2028|\u2029")
+_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+"""Colours, moves of the cursor and titles of windows: what terminals do, and nobody reads."""
+
+
+def clean(text: str) -> str:
+    """The text with nothing in it that is not to be read; "" if there is nothing to read."""
+    plain = _ESCAPES.sub("", _LINE_ENDS.sub("\n", text))
+    kept = "".join(letter for letter in plain if letter in "\n\t" or not is_hidden(letter))
+    return kept if shows_words(kept) else ""
+
+
+def shorten(text: str) -> str:
+    """The text, or its begin and its end around a line that says how much is left out."""
+    text = text.strip()
+    if len(text) <= _BEGIN + _END:
+        return text
+    begin, end = _cut_behind(text[:_BEGIN]).rstrip(), _cut_before(text[-_END:]).lstrip()
+    left_out = describe_left_out(len(text) - len(begin) - len(end), FILE)
+    return f"{begin}\n\n{left_out}\n\n{end}"
+
+
+def _cut_behind(text: str) -> str:
+    """Up to the last end of a line in the second half; all of it if there is none."""
+    place = text.rfind("\n", len(text) // 2)
+    return text if place < 0 else text[:place]
+
+
+def _cut_before(text: str) -> str:
+    """From the first end of a line in the first half on; all of it if there is none."""
+    place = text.find("\n", 0, len(text) // 2)
+    return text if place < 0 else text[place:]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What says something by itself. `whole` is to be a file where it is longer than the words."""
+
+    job: Job
+    run: Run
+    whole: str = ""
+
+
+class JobHistory:
+    """Turns without a model. Their numbers are the agent's, which promises some ahead."""
+
+    def __init__(self) -> None:
+        self.count: Callable[[], Awaitable[Numbers]] | None = None
+        """Gives the agent's numbers; set before the first job is run."""
+        self._numbers: Numbers | None = None
+
+    async def prepare(self) -> None:
+        """To be called before anything is noted. Raises `StoreError`."""
+        assert self.count  # noqa: S101 - the house is put together
+        self._numbers = await self.count()
+
+    def note(
+        self, known: Recipients, source: Source, person: Person, spots: Sequence[Spot]
+    ) -> Shelf:
+        """A job has something to say at these places; where its words belong once they go out."""
+        assert self._numbers  # noqa: S101 - nothing is run before `prepare`
+        room_id = _find_room(known, source.job, person, spots)
+        account_id = known.find_account(person, spots[0][0])
+        talk_id, session_id = self._open(known, source.job, person, room_id)
+        if session_id is None:
+            session_id = self._numbers.next_session()
+            job_history.open_session(
+                known.connection,
+                conversation_id=talk_id,
+                session_id=session_id,
+                account_id=account_id,
+                title=source.job.title,
+                now=known.now,
+            )
+        saying = Saying(
+            turn_id=self._numbers.next_turn(),
+            run_id=source.run.id,
+            conversation_id=talk_id,
+            session_id=session_id,
+            person_id=person.id,
+            account_id=account_id,
+            place=spots[0],
+        )
+        job_history.note(known.connection, saying, now=known.now)
+        return _find_shelf(known, saying, room_id)
+
+    def _open(
+        self, known: Recipients, job: Job, person: Person, room_id: RoomId | None
+    ) -> tuple[ConversationId, SessionId | None]:
+        """The talk of a job, and the session in which it says all that it says, if it is open."""
+        connection, key = known.connection, name_talk(job, room_id)
+        found = job_history.find_talk(connection, key=key, person_id=person.id)
+        if found and found[1] is not None:
+            job_history.go_on(connection, session_id=found[1], title=job.title, now=known.now)
+        if found:
+            return found
+        if room_id is None:
+            talk_id = job_history.open_talk(connection, key=key, person_id=person.id, now=known.now)
+            return talk_id, None
+        talk = sessions.ensure_conversation(
+            connection,
+            key=key,
+            person_id=person.id,
+            is_direct=False,
+            room_id=room_id,
+            now=known.now,
+        )
+        return talk.id, None
+
+    def attach(
+        self, known: Recipients, source: Source, shelf: Shelf
+    ) -> tuple[tuple[str, str], ...]:
+        """The file that goes with what was noted, as (key, name), if there has to be one."""
+        if not source.whole:
+            return ()
+        data = source.whole.encode()
+        key = files.keep(known.connection, data=data, media_type="text/plain", now=known.now)
+        files.give(
+            known.connection,
+            turn_id=shelf.turn_id,
+            call_id=CallId(FILE),
+            key=key,
+            name=FILE,
+            now=known.now,
+        )
+        return ((key, FILE),)
+
+    def tell(self, known: Recipients, shelf: Shelf, words: str) -> None:
+        """What was noted goes out: these words are part of the history from now on."""
+        said = Message(role="assistant", parts=(TextPart(text=mend_text(words)),))
+        messages.append(known.connection, shelf, [said], now=known.now)
+
+    def tell_late(self, known: Recipients, turn_id: TurnId, person: Person, words: str) -> None:
+        """What was noted, and held back, goes out to a first place, or to one more."""
+        found = job_history.find(known.connection, turn_id=turn_id, person_id=person.id)
+        if found and not found.has_words:
+            self.tell(known, _find_shelf(known, found, found.room_id), words)
+
+
+def _find_room(known: Recipients, job: Job, person: Person, spots: Sequence[Spot]) -> RoomId | None:
+    try:
+        return find_room(known.connection, job, person, spots)
+    except UnknownRoom:
+        return None  # whoever reads it there, nobody there can search for it
+
+
+def _find_shelf(known: Recipients, saying: Saying, room_id: RoomId | None) -> Shelf:
+    room = rooms.find_by_id(known.connection, room_id=room_id) if room_id is not None else None
+    return Shelf(
+        session_id=saying.session_id,
+        turn_id=saying.turn_id,
+        person_id=saying.person_id,
+        conversation_id=saying.conversation_id,
+        platform=saying.place[0],
+        audience=room.audience if room else PRIVATE,
+    )

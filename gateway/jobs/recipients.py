@@ -1,0 +1,97 @@
+"""Where people can be reached and when not, looked up once for all that one transaction sends."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from agent_core.ids import AccountId, PersonId
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import delivery_targets, people, rooms
+from agent_core.state.people.delivery_targets import Home
+from agent_core.state.people.people import Person
+from agent_core.state.queues import unreachable_chats
+from gateway import conversion
+from gateway.jobs.conversations import Spot
+from gateway.outbound import quiet_hours
+
+
+class Recipients:
+    """Good for one transaction, at one moment."""
+
+    def __init__(
+        self, connection: Connection, now: int, *, zone_of: Callable[[Person], str]
+    ) -> None:
+        """`now` is in milliseconds since the epoch."""
+        self.connection = connection
+        self.now = now
+        self._zone_of = zone_of
+        self._people: dict[PersonId, Person | None] = {}
+        self._homes: dict[PersonId, Home] = {}
+        self._seen: dict[PersonId, list[Spot]] = {}
+        self._quiet: dict[PersonId, int | None] = {}
+        self._accounts: dict[PersonId, dict[str, AccountId]] = {}
+        self._is_off: dict[Spot, bool] = {}
+        self._gone: dict[Spot, str] | None = None
+
+    def find_person(self, person_id: PersonId | None) -> Person | None:
+        """Somebody; None for nobody, and for who is not there any more."""
+        if person_id is None:
+            return None
+        if person_id not in self._people:
+            self._people[person_id] = people.find(self.connection, person_id=person_id)
+        return self._people[person_id]
+
+    def find_home(self, person: Person) -> Home:
+        """What a person has set."""
+        if person.id not in self._homes:
+            home = delivery_targets.find(self.connection, person_id=person.id)
+            if home.place and not conversion.is_chat(home.place[1]):
+                home = replace(home, place=None)  # damaged on disk
+            self._homes[person.id] = home
+        return self._homes[person.id]
+
+    def list_seen(self, person: Person) -> list[Spot]:
+        """Where a person asked something lately in a direct talk, the newest first."""
+        if person.id not in self._seen:
+            spots = delivery_targets.list_seen(self.connection, person_id=person.id)
+            self._seen[person.id] = [
+                spot
+                for spot in spots
+                if conversion.is_chat(spot[1]) and conversion.read_chat(spot[1]).is_direct
+            ]
+        return self._seen[person.id]
+
+    def find_account(self, person: Person, platform: str) -> AccountId | None:
+        """A person's first account on a platform."""
+        if person.id not in self._accounts:
+            mine = people.list_accounts(self.connection, person_id=person.id)
+            self._accounts[person.id] = {one.platform: one.id for one in reversed(mine)}
+        return self._accounts[person.id].get(platform)
+
+    def quiet_until(self, person: Person) -> int | None:
+        """When the quiet time ends that a person has now, in milliseconds; None if they have
+        none.
+        """
+        if person.id not in self._quiet:
+            days_off = self.find_home(person).days_off
+            zone = self._zone_of(person)
+            self._quiet[person.id] = quiet_hours.quiet_until(person, days_off, zone, self.now)
+        return self._quiet[person.id]
+
+    def is_gone(self, spot: Spot) -> bool:
+        """True where nobody can be reached any more."""
+        if self._gone is None:
+            self._gone = unreachable_chats.list_all(self.connection)
+        return spot in self._gone
+
+    def is_off(self, spot: Spot) -> bool:
+        """True in a room where nothing is to be said."""
+        if spot not in self._is_off:
+            self._is_off[spot] = self._is_room_off(spot)
+        return self._is_off[spot]
+
+    def _is_room_off(self, spot: Spot) -> bool:
+        address = conversion.read_chat(spot[1])
+        if address.is_direct:
+            return False
+        room = rooms.find(self.connection, platform=spot[0], chat_id=address.chat_id)
+        return room is not None and room.mode == "off"

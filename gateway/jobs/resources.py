@@ -1,0 +1,124 @@
+"""What people call the places that jobs send to."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from agent_core.digest.chart_tool import ChartTool
+from agent_core.digest.gather_tool import GatherTool
+from agent_core.errors import SkillBroken, SkillMissing
+from agent_core.ids import PersonId
+from agent_core.memory.archive.tool import ArchiveTool
+from agent_core.memory.soul.proposal_tool import ProposeIdentity
+from agent_core.memory.tool.tool import MemoryTool
+from agent_core.recall.tool import RecallTool
+from agent_core.schedule.job_editor import JobRules
+from agent_core.schedule.requests import SPEC
+from agent_core.schedule.resources import Means
+from agent_core.skills.catalog import SkillShelf
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs.jobs import Target
+from agent_core.state.people import delivery_targets, rooms
+from agent_core.state.people.delivery_targets import Home
+from agent_core.tools.send_file import SendFileTool
+from agent_core.tools.settings_tool import SettingsTool
+from agent_core.tools.user_questions import AskTool
+from gateway import conversion
+from gateway.config.paths import SKILLS
+from gateway.config.settings import Settings
+from gateway.texts.general import name_platform
+
+_OPEN = (MemoryTool, RecallTool, ArchiveTool, SendFileTool)
+_PRIVATE = (SettingsTool, ProposeIdentity)
+_GATHERING = (GatherTool, ChartTool)
+_OUTSIDE = {"": (), "honcho": ("ask_memory",)}
+"""Of each outside memory: its tools. Its room is opened by whoever talks to it only."""
+
+
+def make_rules(settings: Settings) -> JobRules:
+    """What the house allows."""
+    jobs = settings.jobs
+    return JobRules(
+        per_person=jobs.per_person, least_minutes=jobs.least_minutes, means=_make_means(settings)
+    )
+
+
+def _make_means(settings: Settings) -> Means:
+    model = settings.model
+    open_tools = [tool.spec.name for tool in _OPEN]
+    private = [tool.spec.name for tool in _PRIVATE]
+    shared = [AskTool.spec.name, SPEC.name]
+    gathering = [tool.spec.name for tool in _GATHERING]
+    outside = _OUTSIDE[settings.memory.provider]
+    shelf = SkillShelf(settings.home / SKILLS)
+    return Means(
+        models=tuple(dict.fromkeys(filter(None, (model.name, model.fallback, model.cheap)))),
+        tools=(*open_tools, *private, *outside, *shared, *gathering),
+        room_tools=(*open_tools, *shared, *gathering),
+        fault_of_skill=partial(_find_fault, shelf),
+    )
+
+
+def _find_fault(shelf: SkillShelf, name: str) -> str:
+    try:
+        shelf.load(name)
+    except (SkillMissing, SkillBroken) as error:
+        return str(error)
+    return ""
+
+
+Spot = tuple[str, str]
+"""A platform, and a chat on it."""
+
+
+def name_places(
+    connection: Connection, person_id: PersonId, targets: Sequence[Target], here: Target | None
+) -> list[str]:
+    """The places of a person's job, where they are now; `here` is where this is read.
+
+    Without it somebody else reads this.
+    """
+    home = delivery_targets.find(connection, person_id=person_id)
+    seen = [
+        spot
+        for spot in delivery_targets.list_seen(connection, person_id=person_id)
+        if conversion.read_chat(spot[1]).is_direct
+    ]
+    return [_name(connection, target, home, seen, here) for target in targets]
+
+
+def _name(
+    connection: Connection, target: Target, home: Home, seen: Sequence[Spot], here: Target | None
+) -> str:
+    if target == here:
+        return "here"
+    match target.kind:
+        case "place":
+            return _name_spot(connection, (target.platform, target.chat))
+        case "home" if home.place:
+            whose = "your home" if here else "their home"
+            return f"{whose}, {_name_spot(connection, home.place)}"
+        case "home":
+            return _name_last(seen, here)
+        case "account" if any(spot[0] == target.platform for spot in seen):
+            return name_platform(target.platform)
+        case "account":
+            whom = "we have" if here else "they have"
+            place = name_platform(target.platform)
+            return f"{place}, where {whom} not talked yet: until then {_name_last(seen, here)}"
+
+
+def _name_last(seen: Sequence[Spot], here: Target | None) -> str:
+    """Where somebody without a home was last."""
+    whom = "we" if here else "they"
+    now = f" (now {name_platform(seen[0][0])})" if seen else ""
+    return f"wherever {whom} talked last in private{now}"
+
+
+def _name_spot(connection: Connection, spot: Spot) -> str:
+    platform, address = name_platform(spot[0]), conversion.read_chat(spot[1])
+    if address.is_direct:
+        return platform
+    room = rooms.find(connection, platform=spot[0], chat_id=address.chat_id)
+    name = room.title if room and room.title else "a room"
+    thread = ", in a thread" if address.thread_id else ""
+    return f"{name} in {platform}{thread}"

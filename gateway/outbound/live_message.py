@@ -1,0 +1,121 @@
+"""The live message of a running turn: sent once, then only edited, until its words are final."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+from adapters.abilities import CanEdit
+from adapters.errors import AdapterError, RateLimited, Unsure
+from adapters.ids import PlatformMessageId
+from adapters.messages import Step
+from agent_core.errors import StoreError
+from agent_core.ids import TurnId
+from agent_core.state.conversations import turns
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.queues import outbox
+from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from gateway import conversion
+from gateway.outbound.channel import Channel
+
+_log = logging.getLogger(__name__)
+
+
+class LiveText:
+    """The text of a running turn's live message, for as long as it is live."""
+
+    def __init__(self, outgoing: NewOutboxMessage, opened: OutboxRow | None = None) -> None:
+        self.outgoing = outgoing
+        self.row = opened
+        self.text = ""
+        self.steps: tuple[Step, ...] = ()
+        self.painted: tuple[str, tuple[Step, ...]] = ("", ())
+        self.is_waiting = False
+        """It stands in its chat's queue."""
+        self.is_over = False
+
+
+class Painter:
+    """Shows live messages; called by the worker of their chat, so that nothing overtakes."""
+
+    def __init__(self, database: Database, now: Callable[[], int]) -> None:
+        self._database = database
+        self._now = now
+
+    async def paint(self, door: Channel, live: LiveText) -> float | None:
+        """Show the present text. Gives the seconds that the platform asks to be left alone.
+
+        Never raises: what can't be shown now is not shown until it is final.
+        """
+        text, steps = live.text, live.steps
+        adapter = door.adapter
+        if live.is_over or (text, steps) == live.painted or not isinstance(adapter, CanEdit):
+            return None
+        body = adapter.split(text)[0]
+        try:
+            if live.row is None:
+                await self._open(door, live, body)
+            elif live.row.message_id is not None:
+                message = conversion.outbound(live.row, text=body, is_live=True, steps=steps)
+                await adapter.edit(message, PlatformMessageId(live.row.message_id))
+            live.painted = (text, steps)
+        except RateLimited as error:
+            live.is_over = live.row is None
+            return error.retry_after
+        except (AdapterError, StoreError) as error:
+            _log.info("a live message was not shown: %s", error)
+            live.is_over = True
+        return None
+
+    async def _open(self, door: Channel, live: LiveText, body: str) -> None:
+        """Send the opening of a live message; from then on it is only edited."""
+        await door.pacer.wait(live.outgoing.chat)
+        now = self._now()
+        outgoing = replace(live.outgoing, body=body)
+        anchor = door.newest(outgoing.chat)
+
+        def work(connection: Connection) -> OutboxRow | None:
+            turn_id = outgoing.turn_id
+            if turn_id is not None and (
+                not _is_answered_there(connection, outgoing, turn_id)
+                or outbox.find_live(connection, turn_id=turn_id, kind=outgoing.kind)
+            ):
+                return None  # the turn was settled or moved meanwhile, or has its live message
+            return outbox.open_live(connection, outgoing, anchor=anchor, now=now)
+
+        row = None if live.is_over else await self._database.write("outbox.opening", work)
+        if row is None:
+            live.is_over = True
+            return
+        live.row = row
+        try:
+            message_id = await door.adapter.send(
+                conversion.outbound(row, text=body, is_live=True, steps=live.steps)
+            )
+        except Unsure as error:
+            reason = str(error)
+            await self._database.write(
+                "outbox.unsure", lambda c: outbox.mark_unsure(c, outbox_id=row.id, reason=reason)
+            )
+            raise
+        except AdapterError:
+            await self._database.write("outbox.dropped", lambda c: _take_back(c, row))
+            live.row = None
+            raise
+        await self._database.write(
+            "outbox.opened",
+            lambda c: outbox.mark_found(c, outbox_id=row.id, message_id=message_id),
+        )
+        live.row = replace(row, message_id=message_id, state="sent")
+
+
+def _is_answered_there(connection: Connection, outgoing: NewOutboxMessage, turn_id: TurnId) -> bool:
+    """True while a turn runs that is to be answered where the debt is."""
+    turn = turns.find(connection, turn_id=turn_id)
+    place = (turn.platform, turn.chat) if turn and turn.state == "running" else None
+    return place == (outgoing.platform, outgoing.chat)
+
+
+def _take_back(connection: Connection, row: OutboxRow) -> None:
+    """An opening surely never left: it is no more, or, if it was settled meanwhile, owed."""
+    outbox.drop_live(connection, outbox_id=row.id)
+    outbox.mark_missing(connection, outbox_id=row.id)

@@ -1,0 +1,299 @@
+"""Questions to people: asked with buttons, answered once, and only by whom they are for."""
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from adapters.ids import Address
+from agent_core.ids import InboxId, PersonId, QuestionId, TurnId
+from agent_core.state.conversations import questions
+from agent_core.state.conversations.questions import Kind, NewQuestion, Question
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
+from agent_core.state.queues import inbox, outbox
+from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from gateway import conversion
+from gateway.outbound import question_views, quiet_hours
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.outbound.question_views import choice_of
+from gateway.texts import general
+
+FOR_OWNER = "owner"
+"""The payload of what a turn asks an owner: it is asked where they are, wherever the turn goes."""
+
+_MOST_REFUSED = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What an answer came to: the words that the question's message ends in, and what is owed.
+
+    With `stays_open` nothing was decided: the words are a message of their own, and the
+    buttons go on working.
+    """
+
+    words: str
+    rows: Sequence[OutboxRow] = ()
+    stays_open: bool = False
+    asks: Sequence[NewQuestion] = ()
+    """What is to be asked now in its turn."""
+    is_alone: bool = False
+    """True where the words take the place of what was asked, which nobody is to see any more."""
+
+
+Answerer = Callable[[Connection, Question, str, Person, int], Outcome]
+"""Does what an answer asks for, in the transaction that keeps the answer: given the question,
+the key of the choice, who answers, and the time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reaction:
+    """Somebody's reaction to a question: an event with the key of a button in it, or words."""
+
+    inbox_id: InboxId
+    platform: str
+    address: Address
+    person: Person
+
+
+Find = Callable[[Connection], tuple[Question, str] | None]
+"""Finds the question that a reaction is to, and the key of the choice in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Taken:
+    """What a reaction came to. `is_used` says that it was one to a question, and is done."""
+
+    is_used: bool = True
+    rows: Sequence[OutboxRow] = ()
+    answered: tuple[QuestionId, str] | None = None
+    refused: tuple[QuestionId, PersonId] | None = None
+
+
+class Questions:
+    """All open questions; see `asking` for the turns that wait for an answer."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        delivery: OutboxDispatcher,
+        zone: str,
+        now: Callable[[], int],
+        answerers: Mapping[Kind, Answerer],
+    ) -> None:
+        """`zone` is the IANA time zone of people who have set none."""
+        self._database = database
+        self._adapters = delivery.adapters
+        self._delivery = delivery
+        self._zone = zone
+        self._now = now
+        self._answerers: dict[Kind, Answerer] = {
+            "choice": _tell_choice,
+            "approval": _tell_choice,
+            **answerers,
+        }
+        self._asked: set[PersonId] = set()
+        """People who may have something open; nobody else's words are looked at."""
+        self._refused: set[tuple[QuestionId, PersonId]] = set()
+        """Who was told that a question is not theirs; once is enough."""
+        self._tell: Callable[[QuestionId, str], None] = _tell_nobody
+
+    async def start(self) -> None:
+        """Learn who was asked something by an earlier process. Raises `StoreError`."""
+        self._asked.update(await self._database.read(questions.list_asked))
+
+    def on_answer(self, tell: Callable[[QuestionId, str], None]) -> None:
+        """Whom to tell of answers: the question, and the key of the choice."""
+        self._tell = tell
+
+    def pose(self, connection: Connection, new: NewQuestion, now: int) -> list[OutboxRow]:
+        """Keep a question and owe the message that asks it; in the caller's transaction."""
+        question = questions.ask(connection, new, now=now)
+        self._asked.add(new.person_id)
+        if outbox.find_of_question(connection, question_id=question.id):
+            return []
+        return self._enqueue(connection, question, now)
+
+    async def press(self, reaction: Reaction, key: str) -> None:
+        """Take a press of one of our buttons. Raises `StoreError`.
+
+        A key that was made up, or whose question is over, changes nothing.
+        """
+        pressed = question_views.read_key(key)
+
+        def find(connection: Connection) -> tuple[Question, str] | None:
+            if pressed is None:
+                return None
+            question = questions.find(connection, question_id=pressed.question_id)
+            return (question, pressed.choice) if question and pressed.opens(question) else None
+
+        await self._take(reaction, find, is_press=True)
+
+    async def hear(self, reaction: Reaction, words: str) -> bool:
+        """Take words as the answer to a question that is open here, if they are one.
+
+        Raises `StoreError`. An answer is the label, the number or the key of a choice. What
+        is too late to be one is not taken.
+        """
+        if reaction.person.id not in self._asked:
+            return False
+        adapter = self._adapters.get(reaction.platform)
+
+        def find(connection: Connection) -> tuple[Question, str] | None:
+            for question in questions.find_open(connection, person_id=reaction.person.id):
+                has_buttons = question_views.shows_buttons(question, adapter)
+                key = question_views.match(question, words, has_buttons=has_buttons)
+                if key and _is_asked_there(question, reaction):
+                    return question, key
+            return None
+
+        if await self._database.read(find) is None:
+            return False
+        return await self._take(reaction, find, is_press=False)
+
+    def end_of_turn(self, connection: Connection, turn_id: TurnId, now: int) -> list[OutboxRow]:
+        """A turn is over: what it still asks needs no answer; in the caller's transaction."""
+        rows = []
+        for question in questions.find_open_of_turn(connection, turn_id=turn_id):
+            questions.end(connection, question_id=question.id, now=now)
+            rows += _close(connection, question, general.QUESTION_OVER)
+        return rows
+
+    def move(
+        self, connection: Connection, turn_id: TurnId, place: tuple[str, str], now: int
+    ) -> list[OutboxRow]:
+        """Ask what a turn waits for elsewhere from now on; in the caller's transaction."""
+        rows = []
+        for question in questions.find_open_of_turn(connection, turn_id=turn_id):
+            if question.payload == FOR_OWNER:
+                continue
+            rows += _close(connection, question, general.QUESTION_MOVED)
+            questions.move(connection, question_id=question.id, place=place)
+            moved = replace(question, platform=place[0], chat=place[1])
+            rows += self._enqueue(connection, moved, now)
+        return rows
+
+    async def _take(self, reaction: Reaction, find: Find, *, is_press: bool) -> bool:
+        """Settle what somebody said or pressed; False for words that are no answer any more."""
+        now = self._now()
+
+        def work(connection: Connection) -> _Taken:
+            found = find(connection)
+            if found is None or found[0].state != "open":
+                taken = _Taken(is_used=is_press)
+            elif not _may_answer(found[0], reaction):
+                taken = self._refuse(connection, found[0], reaction, now)
+            elif now >= found[0].expires_at:
+                rows = drop(connection, found[0], general.QUESTION_LATE, now)
+                taken = _Taken(is_used=is_press, rows=rows)
+            else:
+                taken = self._settle(connection, *found, reaction, now)
+            if taken.is_used:
+                inbox.finish(connection, inbox_id=reaction.inbox_id, reason="answer")
+            return taken
+
+        taken = await self._database.write("questions.answer", work)
+        self._delivery.enqueue(taken.rows)
+        if taken.refused:
+            self._note_refusal(taken.refused)
+        if taken.answered:
+            self._tell(*taken.answered)
+        return taken.is_used
+
+    def _refuse(
+        self, connection: Connection, question: Question, reaction: Reaction, now: int
+    ) -> _Taken:
+        """Somebody else's question: they are told so, once."""
+        who = (question.id, reaction.person.id)
+        if who in self._refused:
+            return _Taken()
+        told = _say(connection, reaction, general.QUESTION_NOT_YOURS, now)
+        return _Taken(rows=[told], refused=who)
+
+    def _note_refusal(self, refused: tuple[QuestionId, PersonId]) -> None:
+        if len(self._refused) >= _MOST_REFUSED:
+            self._refused.clear()
+        self._refused.add(refused)
+
+    def _settle(
+        self, connection: Connection, question: Question, key: str, reaction: Reaction, now: int
+    ) -> _Taken:
+        if choice_of(question, key) is None:
+            return _Taken()
+        outcome = self._answerers[question.kind](connection, question, key, reaction.person, now)
+        if outcome.stays_open:
+            return _Taken(rows=[_say(connection, reaction, outcome.words, now), *outcome.rows])
+        person_id = reaction.person.id
+        questions.answer(connection, question_id=question.id, key=key, by=person_id, now=now)
+        rows = _close(connection, question, outcome.words, is_alone=outcome.is_alone)
+        asked = [row for new in outcome.asks for row in self.pose(connection, new, now)]
+        return _Taken(rows=[*rows, *outcome.rows, *asked], answered=(question.id, key))
+
+    def _enqueue(self, connection: Connection, question: Question, now: int) -> list[OutboxRow]:
+        """Owe what asks a question; in the night of whom it is for it does not ring."""
+        person = people.find(connection, person_id=question.person_id)
+        zone = (person and person.time_zone) or self._zone
+        is_silent = person is not None and quiet_hours.is_quiet(person, zone, now)
+        adapter = self._adapters.get(question.platform)
+        outgoings = question_views.compose(question, adapter, is_silent=is_silent)
+        return [outbox.enqueue(connection, outgoing, now=now) for outgoing in outgoings]
+
+
+def drop(connection: Connection, question: Question, words: str, now: int) -> list[OutboxRow]:
+    """A question needs no answer any more, and ends in these words; in the caller's transaction."""
+    if not questions.end(connection, question_id=question.id, now=now):
+        return []
+    return _close(connection, question, words)
+
+
+def _may_answer(question: Question, reaction: Reaction) -> bool:
+    """Whom it was asked may answer, and owners what a turn of others waits for."""
+    if question.person_id == reaction.person.id:
+        return question.turn_id is not None or reaction.address.is_direct
+    return question.turn_id is not None and reaction.person.is_owner
+
+
+def make_secret() -> str:
+    """What makes the buttons of a question its own."""
+    return secrets.token_hex(4)
+
+
+def _is_asked_there(question: Question, reaction: Reaction) -> bool:
+    """True if a question is asked where somebody says something; tickets name no place."""
+    asked, said = conversion.read_chat(question.chat), reaction.address
+    is_same = replace(asked, ticket=None) == replace(said, ticket=None)
+    return is_same and question.platform == reaction.platform
+
+
+def _tell_nobody(_: QuestionId, __: str) -> None:
+    """Where nobody waits, an answer only stands in the database."""
+
+
+def _close(
+    connection: Connection, question: Question, words: str, *, is_alone: bool = False
+) -> list[OutboxRow]:
+    """The message that asks shows what came of it, and has no buttons any more."""
+    row = outbox.find_of_question(connection, question_id=question.id)
+    if row is None:
+        return []
+    body = words if is_alone else question_views.close(question, row, words)
+    return [outbox.revise(connection, outbox_id=row.id, body=body)]
+
+
+def _say(connection: Connection, reaction: Reaction, words: str, now: int) -> OutboxRow:
+    outgoing = NewOutboxMessage(
+        platform=reaction.platform,
+        chat=conversion.name_chat(reaction.address),
+        body=words,
+        person_id=reaction.person.id,
+        is_silent=True,
+    )
+    return outbox.enqueue(connection, outgoing, now=now)
+
+
+def _tell_choice(_: Connection, question: Question, key: str, person: Person, __: int) -> Outcome:
+    choice = choice_of(question, key)
+    label = choice.label if choice else key
+    return Outcome(words=general.describe_choice(label, person.name))

@@ -1,0 +1,73 @@
+"""Looks for messages of which nobody knows whether the platform has them."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+from adapters.abilities import CanFind
+from adapters.errors import Unsure
+from adapters.ids import PlatformMessageId
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.queues import outbox
+from agent_core.state.queues.outbox import OutboxRow
+from gateway.outbound.channel import Channel
+from gateway.outbound.composer import Composer, note_repeat
+
+_log = logging.getLogger(__name__)
+
+_MOST_LOOKS = 4
+
+
+class Reconciler:
+    """Settles what is unsure; called by the worker of its line, so that nothing goes before."""
+
+    def __init__(self, database: Database, composer: Composer, now: Callable[[], int]) -> None:
+        self._database = database
+        self._composer = composer
+        self._now = now
+
+    async def look_for(self, door: Channel, row: OutboxRow) -> OutboxRow:
+        """Learn whether the platform has an unsure message, and note it.
+
+        Raises `Unsure` when that can't be learned now. A platform that can't look, or has
+        looked in vain too often, is given the message again, marked as a possible repeat:
+        twice is better than never.
+        """
+        adapter = door.adapter
+        shown = row.shown if row.shown is not None else row.body
+        found: str | None = None
+        is_known = isinstance(adapter, CanFind)
+        if isinstance(adapter, CanFind):
+            newest = await self._database.read(
+                lambda c: outbox.find_newest_message_id(c, platform=row.platform, chat=row.chat)
+            )
+            known = [PlatformMessageId(name) for name in (newest, row.answers, row.anchor) if name]
+            try:
+                message = await self._composer.compose(row, shown)
+                found = await adapter.find(message, known)
+            except Unsure as error:
+                if row.attempts < _MOST_LOOKS:
+                    raise
+                _log.warning("outbox %d is sent once more, it may be there: %s", row.id, error)
+                is_known = False
+
+        now = self._now()
+
+        def work(connection: Connection) -> OutboxRow:
+            fresh = outbox.find(connection, outbox_id=row.id)
+            is_all = fresh is not None and not fresh.is_live and fresh.body == shown
+            if found is not None and is_all:
+                outbox.mark_sent(
+                    connection, outbox_id=row.id, message_id=found, body=shown, now=now
+                )
+            elif found is not None:
+                outbox.mark_found(connection, outbox_id=row.id, message_id=found)
+            elif is_known or row.is_live:
+                outbox.mark_missing(connection, outbox_id=row.id)
+                outbox.drop_live(connection, outbox_id=row.id)
+            else:
+                body = note_repeat(adapter, fresh.body if fresh else row.body)
+                outbox.mark_repeated(connection, outbox_id=row.id, body=body)
+            return outbox.find(connection, outbox_id=row.id) or replace(row, state="dead")
+
+        return await self._database.write("outbox.found", work)

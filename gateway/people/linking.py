@@ -1,0 +1,189 @@
+"""Codes by which a person adds another account: made, sent from there, cancelled."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from adapters.messages import InboundMessage, Sender
+from agent_core.ids import InboxId
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.people import account_links, people
+from agent_core.state.people.account_links import OtherSide
+from agent_core.state.people.people import Person
+from agent_core.state.queues import inbox, outbox
+from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from gateway import conversion
+from gateway.outbound.questions import Questions
+from gateway.people import merging as joining
+from gateway.people.identity import (
+    Asker,
+    hash_code,
+    is_silenced,
+    make_code,
+    note,
+    note_wrong,
+    spoil,
+)
+from gateway.people.merging import AccountMerging
+from gateway.texts import people as wording
+from gateway.texts.general import CODE_UNKNOWN
+
+LASTS = 600_000
+"""Milliseconds that a code is good, and that its question may be answered."""
+CANCEL = "cancel"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """A `/link` from somewhere: by which account, where, and what stood behind it."""
+
+    platform: str
+    sender: Sender
+    chat: str
+    is_direct: bool
+    words: str
+
+    @property
+    def asker(self) -> Asker:
+        """The account as codes are counted for it."""
+        return Asker(platform=self.platform, sender=self.sender)
+
+
+Told = tuple[str, Sequence[OutboxRow]]
+"""The words for who sent it, empty for silence, and what is owed besides."""
+
+
+class Linking:
+    """All that is said with `/link`."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        questions: Questions,
+        joining: AccountMerging,
+        now: Callable[[], int],
+    ) -> None:
+        self._database = database
+        self._questions = questions
+        self._now = now
+        self.joining = joining
+
+    async def meet_stranger(
+        self, platform: str, message: InboundMessage, inbox_id: InboxId, words: str
+    ) -> list[OutboxRow]:
+        """Take a code from an account that may not talk yet. Raises `StoreError`.
+
+        In rooms strangers get silence, but a code that they show there is spoiled.
+        """
+        sent = read(platform, message, words)
+        now = self._now()
+
+        def work(connection: Connection) -> list[OutboxRow]:
+            inbox.finish(connection, inbox_id=inbox_id, reason="link")
+            told, rows = self.take(connection, sent, None, now)
+            if not told or not sent.is_direct or told == wording.LINK_NOTHING:
+                return list(rows)
+            outgoing = NewOutboxMessage(platform=platform, chat=sent.chat, body=told)
+            return [outbox.enqueue(connection, outgoing, now=now), *rows]
+
+        return await self._database.write("people.link", work)
+
+    def take(self, connection: Connection, sent: Sent, person: Person | None, now: int) -> Told:
+        """What a `/link` comes to, within the caller's transaction.
+
+        `person` is who may talk by that account, None for a stranger.
+        """
+        words = sent.words
+        if words.casefold() == CANCEL:
+            return self._cancel(connection, sent, person, now)
+        if not sent.is_direct:
+            told = wording.LINK_IN_ROOM
+            return spoil(connection, sent.asker, words, told, now) if words else told, []
+        if words and is_silenced(connection, sent.asker, now):
+            return "", []
+        if words:
+            return self._take_code(connection, sent, now)
+        return self._begin(connection, sent, person, now) if person else ("", [])
+
+    def _begin(self, connection: Connection, sent: Sent, person: Person, now: int) -> Told:
+        """A fresh code; a person has one at a time."""
+        rows = [
+            row
+            for link in account_links.list_live(connection, person_id=person.id)
+            for row in joining.end(connection, link, wording.LINK_REPLACED, now)
+        ]
+        code = make_code()
+        account_links.insert(
+            connection,
+            person_id=person.id,
+            code_hash=hash_code(code),
+            place=(sent.platform, sent.chat),
+            now=now,
+            expires_at=now + LASTS,
+        )
+        note(connection, sent.asker, person, "link.code", "made a code", now)
+        return wording.show_code(code), rows
+
+    def _take_code(self, connection: Connection, sent: Sent, now: int) -> Told:
+        """Another account has sent a code: it is spent, and the first side is asked."""
+        link = account_links.find_open(connection, code_hash=hash_code(sent.words), now=now)
+        if link is None:
+            return note_wrong(connection, sent.asker, CODE_UNKNOWN, now), []
+        sender = sent.sender
+        account = {"platform": sent.platform, "user_id": str(sender.user_id)}
+        them = people.find_by_account(connection, **account)
+        if them and them.id == link.person_id:
+            return wording.LINK_SAME, []
+        person = people.find(connection, person_id=link.person_id)
+        if them and them.is_owner and not (person and person.is_owner):
+            # Whoever confirms gets everything: nobody may talk an owner into that with a code.
+            note(connection, sent.asker, person, "link.refused", "an owner sent the code", now)
+            rows = joining.end(connection, link, wording.LINK_REFUSED, now)
+            return wording.LINK_OWNER_FIRST, rows
+        rows = [
+            row
+            for earlier in account_links.list_asked(connection, **account)
+            for row in joining.end(connection, earlier, wording.LINK_OVER, now)
+        ]
+        other = OtherSide(
+            **account,
+            name=sender.display_name or str(sender.user_id),
+            chat=sent.chat,
+            person_id=them.id if them else None,
+        )
+        account_links.take_up(connection, link_id=link.id, other=other)
+        question = joining.ask_to_join(link, other)
+        rows += self._questions.pose(connection, question, now)
+        note(connection, sent.asker, person, "link.asked", "sent the code", now)
+        return wording.tell_asked(link.platform, person.name if person else "?"), rows
+
+    def _cancel(self, connection: Connection, sent: Sent, person: Person | None, now: int) -> Told:
+        """Either side may end what was begun, at any time until it is done."""
+        mine = account_links.list_live(connection, person_id=person.id) if person else []
+        theirs = account_links.list_asked(
+            connection, platform=sent.platform, user_id=str(sent.sender.user_id)
+        )
+        rows = []
+        for link in (*mine, *theirs):
+            rows += joining.end(connection, link, wording.LINK_CANCELLED_THERE, now)
+            if link in mine and link.other:
+                outgoing = NewOutboxMessage(
+                    platform=link.other.platform,
+                    chat=link.other.chat,
+                    body=wording.LINK_TOLD_CANCELLED,
+                )
+                rows.append(outbox.enqueue(connection, outgoing, now=now))
+            first = people.find(connection, person_id=link.person_id)
+            note(connection, sent.asker, first, "link.cancelled", f"request {link.id}", now)
+        return wording.LINK_CANCELLED if mine or theirs else wording.LINK_NOTHING, rows
+
+
+def read(platform: str, message: InboundMessage, words: str) -> Sent:
+    """What a message with `/link` in it says; `words` are those behind it."""
+    return Sent(
+        platform=platform,
+        sender=message.sender,
+        chat=conversion.name_chat(message.address),
+        is_direct=message.address.is_direct,
+        words=words,
+    )

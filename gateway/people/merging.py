@@ -1,0 +1,403 @@
+"""Makes two people one once that is confirmed, and splits an account off again."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from agent_core.ids import LinkId, PersonId
+from agent_core.memory import merge
+from agent_core.memory.provenance import Parting
+from agent_core.memory.store import MemoryStore
+from agent_core.state.conversations import questions
+from agent_core.state.conversations.questions import Choice, Kind, NewQuestion, Question
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import jobs
+from agent_core.state.jobs.jobs import Target
+from agent_core.state.lifecycle import merge_people, split_person
+from agent_core.state.lifecycle.merge_people import Rename
+from agent_core.state.people import account_links, audit, delivery_targets, people
+from agent_core.state.people.account_links import Link, LinkState, OtherSide
+from agent_core.state.people.audit import Deed
+from agent_core.state.people.people import Account, NewAccount, Person
+from agent_core.state.queues import deferred_messages, outbox, tasks
+from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from gateway import conversion
+from gateway.jobs.conversations import Spot, rename_talk
+from gateway.outbound.questions import Answerer, Outcome, drop, make_secret
+from gateway.people.identity import LOCAL_PLATFORM, slug_of
+from gateway.texts import people as wording
+
+_HOME = Target(kind="home")
+
+
+def rehome(connection: Connection, person_id: PersonId) -> None:
+    """An account has come or gone: what jobs make goes to no direct chat but this person's own.
+
+    A home that is not theirs any more is none, a job that sends there sends home, and what is
+    held for there goes where they were last, if anywhere.
+    """
+    asked = delivery_targets.list_asked(connection, person_id=person_id)
+
+    def is_own(spot: Spot) -> bool:
+        is_strange = conversion.is_chat(spot[1]) and conversion.read_chat(spot[1]).is_direct
+        return spot in asked or not is_strange
+
+    home = delivery_targets.find(connection, person_id=person_id).place
+    if home and not is_own(home):
+        delivery_targets.set_place(connection, person_id=person_id, place=None)
+    for job in jobs.list_of_person(connection, person_id=person_id):
+        targets = tuple(dict.fromkeys(_lead(target, is_own) for target in job.targets))
+        if job.is_whole and targets != job.targets:
+            jobs.change(connection, replace(job, targets=targets))
+    _redirect(connection, person_id, is_own)
+
+
+def _lead(target: Target, is_own: Callable[[Spot], bool]) -> Target:
+    is_strange = target.kind == "place" and not is_own((target.platform, target.chat))
+    return _HOME if is_strange else target
+
+
+def _redirect(connection: Connection, person_id: PersonId, is_own: Callable[[Spot], bool]) -> None:
+    astray = [
+        one
+        for one in deferred_messages.list_of_person(connection, person_id=person_id)
+        if not is_own((one.platform, one.chat))
+    ]
+    seen = delivery_targets.list_seen(connection, person_id=person_id) if astray else []
+    last = next((spot for spot in seen if conversion.read_chat(spot[1]).is_direct), None)
+    if last is None:
+        deferred_messages.drop(connection, ids=[one.id for one in astray])
+        return
+    for one in astray:
+        deferred_messages.redirect(connection, held_id=one.id, place=last)
+
+
+_MERGE_LASTS = 30 * 24 * 3_600_000
+"""Milliseconds that the question about notes stays open; `/accounts keep` asks for no answer."""
+
+YES, NO, KEEP, LEAVE = "yes", "no", "keep", "leave"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaving:
+    """An account that is to be split off, and whether it may talk by a right of its own."""
+
+    account: Account
+    is_let_in: bool
+
+
+class AccountMerging:
+    """What joins and splits people; every function works in its caller's transaction.
+
+    Caches of people and their talks have to be dropped once that has committed.
+    """
+
+    def __init__(self, memory: MemoryStore) -> None:
+        self._memory = memory
+
+    def answerers(self) -> Mapping[Kind, Answerer]:
+        """What to do with answers to the questions that joining asks."""
+        return {"link": self.answer_link, "merge": self.answer_merge}
+
+    def answer_link(
+        self, connection: Connection, question: Question, key: str, person: Person, now: int
+    ) -> Outcome:
+        """The first side has said whether the other account is theirs."""
+        link = account_links.find(connection, link_id=LinkId(int(question.payload)))
+        other = link.other if link else None
+        if (
+            link is None
+            or other is None
+            or link.state != "asked"
+            or link.person_id != person.id
+            or now >= link.expires_at
+        ):
+            return Outcome(words=wording.LINK_OVER)
+        if key != YES:
+            _close(connection, link, "refused", person, now)
+            told = _tell(connection, other, wording.LINK_TOLD_REFUSED, now)
+            return Outcome(words=wording.LINK_REFUSED, rows=[told])
+        account = people.find_account(connection, platform=other.platform, user_id=other.user_id)
+        them = people.find(connection, person_id=account.person_id) if account else None
+        if (them.id if them else None) != other.person_id or (them and them.id == person.id):
+            _close(connection, link, "over", person, now)
+            return Outcome(words=wording.LINK_CHANGED)
+        if them and them.is_owner and not person.is_owner:
+            _close(connection, link, "refused", person, now)  # they have become one since
+            return Outcome(words=wording.LINK_REFUSED)
+        if self._is_busy(connection, person) or (them and self._is_busy(connection, them)):
+            return Outcome(words=wording.BUSY, stays_open=True)
+        return self._join(connection, link, other, person, them, now)
+
+    def _join(
+        self,
+        connection: Connection,
+        link: Link,
+        other: OtherSide,
+        person: Person,
+        them: Person | None,
+        now: int,
+    ) -> Outcome:
+        left: list[str] = []
+        if them:
+            try:
+                left = self._merge(connection, link, person, them, now)
+            except OSError as error:
+                return Outcome(words=_describe(error), stays_open=True)
+        _close(connection, link, "joined", person, now)
+        gone = them or _meet(connection, other, now)
+        rows = end_live(connection, person, now) + end_live(connection, gone, now)
+        rename = _rename(gone, person)
+        merge_people.join(connection, keeper=person.id, gone=gone.id, rename=rename, now=now)
+        _note(connection, gone, person, "link.joined", f"became {person.slug}", now)
+        self._enqueue_files(connection, person, f"link:{link.id}", now)
+        told = wording.tell_joined(link.platform, person.name)
+        account = wording.name_account(other.platform, other.user_id, other.name)
+        return Outcome(
+            words=wording.describe_joined(account),
+            rows=[*rows, _tell(connection, other, told, now)],
+            asks=[_ask_to_keep(link, account, left, now)] if left else [],
+        )
+
+    def _merge(
+        self, connection: Connection, link: Link, person: Person, them: Person, now: int
+    ) -> list[str]:
+        """One memory of two; what did not fit."""
+        merge.merge(
+            connection, self._memory, keeper=person, gone=them, actor=f"link:{link.id}", now=now
+        )
+        return merge.list_left(connection, keeper=person.id, gone=[them.id])
+
+    def answer_merge(
+        self, connection: Connection, question: Question, key: str, person: Person, now: int
+    ) -> Outcome:
+        """They have said what becomes of the notes that did not fit."""
+        if key != KEEP:
+            return Outcome(words=wording.MERGE_LEFT)
+        words, is_done = self.keep(connection, person, f"question:{question.id}", now)
+        return Outcome(words=words, stays_open=not is_done)
+
+    def keep(
+        self, connection: Connection, person: Person, occasion: str, now: int
+    ) -> tuple[str, bool]:
+        """Take in all notes that were left out; the words that tell of it, and if it is done.
+
+        `occasion` is a name for it that is used once.
+        """
+        if self._memory.is_at_work(person.id):
+            return wording.BUSY, False
+        try:
+            kept = sum(
+                merge.take_rest(
+                    connection, self._memory, keeper=person, gone=gone, actor="person", now=now
+                )
+                for gone in merge_people.list_joined(connection, person_id=person.id)
+            )
+        except OSError as error:
+            return _describe(error), False
+        if not kept:
+            return wording.MERGE_NOTHING, True
+        _note(connection, person, person, "link.kept", f"{kept} notes", now)
+        self._enqueue_files(connection, person, occasion, now)
+        return wording.describe_kept(kept), True
+
+    def count_left(self, connection: Connection, person: Person) -> int:
+        """How many notes were left out when others were joined to a person."""
+        gone = merge_people.list_joined(connection, person_id=person.id)
+        return len(merge.list_left(connection, keeper=person.id, gone=gone))
+
+    def unlink(
+        self, connection: Connection, person: Person, leaving: Leaving, now: int
+    ) -> tuple[str, list[OutboxRow]]:
+        """Split an account off, with all that began there; the words that tell of it."""
+        account = leaving.account
+        mine = people.list_accounts(connection, person_id=person.id)
+        if account.platform == LOCAL_PLATFORM:
+            return wording.UNLINK_LOCAL, []
+        if account not in mine:
+            return wording.UNLINK_UNKNOWN, []
+        if len(mine) == 1:
+            return wording.UNLINK_LAST, []
+        if account.came_from is None and all(one.came_from for one in mine if one != account):
+            return wording.UNLINK_FIRST, []
+        if self._is_busy(connection, person):
+            return wording.BUSY, []
+        old = _find_old(connection, account)
+        try:
+            for one in (person, old) if old else (person,):
+                self._memory.take_in(connection, one.id, one.slug, now)
+        except OSError as error:
+            return _describe(error), []
+        rows = end_live(connection, person, now)
+        back = old or _make_person(connection, account.display_name, now)
+        entries = merge.divide(
+            connection,
+            self._memory,
+            keeper=person,
+            back=back,
+            parting=_part(account, mine),
+            now=now,
+        )
+        parted = split_person.split(
+            connection, account, into=back.id, rename=_rename(person, back), now=now
+        )
+        if old:
+            split_person.part(connection, back=old.id)
+        for one in (person, back):
+            rehome(connection, one.id)
+        self._note_unlinked(connection, person, back, account, now)
+        done = wording.Unlinked(
+            account=wording.name_account(account.platform, account.user_id, account.display_name),
+            sessions=parted.sessions,
+            kept=parted.kept,
+            entries=entries,
+            is_let_in=leaving.is_let_in,
+        )
+        return wording.describe_unlinked(done), rows
+
+    def _note_unlinked(
+        self, connection: Connection, person: Person, back: Person, account: Account, now: int
+    ) -> None:
+        name = f"{account.platform}:{account.user_id}"
+        _note(
+            connection, person, person, "unlink", f"{name} is {back.slug} (person {back.id})", now
+        )
+        _note(connection, back, person, "unlink", f"{name} was {person.slug}", now)
+        for one in (person, back):
+            self._enqueue_files(connection, one, f"unlink:{account.id}:{now}:{one.id}", now)
+
+    def _is_busy(self, connection: Connection, person: Person) -> bool:
+        """True while a turn of theirs runs, or something is done to their memory's files."""
+        is_running = merge_people.has_running(connection, person_id=person.id)
+        return is_running or self._memory.is_at_work(person.id)
+
+    def _enqueue_files(self, connection: Connection, person: Person, key: str, now: int) -> None:
+        """The files of a memory are written anew soon, also after a crash."""
+        tasks.enqueue(
+            connection, kind="memory", key=key, person_id=person.id, payload=person.slug, now=now
+        )
+
+
+def find_question(connection: Connection, link: Link) -> Question | None:
+    """The open question whether two accounts are to be joined, if it was asked already."""
+    for question in questions.find_open(connection, person_id=link.person_id):
+        if question.kind == "link" and question.payload == str(link.id):
+            return question
+    return None
+
+
+def end(connection: Connection, link: Link, words: str, now: int) -> list[OutboxRow]:
+    """Nothing more comes of a wish to join; what asked about it ends in these words."""
+    account_links.close(connection, link_id=link.id, outcome="over", now=now)
+    question = find_question(connection, link)
+    return drop(connection, question, words, now) if question else []
+
+
+def end_live(connection: Connection, person: Person, now: int) -> list[OutboxRow]:
+    """End every wish of a person to be joined, and every one to be joined with them.
+
+    It was agreed to before they became somebody else, or lost an account.
+    """
+    live = account_links.list_live(connection, person_id=person.id)
+    for account in people.list_accounts(connection, person_id=person.id):
+        live += account_links.list_asked(
+            connection, platform=account.platform, user_id=account.user_id
+        )
+    return [row for link in live for row in end(connection, link, wording.LINK_OVER, now)]
+
+
+def ask_to_join(link: Link, other: OtherSide) -> NewQuestion:
+    """What the first side is asked."""
+    account = wording.name_account(other.platform, other.user_id, other.name)
+    return NewQuestion(
+        person_id=link.person_id,
+        kind="link",
+        text=wording.ask_to_join(account),
+        choices=(
+            Choice(key=YES, label=wording.YES, style="good"),
+            Choice(key=NO, label=wording.NO),
+        ),
+        secret=make_secret(),
+        place=(link.platform, link.chat),
+        expires_at=link.expires_at,
+        payload=str(link.id),
+    )
+
+
+def _ask_to_keep(link: Link, account: str, left: Sequence[str], now: int) -> NewQuestion:
+    return NewQuestion(
+        person_id=link.person_id,
+        kind="merge",
+        text=wording.ask_to_keep(account, left),
+        choices=(
+            Choice(key=KEEP, label=wording.KEEP),
+            Choice(key=LEAVE, label=wording.LEAVE),
+        ),
+        secret=make_secret(),
+        place=(link.platform, link.chat),
+        expires_at=now + _MERGE_LASTS,
+    )
+
+
+def _close(connection: Connection, link: Link, outcome: LinkState, by: Person, now: int) -> None:
+    account_links.close(connection, link_id=link.id, outcome=outcome, now=now)
+    if link.other:
+        detail = f"{link.other.platform}:{link.other.user_id}"
+        if link.other.person_id:
+            detail += f", who was person {link.other.person_id}"
+        _note(connection, by, by, f"link.{outcome}", detail, now)
+
+
+def _note(
+    connection: Connection, about: Person, by: Person, action: str, detail: str, now: int
+) -> None:
+    deed = Deed(
+        person_id=about.id, actor=f"person:{by.id}", action=action, detail=detail, created_at=now
+    )
+    audit.note(connection, deed)
+
+
+def _tell(connection: Connection, other: OtherSide, words: str, now: int) -> OutboxRow:
+    return outbox.enqueue(
+        connection, NewOutboxMessage(platform=other.platform, chat=other.chat, body=words), now=now
+    )
+
+
+def _meet(connection: Connection, other: OtherSide, now: int) -> Person:
+    """A stranger becomes somebody, to be joined; their account has no right to talk of its own."""
+    person = _make_person(connection, other.name, now)
+    account = NewAccount(
+        platform=other.platform,
+        user_id=other.user_id,
+        display_name=other.name,
+        admitted_by="list",
+    )
+    people.attach_account(connection, account, person_id=person.id, now=now)
+    return person
+
+
+def _find_old(connection: Connection, account: Account) -> Person | None:
+    """Who an account was before, if that one has not left already with another account."""
+    was = account.came_from
+    if was is None or was not in merge_people.list_joined(connection, person_id=account.person_id):
+        return None
+    return people.find(connection, person_id=was)
+
+
+def _make_person(connection: Connection, name: str, now: int) -> Person:
+    return people.insert(connection, slug=slug_of(name), name=name, role="member", now=now)
+
+
+def _part(account: Account, mine: Sequence[Account]) -> Parting:
+    """What an account takes along of who it was: all, if it is the last that was that one."""
+    others = {one.came_from for one in mine if one != account}
+    was = None if account.came_from in others else account.came_from
+    return Parting(account_id=account.id, was=was)
+
+
+def _rename(old: Person, new: Person) -> Rename:
+    return partial(rename_talk, old=old.id, new=new.id)
+
+
+def _describe(error: OSError) -> str:
+    return wording.describe_unreadable(str(error.filename or "a file of your memory"))
