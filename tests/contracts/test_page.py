@@ -7,9 +7,9 @@ from functools import cache
 import pytest
 
 from adapters.console import create
+from tests.architecture.source import ROOT, Module, parse
 from tests.contracts.rig import ABILITIES
 from tests.contracts.rigs_console import ConsoleRig
-from tests.house.source import ROOT, Module, parse
 
 PAGE = ROOT / "docs" / "adding-a-platform.md"
 TEXT = PAGE.read_text()
@@ -134,5 +134,5 @@ def test_the_errors_that_the_console_raises_are_the_ones_on_the_page() -> None:
 def test_every_place_that_is_to_be_changed_knows_the_console(step: int) -> None:
     files = [name for name in CODE.findall(section(step)) if ROOT.joinpath(name).is_file()]
     assert len(files) >= 4
-    for file in set(files) - {"tests/house/rules.py"}:
+    for file in set(files) - {"tests/architecture/rules.py"}:
         assert "console" in ROOT.joinpath(file).read_text().lower(), file

@@ -11,7 +11,7 @@ from tests.emulators import telegram_faults as faults
 from tests.emulators.anthropic import echo
 from tests.emulators.streaming import Json, text_answer
 from tests.emulators.telegram_cast import ANNA, BEN
-from tests.gateway.processes import Done, Running, running, talaria_beside
+from tests.integration.processes import Done, Running, running, talaria_beside
 from tests.journeys.stage import PATIENCE, Stage, heard
 
 WRONG_TOKEN = "123456789:AAwrong-token-of-some-35-characters"

@@ -21,9 +21,9 @@ import pytest
 from agent_core.models.scripted.player import Call, ScriptedModel, Step
 from gateway.interfaces.terminal.pipe import read_lines
 from gateway.interfaces.terminal.socket_client import ConsoleLink, News, Shown
-from tests.gateway.processes import PATIENCE, environ, running, talaria, talaria_beside
-from tests.gateway.served import served
-from tests.house.source import ROOT
+from tests.architecture.source import ROOT
+from tests.integration.processes import PATIENCE, environ, running, talaria, talaria_beside
+from tests.integration.served import served
 
 FACT = "the spare key is with Ada"
 ASK = Call(name="ask", arguments='{"question": "Which colour?", "options": ["Red", "Blue"]}')

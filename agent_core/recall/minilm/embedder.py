@@ -5,10 +5,8 @@ package is imported: their files are read, if they are those that were measured,
 of them is run. Nothing is fetched.
 """
 
-import hashlib
 from array import array
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, files
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,26 +16,7 @@ from tokenizers import Tokenizer
 
 from agent_core.errors import EmbeddingFailed
 from agent_core.recall.embedder_contract import Embedder, Vector
-
-
-def read_weights(package: str, path: str, digest: str) -> bytes:
-    """A file of a package, known by its SHA-256. The package itself is not imported.
-
-    Raises `ModuleNotFoundError` where it is not installed, and `ValueError` with a sentence where
-    it holds no such file or another one.
-    """
-    try:
-        listed = files(package) or []
-    except PackageNotFoundError as error:
-        raise ModuleNotFoundError(f"No package named '{package}'", name=package) from error
-    found = [one for one in listed if one.as_posix() == path]
-    if not found:
-        raise ValueError(f"The package {package} is installed, but holds no {path}.")
-    data = found[0].read_binary()
-    if hashlib.sha256(data).hexdigest() != digest:
-        raise ValueError(f"{path} of the package {package} is not the file that Talaria knows.")
-    return data
-
+from agent_core.recall.weights import read_weights
 
 MOST_TOKENS = 128
 """What is read of a text; the model was taught with texts that long."""

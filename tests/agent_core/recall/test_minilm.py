@@ -8,7 +8,7 @@ import pytest
 from agent_core.recall.embedder_contract import Embedder, Vector
 from agent_core.recall.rerank import Nearness
 from gateway.bootstrap.plugins import load_embedder
-from tests.agent_core.recall.test_fusing import hit, numbers
+from tests.agent_core.recall.test_rerank import hit, numbers
 
 for package in ("onnxruntime", "tokenizers"):
     pytest.importorskip(package, reason='it needs pip install "talaria[embeddings]"')

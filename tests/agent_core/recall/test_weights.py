@@ -5,7 +5,7 @@ from importlib.metadata import files
 
 import pytest
 
-from agent_core.recall.minilm.embedder import read_weights
+from agent_core.recall.weights import read_weights
 
 FILE = next(one for one in files("pytest") or () if one.name == "METADATA")
 DIGEST = hashlib.sha256(FILE.read_binary()).hexdigest()

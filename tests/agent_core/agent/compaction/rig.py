@@ -1,0 +1,126 @@
+"""A talk in a real database, a model that sums it up as planned, and the room of its turn."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from agent_core.agent.compaction.compactor import Compactor, Talk
+from agent_core.agent.compaction.context_window import TurnSpace
+from agent_core.agent.loop.guards import Budget, Limits
+from agent_core.ids import TurnId
+from agent_core.models.contract import ModelRequest, Usage
+from agent_core.models.limits import estimate_input
+from agent_core.state.conversations import compactions, messages
+from agent_core.state.conversations.compactions import Compaction
+from agent_core.state.conversations.messages import StoredMessage
+from agent_core.state.engine.database import Connection, Database
+from agent_core.transcript import Message, ToolSpec
+from tests.agent_core.agent.compaction.seeing import view
+from tests.agent_core.agent.compaction.talks import Script
+from tests.agent_core.state import rows
+from tests.fakes.folding import folding
+from tests.fakes.model import FakeModel
+
+CAP = 8_000
+THRESHOLD = 6_400
+SYSTEM = "be kind"
+TOOLS = (ToolSpec(name="look", description="looks", schema='{"type":"object"}'),)
+
+
+@dataclass
+class Rig:
+    """One session; `grow` adds a script's messages to it, a turn a number."""
+
+    database: Database
+    model: FakeModel
+    folding: Compactor = field(init=False)
+    talk: rows.Talk = field(init=False)
+    turns: dict[int, TurnId] = field(default_factory=dict)
+    begun: int = 0
+
+    def __post_init__(self) -> None:
+        self.folding = folding(self.database, self.model, cap=CAP)
+
+    async def open(self, cap: int | None = None) -> "Rig":
+        def work(connection: Connection) -> rows.Talk:
+            person = rows.add_person(connection)
+            connection.execute("UPDATE people SET context_cap = ?", (cap,))
+            return rows.add_talk(connection, person)
+
+        self.talk = await self.database.write("rig.open", work)
+        return self
+
+    async def grow(self, script: Script) -> None:
+        def work(connection: Connection) -> None:
+            for stored in script.stored:
+                if stored.turn_id not in self.turns:
+                    self.turns[stored.turn_id] = rows.add_turn(connection, self.talk)
+                shelf = self.talk.shelf(self.turns[stored.turn_id])
+                messages.append(connection, shelf, [stored.message], now=1)
+
+        await self.database.write("rig.grow", work)
+
+    async def begin(self) -> None:
+        self.begun += 1
+
+    def space(self, turn: int) -> TurnSpace:
+        shelf = self.talk.shelf(self.turns[turn])
+        return TurnSpace(self.folding, shelf, self.talk.person, self.begin)
+
+    def talk_between_turns(self) -> Talk:
+        person_id = self.talk.person.id
+        return Talk(session_id=self.talk.session_id, owner_id=person_id, payer_id=person_id)
+
+    async def stored(self) -> list[StoredMessage]:
+        session_id, person_id = self.talk.session_id, self.talk.person.id
+        return await self.database.read(
+            lambda c: messages.list_session(c, session_id=session_id, person_id=person_id)
+        )
+
+    async def folds(self) -> list[Compaction]:
+        session_id, person_id = self.talk.session_id, self.talk.person.id
+        return await self.database.read(
+            lambda c: compactions.list_of_session(c, session_id=session_id, person_id=person_id)
+        )
+
+    async def shown(self) -> tuple[Message, ...]:
+        """The transcript as the next call sees it."""
+        return view(await self.stored(), await self.folds())
+
+    async def request(self, *extra: Message, images: Sequence[str] = ()) -> ModelRequest:
+        """The next call of the model that thinks."""
+        return ModelRequest(
+            model="fake-1",
+            system=SYSTEM,
+            tools=TOOLS,
+            messages=(*await self.shown(), *extra),
+            max_output_tokens=1000,
+            images=dict.fromkeys(images, b""),
+        )
+
+    async def spent(self) -> list[tuple[str, str, int | None]]:
+        """Purpose, model and turn of every row of usage."""
+        return await self.database.read(
+            lambda c: c.execute("SELECT purpose, model, turn_id FROM usage ORDER BY id").fetchall()
+        )
+
+
+def budget() -> Budget:
+    limits = Limits(steps=9, tokens=1_000_000, micro_dollars=0, seconds=0)
+    return Budget(limits, started=0.0, clock=lambda: 0.0)
+
+
+def long_talk(turns: int, *, words: int = 1600, output: int = 0) -> Script:
+    """Turns of about so many characters each of question and answer, the last one running."""
+    script = Script()
+    for number in range(1, turns + 1):
+        script.says(f"question {number} " + "q" * words)
+        if output:
+            script.acts("o" * output)
+        if number < turns:
+            script.answers(f"answer {number} " + "a" * words)
+    return script
+
+
+def exact(request: ModelRequest) -> Usage:
+    """What a call would take if every estimate were exact."""
+    return Usage(input_tokens=estimate_input(request), output_tokens=1)

@@ -1,0 +1,386 @@
+"""Requests are kept within their bounds: measured, folded, summed up, written down."""
+
+import asyncio
+
+import pytest
+
+from agent_core.agent.compaction.token_meter import ContextRules, Measures
+from agent_core.agent.quotas.balance import Ceiling
+from agent_core.errors import ModelBusy, ModelOverflow
+from agent_core.models.contract import ModelRequest, Usage
+from agent_core.models.limits import estimate_input
+from agent_core.state.engine.database import Database
+from agent_core.state.people.people import LEAST_CAP
+from agent_core.transcript import Message, TextPart, ToolResultPart
+from tests.agent_core.agent.compaction.rig import CAP, THRESHOLD, Rig, budget, exact, long_talk
+from tests.agent_core.agent.compaction.talks import Script, check_pairs
+from tests.fakes.ceilings import ceilings
+from tests.fakes.folding import folding
+from tests.fakes.model import FakeModel, finish, say
+
+BUSY = [ModelBusy("busy")]
+
+
+class CountingModel(FakeModel):
+    """Counts requests as it is told to."""
+
+    def __init__(self, *plays: object, factor: float = 1.0) -> None:
+        super().__init__(*plays)  # type: ignore[arg-type]
+        self.factor = factor
+        self.counted: list[ModelRequest] = []
+
+    async def count(self, request: ModelRequest) -> int:
+        self.counted.append(request)
+        return int(estimate_input(request) * self.factor)
+
+
+async def fit(
+    rig: Rig, turn: int, *, is_refused: bool = False, learns: bool = True
+) -> tuple[Message, ...] | None:
+    """What becomes of the next request; the gauge knows that estimates are exact."""
+    if learns:
+        learn(rig)
+    return await rig.space(turn).fit(await rig.request(), budget(), is_refused=is_refused)
+
+
+def learn(rig: Rig) -> None:
+    """Estimates of this talk have turned out to be exact."""
+    taken = Usage(input_tokens=1000)
+    rig.folding.measures.learn(rig.talk.session_id, "fake-1", 1000, taken)
+
+
+async def test_a_request_that_has_room_is_left_as_it_is(database: Database) -> None:
+    rig = await Rig(database, FakeModel()).open()
+    await rig.grow(long_talk(3))
+    assert await fit(rig, 3) is None
+    assert await rig.folds() == []
+    assert rig.begun == 0
+
+
+async def test_a_talk_above_the_threshold_is_folded_and_the_fold_is_on_disk(
+    database: Database,
+) -> None:
+    rig = await Rig(database, FakeModel(say("They spoke of q and a."))).open()
+    await rig.grow(long_talk(10))
+
+    shown = await fit(rig, 10)
+
+    (fold,) = await rig.folds()
+    assert shown == await rig.shown()
+    assert (fold.reason, fold.turn_id) == ("near", rig.turns[10])
+    assert fold.tokens_before > THRESHOLD >= fold.tokens_after
+    assert fold.tokens_after == pytest.approx(exact(await rig.request()).input_tokens, abs=2)
+    stored = await rig.stored()
+    assert fold.made_after == stored[-1].id
+    assert fold.kept == (stored[0].id,)
+    assert len(stored) == 19, "the transcript itself stays"
+    assert rig.begun == 1, "the turn was written down first"
+    assert await rig.spent() == [("compaction", "fake-1", rig.turns[10])]
+    assert [request.model for request in rig.model.requests] == ["cheap-1"]
+    assert await fit(rig, 10) is None, "now it fits"
+
+
+async def test_the_summary_is_made_of_what_is_hidden_and_of_the_summary_before(
+    database: Database,
+) -> None:
+    rig = await Rig(database, FakeModel(say("ONE"), say("TWO"), say("TWO"))).open()
+    await rig.grow(long_talk(10))
+    await fit(rig, 10)
+    more = Script(turn=10)
+    more.answers("a" * 4000)
+    for number in range(11, 15):
+        more.says(f"question {number} " + "q" * 1600)
+        more.answers("a" * 1600)
+    more.says("and?")
+    await rig.grow(more)
+
+    await fit(rig, 15)
+
+    first, second, *_ = rig.model.requests
+    assert '"question 1 ' not in str(first.messages), "the first request stays word for word"
+    assert "question 2 " in str(first.messages)
+    assert 'earlier summary: "ONE"' in str(second.messages)
+    assert "question 2 " not in str(second.messages)
+    assert first.tools == ()
+    shown = str(await rig.shown())
+    assert "question 1 " in shown
+    assert "| TWO" in shown
+    assert "| ONE" not in shown
+
+
+async def test_in_a_long_turn_the_oldest_steps_are_folded_and_pairs_stay_whole(
+    database: Database,
+) -> None:
+    rig = await Rig(database, FakeModel(say("Looked around."), say("And further."))).open()
+    script = Script()
+    script.says("the great task")
+    for _ in range(25):
+        script.acts("o" * 1500)
+    await rig.grow(script)
+
+    shown = await fit(rig, 1)
+
+    assert shown
+    check_pairs(shown)
+    assert shown[0].text == "the great task"
+    assert exact(await rig.request()).input_tokens <= THRESHOLD
+
+
+async def test_outputs_are_shortened_without_any_call_where_that_is_enough(
+    database: Database,
+) -> None:
+    rig = await Rig(database, FakeModel()).open()
+    rig.folding = folding(database, rig.model, cap=20_000)
+    await rig.grow(long_talk(12, words=10, output=6000))
+
+    shown = await fit(rig, 12)
+
+    assert shown
+    outputs = [p.text for m in shown for p in m.parts if isinstance(p, ToolResultPart)]
+    assert [len(text) > 5000 for text in outputs] == [False] * 9 + [True] * 3
+    (fold,) = await rig.folds()
+    assert (fold.folded_to, fold.summary) == (0, "")
+    assert await rig.spent() == []
+
+
+async def test_without_a_summary_nothing_is_folded_but_the_turn_goes_on_while_there_is_room(
+    database: Database,
+) -> None:
+    rig = await Rig(database, FakeModel(BUSY, BUSY)).open()
+    await rig.grow(long_talk(9))
+    request = await rig.request()
+    assert THRESHOLD < exact(request).input_tokens < CAP
+
+    assert await fit(rig, 9) is None
+
+    assert await rig.folds() == []
+    assert [one.model for one in rig.model.requests] == ["cheap-1", "fake-1"]
+    assert await rig.request() == request
+
+
+async def test_a_fold_that_failed_is_not_tried_again_at_once(database: Database) -> None:
+    rig = await Rig(database, FakeModel(BUSY, BUSY)).open()
+    await rig.grow(long_talk(9))
+    space = rig.space(9)
+    request = await rig.request()
+    learn(rig)
+    for _ in range(5):
+        assert await space.fit(request, budget()) is None
+        space.learn("fake-1", exact(request))
+    assert rig.model.plays == []
+
+
+async def test_without_a_summary_and_without_room_the_turn_ends(database: Database) -> None:
+    rig = await Rig(database, FakeModel(BUSY, BUSY)).open()
+    await rig.grow(long_talk(12))
+    with pytest.raises(ModelOverflow):
+        await fit(rig, 12)
+    assert await rig.folds() == []
+
+
+async def test_a_talk_without_a_summary_goes_on_with_shorter_outputs_if_that_is_enough(
+    database: Database,
+) -> None:
+    rig = await Rig(database, FakeModel(BUSY, BUSY)).open()
+    await rig.grow(long_talk(9, words=1000, output=3000))
+    assert exact(await rig.request()).input_tokens > CAP
+
+    shown = await fit(rig, 9)
+
+    assert shown
+    assert exact(await rig.request()).input_tokens <= CAP
+    (fold,) = await rig.folds()
+    assert (fold.folded_to, fold.summary) == (0, "")
+
+
+@pytest.mark.parametrize("stop", ["refusal", "overflow", "unknown", "pause"])
+async def test_an_answer_that_is_no_summary_is_paid_for_and_another_model_is_asked(
+    database: Database, stop: str
+) -> None:
+    bad = [finish(TextPart(text="no"), stop=stop)]  # type: ignore[arg-type]
+    rig = await Rig(database, FakeModel(bad, say("Good."))).open()
+    await rig.grow(long_talk(10))
+    await fit(rig, 10)
+    assert "| Good." in str(await rig.shown())
+    assert len(await rig.spent()) == 2
+
+
+async def test_a_long_part_is_summed_up_in_pieces_each_on_top_of_the_one_before(
+    database: Database,
+) -> None:
+    rig = await Rig(database, FakeModel(say("ONE"), say("TWO"), say("THREE"))).open()
+    await rig.grow(long_talk(20))
+    await fit(rig, 20)
+    first, second, third = (str(request.messages) for request in rig.model.requests)
+    assert all(len(piece) < 22_000 for piece in (first, second, third))
+    assert "question 2 " in first
+    assert 'earlier summary: "ONE"' in second
+    assert 'earlier summary: "TWO"' in third
+    assert "| THREE" in str(await rig.shown())
+    assert len(await rig.spent()) == 3
+
+
+async def test_a_summary_that_is_too_long_is_cut(database: Database) -> None:
+    rig = await Rig(database, FakeModel(say("敏捷" * 9000))).open()
+    await rig.grow(long_talk(10))
+    await fit(rig, 10)
+    (fold,) = await rig.folds()
+    assert fold.summary.endswith(" …")
+    assert fold.tokens_after <= THRESHOLD
+
+
+async def test_a_request_that_was_refused_is_made_shorter_whatever_was_measured(
+    database: Database,
+) -> None:
+    rig = await Rig(database, FakeModel(say("In short."))).open()
+    await rig.grow(long_talk(5))
+    before = exact(await rig.request()).input_tokens
+    assert before < THRESHOLD
+
+    assert await fit(rig, 5, is_refused=True)
+
+    (fold,) = await rig.folds()
+    assert fold.reason == "overflow"
+    assert exact(await rig.request()).input_tokens < before * 0.75
+
+
+async def test_a_refused_request_that_can_not_be_shorter_is_given_up(database: Database) -> None:
+    rig = await Rig(database, FakeModel()).open()
+    await rig.grow(long_talk(1))
+    with pytest.raises(ModelOverflow):
+        await fit(rig, 1, is_refused=True)
+    assert await rig.folds() == []
+
+
+async def test_near_the_threshold_the_provider_counts_and_far_from_it_nobody_does(
+    database: Database,
+) -> None:
+    model = CountingModel(factor=0.5)
+    rig = await Rig(database, model).open()
+    await rig.grow(long_talk(10))
+    assert await fit(rig, 10, learns=False) is None
+    assert len(model.counted) == 1
+    assert await fit(rig, 10, learns=False) is None
+    assert len(model.counted) == 1, "what was counted is known"
+
+
+async def test_what_the_provider_counts_is_believed(database: Database) -> None:
+    model = CountingModel(say("Short."), factor=2.0)
+    rig = await Rig(database, model).open()
+    await rig.grow(long_talk(5))
+    assert exact(await rig.request()).input_tokens < THRESHOLD
+
+    assert await fit(rig, 5, learns=False)
+
+    (fold,) = await rig.folds()
+    assert fold.tokens_before == 2 * exact(model.counted[0]).input_tokens
+    assert 2 * exact(await rig.request()).input_tokens <= THRESHOLD
+
+
+async def test_a_persons_own_cap_is_kept_where_it_is_lower(database: Database) -> None:
+    measures = Measures(
+        provider=FakeModel(),
+        model="fake-1",
+        rules=ContextRules(cap_tokens=50_000, threshold_percent=50, window_tokens=40_000),
+    )
+    rig = await Rig(database, FakeModel()).open()
+    request = await rig.request()
+    assert measures.bounds(request, None).limit == 39_000
+    assert measures.bounds(request, 60_000).limit == 39_000
+    own = measures.bounds(request, 20_000)
+    assert (own.limit, own.threshold) == (20_000, 10_000)
+    assert measures.bounds(request, 5).limit == LEAST_CAP
+    measures.refuse("fake-1", 30_000)
+    assert measures.bounds(request, None).limit == 27_000
+    measures.refuse("fake-1", 90_000)
+    assert measures.bounds(request, None).limit == 27_000
+
+
+async def test_a_turn_that_is_stopped_while_it_is_summed_up_leaves_no_fold(
+    database: Database,
+) -> None:
+    reached = asyncio.Event()
+
+    async def hang() -> None:
+        reached.set()
+        await asyncio.Event().wait()
+
+    rig = await Rig(database, FakeModel([hang])).open()
+    await rig.grow(long_talk(10))
+    working = asyncio.create_task(fit(rig, 10))
+    await reached.wait()
+    working.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+    assert await rig.folds() == []
+    assert rig.model.streaming == 0
+    assert await rig.folding.find(rig.talk.session_id, rig.talk.person.id) is None
+
+
+async def test_near_a_ceiling_of_the_day_no_summary_is_bought(database: Database) -> None:
+    tight = ceilings(database, person=Ceiling(money=0, tokens=100))
+    rig = await Rig(database, FakeModel()).open()
+    rig.folding = folding(database, rig.model, cap=CAP, limits=tight)
+    await rig.grow(long_talk(9))
+    await database.write(
+        "spend",
+        lambda c: c.execute(
+            "INSERT INTO usage (person_id, purpose, model, input_tokens, cache_read_tokens,"
+            " cache_write_tokens, output_tokens, created_at) VALUES (1, 'turn', 'm', 99, 0, 0, 0,"
+            " 1000)"
+        ),
+    )
+    assert await fit(rig, 9) is None
+    assert rig.model.requests == []
+
+
+async def test_what_was_asked_for_between_turns_folds_and_wants_a_fresh_prompt(
+    database: Database,
+) -> None:
+    rig = await Rig(database, FakeModel(say("The recipe: 3 eggs."))).open()
+    script = long_talk(6)
+    script.answers("done")
+    await rig.grow(script)
+
+    folded = await rig.folding.fold_now(rig.talk_between_turns(), None, "the recipe")
+
+    assert folded
+    assert (folded.fold.reason, folded.fold.turn_id) == ("asked", None)
+    assert folded.fold.tokens_after < folded.fold.tokens_before
+    assert '"the recipe"' in str(rig.model.requests[0].messages)
+    assert await rig.spent() == [("compaction", "fake-1", None)]
+    shown = await rig.shown()
+    assert [message.text[:10] for message in shown] == [
+        "question 1",
+        "",
+        "question 5",
+        "answer 5 a",
+        "question 6",
+        "done",
+    ]
+
+
+async def test_a_talk_that_went_on_meanwhile_is_not_folded(database: Database) -> None:
+    rig = await Rig(database, FakeModel()).open()
+    script = long_talk(6)
+    script.answers("done")
+    await rig.grow(script)
+    later = Script(turn=6)
+    later.says("wait")
+
+    async def go_on() -> None:
+        await rig.grow(later)
+
+    rig.model.plays = [[go_on, *say("In short.")]]
+    assert await rig.folding.fold_now(rig.talk_between_turns(), None, "") is None
+    assert await rig.folds() == []
+    assert await rig.spent() == [("compaction", "fake-1", None)], "it is paid for all the same"
+
+
+async def test_a_short_talk_is_left_alone(database: Database) -> None:
+    rig = await Rig(database, FakeModel(say("They said hello, hello, and hello again." * 9))).open()
+    script = long_talk(3, words=1)
+    script.answers("done")
+    await rig.grow(script)
+    assert await rig.folding.fold_now(rig.talk_between_turns(), None, "") is None
+    assert await rig.folds() == []

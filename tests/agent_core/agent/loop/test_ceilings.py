@@ -1,0 +1,120 @@
+"""Ceilings in the loop: asked before every call, told how each ended, and what a refusal is."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from agent_core.agent.loop.contract import Course
+from agent_core.errors import CeilingReached, ModelBusy, ModelError, ModelOverflow, ModelUnknown
+from agent_core.events import Shut, TextGrew, TurnEnded
+from agent_core.models.contract import ModelRequest, TextDelta, Usage
+from tests.agent_core.agent.loop.rig import Rig
+from tests.fakes.model import USAGE, Play, ask, call, say
+from tests.fakes.tool import FakeTool
+
+REACHED = CeilingReached("reached", whose="house", unit="tokens", limit=7, opens_at=9)
+SHUT = Shut(whose="house", unit="tokens", limit=7, opens_at=9)
+
+
+class Purse:
+    """Grants as many calls as it is told to, and keeps what came of each."""
+
+    def __init__(self, grants: int, *, thrifty_from: int = 100) -> None:
+        self.grants = grants
+        self.thrifty_from = thrifty_from
+        self.ends: list[tuple[str, Usage] | int] = []
+        """Of each call: what it took, or how many characters came before it broke off."""
+
+    async def reserve(self, request: ModelRequest, *, cheap: str) -> "Granted":
+        if not self.grants:
+            raise REACHED
+        self.grants -= 1
+        is_thrifty = bool(cheap) and len(self.ends) >= self.thrifty_from
+        return Granted(self, replace(request, model=cheap) if is_thrifty else request, is_thrifty)
+
+
+class Granted:
+    """One call's grant."""
+
+    def __init__(self, purse: Purse, request: ModelRequest, is_thrifty: bool) -> None:
+        self.purse = purse
+        self.request = request
+        self.is_thrifty = is_thrifty
+        self.is_settled = False
+
+    def finalize(self, model: str, spent: Usage) -> None:
+        self.is_settled = True
+        self.purse.ends.append((model, spent))
+
+    def close(self, *, streamed: int = 0) -> None:
+        if not self.is_settled:
+            self.purse.ends.append(streamed)
+
+
+def rig(purse: Purse, plays: Sequence[Play]) -> Rig:
+    course = Course(model="fake-1", cheap="cheap-1", retries=1)
+    made = Rig(*plays, tools=[FakeTool("look")], course=course)
+    made.reserve = purse.reserve
+    return made
+
+
+async def test_a_turn_that_a_ceiling_has_no_room_for_makes_no_call() -> None:
+    made = rig(Purse(0), [])
+    ended = await made.end()
+    assert ended == TurnEnded(
+        ending="exhausted", text="", reason="ceiling", detail="reached", shut=SHUT
+    )
+    assert made.model.requests == []
+
+
+async def test_a_ceiling_that_is_reached_on_the_way_keeps_what_was_done() -> None:
+    made = rig(Purse(1), [ask(call("look"))])
+    assert (await made.end()).shut == SHUT
+    assert len(made.journal.results) == 1
+
+
+async def test_the_summary_of_a_limit_is_asked_for_as_well() -> None:
+    purse = Purse(1)
+    course = Course(model="fake-1")
+    made = Rig(ask(call("look")), tools=[FakeTool("look")], course=course, steps=1)
+    made.reserve = purse.reserve
+    assert (await made.end()).shut == SHUT
+
+
+async def test_each_call_is_settled_once_with_what_it_took() -> None:
+    purse = Purse(9)
+    await rig(purse, [ask(call("look")), say("seen")]).end()
+    assert purse.ends == [("fake-1", USAGE), ("fake-1", USAGE)]
+
+
+async def test_a_call_that_fails_or_breaks_off_is_given_back_and_asked_for_anew() -> None:
+    purse = Purse(9)
+    broken = [TextDelta(text="four"), ModelBusy("busy")]
+    await rig(purse, [broken, say("there")]).end()
+    assert purse.ends == [4, ("fake-1", USAGE)]
+
+
+async def test_the_cheap_model_is_asked_where_the_ceiling_says_so() -> None:
+    made = rig(Purse(9, thrifty_from=1), [ask(call("look")), say("seen")])
+    ended = await made.end()
+    assert (ended.text, ended.is_thrifty) == ("seen", True)
+    assert [request.model for request in made.model.requests] == ["fake-1", "cheap-1"]
+
+
+@pytest.mark.parametrize("error", [ModelUnknown("none"), ModelOverflow("long"), ModelBusy("busy")])
+async def test_where_the_cheap_model_can_not_answer_the_other_one_does(error: ModelError) -> None:
+    tries = 2 if isinstance(error, ModelBusy) else 1
+    made = rig(Purse(9, thrifty_from=0), [*[[error]] * tries, say("seen")])
+    ended = await made.end()
+    assert (ended.text, ended.is_thrifty) == ("seen", False)
+    assert [request.model for request in made.model.requests] == [*["cheap-1"] * tries, "fake-1"]
+
+
+async def test_a_turn_that_is_closed_gives_back_what_it_holds() -> None:
+    purse = Purse(9)
+    made = rig(purse, [say("one", "two")])
+    events = made.loop().run(made.assignment())
+    assert await anext(events) == TextGrew(delta="one")
+    await events.aclose()
+    assert purse.ends == [3]

@@ -1,0 +1,134 @@
+"""A talk that is too long for its next call is made shorter first, and the turn goes on."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from agent_core.agent.loop.guards import Budget
+from agent_core.errors import ModelOverflow
+from agent_core.models.contract import ModelRequest, Usage
+from agent_core.transcript import Message, user_message
+from tests.agent_core.agent.loop.rig import HELLO, Rig, shown
+from tests.fakes.model import ask, call, say
+from tests.fakes.tool import FakeTool
+
+SHORT = user_message("what was said, in short")
+TOO_LONG = [ModelOverflow("too long")]
+Answer = tuple[Message, ...] | ModelOverflow | None
+
+
+class FakeSpace:
+    """Answers as planned; once that is used up, everything fits."""
+
+    def __init__(self, *plan: Answer | Callable[[ModelRequest], Answer]) -> None:
+        self.plan = list(plan)
+        self.asked: list[tuple[int, bool]] = []
+        self.learned: list[tuple[str, Usage]] = []
+
+    async def fit(
+        self, request: ModelRequest, budget: Budget, *, is_refused: bool = False
+    ) -> tuple[Message, ...] | None:
+        self.asked.append((len(request.messages), is_refused))
+        answer = self.plan.pop(0) if self.plan else None
+        if callable(answer):
+            answer = answer(request)
+        if isinstance(answer, ModelOverflow):
+            raise answer
+        return answer
+
+    def learn(self, model: str, taken: Usage) -> None:
+        self.learned.append((model, taken))
+
+
+def sent(rig: Rig) -> list[Sequence[Message]]:
+    return [request.messages for request in rig.model.requests]
+
+
+async def test_what_fits_is_sent_as_it_is_and_what_it_took_is_learned() -> None:
+    usage = Usage(input_tokens=70, output_tokens=3)
+    rig = Rig(say("hi", usage=usage))
+    rig.space = space = FakeSpace()
+    await rig.end()
+    assert sent(rig) == [(HELLO,)]
+    assert space.asked == [(1, False)]
+    assert space.learned == [("fake-1", usage)]
+
+
+async def test_a_shorter_transcript_takes_the_place_of_the_long_one_for_all_calls_to_come() -> None:
+    rig = Rig(ask(call("look")), say("done"), tools=[FakeTool("look")])
+    rig.space = FakeSpace((SHORT,))
+    await rig.end([HELLO, HELLO, HELLO])
+    first, second = sent(rig)
+    assert list(first) == [SHORT]
+    assert list(second[:1]) == [SHORT]
+    assert [message.role for message in second] == ["user", "assistant", "tool"]
+
+
+async def test_a_call_that_is_refused_for_its_length_is_made_again_shorter() -> None:
+    rig = Rig(TOO_LONG, TOO_LONG, say("there"))
+    rig.space = space = FakeSpace(None, (HELLO, SHORT), (SHORT,))
+    events = await rig.run([HELLO, HELLO, HELLO])
+    assert [len(messages) for messages in sent(rig)] == [3, 2, 1]
+    assert space.asked == [(3, False), (3, True), (2, True)]
+    assert shown(events) == "there"
+
+
+async def test_a_window_that_was_full_before_the_answer_was_whole_is_made_room_in() -> None:
+    rig = Rig(say("and th", stop="overflow"), say("and then"))
+    rig.space = space = FakeSpace(None, (SHORT,))
+    events = await rig.run()
+    assert shown(events) == "and then"
+    assert space.asked == [(1, False), (1, True)]
+    assert len(rig.journal.unpaid) == 2, "both answers are paid for"
+
+
+async def test_what_can_not_be_made_shorter_ends_the_turn() -> None:
+    rig = Rig(TOO_LONG)
+    rig.space = FakeSpace(None, None)
+    ended = await rig.end()
+    assert (ended.ending, ended.reason, ended.detail) == ("failed", "overflow", "too long")
+
+
+async def test_a_space_that_gives_up_ends_the_turn_without_a_call() -> None:
+    rig = Rig()
+    rig.space = FakeSpace(ModelOverflow("no room"))
+    ended = await rig.end()
+    assert (ended.ending, ended.reason, ended.detail) == ("failed", "overflow", "no room")
+    assert rig.model.requests == []
+
+
+async def test_a_provider_that_refuses_whatever_is_sent_is_not_asked_for_ever() -> None:
+    rig = Rig(*[TOO_LONG] * 4)
+    rig.space = FakeSpace(*[(SHORT,)] * 9)
+    ended = await rig.end()
+    assert (ended.ending, ended.reason) == ("failed", "overflow")
+    assert rig.model.plays == []
+
+
+async def test_the_question_for_a_summary_is_put_behind_the_shorter_transcript() -> None:
+    rig = Rig(ask(call("look")), say("so far"), tools=[FakeTool("look")], steps=1)
+    rig.space = space = FakeSpace(None, (SHORT,))
+    await rig.end()
+    _, last = sent(rig)
+    assert list(last[:1]) == [SHORT]
+    assert len(last) == 2
+    assert space.asked == [(1, False), (4, False)]
+
+
+async def test_ids_of_calls_that_are_folded_are_not_given_twice() -> None:
+    rig = Rig(
+        ask(call("look", call_id="same")),
+        ask(call("look", '{"again": 1}', call_id="same")),
+        say("done"),
+        tools=[FakeTool("look")],
+    )
+    rig.space = FakeSpace(None, (SHORT,))
+    await rig.end()
+    assert set(rig.journal.results) == {"same", "same-2"}
+
+
+async def test_answers_that_the_transcript_does_not_show_any_more_are_told_all_the_same() -> None:
+    rig = Rig(say("second"))
+    assignment = rig.assignment([SHORT, user_message("and?")], own=1)
+    loop = rig.loop()
+    events = [e async for e in loop.run(replace(assignment, answers=("first",)))]
+    assert shown(events) == "first\n\nsecond"

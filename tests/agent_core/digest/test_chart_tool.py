@@ -1,0 +1,158 @@
+"""Charts: a picture for the answer, once a call, whatever the labels hold."""
+
+import json
+import struct
+from pathlib import Path
+
+import pytest
+
+from agent_core.digest.chart_tool import MOST_FILES, MOST_POINTS
+from agent_core.digest.formatting import ChildFailed
+from agent_core.digest.subprocess_reader import Children, Errand
+from agent_core.ids import CallId
+from agent_core.state.conversations import files
+from agent_core.state.engine.database import Connection
+from tests.agent_core.digest.conftest import Desk
+
+DRAWER = "agent_core.digest.readers.chart_drawer"
+
+
+@pytest.fixture(scope="module")
+def fonts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What is known of fonts: found out once for all of these tests."""
+    return tmp_path_factory.mktemp("fonts")
+
+
+def size(picture: bytes) -> tuple[int, int]:
+    """Width and height, as a PNG's head has them."""
+    assert picture.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = struct.unpack(">II", picture[16:24])
+    return width, height
+
+
+def bars(**more: object) -> dict[str, object]:
+    return {
+        "kind": "bar",
+        "title": "Commits: this week!",
+        "labels": ["Mon", "Tue", "Wed"],
+        "values": [3, -1, 2.5],
+        **more,
+    }
+
+
+async def draw(fonts: Path, **more: object) -> bytes:
+    order = {"unit": "", **bars(**more)}
+    return await Children().run(
+        Errand(
+            program=DRAWER,
+            arguments=(),
+            data=json.dumps(order).encode(),
+            seconds=60.0,
+            most_bytes=2_000_000,
+            folder=fonts,
+        )
+    )
+
+
+async def test_a_chart_goes_out_with_the_answer_once(desk: Desk) -> None:
+    result = await desk.call("chart", bars(unit="commits"))
+    assert result.text == "commits-this-week.png goes out with your answer."
+    assert await desk.call("chart", bars(unit="commits")) == result
+    [(name, media_type, picture)] = await desk.given()
+    assert (name, media_type) == ("commits-this-week.png", "image/png")
+    assert size(picture) == (1000, 560)
+
+
+NAMES = [
+    "a/very-long-repository-name-that-goes-on",
+    "東京",
+    "🎉🎉",
+    "مرحبا",
+    "$x^2$ \\frac{1}{0}",
+    "",
+    "zero\u200dwidth",
+]
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        {"labels": [f"2026-11-{n:02} day" for n in range(1, 31)], "values": list(range(-9, 21))},
+        {"labels": NAMES, "values": [1, -2, 3, 0, 5, 6, 1e15], "title": "🎉 東京 $" * 20},
+        {"labels": ["x"], "values": [0], "kind": "line", "title": ""},
+        {"labels": ["x"] * MOST_POINTS, "values": [-1e-9] * MOST_POINTS, "kind": "line"},
+        {"labels": NAMES * 3, "values": [-5.0] * 21, "unit": "$/日"},
+    ],
+    ids=["thirty", "letters", "one", "many", "below"],
+)
+async def test_labels_of_any_kind_are_drawn_without_complaint(
+    fonts: Path, order: dict[str, object]
+) -> None:
+    assert size(await draw(fonts, **order)) == (1000, 560)
+
+
+async def test_what_differs_looks_different(fonts: Path) -> None:
+    pictures = [
+        await draw(fonts),
+        await draw(fonts, values=[3, -1, 2]),
+        await draw(fonts, labels=["Mon", "Tue", "Thu"]),
+    ]
+    assert len(set(pictures)) == 3
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        bars(labels=["a"]),
+        bars(values=[1, 2, 1e16]),
+        bars(kind="pie"),
+        bars(labels=[], values=[]),
+        bars(labels=["a"] * (MOST_POINTS + 1), values=[1] * (MOST_POINTS + 1)),
+        bars(values=[1, 2, "3"]),
+    ],
+)
+async def test_numbers_that_can_t_be_drawn_are_refused(desk: Desk, arguments: object) -> None:
+    result = await desk.call("chart", arguments)
+    assert result.is_error
+    assert "`chart` was not run" in result.text
+    assert await desk.given() == []
+
+
+async def test_an_answer_carries_so_many_files_and_no_more(desk: Desk) -> None:
+    def fill(connection: Connection) -> None:
+        key = files.keep(connection, data=b"x", media_type="text/plain", now=0)
+        for number in range(MOST_FILES):
+            files.give(
+                connection,
+                turn_id=desk.context.turn_id,
+                call_id=CallId(f"f{number}"),
+                key=key,
+                name="x.txt",
+                now=0,
+            )
+
+    await desk.database.write("fill", fill)
+    result = await desk.call("chart", bars())
+    assert (result.is_error, result.text) == (
+        True,
+        "Not drawn: an answer carries at most 10 files.",
+    )
+
+
+async def test_a_drawing_that_takes_too_long_is_given_up(fonts: Path) -> None:
+    job_turn = Errand(
+        program=DRAWER,
+        arguments=(),
+        data=b"{}",
+        seconds=0.01,
+        most_bytes=10,
+        folder=fonts,
+    )
+    with pytest.raises(ChildFailed, match="took longer"):
+        await Children().run(job_turn)
+
+
+async def test_a_program_that_fails_gives_nothing() -> None:
+    job_turn = Errand(program=DRAWER, arguments=(), data=b"{", seconds=30.0, most_bytes=10)
+    with pytest.raises(ChildFailed, match="can't be read"):
+        await Children().run(job_turn)

@@ -1,1 +1,0 @@
-"""Tests of forgetting and erasing."""

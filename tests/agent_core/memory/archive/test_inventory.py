@@ -1,0 +1,209 @@
+"""What there is to be searched is counted for each talk by itself, rarely, and told in one line."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+import pytest
+
+from agent_core.agent.prompt.facts import describe_holdings
+from agent_core.ids import MessageId
+from agent_core.memory.archive.inventory import MOST_COUNTED, Holdings, Inventory, Reach, View
+from agent_core.state.conversations import messages
+from agent_core.state.conversations.messages import START, StoredMessage
+from agent_core.state.engine.database import Connection, Database
+from agent_core.transcript import Message, Role, TextPart
+from tests.agent_core.memory.archive.conftest import BEGIN, DAY, Caller, meet
+from tests.agent_core.state.rows import Talk, add_talk, add_turn
+
+NOTHING = Holdings(messages=0, since=0, entries=0, tags=())
+
+
+@dataclass
+class Stock:
+    """An inventory, asked for talks."""
+
+    database: Database
+    inventory: Inventory = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.inventory = Inventory(self.database)
+
+    async def look(
+        self,
+        talk: Talk,
+        *in_view: StoredMessage,
+        keeper: Talk | None = None,
+        scope: str = "",
+        now: int = BEGIN,
+        folded_to: MessageId = START,
+    ) -> Holdings:
+        reach = Reach(
+            owner_id=talk.conversation.person_id,
+            scope=scope or talk.conversation.scope,
+            keeper_id=(keeper or talk).person.id,
+        )
+        view = View(messages=in_view, folded_to=folded_to)
+        return await self.inventory.look_up(reach, view, now=now)
+
+
+@pytest.fixture
+def stock(database: Database) -> Stock:
+    return Stock(database)
+
+
+async def say(
+    database: Database, talk: Talk, *texts: str, role: Role = "user", now: int = BEGIN
+) -> list[StoredMessage]:
+    """Messages of one turn, as its session holds them."""
+
+    def work(connection: Connection) -> list[StoredMessage]:
+        turn_id = add_turn(connection, talk, now=now)
+        said = [Message(role=role, parts=(TextPart(text=text),)) for text in texts]
+        messages.append(connection, talk.shelf(turn_id), said, now=now)
+        return messages.list_session(
+            connection, session_id=talk.session_id, person_id=talk.person.id, after=START
+        )
+
+    return await database.write("say", work)
+
+
+async def test_everything_said_and_kept_is_counted(
+    database: Database, stock: Stock, ann: Talk, call: Caller
+) -> None:
+    assert await stock.look(ann) == NOTHING
+    await say(database, ann, "tea", "milk", now=BEGIN - DAY)
+    await say(database, ann, "Yes.", role="assistant")
+    await say(database, ann, "outcome of a tool", role="tool")
+    await call.keep("Lemons", "food", "sour")
+    await call.keep("Soup", "food")
+    stock.inventory.forget_archive(ann.person.id)
+    assert await stock.look(ann) == Holdings(
+        messages=3, since=BEGIN - DAY, entries=2, tags=("food", "sour")
+    )
+
+
+async def test_what_stands_in_the_talk_anyway_is_not_counted(database: Database, ann: Talk) -> None:
+    await say(database, ann, "tea", "milk")
+    later = await database.write("later", lambda c: add_talk(c, ann.person, key="talk:ann"))
+    seen = await say(database, later, "coffee", "")
+    for in_view, count in (((), 3), (seen, 2)):
+        found = await Stock(database).look(later, *in_view)
+        assert found.messages == count
+
+
+async def test_numbers_of_one_are_never_anothers_nor_a_rooms(
+    database: Database, stock: Stock, ann: Talk, bob: Talk, call: Caller
+) -> None:
+    room = await meet(database, "den", kind="room")
+    await say(database, ann, "tea", "milk")
+    await call.keep("Lemons", "secret")
+    await say(database, room, "coffee")
+    await Caller(database, bob, room.person).keep("Rules", "house-rules")
+    assert await stock.look(bob) == NOTHING
+    assert await stock.look(room) == Holdings(
+        messages=1, since=BEGIN, entries=1, tags=("house-rules",)
+    )
+    mine = await stock.look(ann)
+    assert (mine.messages, mine.tags) == (2, ("secret",))
+
+
+async def test_a_room_shows_a_persons_numbers_of_that_room_only(
+    database: Database, stock: Stock, ann: Talk, call: Caller
+) -> None:
+    den = await meet(database, "den", kind="room")
+    await say(database, ann, "tea", "milk")
+    await call.keep("Lemons", "secret")
+    here = await database.write(
+        "here", lambda c: add_talk(c, ann.person, key="room:p:1::1", room=True)
+    )
+    await say(database, here, "hello")
+    assert await stock.look(here, keeper=den) == Holdings(
+        messages=1, since=BEGIN, entries=0, tags=()
+    )
+    everywhere = await stock.look(ann)
+    assert (everywhere.messages, everywhere.entries) == (3, 1)
+
+
+async def test_a_talk_whose_keeper_is_not_known_has_no_archive(
+    database: Database, ann: Talk, call: Caller
+) -> None:
+    await call.keep("Lemons")
+    reach = Reach(owner_id=ann.person.id, scope=ann.conversation.scope, keeper_id=None)
+    assert await Inventory(database).look_up(reach, View(messages=()), now=BEGIN) == NOTHING
+
+
+async def test_a_running_session_counts_once_and_a_new_one_again(
+    database: Database, stock: Stock, ann: Talk
+) -> None:
+    await stock.look(ann)
+    seen = await say(database, ann, "tea")
+    await database.close()  # whoever asked it now would fail
+    assert await stock.look(ann, *seen) == NOTHING
+    for _ in range(2):
+        assert await stock.look(ann, *seen, now=BEGIN + DAY) == NOTHING
+
+
+async def test_a_new_session_is_told_what_was_said_before(
+    database: Database, stock: Stock, ann: Talk
+) -> None:
+    await stock.look(ann)
+    seen = await say(database, ann, "tea", "milk")
+    assert (await stock.look(ann, *seen)).messages == 0
+    assert (await stock.look(ann)).messages == 2
+
+
+async def test_numbers_are_counted_anew_after_a_day_and_when_people_are_joined(
+    database: Database, stock: Stock, ann: Talk
+) -> None:
+    await stock.look(ann)
+    other = await database.write("other", lambda c: add_talk(c, ann.person, key="talk:ann"))
+    seen = await say(database, ann, "tea")
+    await say(database, other, "milk", "bread")
+    assert (await stock.look(ann, *seen, now=BEGIN + DAY)).messages == 0
+    assert (await stock.look(ann, *seen, now=BEGIN + DAY + 1)).messages == 2
+    await say(database, other, "soup")
+    stock.inventory.forget()
+    assert (await stock.look(ann, *seen)).messages == 3
+
+
+async def test_what_a_talk_no_longer_shows_can_be_searched(
+    database: Database, stock: Stock, ann: Talk
+) -> None:
+    seen = await say(database, ann, "tea", "milk", "bread")
+    assert (await stock.look(ann, *seen)).messages == 0
+    for _ in range(2):
+        folded = await stock.look(ann, *seen, folded_to=seen[1].id)
+        assert folded.messages == 2
+
+
+async def test_a_count_that_a_change_has_overtaken_is_not_kept(
+    database: Database, stock: Stock, ann: Talk, call: Caller
+) -> None:
+    seen = await say(database, ann, "tea")
+    counting = asyncio.create_task(stock.look(ann, *seen))
+    await asyncio.sleep(0)  # the database is being asked now
+    stock.inventory.forget_archive(ann.person.id)
+    await counting
+    await call.keep("Lemons")
+    assert (await stock.look(ann, *seen)).entries == 1
+
+
+def test_the_line_names_what_there_is_and_is_left_out_for_nothing() -> None:
+    assert describe_holdings(NOTHING, "UTC") == ()
+    many = Holdings(
+        messages=1204, since=BEGIN, entries=12, tags=tuple(f"tag-{n}" for n in range(13))
+    )
+    (line,) = describe_holdings(many, "UTC")
+    assert line.startswith("You can search: 1,204 messages since 2026-02-02; archive: 12 entries")
+    assert line.endswith(
+        "(tags: tag-0, tag-1, tag-2, tag-3, tag-4, tag-5, tag-6, tag-7, tag-8,"
+        " tag-9, tag-10, tag-11, …)"
+    )
+    one = Holdings(messages=1, since=BEGIN, entries=0, tags=())
+    assert describe_holdings(one, "America/New_York") == (
+        "You can search: 1 message since 2026-02-01",
+    )
+    kept = Holdings(messages=0, since=0, entries=1, tags=())
+    assert describe_holdings(kept, "UTC") == ("You can search: archive: 1 entry",)
+    full = Holdings(messages=MOST_COUNTED, since=BEGIN, entries=0, tags=())
+    assert "over 100,000 messages" in describe_holdings(full, "UTC")[0]

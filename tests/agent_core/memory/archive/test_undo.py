@@ -1,0 +1,238 @@
+"""A change of the archive is taken back, once, and only while nothing has changed it since."""
+
+import pytest
+
+from agent_core.ids import ArchiveId
+from agent_core.memory.archive import undo, writes
+from agent_core.memory.archive.entries import Content, read_name
+from agent_core.memory.archive.history import Chronicle, Named, open_chronicle, read_named
+from agent_core.memory.archive.undo import Overtaken, Restored
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.lifecycle.redact import FORGOTTEN
+from agent_core.state.memory import archive, ledger
+from agent_core.state.memory.ledger import LedgerEntry, Origin
+from tests.agent_core.memory.archive.conftest import BEGIN, Caller
+from tests.agent_core.state.rows import Talk
+
+
+@pytest.fixture
+def call(database: Database, ann: Talk) -> Caller:
+    return Caller(database, ann)
+
+
+async def rows_of(database: Database, talk: Talk) -> list[LedgerEntry]:
+    return await database.read(
+        lambda c: ledger.find_entries(c, person_id=talk.person.id, target="archive")
+    )
+
+
+async def take_back(database: Database, talk: Talk, row: LedgerEntry) -> LedgerEntry:
+    origin = Origin(actor="house", now=BEGIN)
+    return await database.write(
+        "undo",
+        lambda c: undo.undo(c, person_id=talk.person.id, row=row, origin=origin),
+    )
+
+
+async def texts(database: Database, talk: Talk) -> list[str]:
+    person_id = talk.person.id
+    known = await database.read(lambda c: archive.list_known(c, person_id=person_id))
+    found = await database.read(
+        lambda c: [archive.find(c, person_id=person_id, archive_id=one) for one in known]
+    )
+    return [entry.text for entry in found if entry]
+
+
+async def test_each_kind_of_change_is_taken_back(
+    database: Database, ann: Talk, call: Caller
+) -> None:
+    name = await call.keep("The boiler is from Huber.", "house")
+    await call("update", id=name, text="The boiler is from Meier.")
+    await call("delete", id=name)
+    added, changed, dropped = await rows_of(database, ann)
+    back = await take_back(database, ann, dropped)
+    assert back.origin.undoes == dropped.id
+    assert await texts(database, ann) == ["The boiler is from Meier."]
+    assert "Meier" in await call.search("boiler")
+    with pytest.raises(Overtaken, match="overtaken"):
+        await take_back(database, ann, added)
+    assert changed.change.before == "[house] The boiler is from Huber."
+
+
+async def test_a_change_of_words_gives_the_old_ones_back(
+    database: Database, ann: Talk, call: Caller
+) -> None:
+    name = await call.keep("The boiler is from Huber.", "house")
+    await call("update", id=name, text="The boiler is from Meier.")
+    added, changed = await rows_of(database, ann)
+    await take_back(database, ann, changed)
+    assert await texts(database, ann) == ["The boiler is from Huber."]
+    assert "Nothing found" in await call.search("Meier")
+    await take_back(database, ann, added)
+    assert await texts(database, ann) == []
+    with pytest.raises(Overtaken, match="undone"):
+        await take_back(database, ann, added)
+
+
+async def open_of(database: Database, talk: Talk, name: str) -> Chronicle:
+    archive_id = read_name(name)
+    assert archive_id
+    found = await database.read(
+        lambda c: open_chronicle(c, person_id=talk.person.id, archive_id=archive_id)
+    )
+    assert found
+    return found
+
+
+async def test_what_was_dropped_comes_again_under_its_own_name_and_can_be_undone_on_and_on(
+    database: Database, ann: Talk, call: Caller
+) -> None:
+    name = await call.keep("The boiler is from Huber.", "house")
+    (row,) = await rows_of(database, ann)
+    for turn in range(1, 6):
+        row = await take_back(database, ann, row)
+        chronicle = await open_of(database, ann, name)
+        assert chronicle.name(row) == f"{name}-{turn + 1}"
+        assert await texts(database, ann) == ([] if turn % 2 else ["The boiler is from Huber."])
+        counts = [chronicle.counts(one) for one in chronicle.rows]
+        assert counts == [not (turn - place) % 2 for place in range(turn + 1)]
+    assert "Nothing found" in await call.search("boiler")
+
+
+async def test_a_number_that_is_somebody_else_s_by_now_is_not_taken_from_them(
+    database: Database, ann: Talk, bob: Talk, call: Caller
+) -> None:
+    await call.keep("The boiler is from Huber.")
+    (added,) = await rows_of(database, ann)
+    dropped = await take_back(database, ann, added)
+    place = added.change.position
+    await database.write(
+        "reuse",
+        lambda c: archive.insert(c, person_id=bob.person.id, text="tea", tags=(), now=place),
+    )
+    again = await take_back(database, ann, dropped)
+    assert again.change.position > place
+    assert await texts(database, ann) == ["The boiler is from Huber."]
+    assert await texts(database, bob) == ["tea"]
+
+
+async def test_the_newest_change_is_the_newest_that_still_counts_and_can_be_taken_back(
+    database: Database, ann: Talk, call: Caller
+) -> None:
+    first = await call.keep("The boiler is from Huber.")
+    await call.keep("The car is from Meier.")
+    await call("update", id=first, text="The boiler is from Otto.")
+    left = await rows_of(database, ann)
+    while left:
+        newest = await database.read(lambda c: undo.find_newest(c, person_id=ann.person.id))
+        assert newest == left.pop()
+        await take_back(database, ann, newest)
+    assert await texts(database, ann) == []
+    assert await database.read(lambda c: undo.find_newest(c, person_id=ann.person.id)) is None
+
+
+async def test_what_was_forgotten_does_not_come_back(
+    database: Database, ann: Talk, call: Caller
+) -> None:
+    name = await call.keep("The boiler is from Huber.")
+    await call("delete", id=name)
+    _, dropped = await rows_of(database, ann)
+    await database.write(
+        "forget",
+        lambda c: ledger.redact(
+            c, entry_id=dropped.id, is_wanted=lambda words: "boiler" in words, mark=FORGOTTEN
+        ),
+    )
+    _, dropped = await rows_of(database, ann)
+    with pytest.raises(Overtaken, match="forgotten"):
+        await take_back(database, ann, dropped)
+
+
+async def test_a_call_that_is_made_again_takes_back_once(
+    database: Database, ann: Talk, call: Caller
+) -> None:
+    await call.keep("The boiler is from Huber.")
+    (added,) = await rows_of(database, ann)
+    origin = Origin(actor="person", now=BEGIN, call_key="inbox:9")
+    made = [
+        await database.write(
+            "undo",
+            lambda c: undo.undo(c, person_id=ann.person.id, row=added, origin=origin),
+        )
+        for _ in range(2)
+    ]
+    assert made[0] == made[1]
+    assert len(await rows_of(database, ann)) == 2
+
+
+async def test_the_archive_is_led_back_to_a_moment_and_forwards_again(
+    database: Database, ann: Talk, bob: Talk
+) -> None:
+    def origin(now: int) -> Origin:
+        return Origin(actor="turn:1", now=now)
+
+    def content(text: str) -> Content:
+        return Content(text=text, tags=("house",))
+
+    def live(connection: Connection) -> None:
+        person_id = ann.person.id
+        boiler = writes.insert(
+            connection, person_id=person_id, content=content("Huber"), origin=origin(BEGIN)
+        )
+        car = writes.insert(
+            connection, person_id=person_id, content=content("Meier"), origin=origin(BEGIN + 1)
+        )
+        writes.insert(
+            connection, person_id=bob.person.id, content=content("tea"), origin=origin(BEGIN + 8)
+        )
+        for text in ("Otto", "Paul"):
+            writes.update(
+                connection,
+                person_id=person_id,
+                archive_id=boiler.id,
+                text=text,
+                tags=None,
+                origin=origin(BEGIN + 10),
+            )
+        writes.delete(connection, person_id=person_id, archive_id=car.id, origin=origin(BEGIN + 11))
+        writes.insert(
+            connection, person_id=person_id, content=content("rent"), origin=origin(BEGIN + 12)
+        )
+
+    async def lead(moment: int, now: int) -> Restored:
+        return await database.write(
+            "restore",
+            lambda c: undo.restore(
+                c,
+                person_id=ann.person.id,
+                moment=moment,
+                origin=Origin(actor="house", now=now),
+            ),
+        )
+
+    await database.write("live", live)
+    assert await lead(BEGIN + 5, BEGIN + 20) == Restored(rows=3, left_out=0)
+    assert await texts(database, ann) == ["Huber", "Meier"]
+    assert await lead(BEGIN + 5, BEGIN + 21) == Restored(rows=0, left_out=0)
+    assert await lead(BEGIN + 15, BEGIN + 30) == Restored(rows=3, left_out=0)
+    assert await texts(database, ann) == ["Paul", "rent"]
+    assert await texts(database, bob) == ["tea"]
+    assert await lead(0, BEGIN + 40) == Restored(rows=2, left_out=0)
+    assert await texts(database, ann) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("mb2x3k9z", Named(id=ArchiveId(int("mb2x3k9z", 36)))),
+        (" MB2X3K9Z-2 ", Named(id=ArchiveId(int("mb2x3k9z", 36)), change=2)),
+        ("`mb2x3k9z`", Named(id=ArchiveId(int("mb2x3k9z", 36)))),
+        ("12345678", None),
+        ("3", None),
+        ("it", None),
+        ("mb2x3k9z-", None),
+        ("mb2x3k9z-99999", None),
+    ],
+)
+def test_a_name_of_the_archive_is_never_taken_for_a_number(text: str, named: Named | None) -> None:
+    assert read_named(text) == named

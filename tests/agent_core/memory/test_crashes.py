@@ -1,0 +1,71 @@
+"""A process that is killed between a row and its file: the next one finds both right."""
+
+import asyncio
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent_core.memory.changes import Edit, replay
+from agent_core.memory.files import parse
+from agent_core.memory.integrity_scan import compare_all
+from agent_core.memory.store import MemoryStore
+from agent_core.state.engine.database import Database
+from agent_core.state.memory import ledger
+from agent_core.state.memory.ledger import Origin
+from agent_core.state.people import people
+from tests.agent_core.memory.crashing import MOMENTS, WORKS
+from tests.architecture.source import ROOT
+
+AFTERWARDS = {
+    "batch": (("one", "two", "three"), ("likes tea",)),
+    "undo": (("two",), ()),
+    "restore": (("one",), ()),
+}
+
+
+async def kill(home: Path, moment: str, work: str) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.agent_core.memory.crashing", str(home), moment, work),
+        cwd=ROOT,
+    )
+    async with asyncio.timeout(45):
+        assert await process.wait() == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("work", WORKS)
+async def test_what_the_ledger_had_is_in_the_files_after_the_next_start(
+    tmp_path: Path, moment: str, work: str
+) -> None:
+    folder = tmp_path / "memories"
+    database = await Database.open(tmp_path / "state.db")
+    ann = await database.write(
+        "ann", lambda c: people.insert(c, slug="ann", name="Ann", role="owner", now=0)
+    )
+    store = MemoryStore(database, folder)
+    for at, text in enumerate(("one", "two"), start=1):
+        edit = Edit(action="add", target="memory", text=text)
+        await store.change(ann.id, ann.slug, edit, Origin(actor="turn:1", now=at))
+    await database.close()
+
+    await kill(tmp_path, moment, work)
+
+    database = await Database.open(tmp_path / "state.db")
+    try:
+        store = MemoryStore(database, folder)
+        await compare_all(store, database, lambda: 200)
+        memory, user = AFTERWARDS[work]
+        for name, target, expected in (("MEMORY.md", "memory", memory), ("USER.md", "user", user)):
+            rows = await database.read(
+                lambda c, target=target: ledger.find_entries(  # type: ignore[misc]
+                    c, person_id=ann.id, target=target
+                )
+            )
+            assert replay(row.change for row in rows) == expected
+            assert all(row.origin.actor != "hand" for row in rows)
+            path = folder / "people" / "ann" / name
+            assert parse(path.read_text() if path.exists() else "") == expected
+    finally:
+        await database.close()

@@ -1,0 +1,175 @@
+"""The rules that a module has to keep; each gives the places where it does not."""
+
+import ast
+from collections.abc import Callable, Iterator
+from pathlib import PurePosixPath
+
+from tests.architecture.source import Module
+
+Rule = Callable[[Module], Iterator[str]]
+
+MOST_LINES = 400
+MOST_CONTRACT_LINES = 149
+MOST_FUNCTION_LINES = 60
+BANNED_WORDS = {
+    *("util", "utils", "helper", "helpers", "common", "misc"),
+    *("manager", "managers", "handler", "handlers", "base", "service", "services"),
+}
+BULKHEADS = {
+    "gateway/keyed_workers.py": "one key's failure harms no other key",
+    "gateway/bootstrap/maintenance.py": "one task's failure harms no other task",
+    "gateway/bootstrap/platform_supervisor.py": "one platform's fault takes no other with it",
+    "gateway/scheduler/runner.py": "one run's failure is recorded and harms nothing else",
+    "agent_core/state/engine/connection.py": "one transaction's error goes to its own caller",
+}
+"""The only modules that may catch whatever comes, and why; each is told in the decisions."""
+SDK_ROOMS = {
+    "telegram": "adapters/telegram/",
+    "discord": "adapters/discord/",
+    "slack_bolt": "adapters/slack/",
+    "slack_sdk": "adapters/slack/",
+    "anthropic": "agent_core/models/anthropic/",
+    "openai": "agent_core/models/openai/",
+    "honcho": "agent_core/memory/external/honcho/",
+    "onnxruntime": "agent_core/recall/minilm/",
+    "tokenizers": "agent_core/recall/minilm/",
+}
+ENVIRONMENT = {"os.environ", "os.environb", "os.getenv"}
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def check_length(module: Module) -> Iterator[str]:
+    """A module fits into a head; a contract on two screens."""
+    most = MOST_CONTRACT_LINES if module.name == "contract" else MOST_LINES
+    lines = module.text.count("\n")
+    if module.is_product and lines > most:
+        yield f"{module.path} has {lines} lines, {most} are allowed"
+
+
+def check_functions(module: Module) -> Iterator[str]:
+    """A function is read in one look. (Statements and parameters are counted by ruff.)"""
+    for node in ast.walk(module.tree):
+        if module.is_product and isinstance(node, _FUNCTIONS):
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1
+            if lines > MOST_FUNCTION_LINES:
+                yield f"{module.path}:{node.lineno} {node.name} has {lines} lines"
+
+
+def check_name(module: Module) -> Iterator[str]:
+    """A name says what is inside; the banned ones say that nobody knew."""
+    path = PurePosixPath(module.path)
+    for part in (*path.parent.parts, path.stem):
+        if BANNED_WORDS & set(part.lower().split("_")):
+            yield f"{module.path}: {part} is no name"
+
+
+def check_first_line(module: Module) -> Iterator[str]:
+    """A module says its one job in its first line."""
+    first = (ast.get_docstring(module.tree, clean=False) or "").split("\n")[0].strip()
+    if len(first) < 10:
+        yield f"{module.path} does not say its job in its first line"
+
+
+def check_init(module: Module) -> Iterator[str]:
+    """`__init__` holds a docstring and re-exports of its own package's names; nothing else."""
+    if module.name != "__init__":
+        return
+    package = str(PurePosixPath(module.path).parent).replace("/", ".")
+    for node in module.tree.body[1:]:
+        is_own = isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(f"{package}.")
+        is_all = isinstance(node, ast.Assign) and ast.unparse(node).startswith("__all__ = ")
+        if not (is_own or is_all):
+            yield f"{module.path}:{node.lineno} holds more than a docstring and re-exports"
+
+
+def check_imports_stand_on_top(module: Module) -> Iterator[str]:
+    """What a module needs is seen at its top."""
+    for function in ast.walk(module.tree):
+        if isinstance(function, _FUNCTIONS):
+            for node in ast.walk(function):
+                if isinstance(node, ast.Import | ast.ImportFrom):
+                    yield f"{module.path}:{node.lineno} imports inside of {function.name}"
+
+
+def check_no_mock(module: Module) -> Iterator[str]:
+    """Tests use real parts; a mock agrees with everything."""
+    for line, name in _imports(module):
+        if name.startswith(("unittest", "mock", "pytest_mock")):
+            yield f"{module.path}:{line} imports {name}"
+
+
+def check_excepts(module: Module) -> Iterator[str]:
+    """Whatever comes is caught at the bulkheads only, or to be raised again."""
+    if not module.is_product or module.path in BULKHEADS:
+        return
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.ExceptHandler) and _is_broad(node.type):
+            last = node.body[-1]
+            if not (isinstance(last, ast.Raise) and last.exc is None):
+                yield f"{module.path}:{node.lineno} catches whatever comes"
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("suppress"):
+            broad = [argument for argument in node.args if _is_broad(argument)]
+            yield from (f"{module.path}:{one.lineno} suppresses whatever comes" for one in broad)
+
+
+def check_environment(module: Module) -> Iterator[str]:
+    """Only the settings read the process's environment."""
+    if not module.is_product or module.path == "gateway/config/settings.py":
+        return
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Attribute) and ast.unparse(node) in ENVIRONMENT:
+            yield f"{module.path}:{node.lineno} reads the environment"
+    for line, name in _imports(module):
+        if name in ENVIRONMENT:
+            yield f"{module.path}:{line} reads the environment"
+
+
+def check_importlib(module: Module) -> Iterator[str]:
+    """Only `gateway/plugs.py` loads by name; data files may be read by `importlib.resources`."""
+    if not module.is_product or module.path == "gateway/bootstrap/plugins.py":
+        return
+    for line, name in _imports(module):
+        allowed = name.startswith(("importlib.resources", "importlib.metadata"))
+        if name.split(".")[0] in ("importlib", "pkgutil", "runpy") and not allowed:
+            yield f"{module.path}:{line} imports {name}"
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Name) and node.id in ("__import__", "eval", "exec"):
+            yield f"{module.path}:{node.lineno} uses {node.id}"
+
+
+def check_sdks(module: Module) -> Iterator[str]:
+    """An SDK is spoken to in its plug's folder alone."""
+    for line, name in _imports(module):
+        room = SDK_ROOMS.get(name.split(".")[0])
+        if module.is_product and room and not module.path.startswith(room):
+            yield f"{module.path}:{line} imports {name}, which belongs into {room}"
+
+
+RULES: tuple[Rule, ...] = (
+    check_length,
+    check_functions,
+    check_name,
+    check_first_line,
+    check_init,
+    check_imports_stand_on_top,
+    check_no_mock,
+    check_excepts,
+    check_environment,
+    check_importlib,
+    check_sdks,
+)
+
+
+def _imports(module: Module) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, name.name) for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield from ((node.lineno, f"{node.module}.{name.name}") for name in node.names)
+
+
+def _is_broad(kind: ast.expr | None) -> bool:
+    if kind is None:
+        return True
+    kinds = kind.elts if isinstance(kind, ast.Tuple) else [kind]
+    return any(ast.unparse(one).split(".")[-1] in ("Exception", "BaseException") for one in kinds)

@@ -1,0 +1,78 @@
+"""Every module keeps the rules of the house, and every rule can fail."""
+
+import pytest
+
+from tests.architecture.rules import RULES, Rule
+from tests.architecture.source import PRODUCT, list_modules, parse
+
+DOC = '"""Does one thing, and says which."""\n'
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_every_module_keeps_the_rule(rule: Rule) -> None:
+    assert [fault for module in list_modules() for fault in rule(module)] == []
+
+
+def test_the_whole_house_is_looked_at() -> None:
+    seen = {module.path.partition("/")[0] for module in list_modules()}
+    assert {*PRODUCT, "tests"} <= seen
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "text"),
+    [
+        ("check_length", "gateway/a.py", DOC + "A = 1\n" * 400),
+        ("check_length", "adapters/contract.py", DOC + "A = 1\n" * 149),
+        ("check_functions", "gateway/a.py", DOC + "def f():\n" + "    a = 1\n" * 60),
+        ("check_name", "gateway/utils.py", DOC),
+        ("check_name", "gateway/turn_manager.py", DOC),
+        ("check_name", "adapters/common/a.py", DOC),
+        ("check_first_line", "gateway/a.py", "A = 1\n"),
+        ("check_first_line", "gateway/a.py", '"""\n\nLater."""\n'),
+        ("check_init", "gateway/cli/__init__.py", DOC + "A = 1\n"),
+        ("check_init", "gateway/turns/__init__.py", DOC + "from gateway.jobs import Outcomes\n"),
+        ("check_init", "adapters/x/__init__.py", DOC + "import adapters.x.adapter\n"),
+        ("check_imports_stand_on_top", "gateway/a.py", DOC + "def f():\n    import os\n"),
+        ("check_no_mock", "tests/a.py", DOC + "from unittest import mock\n"),
+        ("check_no_mock", "tests/a.py", DOC + "import unittest.mock\n"),
+        ("check_excepts", "gateway/a.py", DOC + "try:\n    a\nexcept Exception:\n    pass\n"),
+        ("check_excepts", "gateway/a.py", DOC + "try:\n    a\nexcept:\n    pass\n"),
+        (
+            "check_excepts",
+            "gateway/a.py",
+            DOC + "try:\n    a\nexcept (OSError, Exception) as e:\n    raise X from e\n",
+        ),
+        ("check_excepts", "gateway/a.py", DOC + "with contextlib.suppress(Exception):\n    a\n"),
+        ("check_environment", "gateway/bootstrap/app.py", DOC + "import os\nA = os.environ\n"),
+        ("check_environment", "gateway/bootstrap/app.py", DOC + "from os import getenv\n"),
+        ("check_importlib", "gateway/bootstrap/app.py", DOC + "import importlib\n"),
+        ("check_importlib", "gateway/bootstrap/app.py", DOC + "A = __import__('x')\n"),
+        ("check_sdks", "gateway/bootstrap/app.py", DOC + "from telegram import Bot\n"),
+        ("check_sdks", "adapters/telegram/api.py", DOC + "import anthropic\n"),
+    ],
+)
+def test_a_planted_fault_is_found(rule: str, path: str, text: str) -> None:
+    check = next(one for one in RULES if one.__name__ == rule)
+    assert len(list(check(parse(path, text)))) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("adapters/contract.py", DOC + "A = 1\n" * 148),
+        (
+            "adapters/x/__init__.py",
+            DOC + 'from adapters.x.adapter import create\n\n__all__ = ["create"]\n',
+        ),
+        ("gateway/keyed_workers.py", DOC + "try:\n    a\nexcept Exception:\n    pass\n"),
+        ("gateway/a.py", DOC + "try:\n    a\nexcept BaseException:\n    b()\n    raise\n"),
+        ("gateway/config/settings.py", DOC + "import os\nA = os.environ\n"),
+        ("gateway/bootstrap/plugins.py", DOC + "import importlib\n"),
+        ("agent_core/state/migrate.py", DOC + "from importlib.resources import files\n"),
+        ("adapters/telegram/api.py", DOC + "from telegram import Bot\n"),
+        ("tests/a.py", DOC + "from telegram import Bot\n"),
+    ],
+)
+def test_what_is_allowed_is_not_a_fault(path: str, text: str) -> None:
+    module = parse(path, text)
+    assert [fault for rule in RULES for fault in rule(module)] == []

@@ -1,0 +1,170 @@
+"""What the pages say is so: settings, variables, words, commands, tools, migrations, links."""
+
+import ast
+import json
+import re
+import tomllib
+from functools import cache
+
+import pytest
+
+from gateway.bootstrap.plugins import commands
+from gateway.config.settings import SECRET_VARIABLES, list_settings
+from gateway.config.sources import Value
+from tests.architecture.source import ROOT, list_modules
+
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
+
+
+@cache
+def read(path: str) -> str:
+    return ROOT.joinpath(path).read_text()
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors that a page's headings make."""
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in headings}
+
+
+def write_default(value: Value) -> str:
+    """A default as the table of settings writes it."""
+    if isinstance(value, str | tuple):
+        return f"`{json.dumps(value)}`"
+    return str(value).lower()
+
+
+def names_given_to(kind: str, folder: str) -> set[str]:
+    """The names under which things of a kind are made, as they stand in the code."""
+    values = (
+        keyword.value
+        for module in list_modules((folder,))
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == kind
+        for keyword in node.keywords
+        if keyword.arg == "name"
+    )
+    return {str(value.value) for value in values if isinstance(value, ast.Constant)}
+
+
+def test_every_setting_is_in_the_table_with_its_default_and_range() -> None:
+    lines = [line.split("|") for line in read("docs/configuration.md").splitlines()]
+    rows = {cells[1].strip(" `"): cells for cells in lines if len(cells) == 6}
+    for table, key, default, allowed in list_settings():
+        name = f"{table}.{key}"
+        assert name in rows, f"{name} is not in docs/configuration.md"
+        written, bounds = rows[name][2].strip(), rows[name][3].strip()
+        if isinstance(default, float):
+            assert float(written) == default, name
+        else:
+            assert written == write_default(default), name
+        if allowed.most is not None:
+            assert bounds == f"{allowed.least:.10g}–{allowed.most:.10g}", name
+        assert not allowed.choices or bounds == ", ".join(allowed.choices), name
+
+
+def test_every_setting_stands_under_a_comment_in_the_example() -> None:
+    tables = re.split(r"^\[(\w+)\]$", read("config.example.toml"), flags=re.MULTILINE)
+    texts = dict(zip(tables[1::2], tables[2::2], strict=True))
+    for table, key, _, _ in list_settings():
+        before, found, _ = texts[table].partition(f"\n{key} = ")
+        assert found, f"{table}.{key} is not in the example"
+        # Settings that belong together may share a comment, but no more than four of them.
+        comment = before.rpartition("\n#")
+        assert comment[1], f"{table}.{key} has no comment"
+        assert comment[2].count("\n") < 4, f"{table}.{key} is too far from its comment"
+
+
+def test_every_variable_is_named() -> None:
+    for variable in (*SECRET_VARIABLES, "TALARIA_HOME"):
+        assert f"`{variable}`" in read("docs/configuration.md"), variable
+
+
+def test_every_word_of_the_command_line_is_in_the_readme() -> None:
+    table = read("README.md").partition("## On the command line")[2].partition("\n## ")[0]
+    for name in commands():
+        assert re.search(rf"`{name}\b", table), name
+
+
+def test_the_slash_commands_are_the_ones_in_the_readme() -> None:
+    table = read("README.md").partition("## In the chat")[2].partition("\n## ")[0]
+    told = set(re.findall(r"^\| `/([a-z_]+)", table, re.MULTILINE))
+    # /claim comes from people who are nobody yet: intake itself reads it, no menu shows it.
+    assert told == names_given_to("SlashCommand", "gateway/commands") | {"claim"}
+
+
+def test_every_tool_is_named_in_the_docs() -> None:
+    docs = "".join(page.read_text() for page in PAGES)
+    tools = names_given_to("ToolSpec", "agent_core")
+    assert tools
+    assert [name for name in tools if f"`{name}`" not in docs] == []
+
+
+def test_every_migration_is_named_in_the_docs() -> None:
+    docs = "".join(page.read_text() for page in PAGES)
+    migrations = sorted(ROOT.glob("agent_core/state/migrations/*.sql"))
+    assert migrations
+    for migration in migrations:
+        assert migration.stem in docs, migration.name
+
+
+@pytest.mark.parametrize("page", [page.relative_to(ROOT).as_posix() for page in PAGES])
+def test_every_link_leads_somewhere(page: str) -> None:
+    for target in LINK.findall(read(page)):
+        if target.startswith("https://"):
+            continue
+        path, _, anchor = target.partition("#")
+        file = ROOT.joinpath(page).parent.joinpath(path) if path else ROOT.joinpath(page)
+        assert file.exists(), target
+        assert not anchor or anchor in anchors(file.read_text()), target
+
+
+def test_the_lock_holds_names_versions_and_hashes_only() -> None:
+    form = re.compile(
+        r"[a-z0-9-]+==[0-9][a-z0-9.+]*( ; [^\\@]+)? \\|    --hash=sha256:[0-9a-f]{64}( \\)?"
+    )
+    assert [
+        line for line in read("requirements.lock").splitlines() if not form.fullmatch(line)
+    ] == []
+
+
+def test_the_lock_holds_everything_that_is_asked_for() -> None:
+    project = tomllib.loads(read("pyproject.toml"))
+    asked = project["project"]["dependencies"] + project["dependency-groups"]["dev"]
+    locked = set(re.findall(r"^([a-z0-9-]+)==", read("requirements.lock"), re.MULTILINE))
+    for requirement in asked:
+        name = re.match(r"[A-Za-z0-9._-]+", requirement)
+        assert name, requirement
+        assert re.sub(r"[._]", "-", name[0].lower()) in locked, requirement
+
+
+def test_no_file_names_a_registry() -> None:
+    hosts = re.compile("pypi" + r"\.org|python" + "hosted|" + r"https?://\S*/" + "simple")
+    texts = [
+        *("Makefile", "Dockerfile", "compose.yaml", ".ci/run", ".dockerignore", "pyproject.toml"),
+        *("requirements.lock", "config.example.toml", "README.md"),
+    ]
+    assert [name for name in texts if hosts.search(read(name))] == []
+
+
+def test_the_image_is_made_of_what_is_there_and_let_through() -> None:
+    let_through = {line[1:] for line in read(".dockerignore").splitlines() if line.startswith("!")}
+    copies = re.findall(r"^COPY (?!--from)(.+) \S+$", read("Dockerfile"), re.MULTILINE)
+    sources = {source for copy in copies for source in copy.split()}
+    packages = tomllib.loads(read("pyproject.toml"))["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert {*packages["packages"], "pyproject.toml", "requirements.lock"} <= sources
+    assert sources == let_through
+    assert [source for source in sources if not ROOT.joinpath(source).exists()] == []
+
+
+def test_the_container_is_given_longer_than_the_turns() -> None:
+    grace = re.search(r"stop_grace_period: (\d+)s", read("compose.yaml"))
+    drain = {(table, key): default for table, key, default, _ in list_settings()}
+    assert grace
+    assert int(grace[1]) > drain["turns", "drain_seconds"]
+
+
+def test_the_check_before_a_landing_can_be_run() -> None:
+    assert ROOT.joinpath(".ci/run").stat().st_mode & 0o111
+    assert read(".ci/run").startswith("#!/usr/bin/env bash\n")

@@ -1,0 +1,73 @@
+"""Text out of documents, and sentences where there is none."""
+
+import time
+
+import pytest
+
+from gateway.attachments.documents import DocumentFault, Extract, bound, read_pdf, read_text
+from tests.gateway.attachments.documents import lock, make_bomb, make_pdf
+
+MOST = 1000
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_text_is_read_in_the_encodings_that_people_have(encoding: str) -> None:
+    assert read_text("Grüße\r\nund mehr".encode(encoding), MOST).text == "Grüße\nund mehr"
+
+
+def test_bytes_that_are_no_text_spoil_only_themselves() -> None:
+    assert read_text(b"caf\xe9 \x81 ok", MOST).text == "café \ufffd ok"
+    assert read_text(b"\xff\xfeo\0k\0!", MOST).text == "ok\ufffd"
+
+
+def test_a_long_text_is_cut_and_says_so() -> None:
+    extract = read_text(b"x" * 1234, MOST)
+    assert extract == Extract(text="x" * MOST, extent="the first 1,000 of 1,234 characters")
+    assert read_text(b"x" * MOST, MOST).extent == ""
+
+
+def test_what_misleads_a_reader_is_left_out() -> None:
+    assert bound("a\u202eb\U000e0041c\x07d\ud800e\tf", MOST).text == "abcde\tf"
+    assert bound("שלום\nمرحبا\n👩‍👩‍👧", MOST).text == "שלום\nمرحبا\n👩‍👩‍👧"
+
+
+async def test_a_pdf_gives_the_text_of_its_pages() -> None:
+    assert await read_pdf(make_pdf("Hello there", "second"), MOST) == Extract(
+        text="Hello there\n\nsecond"
+    )
+
+
+async def test_of_a_long_pdf_the_first_pages_are_read() -> None:
+    extract = await read_pdf(make_pdf(*["y" * 400] * 9), MOST)
+    assert len(extract.text) == MOST
+    assert extract.extent == "the first 1,000 characters (the first 3 of 9 pages)"
+
+
+async def test_a_pdf_that_is_locked_against_changes_only_can_be_read() -> None:
+    assert (await read_pdf(lock(make_pdf("open"), ""), MOST)).text == "open"
+
+
+@pytest.mark.parametrize(
+    ("data", "fault"),
+    [
+        (lock(make_pdf("secret"), "abc"), "encrypted"),
+        (make_pdf(""), "no_text"),
+        (make_pdf("hi")[:200], "broken_document"),
+        (b"%PDF-1.7\nnothing of the kind", "broken_document"),
+        (b"%PDF-1.7\n" + b"[" * 100_000, "broken_document"),
+    ],
+    ids=["locked", "a scan", "cut off", "no pdf", "nested"],
+)
+async def test_what_can_not_be_read_says_why(data: bytes, fault: str) -> None:
+    with pytest.raises(DocumentFault) as caught:
+        await read_pdf(data, MOST)
+    assert caught.value.fault == fault
+
+
+async def test_a_bomb_costs_neither_memory_nor_time_of_the_house() -> None:
+    bomb = make_bomb(400_000_000)
+    assert len(bomb) < 2_000_000
+    started = time.monotonic()
+    with pytest.raises(DocumentFault):
+        await read_pdf(bomb, MOST)
+    assert time.monotonic() - started < 30

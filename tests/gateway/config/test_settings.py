@@ -1,0 +1,295 @@
+"""Settings: what is read, what wins, and the sentence for everything that is wrong."""
+
+import dataclasses
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from gateway.config import settings as module
+from gateway.config.settings import Settings, SettingsError, list_settings, load
+from gateway.config.sources import Allowed, check, parse
+
+EXAMPLE = Path(__file__).parents[3] / "config.example.toml"
+
+
+def read(home: Path, toml: str | bytes = "", **environ: str) -> Settings:
+    home.joinpath("config.toml").write_bytes(toml if isinstance(toml, bytes) else toml.encode())
+    return load(environ, home=home)
+
+
+def complaint(home: Path, toml: str | bytes = "", **environ: str) -> str:
+    with pytest.raises(SettingsError) as caught:
+        read(home, toml, **environ)
+    sentence = str(caught.value)
+    assert sentence.endswith((".", "?"))
+    return sentence.replace(str(home / "config.toml"), "FILE")
+
+
+def test_an_empty_home_gives_the_defaults_and_writes_nothing(tmp_path: Path) -> None:
+    settings = load({}, home=tmp_path / "none")
+    assert settings.turns.at_once == 400
+    assert settings.memory.user_limit == 1375
+    assert settings.model.provider == "scripted"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_example_file_holds_every_setting_with_its_default() -> None:
+    tree = tomllib.loads(EXAMPLE.read_text())
+    written = {(table, key): value for table, rows in tree.items() for key, value in rows.items()}
+    defaults = {
+        (table, key): list(default) if isinstance(default, tuple) else default
+        for table, key, default, _ in list_settings()
+    }
+    assert written == defaults
+    assert list(tree) == list(module.TABLES)
+
+
+def test_the_example_file_is_accepted(tmp_path: Path) -> None:
+    assert read(tmp_path, EXAMPLE.read_bytes()) == load({}, home=tmp_path)
+
+
+def test_the_file_sets_and_the_environment_wins(tmp_path: Path) -> None:
+    toml = "[turns]\nat_once = 7\nper_person = 2\n[log]\nfile = false\n"
+    settings = read(tmp_path, toml, TALARIA_TURNS__AT_ONCE="9", TALARIA_MODEL__NAME="big")
+    assert (settings.turns.at_once, settings.turns.per_person) == (9, 2)
+    assert settings.log.file is False
+    assert settings.model.name == "big"
+
+
+def test_every_setting_can_be_set_by_a_variable(tmp_path: Path) -> None:
+    for table, key, default, allowed in list_settings():
+        words = {bool: "off", int: "300", float: "7.5", str: "en", tuple: "a"}
+        text = words[type(default)]
+        if allowed.most is not None and float(text) > allowed.most:
+            text = f"{allowed.most:g}"
+        elif allowed.least is not None and float(text) < allowed.least:
+            text = f"{allowed.least:g}"
+        elif allowed.choices:
+            text = allowed.choices[-1]
+        text = {
+            "allow": "telegram:1, console:local",
+            "prices": "m in=1 out=2 date=2026-11-01",
+            "bind": "::1",
+            "http_bind": "::1",
+            "time_zone": "Asia/Tokyo",
+            "folder": str(tmp_path),
+            "github_url": "https://github.example/api/v3",
+            "transcription": "",
+        }.get(key, text)
+        server = {"HONCHO_BASE_URL": "http://127.0.0.1:9"}
+        loaded = load({f"TALARIA_{table}__{key}".upper(): text, **server}, home=tmp_path)
+        value = getattr(getattr(loaded, table), key)
+        assert value == parse(text, default, allowed), (table, key)
+        assert type(value) is type(default)
+
+
+def test_a_list_in_a_variable_is_separated_by_commas(tmp_path: Path) -> None:
+    loaded = load({"TALARIA_ACCESS__ALLOW": " telegram:1 ,, discord:22 "}, home=tmp_path)
+    assert loaded.access.allow == ("telegram:1", "discord:22")
+    toml = '[access]\nallow = ["*"]'
+    assert read(tmp_path, toml, TALARIA_ACCESS__ALLOW="").access.allow == ()
+
+
+@pytest.mark.parametrize(
+    ("toml", "sentence"),
+    [
+        ('[modle]\nname = "x"', "FILE: the table [modle] is not known; did you mean model?"),
+        ('[model]\nnmae = "x"', "FILE: model.nmae is not known; did you mean model.name?"),
+        (
+            "[model]\ndrain_seconds = 1",
+            "FILE: model.drain_seconds is not known; did you mean turns.drain_seconds?",
+        ),
+        ("[memory]\nxyzzy = 1", "known are memory.memory_limit, memory.provider, "),
+        ('model = "x"', "FILE: model must be a table, written as [model]."),
+        ("[[model]]", "FILE: model must be a table, written as [model]."),
+        ("at_once = 3", "FILE: at_once stands outside of a table; it belongs under [turns]."),
+        ("colour = 3", "every setting belongs into a table."),
+        ('[turns]\nat_once = "3"', 'must be a whole number from 1 to 10000, but is "3".'),
+        ("[turns]\nat_once = 0", "must be a whole number from 1 to 10000, but is 0."),
+        ("[turns]\nat_once = 1.5", "but is 1.5."),
+        ("[turns]\nat_once = true", "but is true."),
+        ("[turns]\nat_once = []", "but is a list."),
+        ("[turns.at_once]", "but is a table."),
+        ("[turns]\nat_once = 2026-11-21", "but is a date or time."),
+        ("[turns]\nmax_cost_usd = nan", "must be a number from 0 to 10000, but is nan."),
+        ("[log]\nfile = 1", "FILE: log.file must be true or false, but is 1."),
+        ("[model]\nname = 5", "FILE: model.name must be a text, but is 5."),
+        ('[model]\nname = "a\\u0000"', "a text without NUL characters."),
+        ('[log]\nlevel = "loud"', 'one of "debug", "info", "warning", "error", but is "loud".'),
+        ('[access]\nallow = "*"', 'must be a list of texts, but is "*".'),
+        ("[access]\nallow = [1]", "must be a list of texts, but is a list."),
+        ('[access]\nallow = ["bob"]', 'for instance "telegram:123456789"'),
+        ('[access]\nallow = ["telegram:@bob"]', "not the name"),
+        ('[people]\ntime_zone = "Mars/Base"', '"Europe/Berlin"'),
+        ('[people]\nlanguage = "english please"', "language tag"),
+        ('[http]\nbind = "everywhere"', "IP address"),
+        ('[digest]\ngithub_url = "github"', "https://api.github.com"),
+        ('[prompt]\ncontext_files = ["../x"]', "inside the folder"),
+        ('[prompt]\nfolder = "nowhere"', "which is not a folder."),
+        ("[turns\n", "FILE, line 1, column 7: "),
+        ("[turns]\nat_once = 5\nat_once =", "FILE, at its end: "),
+        (b'[log]\nlevel = "\xff"', "FILE, line 2: this is not UTF-8 text."),
+        ('[model]\nprovider = "anthropic"', "but ANTHROPIC_API_KEY is not set."),
+        ('[model]\nprovider = "openai"', "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set."),
+        ('[memory]\nprovider = "honcho"', "neither HONCHO_API_KEY nor HONCHO_BASE_URL is set."),
+    ],
+)
+def test_what_is_wrong_in_the_file_is_said_in_a_sentence(
+    tmp_path: Path, toml: str | bytes, sentence: str
+) -> None:
+    assert sentence in complaint(tmp_path, toml)
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "sentence"),
+    [
+        ("TALARIA_TURNS__AT_ONC", "3", "is not known; did you mean TALARIA_TURNS__AT_ONCE?"),
+        ("TALARIA_MODEL_NAME", "x", "is not known; did you mean TALARIA_MODEL__NAME?"),
+        ("TALARIA_TURNS__AT_ONCE", "many", 'from 1 to 10000, but is "many".'),
+        ("TALARIA_TURNS__AT_ONCE", "", 'from 1 to 10000, but is "".'),
+        ("TALARIA_TURNS__AT_ONCE", "99999", "from 1 to 10000, but is 99999."),
+        ("TALARIA_LOG__FILE", "maybe", 'must be true or false, but is "maybe".'),
+        ("TALARIA_LOG__LEVEL", "x" * 500, "…"),
+        ("TELEGRAM_BOT_TOKEN", "123:abc\ndef", "TELEGRAM_BOT_TOKEN holds a space, a line break"),
+        ("OPENAI_BASE_URL", "localhost:11434", "must be an address that starts with http://"),
+        ("DISCORD_GATEWAY_URL", "http://x", "must be an address that starts with ws://"),
+    ],
+)
+def test_what_is_wrong_in_the_environment_is_said_in_a_sentence(
+    tmp_path: Path, variable: str, text: str, sentence: str
+) -> None:
+    said = complaint(tmp_path, **{variable: text})
+    assert variable in said
+    assert sentence in said
+    assert len(said) < 300
+
+
+@pytest.mark.parametrize(
+    ("toml", "variable"),
+    [
+        ('telegram_bot_token = "S"', "TELEGRAM_BOT_TOKEN"),
+        ('[telegram]\ntoken = "S"', "TELEGRAM_BOT_TOKEN"),
+        ('[telegram]\nbot_token = "S"', "TELEGRAM_BOT_TOKEN"),
+        ('[anthropic]\napi_key = "S"', "ANTHROPIC_API_KEY"),
+        ('[model]\napi_key = "S"', "ANTHROPIC_API_KEY or OPENAI_API_KEY"),
+        ('[model.openai]\nopenai_api_key = "S"', "OPENAI_API_KEY"),
+        ('[slack]\napp_token = "S"', "SLACK_APP_TOKEN"),
+        ('[telegram]\napi_base_url = "S"', "TELEGRAM_API_BASE_URL"),
+        ('[model]\nname = "S"', "the variable of that secret"),
+        ('[access]\nallow = ["S"]', "the variable of that secret"),
+    ],
+)
+def test_a_secret_in_the_file_is_refused_with_its_variable(
+    tmp_path: Path, toml: str, variable: str
+) -> None:
+    secret = "123456789:" + "AAbb-_" * 6
+    said = complaint(tmp_path, toml.replace("S", secret))
+    assert said.endswith(f"remove it here and set {variable}.")
+    assert secret not in said
+
+
+def test_a_secret_put_into_the_wrong_variable_is_not_repeated(tmp_path: Path) -> None:
+    secret = "sk-ant-" + "abc123" * 5
+    assert secret not in complaint(tmp_path, TALARIA_LOG__LEVEL=secret)
+
+
+def test_no_secret_is_in_a_repr(tmp_path: Path) -> None:
+    environ = dict.fromkeys(module.SECRET_VARIABLES, "https://canary-of-mine")
+    environ["DISCORD_GATEWAY_URL"] = "wss://canary-of-mine"
+    settings = load(environ, home=tmp_path)
+    assert settings.secrets.anthropic_api_key == "https://canary-of-mine"
+    assert "canary" not in repr(settings)
+
+
+def test_an_empty_secret_counts_as_not_set(tmp_path: Path) -> None:
+    assert load({"TELEGRAM_BOT_TOKEN": " "}, home=tmp_path).secrets.telegram_bot_token is None
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({}, ("scripted", "stand-in", "stand-in")),
+        ({"ANTHROPIC_API_KEY": "a"}, ("anthropic", "claude-sonnet-5-5", "claude-haiku-5-5")),
+        (
+            {"ANTHROPIC_API_KEY": "a", "OPENAI_API_KEY": "b"},
+            ("anthropic", "claude-sonnet-5-5", "claude-haiku-5-5"),
+        ),
+        ({"OPENAI_API_KEY": "b"}, ("openai", "gpt-5-mini", "gpt-5-mini")),
+        (
+            {"OPENAI_BASE_URL": "http://localhost:11434/v1", "TALARIA_MODEL__NAME": "qwen"},
+            ("openai", "qwen", "qwen"),
+        ),
+        (
+            {"ANTHROPIC_API_KEY": "a", "TALARIA_MODEL__PROVIDER": "scripted"},
+            ("scripted", "stand-in", "stand-in"),
+        ),
+    ],
+)
+def test_the_model_follows_the_key(
+    tmp_path: Path, environ: dict[str, str], expected: tuple[str, str, str]
+) -> None:
+    model = load(environ, home=tmp_path).model
+    assert (model.provider, model.name, model.cheap) == expected
+
+
+def test_the_console_page_is_on_only_where_no_platform_is(tmp_path: Path) -> None:
+    assert load({}, home=tmp_path).http.port == 8765
+    assert load({"TELEGRAM_BOT_TOKEN": "1:a"}, home=tmp_path).http.port == 0
+    assert load({"SLACK_BOT_TOKEN": "xoxb-1"}, home=tmp_path).http.port == 0
+    assert load({"TALARIA_HTTP__PORT": "80"}, home=tmp_path).http.port == 80
+
+
+def test_the_home_is_named_by_argument_then_variable_then_the_user(tmp_path: Path) -> None:
+    user = {"HOME": str(tmp_path)}
+    assert load(user).home == tmp_path / ".talaria"
+    assert load(user | {"TALARIA_HOME": "~/bot"}).home == tmp_path / "bot"
+    assert load(user | {"TALARIA_HOME": "~/bot"}, home=tmp_path / "x").home == tmp_path / "x"
+    assert load({"TALARIA_HOME": "here"}).home == Path.cwd() / "here"
+
+
+def test_a_home_that_is_a_file_and_a_config_that_is_a_folder_are_told(tmp_path: Path) -> None:
+    tmp_path.joinpath("file").touch()
+    with pytest.raises(SettingsError, match=r"is a file; TALARIA_HOME has to name a folder\."):
+        load({}, home=tmp_path / "file")
+    tmp_path.joinpath("config.toml").mkdir()
+    with pytest.raises(SettingsError, match=r"config\.toml can't be read: Is a directory\."):
+        load({}, home=tmp_path)
+
+
+def test_a_working_folder_is_taken_from_the_home(tmp_path: Path) -> None:
+    tmp_path.joinpath("work").mkdir()
+    assert read(tmp_path, '[prompt]\nfolder = "work"').prompt.folder == str(tmp_path / "work")
+
+
+def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
+    assert read(tmp_path, b"\xef\xbb\xbf[log]\nfile = false").log.file is False
+
+
+def test_a_whole_number_stands_for_a_fraction(tmp_path: Path) -> None:
+    timeout = read(tmp_path, "[model]\ntimeout = 5").model.timeout
+    assert timeout == 5.0
+    assert isinstance(timeout, float)
+
+
+def test_control_signs_of_a_value_do_not_reach_the_terminal() -> None:
+    with pytest.raises(ValueError, match=re.escape(r'but is "\x1b[31m"')):
+        check("\x1b[31m", "a", Allowed(choices=("a",)))
+
+
+def test_settings_are_frozen(tmp_path: Path) -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        load({}, home=tmp_path).home = tmp_path  # type: ignore[misc]
+
+
+def test_transcription_needs_what_it_is_done_with(tmp_path: Path) -> None:
+    server = '[media]\ntranscription = "openai"'
+    assert complaint(tmp_path, server) == (
+        "media.transcription is openai, but neither OPENAI_API_KEY nor OPENAI_BASE_URL is set."
+    )
+    read(tmp_path, server, OPENAI_BASE_URL="http://127.0.0.1:8000/v1")
+    command = '[media]\ntranscription = "command"\ntranscription_command = '
+    assert "does not name one" in complaint(tmp_path, command + '["listen"]')
+    loaded = read(tmp_path, command + '["listen", "{file}"]')
+    assert loaded.media.transcription_command == ("listen", "{file}")

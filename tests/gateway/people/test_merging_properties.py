@@ -1,0 +1,266 @@
+"""Five accounts are joined and split at random: every word and note stays with its account."""
+
+import random
+import sqlite3
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from agent_core.ids import AccountId, TurnId
+from agent_core.memory import merge
+from agent_core.memory.changes import Edit
+from agent_core.memory.editing import make
+from agent_core.memory.files import ABSENT
+from agent_core.memory.store import MemoryLimits, MemoryStore
+from agent_core.memory.sync import Shelf, finalize, find_list, find_rows
+from agent_core.memory.undo import undo
+from agent_core.state.conversations import messages, sessions, turns
+from agent_core.state.conversations.questions import Question
+from agent_core.state.conversations.turns import Asked
+from agent_core.state.engine.database import Database
+from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
+from agent_core.state.lifecycle import merge_people
+from agent_core.state.memory.ledger import Origin
+from agent_core.state.people import account_links, people
+from agent_core.state.people.account_links import OtherSide
+from agent_core.state.people.people import Account, NewAccount, Person
+from agent_core.state.search import passages, search
+from agent_core.state.search.search import Field, Term
+from agent_core.transcript import Message, TextPart
+from gateway.people.merging import YES, AccountMerging, Leaving
+from tests.agent_core.state.lifecycle.test_merge_people import check_index
+from tests.agent_core.state.rows import PROMPT, add_person
+
+ACCOUNTS = 5
+STEPS = 60
+
+
+class Town:
+    """What was said by each account, beside the database that has to know it."""
+
+    def __init__(self, connection: sqlite3.Connection, folder: Path, seed: int) -> None:
+        self.connection = connection
+        self.chance = random.Random(seed)
+        # In every other town the notes of one or two accounts are all that fits.
+        limits = MemoryLimits(memory=60) if seed % 2 else MemoryLimits()
+        self.store = MemoryStore(cast("Database", None), folder, limits)
+        self.joining = AccountMerging(self.store)
+        self.now = 0
+        self.began: dict[AccountId, set[str]] = {}
+        self.said_in: dict[int, set[str]] = {}
+        self.noted: dict[AccountId, set[str]] = {}
+        self.noted_by: dict[str, AccountId] = {}
+        for number in range(ACCOUNTS):
+            person = add_person(connection, f"person-{number}")
+            account = NewAccount(
+                platform="p", user_id=str(number), display_name="x", admitted_by="code"
+            )
+            people.attach_account(connection, account, person_id=person.id, now=0)
+            self.began[self.accounts()[-1].id] = set()
+            self.noted[self.accounts()[-1].id] = set()
+
+    def accounts(self) -> list[Account]:
+        found = (
+            people.find_account(self.connection, platform="p", user_id=str(number))
+            for number in range(ACCOUNTS)
+        )
+        return [account for account in found if account]
+
+    def person(self, account: Account) -> Person:
+        found = people.find(self.connection, person_id=account.person_id)
+        assert found
+        return found
+
+    def speak(self) -> None:
+        account = self.chance.choice(self.accounts())
+        person, is_direct = self.person(account), self.chance.random() < 0.6
+        key = f"direct:{person.id}" if is_direct else f"room:p:1::{person.id}"
+        talk = sessions.ensure_conversation(
+            self.connection, key=key, person_id=person.id, is_direct=is_direct, now=self.now
+        )
+        if self.chance.random() < 0.3:
+            sessions.end(self.connection, conversation_id=talk.id, now=self.now)
+        opened = sessions.find_open(self.connection, conversation_id=talk.id)
+        session_id = (
+            opened.id
+            if opened
+            else sessions.insert(
+                self.connection, conversation_id=talk.id, account_id=account.id, now=self.now
+            )
+        )
+        sessions.insert_prompt(self.connection, prompt_hash=PROMPT, system="", tools="[]", now=0)
+        sessions.touch(self.connection, session_id=session_id, prompt_hash=PROMPT, now=self.now)
+        turn_id = turns.insert(
+            self.connection,
+            conversation=talk,
+            session_id=session_id,
+            asked=Asked(
+                person_id=person.id, account_id=account.id, place=("p", account.user_id, None)
+            ),
+            prompt_hash=PROMPT,
+            now=self.now,
+        )
+        word = f"word{self.now}"
+        shelf = messages.Shelf(
+            session_id=session_id,
+            turn_id=turn_id,
+            person_id=person.id,
+            conversation_id=talk.id,
+            platform="p",
+        )
+        said = Message(role="user", parts=(TextPart(text=f"tea {word}"),))
+        messages.append(self.connection, shelf, [said], now=self.now)
+        turns.end(
+            self.connection, turn_id=turn_id, state="answered", reason="", model="", now=self.now
+        )
+        beginner = self.connection.execute(
+            "SELECT account_id FROM sessions WHERE id = :id", {"id": session_id}
+        ).fetchone()[0]
+        self.began[AccountId(beginner)].add(word)
+        if self.chance.random() < 0.4:
+            self.note(person, account, f"turn:{turn_id}", f"note {self.now}")
+
+    def note(self, person: Person, account: Account, actor: str, text: str) -> None:
+        self.edit(person, Edit(action="add", target="memory", text=text), actor)
+        self.noted[account.id].add(text)
+        self.noted_by[text] = account.id
+
+    def edit(self, person: Person, edit: Edit, actor: str) -> None:
+        work = partial(make, edits=[edit], origin=Origin(actor=actor, now=self.now))
+        finalize(self.connection, [(self.shelf(person), ABSENT)], work, self.now)
+
+    def forget(self) -> None:
+        """Somebody drops a note, whoever it came from."""
+        person = self.person(self.chance.choice(self.accounts()))
+        notes = find_list(self.connection, self.shelf(person))
+        if notes:
+            text = self.chance.choice(notes)
+            self.edit(person, Edit(action="remove", target="memory", old=text), "person")
+            for noted in self.noted.values():
+                noted.discard(text)
+
+    def undo(self) -> None:
+        """Somebody takes a change of their memory back, whatever it was."""
+        person = self.person(self.chance.choice(self.accounts()))
+        shelf = self.shelf(person)
+        rows = find_rows(self.connection, shelf)
+        before = set(find_list(self.connection, shelf))
+        if rows:
+            row = self.chance.choice(rows)
+            work = partial(undo, row_id=row.id, origin=Origin(actor="person", now=self.now))
+            finalize(self.connection, [(shelf, ABSENT)], work, self.now)
+        after = set(find_list(self.connection, shelf))
+        for text in before - after:
+            self.noted[self.noted_by[text]].discard(text)
+        for text in after - before:
+            self.noted[self.noted_by[text]].add(text)
+
+    def left_out_of(self, person: Person) -> list[str]:
+        """Notes that did not fit when others were joined to a person."""
+        gone = merge_people.list_joined(self.connection, person_id=person.id)
+        return merge.list_left(self.connection, keeper=person.id, gone=gone)
+
+    def keep(self) -> None:
+        person = self.person(self.chance.choice(self.accounts()))
+        self.joining.keep(self.connection, person, str(self.now), self.now)
+
+    def shelf(self, person: Person) -> Shelf:
+        return Shelf(person_id=person.id, target="memory", limit=100_000)
+
+    def join(self) -> None:
+        one, other = self.chance.sample(self.accounts(), 2)
+        if one.person_id == other.person_id:
+            return
+        link_id = account_links.insert(
+            self.connection,
+            person_id=one.person_id,
+            code_hash=str(self.now),
+            place=("p", "c"),
+            now=self.now,
+            expires_at=self.now + 9,
+        )
+        side = OtherSide(
+            platform="p", user_id=other.user_id, name="x", chat="c", person_id=other.person_id
+        )
+        account_links.take_up(self.connection, link_id=link_id, other=side)
+        question = cast("Question", type("Asked", (), {"payload": str(link_id)})())
+        outcome = self.joining.answer_link(
+            self.connection, question, YES, self.person(one), self.now
+        )
+        assert "Joined" in outcome.words
+
+    def unlink(self, account: Account) -> None:
+        leaving = Leaving(account=account, is_let_in=True)
+        self.joining.unlink(self.connection, self.person(account), leaving, self.now)
+
+    def check(self) -> None:
+        check_index(self.connection)
+        wrong = self.connection.execute(
+            "SELECT messages.id FROM messages JOIN sessions ON sessions.id = messages.session_id"
+            " JOIN conversations ON conversations.id = sessions.conversation_id"
+            " JOIN turns ON turns.id = messages.turn_id WHERE"
+            " messages.person_id <> conversations.person_id"
+            " OR turns.person_id <> conversations.person_id"
+            " OR turns.conversation_id <> conversations.id"
+            " OR messages.scope <> 'p' || conversations.person_id || ' c' || conversations.id"
+        ).fetchall()
+        assert wrong == []
+        doubled = self.connection.execute(
+            "SELECT conversation_id FROM sessions WHERE ended_at IS NULL"
+            " GROUP BY conversation_id HAVING COUNT(*) > 1"
+        ).fetchall()
+        assert doubled == []
+        for account in self.accounts():
+            person = self.person(account)
+            assert person in people.list_all(self.connection)
+            alike = [one.id for one in self.accounts() if one.person_id == person.id]
+            expected = set[str]().union(*(self.began[one] for one in alike))
+            field = Field(person_id=person.id, scope=f"p{person.id}", except_turn=TurnId(0))
+            tea = [Term(word="tea")]
+            ids = search.list_holders(self.connection, field=field, terms=tea, limit=1000)
+            hits = passages.list_sayings(self.connection, field=field, message_ids=ids)
+            assert {hit.text.split()[1] for hit in hits} == expected
+            notes = [*find_list(self.connection, self.shelf(person)), *self.left_out_of(person)]
+            assert sorted(notes) == sorted(set[str]().union(*(self.noted[one] for one in alike)))
+
+
+@pytest.fixture
+def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(tmp_path / "x.db", isolation_level=None)
+    upgrade(connection, load_migrations(FOLDER), tmp_path, datetime.now(UTC))
+    yield connection
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("seed", "undoes"), [*((seed, True) for seed in (*range(8), 21, 129)), (107, False)]
+)
+def test_whatever_is_joined_and_split_each_account_keeps_what_it_began(
+    connection: sqlite3.Connection, tmp_path: Path, seed: int, undoes: bool
+) -> None:
+    town = Town(connection, tmp_path / "memories", seed)
+    for _ in range(STEPS):
+        town.now += 10
+        deed = town.chance.random()
+        if deed < 0.5:
+            town.speak()
+        elif deed < 0.58:
+            town.forget()
+        elif deed < 0.62:
+            town.keep()
+        elif undoes and deed < 0.66:
+            town.undo()
+        elif deed < 0.85:
+            town.join()
+        else:
+            town.unlink(town.chance.choice(town.accounts()))
+        town.check()
+    for _ in range(ACCOUNTS):
+        for account in town.accounts():
+            town.unlink(account)
+    town.check()
+    assert len({account.person_id for account in town.accounts()}) == ACCOUNTS

@@ -1,0 +1,214 @@
+"""The end of a house, in order or not: nothing is lost, doubled or left behind by it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adapters.contract import Pace
+from adapters.ids import PlatformMessageId
+from adapters.messages import OutboundMessage
+from agent_core.state.engine.database import Connection
+from gateway.bootstrap import app
+from gateway.bootstrap.app import Extensions, Gateway
+from gateway.config.settings import load
+from gateway.errors import StartError
+from gateway.outbound import dispatcher
+from gateway.turns import presenter
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.harness import House, running
+
+RECALL = call("recall", '{"query": "tea"}')
+AT_ONCE = {"TALARIA_TURNS__DRAIN_SECONDS": "0"}
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(presenter, "_FIRST_WORDS", 0.0)
+    monkeypatch.setattr(dispatcher, "_SETTLE_TIME", 0.01)
+
+
+@pytest.fixture
+async def complaints() -> AsyncIterator[list[dict[str, Any]]]:
+    """What the event loop complained of: errors in callbacks, in tasks nobody looked at."""
+    found: list[dict[str, Any]] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: found.append(context))
+    yield found
+    loop.set_exception_handler(None)
+
+
+class Gate:
+    """A point that a model's play reaches, and does not pass before it may."""
+
+    def __init__(self) -> None:
+        self.reached, self.open = asyncio.Event(), asyncio.Event()
+
+    async def hold(self) -> None:
+        self.reached.set()
+        await self.open.wait()
+
+
+@dataclass
+class SlowChat(FakeChat):
+    """A platform that has a message long before it says so."""
+
+    sent: asyncio.Event = field(default_factory=asyncio.Event)
+    answer: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def send(self, message: OutboundMessage) -> PlatformMessageId:
+        message_id = await super().send(message)
+        self.sent.set()
+        await self.answer.wait()
+        return message_id
+
+
+async def counts(house: House) -> tuple[int, int, int]:
+    """(events not done, turns running, messages not sent)."""
+
+    def look(connection: Connection) -> tuple[int, ...]:
+        return tuple(
+            connection.execute(f"SELECT COUNT(*) FROM {table} WHERE {condition}").fetchone()[0]
+            for table, condition in (
+                ("inbox", "state <> 'done'"),
+                ("turns", "state = 'running'"),
+                ("outbox", "state <> 'sent' OR is_live = 1"),
+            )
+        )
+
+    one, two, three = await house.read(look)
+    return one, two, three
+
+
+async def test_a_live_message_goes_on_in_the_next_process(tmp_path: Path) -> None:
+    chat, gate = FakeChat(), Gate()
+    words, answer = ask(RECALL, text="Looking for tea")
+    async with running(tmp_path, FakeModel([words, gate.hold, answer]), chat=chat):
+        await chat.says("tea?", id=100)
+        await chat.sees_text("Looking")
+        asyncio.get_running_loop().call_later(0.02, gate.open.set)
+    async with running(tmp_path, FakeModel(say("Green.")), chat=chat) as house:
+        await chat.sees_text("Green.")
+        await house.at_rest()
+        assert await counts(house) == (0, 0, 0)
+    assert [shown.text for shown in chat.shown] == ["Green."]
+
+
+async def test_an_opening_that_was_under_way_at_the_end_is_found_and_goes_on(
+    tmp_path: Path,
+) -> None:
+    chat = SlowChat()
+    words, answer = ask(RECALL, text="Looking for tea")
+    never = asyncio.Event()
+    async with running(tmp_path, FakeModel([words, never.wait]), chat=chat, **AT_ONCE):
+        await chat.says("tea?", id=100)
+        await chat.sent.wait()
+    chat.answer.set()
+    async with running(tmp_path, FakeModel([words, answer], say("Green.")), chat=chat) as house:
+        await chat.sees_text("Green.")
+        await house.at_rest()
+        assert await counts(house) == (0, 0, 0)
+    assert [shown.text for shown in chat.shown] == ["Green."]
+    assert chat.looked == ["Looking for tea"]
+
+
+async def test_an_opening_that_never_left_is_dropped_and_the_answer_comes_once(
+    tmp_path: Path,
+) -> None:
+    chat = FakeChat()
+    chat.gate = asyncio.Event()
+    words, answer = ask(RECALL, text="Looking for tea")
+    never = asyncio.Event()
+    async with running(tmp_path, FakeModel([words, never.wait]), chat=chat, **AT_ONCE) as house:
+        await chat.says("tea?", id=100)
+        await house.until(lambda: not house.gateway.delivery.is_idle())
+        async with asyncio.timeout(45):
+            while (await counts(house))[2] == 0:
+                await asyncio.sleep(0.002)
+    chat.gate.set()
+    async with running(tmp_path, FakeModel([words, answer], say("Green.")), chat=chat) as house:
+        await chat.sees_text("Green.")
+        await house.at_rest()
+        assert await counts(house) == (0, 0, 0)
+    assert [shown.text for shown in chat.shown] == ["Green."]
+
+
+async def test_an_answer_that_was_under_way_at_the_end_is_seen_once(tmp_path: Path) -> None:
+    chat = SlowChat()
+    async with running(tmp_path, FakeModel(say("Green.")), chat=chat, **AT_ONCE):
+        await chat.says("tea?", id=100)
+        await chat.sent.wait()
+    chat.answer.set()
+    async with running(tmp_path, FakeModel(), chat=chat) as house:
+        await house.at_rest()
+        assert await counts(house) == (0, 0, 0)
+    assert [shown.texts for shown in chat.shown] == [["Green."]]
+
+
+async def test_the_end_waits_for_an_answer_that_is_under_way(tmp_path: Path) -> None:
+    chat = SlowChat()
+    async with running(tmp_path, FakeModel(say("Green.")), chat=chat) as house:
+        await chat.says("tea?", id=100)
+        await chat.sent.wait()
+        asyncio.get_running_loop().call_later(0.05, chat.answer.set)
+    async with running(tmp_path, FakeModel(), chat=chat) as house:
+        assert await counts(house) == (0, 0, 0)
+    assert chat.looked == [], "there was never a doubt"
+
+
+async def test_the_end_does_not_wait_for_a_person_who_was_asked_something(tmp_path: Path) -> None:
+    chat = FakeChat()
+    question = call("ask", '{"question": "Which?", "options": ["Red", "Blue"]}')
+    async with asyncio.timeout(10):  # less than the grace time
+        async with running(tmp_path, FakeModel(ask(question)), chat=chat) as house:
+            await chat.says("tea?", id=100)
+            await chat.sees_text("Which?")
+            await house.until(house.gateway.waits_for_people)
+    async with running(tmp_path, FakeModel(say("Blue.")), chat=chat) as house:
+        await chat.press("Blue")
+        await chat.sees_text("Blue.")
+        await house.at_rest()
+        assert await counts(house) == (0, 0, 0)
+
+
+async def test_an_abrupt_end_leaves_no_task_no_timer_and_no_complaint(
+    tmp_path: Path, complaints: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(presenter, "_FIRST_SIGN", 0.0)
+    before = asyncio.all_tasks()
+    never = asyncio.Event()
+    words = say("word ")[0]
+    chat = FakeChat(typing_lasts=1.0, pace=Pace(chat_interval=0, edit_interval=0, per_second=0))
+
+    async def babble() -> None:
+        await asyncio.sleep(0)
+
+    plays = [[words, babble] * 300 + [never.wait] for _ in range(30)]
+    async with running(tmp_path, FakeModel(*plays), chat=chat, **AT_ONCE):
+        for number in range(30):
+            await chat.says("go", user=str(number), chat=str(number))
+        await chat.sees(10)
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert asyncio.all_tasks() == before
+    assert complaints == []
+
+
+async def test_what_breaks_beside_the_house_ends_it_and_is_raised(tmp_path: Path) -> None:
+    before = asyncio.all_tasks()
+
+    async def fail(gateway: Gateway) -> None:
+        raise StartError("The port is taken.")
+
+    settings = load({"TALARIA_HOME": str(tmp_path)})
+    extensions = Extensions(adapters={"fake": FakeChat()}, model=FakeModel())
+    with pytest.raises(StartError, match="port is taken"):
+        await app.run(settings, stop=asyncio.Event(), companions=(fail,), extensions=extensions)
+    assert asyncio.all_tasks() == before
+    async with running(tmp_path, FakeModel(say("Yes?"))) as house:
+        await house.chat.says("still there?")
+        assert await house.chat.sees(1) == ["Yes?"]

@@ -1,0 +1,160 @@
+"""A person whose every trace holds a word that is nowhere else, and a look for it in all bytes."""
+
+import json
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.state.engine.database import Connection
+from agent_core.state.engine.recovery import checksum
+from tests.emulators.pictures import make_png
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.harness import House
+from tests.integration.sides import Side
+
+PLACES = (
+    *("said", "answer", "thought", "memory", "wish", "dropped", "kept", "tag", "found", "filename"),
+    *("filewords", "given", "givenwords", "asked", "option", "title", "summary", "quoted"),
+    *("caption", "hand"),
+)
+_SEARCH = """
+import pathlib, sys
+home, *words = sys.argv[1:]
+for path in sorted(pathlib.Path(home).rglob("*")):
+    if path.is_file() and "logs" not in path.parts:
+        data = path.read_bytes().lower()
+        for word in words:
+            if word.encode() in data:
+                print(word, path.relative_to(home))
+"""
+
+
+class Planter(FakeModel):
+    """Plays what it is given, and else says something plain."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
+        if not self.plays:
+            self.plays.append(say("Plain."))
+        async for piece in super().stream(request):
+            yield piece
+
+
+def words(family: str) -> list[str]:
+    """All canaries of one family; each begins with its name."""
+    return [f"{family}{place}" for place in PLACES]
+
+
+def search(home: Path, *looked_for: str) -> list[str]:
+    """Which of some words are in which files of a home, byte for byte; in a process of its own,
+    for nobody but SQLite may open a database in this one.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", _SEARCH, str(home), *looked_for],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return done.stdout.splitlines()
+
+
+async def plant(house: House, side: Side, family: str) -> None:
+    """Leave a canary in every place that a person's words can come to."""
+    model = house.model
+    assert isinstance(model, Planter)
+    chat = house.chat
+
+    def word(place: str) -> str:
+        return f"{family}{place}"
+
+    remember = [
+        ("m1", "add", "memory", f"Likes {word('memory')}"),
+        ("m2", "add", "user", f"Wants {word('wish')}"),
+        ("m3", "add", "memory", f"Had {word('dropped')}"),
+    ]
+    calls = [
+        call("memory", json.dumps({"action": a, "target": t, "text": w}), i)
+        for i, a, t, w in remember
+    ]
+    model.plays += [
+        ask(*calls, text=f"I note {word('thought')}."),
+        ask(
+            call(
+                "memory",
+                json.dumps({"action": "remove", "target": "memory", "old": word("dropped")}),
+                "m4",
+            ),
+            call(
+                "archive",
+                json.dumps(
+                    {"action": "insert", "text": f"Kept {word('kept')}", "tags": [word("tag")]}
+                ),
+                "a1",
+            ),
+            call(
+                "send_file",
+                json.dumps({"name": f"{word('given')}.txt", "text": word("givenwords")}),
+                "f1",
+            ),
+        ),
+        say(f"Noted, {word('answer')}."),
+    ]
+    await side.says(f"remember {word('said')}")
+    model.plays += [
+        ask(call("recall", json.dumps({"query": word("said")}), "r1")),
+        say(f"I found {word('found')}."),
+    ]
+    await side.says("what was it?")
+    chat.attached["doc"] = f"All about {word('filewords')}".encode()
+    chat.attached["png"] = make_png()
+    attachments = [
+        {"kind": "file", "file_id": "doc", "name": f"{word('filename')}.txt"},
+        {"kind": "image", "file_id": "png", "name": "a.png"},
+    ]
+    await side.says(f"look at {word('caption')}", attachments=attachments)
+    question = {
+        "question": f"Is it {word('asked')}?",
+        "options": [f"Yes, {word('option')}", "No"],
+    }
+    model.plays += [ask(call("ask", json.dumps(question), "q1")), say("So it is.")]
+    await chat.says("ask me", user=side.user, chat=side.user, name=side.name)
+    await house.until(lambda: bool(house.gateway.asking._waiting))
+    label = f"Yes, {word('option')}"
+    await chat.until(lambda: any(label in shown.labels for shown in chat.shown))
+    await side.presses(label)
+    await side.says("/memory")
+    await side.says("/new")
+    await side.says(f"afresh, as in {word('quoted')}")
+    await house.gateway.database.write("plant", lambda c: _plant_rows(c, side, family))
+    folder = Path(house.gateway.settings.home) / "memories" / "people" / side.name.lower()
+    with (folder / "MEMORY.md").open("a") as file:
+        file.write(f"- By {word('hand')}\n")
+    await side.says("/memory")
+
+
+def _plant_rows(connection: Connection, side: Side, family: str) -> None:
+    """What a talk has that was named, and made shorter."""
+    summary = f"In short {family}summary"
+    row = connection.execute(
+        "SELECT sessions.id, conversations.person_id, MAX(messages.id) FROM accounts"
+        " JOIN conversations ON conversations.person_id = accounts.person_id"
+        " JOIN sessions ON sessions.conversation_id = conversations.id"
+        " JOIN messages ON messages.session_id = sessions.id WHERE accounts.user_id = :user",
+        {"user": side.user},
+    ).fetchone()
+    connection.execute(
+        "INSERT INTO folds (session_id, person_id, made_after, shortened_to, folded_to, summary,"
+        " reason, tokens_before, tokens_after, created_at, checksum)"
+        " VALUES (?, ?, ?, 0, 0, ?, 'asked', 1, 1, 1, ?)",
+        (row[0], row[1], row[2], summary, checksum(row[2], 0, 0, "[]", summary)),
+    )
+    connection.execute(
+        "UPDATE sessions SET title = ? WHERE id = ?", (f"About {family}title", row[0])
+    )
+
+
+def make_chat() -> FakeChat:
+    return FakeChat(limit=100_000)

@@ -1,0 +1,104 @@
+"""`/context`: what fills a talk's context, in numbers that are what the model was sent."""
+
+import re
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from pathlib import Path
+
+from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta, Usage
+from agent_core.models.limits import estimate_input, estimate_messages
+from gateway.texts.usage import CONTEXT_EMPTY
+from tests.fakes.model import Play, ask, call, say
+from tests.integration.harness import House, running
+from tests.integration.turns.test_prompt_purity import Talker, talk
+
+
+class Counting(Talker):
+    """Counts twice what is estimated, as a provider may; all but 100 tokens were cached."""
+
+    def __init__(self, *plays: Play) -> None:
+        super().__init__(*plays)
+        self.tokens: list[int] = []
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
+        async for piece in super().stream(request):
+            if isinstance(piece, ModelAnswer) and request.tools:
+                self.tokens.append(2 * estimate_input(request))
+                used = Usage(input_tokens=100, cache_read_tokens=self.tokens[-1] - 100)
+                yield replace(piece, usage=used)
+            else:
+                yield piece
+
+
+async def look(house: House, **fields: object) -> tuple[str, dict[str, int]]:
+    """The answer, and its numbers by their names."""
+    before = len(house.chat.shown)
+    await house.chat.says("/context", **fields)
+    await house.until(lambda: len(house.chat.shown) > before)
+    await house.at_rest()
+    text = house.chat.shown[-1].text
+    found = re.findall(r"^- (.*): ([\d,]+)$", text, re.MULTILINE)
+    return text, {name: int(number.replace(",", "")) for name, number in found}
+
+
+def number(pattern: str, text: str) -> int:
+    found = re.search(pattern, text)
+    assert found, text
+    return int(found[1].replace(",", ""))
+
+
+async def test_the_numbers_are_those_of_what_was_sent(tmp_path: Path) -> None:
+    tmp_path.joinpath("AGENTS.md").write_text("Use tabs. " * 100)
+    search = call("recall", '{"query": "tea"}')
+    model = Counting(say("Hello."), ask(search), say("Nothing is noted of tea. " * 20))
+    folder = {"TALARIA_PROMPT__FOLDER": str(tmp_path)}
+    async with running(tmp_path / "home", model, **folder) as house:
+        text, _ = await look(house)
+        assert text == CONTEXT_EMPTY
+        await talk(house, "hi", "Hello.")
+        text, first = await look(house)
+        assert "1 call; 9" in text
+        assert "than for the one before" not in text
+        assert "What tools gave" not in first
+        await talk(house, "tea? " * 50, "Nothing is noted")
+        text, parts = await look(house)
+        await house.chat.says("/settings context_cap 50000")
+        await house.at_rest()
+        capped, _ = await look(house)
+    last = model.requests[-1]
+    total = number(r"about ([\d,]+) of", text)
+    sent = model.tokens[-1]
+    said = 2 * estimate_messages((last.messages[-1],), ())
+    assert sent < total < sent * 1.2
+    assert abs(sum(parts.values()) - total) <= len(parts)
+    assert parts["Who I am, and my rules"] == first["Who I am, and my rules"]
+    assert 400 < parts["Context files"] < 700
+    assert parts["What tools gave"] > said / 2
+    assert number(r"at most ([\d,]+) tokens", text) == 120_000
+    assert number(r"at most ([\d,]+) tokens", capped) == 50_000
+    share = 100 * sum(one - 100 for one in model.tokens[1:]) // sum(model.tokens[1:])
+    assert number(r"(\d+) % of what was read", text) == share
+    assert number(r"([\d,]+) tokens more", text) == model.tokens[-1] - model.tokens[0]
+    assert number(r"with /new, it is ([\d,]+) less", text) == (
+        parts["What was said here"] + parts["What tools gave"]
+    )
+
+
+async def test_in_a_room_only_what_its_prompt_holds_is_counted(tmp_path: Path) -> None:
+    """The private memory is long; in the room nothing of it is read, and nothing told."""
+    notes = [
+        ask(call("memory", f'{{"action": "add", "target": "user", "text": "{word * 20}"}}', word))
+        for word in ("secret", "hidden")
+    ]
+    model = Counting(*notes, say("Noted."), say("Afresh."), say("In the room."))
+    async with running(tmp_path, model) as house:
+        await talk(house, "remember", "Noted.")
+        await house.chat.says("/new")
+        await talk(house, "hi", "Afresh.")
+        _, alone = await look(house)
+        await talk(house, "hi all", "In the room.", chat="room", direct=False)
+        text, room = await look(house, chat="room", direct=False)
+    assert room["Memory"] < alone["Memory"] / 2
+    assert "hidden" not in text
+    assert "hiddenhidden" not in model.requests[-1].system
+    assert "hiddenhidden" in model.requests[-2].system

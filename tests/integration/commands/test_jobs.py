@@ -1,0 +1,455 @@
+"""/jobs and /sethome: what they show, whom they obey, and that each thing is done once."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent_core.ids import PersonId, RoomId
+from agent_core.schedule import job_editor
+from agent_core.schedule.job_editor import JobRules, Whose, Wish
+from agent_core.schedule.resources import Means
+from agent_core.schedule.triggers import read_cron, read_every
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs.job_runs import Run
+from agent_core.state.jobs.jobs import Job, JobKind, Options, Target
+from agent_core.state.people import delivery_targets, people, rooms
+from agent_core.state.queues import deferred_messages
+from agent_core.state.queues.deferred_messages import NewDeferredMessage
+from gateway.commands.jobs import COMMANDS
+from gateway.texts import jobs as wording
+from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.clock import Clock
+from tests.integration.harness import House, running
+from tests.integration.roommates import Street
+from tests.integration.sides import Side
+
+ZONE = "Europe/Berlin"
+PLACE = Target(kind="place", platform="fake", chat='["1",null,true]')
+
+
+@asynccontextmanager
+async def berlin(tmp_path: Path) -> AsyncIterator[tuple[House, Side, Clock]]:
+    """A house in which Ana is known, at noon of a Friday."""
+    clock = Clock(2026, 11, 20, 11, 0)
+    async with running(tmp_path, FakeModel(), now=clock, TALARIA_PEOPLE__TIME_ZONE=ZONE) as house:
+        side = Side(house, "1", "Ana")
+        await side.says("/whoami")
+        yield house, side, clock
+
+
+async def add(
+    house: House,
+    clock: Clock,
+    title: str = "Digest",
+    *,
+    user: str = "1",
+    room: RoomId | None = None,
+    kind: JobKind = "message",
+    **wished: object,
+) -> Job:
+    """A job of a person, or of a room by a person."""
+    wish = Wish(
+        **{  # type: ignore[arg-type]
+            "kind": kind,
+            "title": title,
+            "body": f"What {title} says.",
+            "timing": read_cron("0 8 * * 1"),
+            "targets": (PLACE,),
+        }
+        | wished
+    )
+
+    def work(connection: Connection) -> Job:
+        person = people.find_by_account(connection, platform="fake", user_id=user)
+        assert person
+        whose = Whose(person_id=person.id, room_id=room, actor="test")
+        rules = JobRules(means=Means(tools=("recall",)))
+        new = job_editor.draft(wish, whose, zone=ZONE, rules=rules, now=clock())
+        return job_editor.make(connection, new, rules=rules, now=clock())
+
+    return await house.gateway.database.write("test", work)
+
+
+async def job(house: House, number: int) -> Job:
+    found = await house.read(lambda c: next((one for one in all_jobs(c) if one.id == number), None))
+    assert found
+    return found
+
+
+def all_jobs(connection: Connection) -> list[Job]:
+    rows = connection.execute("SELECT id FROM jobs WHERE kind <> 'system' ORDER BY id").fetchall()
+    found = (jobs.find(connection, job_id=row[0]) for row in rows)
+    return [one for one in found if one]
+
+
+async def runs(house: House, number: int) -> list[Run]:
+    one = await job(house, number)
+    return await house.read(lambda c: job_runs.list_of_job(c, job_id=one.id, limit=9))
+
+
+async def test_there_are_none_at_first(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (_, ana, _clock):
+        assert await ana.says("/jobs") == wording.NONE
+        assert await ana.says("/jobs 7") == "There is no job 7 here. /jobs lists them."
+        assert await ana.says("/jobs pause 7") == "There is no job 7 here. /jobs lists them."
+
+
+@pytest.mark.parametrize(
+    "said", ["pause", "pause x", "please stop", "3 pause", "from", "drop 3 no", "pause 3 4", "²"]
+)
+async def test_what_is_not_understood_is_answered_with_how(tmp_path: Path, said: str) -> None:
+    async with berlin(tmp_path) as (house, ana, clock):
+        await add(house, clock)
+        assert await ana.says(f"/jobs {said}") == wording.HOW
+
+
+async def test_they_are_listed_with_meaning_and_next_time_and_buttons(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (house, ana, clock):
+        first = await add(house, clock)
+        second = await add(house, clock, "Tea", zone="Asia/Tokyo")
+        await ana.says(f"/jobs pause {second.id}")
+        shown = await ana.says("/jobs")
+        assert (
+            f"- **Digest** (job {first.id}): At 08:00 on Monday. Next: Mon 2026-11-23 08:00."
+            in shown
+        )
+        assert (
+            f"- **Tea** (job {second.id}): At 08:00 on Monday (Asia/Tokyo). Paused: as asked."
+            in shown
+        )
+        assert f"(times in {ZONE})" in shown
+        assert house.chat.shown[-1].labels == [
+            *(f"Pause {first.id}", f"Run {first.id} now", f"Drop {first.id}"),
+            *(f"Resume {second.id}", f"Run {second.id} now", f"Drop {second.id}"),
+        ]
+
+
+async def test_a_long_list_fits_into_a_message_and_goes_on(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (house, ana, clock):
+        made = [await add(house, clock, f"{number} {'x' * 70}") for number in range(30)]
+        shown = await ana.says("/jobs")
+        assert len(shown) < 2000
+        seen, at = 0, "/jobs"
+        while at:
+            shown = await ana.says(at)
+            seen += shown.count("- **")
+            _, found, rest = shown.partition("more: ")
+            at = rest.split("\n")[0] if found else ""
+        assert seen == len(made)
+        assert len(house.chat.shown[-1].labels) <= 15
+
+
+async def test_one_is_shown_in_full_with_what_became_of_its_runs(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (house, ana, clock):
+        made = await add(
+            house,
+            clock,
+            kind="prompt",
+            is_urgent=True,
+            late="skip",
+            targets=(Target(kind="home"), PLACE, Target(kind="account", platform="slack")),
+            options=Options(is_aware=True, day_micro_dollars=1_500_000, tools=("recall",)),
+        )
+
+        def ran(connection: Connection) -> None:
+            for number, state in enumerate(("done", "failed", "skipped")):
+                run_id = job_runs.claim(
+                    connection,
+                    job_id=made.id,
+                    slot=(f"s{number}", clock()),
+                    due_at=clock(),
+                    missed=number,
+                )
+                assert run_id
+                job_runs.begin(connection, run_id=run_id, now=clock())
+                reason = "" if state == "done" else "no net."
+                job_runs.end(
+                    connection,
+                    run_id=run_id,
+                    state=state,  # type: ignore[arg-type]
+                    now=clock(),
+                    reason=reason,
+                )
+
+        await house.gateway.database.write("test", ran)
+        shown = await ana.says(f"/jobs {made.id}")
+        for line in (
+            "At 08:00 on Monday. Next: Mon 2026-11-23 08:00; Mon 2026-11-30 08:00;",
+            "I do this:\n> What Digest says.",
+            "- Goes to: wherever we talked last in private; here; Slack, where we",
+            "- If it is missed: it is left out, and I say so",
+            "- In quiet hours and on days off, too",
+            "- It sees its earlier runs",
+            "- Tools: recall",
+            "- At most $1.50 a day",
+            "- Fri 2026-11-20 12:00: done",
+            "- Fri 2026-11-20 12:00: did not work (no net); 1 before it missed",
+            "- Fri 2026-11-20 12:00: left out (no net); 2 before it missed",
+        ):
+            assert line in shown
+        assert len(shown) < 2000
+
+
+async def test_pausing_and_resuming_is_written_down_and_wakes_the_clock(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (house, ana, clock):
+        made = await add(house, clock)
+        said = await ana.says(f"/jobs pause {made.id}")
+        assert (
+            said == f"**Digest** (job {made.id}) is paused. /jobs resume {made.id} lets it go on."
+        )
+        assert house.chat.shown[-1].labels[0] == f"Resume {made.id}"
+        clock.move(house, days=4)
+        await house.at_rest()
+        assert await runs(house, made.id) == []
+        said = await ana.says(f"/jobs resume {made.id}")
+        assert said == f"**Digest** (job {made.id}) goes on. Next: Mon 2026-11-30 08:00."
+        assert (await job(house, made.id)).state == "active"
+
+
+async def test_a_run_asked_for_comes_at_once_and_its_times_stay(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (house, ana, clock):
+        made = await add(house, clock)
+        said = await ana.says(f"/jobs run {made.id}")
+        assert said.startswith(f"**Digest** (job {made.id}) is run now;")
+        await house.chat.sees_text("What Digest says.")
+        await house.at_rest()
+        assert [run.state for run in await runs(house, made.id)] == ["done"]
+        assert (await job(house, made.id)).next_slot == made.next_slot
+        assert "12:00, asked for: done" in await ana.says(f"/jobs {made.id}")
+
+
+async def test_one_that_is_under_way_is_not_run_twice(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (house, ana, clock):
+        made = await add(house, clock)
+
+        def wait(connection: Connection) -> None:
+            slot = ("s1", clock())
+            job_runs.claim(connection, job_id=made.id, slot=slot, due_at=clock() + 60_000)
+
+        await house.gateway.database.write("test", wait)
+        said = await ana.says(f"/jobs run {made.id}")
+        assert said == f"**Digest** (job {made.id}) is under way already."
+        assert len(await runs(house, made.id)) == 1
+
+
+async def test_an_event_that_comes_twice_runs_a_job_once(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (house, ana, clock):
+        made = await add(house, clock)
+        for _ in range(2):
+            await ana.says(f"/jobs run {made.id}", event="the same", id="m1")
+        await house.chat.sees_text("What Digest says.")
+        await house.at_rest()
+        assert len(await runs(house, made.id)) == 1
+
+
+async def test_one_that_was_dropped_is_gone(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (house, ana, clock):
+        made = await add(house, clock)
+        assert await ana.says(f"/jobs drop {made.id}") == f"**Digest** (job {made.id}) is gone."
+        other = await add(house, clock)
+        assert await ana.says(f"/jobs delete {other.id}") == f"**Digest** (job {other.id}) is gone."
+        assert house.chat.shown[-1].labels == []
+        assert await ana.says("/jobs") == wording.NONE
+        assert "There is no job" in await ana.says(f"/jobs {made.id}")
+
+
+async def test_one_whose_moment_is_past_can_not_go_on(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (house, ana, clock):
+        made = await add(house, clock, timing=read_every(3600, clock()))
+
+        await ana.says(f"/jobs pause {made.id}")
+        one = await job(house, made.id)
+        past = replace(one, timing="once 2026-11-20T08:00", next_slot=None)
+        await house.gateway.database.write("test", lambda c: jobs.change(c, past))
+        said = await ana.says(f"/jobs resume {made.id}")
+        assert said == ("Nothing was changed: its moment is past; change when it is to run.")
+        assert (await job(house, made.id)).state == "paused"
+
+
+async def test_buttons_change_the_list_that_has_them(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (house, ana, clock):
+        made = await add(house, clock)
+        await ana.says("/jobs")
+        shown = house.chat.shown[-1]
+        await ana.presses(f"Pause {made.id}")
+        assert "Paused: as asked." in shown.text
+        await ana.presses(f"Resume {made.id}")
+        assert "Next: Mon 2026-11-23 08:00." in shown.text
+        await ana.presses(f"Drop {made.id}")
+        assert shown.text == f"Drop **Digest** (job {made.id}) for good?"
+        await ana.presses(wording.KEEP)
+        assert (await job(house, made.id)).state == "active"
+        await ana.presses(f"Drop {made.id}")
+        await ana.presses(wording.DROP)
+        assert shown.text == f"**Digest** (job {made.id}) is gone.\n\n{wording.NONE}"
+        assert shown.labels == []
+
+
+async def test_nobody_sees_or_changes_what_is_somebody_elses(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (house, _, clock):
+        made = await add(house, clock)
+        bob = Side(house, "2", "Bob")
+        assert await bob.says("/jobs") == wording.NONE
+        for said in ("", "pause ", "resume ", "run ", "drop "):
+            assert "There is no job" in await bob.says(f"/jobs {said}{made.id}")
+        assert (await job(house, made.id)) == made
+
+
+async def test_in_a_room_its_jobs_are_for_all_to_see_and_for_two_to_change(
+    tmp_path: Path,
+) -> None:
+    async with berlin(tmp_path) as (house, ana, clock):
+        here = Street(house=house, model=house.model, home=tmp_path)
+        await here.says("2", "/jobs", room="den")
+        own = await add(house, clock, "Own")
+
+        def find(connection: Connection) -> RoomId:
+            found = rooms.find(connection, platform="fake", chat_id="den")
+            assert found
+            return found.id
+
+        den = await house.read(find)
+        await here.says("3", "/whoami")
+        made = await add(house, clock, "Rent", room=den)
+        listed = await here.says("2", "/jobs", room="den")
+        assert "The jobs of this room" in listed
+        assert "**Rent**" in listed
+        assert "**Own**" not in listed
+        assert "There is no job" in await here.says("1", f"/jobs {own.id}", room="den")
+        refused = await here.says("2", f"/jobs pause {made.id}", room="den")
+        assert refused == f"Somebody else made job {made.id}: they and owners may change it."
+        assert (await job(house, made.id)).state == "active"
+        await here.make_owner("3")
+        assert "is paused" in await here.says("3", f"/jobs pause {made.id}", room="den")
+        assert "goes on" in await here.says("1", f"/jobs resume {made.id}", room="den")
+        assert "**Rent**" in await ana.says("/jobs")
+
+
+async def test_a_press_in_a_room_by_somebody_else_leaves_the_list(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (house, _, clock):
+        here = Street(house=house, model=house.model, home=tmp_path)
+        await here.says("1", "/jobs", room="den")
+
+        def find(connection: Connection) -> RoomId:
+            found = rooms.find(connection, platform="fake", chat_id="den")
+            assert found
+            return found.id
+
+        made = await add(house, clock, "Rent", room=await house.read(find))
+        await here.says("1", "/jobs", room="den")
+        shown = house.chat.shown[-1]
+        await house.chat.press(f"Drop {made.id}", user="2", name="Bob", direct=False)
+        await house.at_rest()
+        assert "Somebody else made job" in shown.text
+        assert "**Rent**" in shown.text
+        assert f"Drop {made.id}" in shown.labels
+        assert (await job(house, made.id)).state == "active"
+
+
+async def home_of(house: House, user: str = "1") -> tuple[str, str] | None:
+    def look(connection: Connection) -> tuple[str, str] | None:
+        person = people.find_by_account(connection, platform="fake", user_id=user)
+        assert person
+        return delivery_targets.find(connection, person_id=person.id).place
+
+    return await house.read(look)
+
+
+async def test_home_is_where_it_is_said_and_can_be_taken_back(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (house, ana, _):
+        assert await ana.says("/sethome") == wording.HOME_HERE
+        assert await home_of(house) == ("fake", '["1",null,true]')
+        assert await ana.says("/sethome there") == wording.HOME_HOW
+        assert await ana.says("/sethome off") == wording.HOME_OFF
+        assert await home_of(house) is None
+
+
+async def test_a_ticket_that_is_good_for_one_answer_is_no_part_of_a_home(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (house, ana, _):
+        await ana.says("/sethome", ticket="t1")
+        assert await home_of(house) == ("fake", '["1",null,true]')
+
+
+async def test_a_room_is_a_home_for_owners_only(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (house, _, _clock):
+        here = Street(house=house, model=house.model, home=tmp_path)
+        said = await here.says("1", "/sethome", room="den")
+        assert said == wording.HOME_ONLY_OWNER
+        assert await home_of(house) is None
+        await here.make_owner("1")
+        assert await here.says("1", "/sethome", room="den") == wording.HOME_IN_ROOM
+        place = await home_of(house)
+        assert place
+        assert place[1].startswith('["den"')
+        assert await here.says("1", "/sethome off", room="den") == wording.HOME_OFF
+
+
+async def hold(house: House, until: int) -> None:
+    def work(connection: Connection) -> None:
+        person = people.find_by_account(connection, platform="fake", user_id="1")
+        assert person
+        one = NewDeferredMessage(
+            person_id=PersonId(person.id),
+            platform="fake",
+            chat='["1",null,true]',
+            title="Bread",
+            body="Bread is ready.",
+            release_at=until,
+        )
+        deferred_messages.hold(connection, one, now=0)
+
+    await house.gateway.database.write("test", work)
+
+
+async def test_what_is_held_comes_once_quiet_hours_are_taken_back(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (house, ana, clock):
+        await ana.says("/settings quiet_hours 11:00-18:00")
+        await hold(house, clock() + 6 * 3_600_000)
+        await ana.says("/settings quiet_hours off")
+        await house.chat.sees_text("Bread is ready.")
+
+
+async def test_what_is_held_waits_for_quiet_hours_that_end_sooner(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (house, ana, clock):
+        await ana.says("/settings quiet_hours 11:00-18:00")
+        await hold(house, clock() + 6 * 3_600_000)
+        await ana.says("/settings quiet_hours 11:00-14:00")
+        assert await house.read(deferred_messages.find_next_at) == clock() + 2 * 3_600_000
+        clock.move(house, hours=2)
+        await house.chat.sees_text("Bread is ready.")
+
+
+async def test_what_is_held_for_a_day_off_comes_once_it_is_none(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (house, ana, clock):
+        await ana.says("/settings days_off fri")
+        await hold(house, clock() + 12 * 3_600_000)
+        await ana.says("/settings verbosity quiet")
+        assert await house.read(deferred_messages.find_next_at) == clock() + 12 * 3_600_000
+        await ana.says("/settings days_off weekend")
+        await house.chat.sees_text("Bread is ready.")
+
+
+async def test_what_is_held_comes_once_the_model_takes_quiet_hours_back(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 11, 0)
+    model = FakeModel(ask(call("settings", '{"quiet_hours": ""}')), say("Done."))
+    async with running(tmp_path, model, now=clock, TALARIA_PEOPLE__TIME_ZONE=ZONE) as house:
+        ana = Side(house, "1", "Ana")
+        await ana.says("/settings quiet_hours 11:00-18:00")
+        await hold(house, clock() + 6 * 3_600_000)
+        await ana.says("no quiet hours any more")
+        await house.chat.sees_text("Bread is ready.")
+
+
+async def test_the_home_page_names_what_comes_next(tmp_path: Path) -> None:
+    async with berlin(tmp_path) as (house, ana, clock):
+        assert wording.NO_DIGESTS in await ana.says("/home")
+        await add(house, clock)
+        assert "- **Digest**: Mon 2026-11-23 08:00" in await ana.says("/home")
+
+
+def test_both_are_in_the_menu() -> None:
+    assert [command.name for command in COMMANDS] == ["jobs", "sethome"]

@@ -1,0 +1,175 @@
+"""Words, presses and commands turned against somebody else, and bad luck around joining."""
+
+import asyncio
+from pathlib import Path
+
+from agent_core.ids import PersonId
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from agent_core.state.people.people import NewAccount
+from agent_core.state.queues import tasks
+from gateway.texts import general
+from gateway.texts import people as words
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel, say
+from tests.integration.harness import House, running
+from tests.integration.sides import Side, code_in, count
+
+LATER = 10**15
+
+
+def two(house: House) -> tuple[Side, Side]:
+    return Side(house, "1", "Ana"), Side(house, "2", "Ana at work")
+
+
+def find_ana(connection: Connection) -> PersonId:
+    """Who writes as user 1."""
+    account = people.find_account(connection, platform="fake", user_id="1")
+    assert account
+    return account.person_id
+
+
+async def test_a_file_still_to_be_written_for_who_was_joined_overwrites_no_memory(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        home, work = two(house)
+        await home.says("/help")
+        await work.says("/help")
+        for slug, note in (("ana", "Drinks tea"), ("ana-at-work", "Has a desk")):
+            folder = tmp_path / "memories" / "people" / slug
+            folder.mkdir(parents=True)
+            folder.joinpath("MEMORY.md").write_text(f"- {note}\n")
+        other = await work.person()
+        assert other
+
+        def enqueue(connection: Connection) -> None:
+            tasks.enqueue(
+                connection,
+                kind="memory",
+                key="of an unlinking a moment ago",
+                person_id=other.id,
+                payload=other.slug,
+                now=LATER,
+            )
+
+        await house.gateway.database.write("owe", enqueue)
+        await home.joins(work)
+        await house.gateway.database.write(
+            "due", lambda c: c.execute("UPDATE tasks SET due_at = 0").rowcount
+        )
+    async with running(tmp_path, FakeModel()) as house:
+        home, _ = two(house)
+        while await count(house, "tasks", "state <> 'done'"):
+            pass
+        listed = await home.says("/memory", id="later")
+        assert "Drinks tea" in listed
+        assert "Has a desk" in listed
+
+
+async def test_what_is_passed_on_is_no_command_and_no_answer(tmp_path: Path) -> None:
+    model = FakeModel(say("That is a code."), say("Somebody agrees."))
+    async with running(tmp_path, model) as house:
+        mallory, ana = Side(house, "66", "Mallory"), Side(house, "1", "Ana")
+        code = await mallory.makes_code()
+        assert await ana.says(f"/link {code}", forwarded="Mallory") == "That is a code."
+        assert mallory.asked() is None
+        await mallory.says(f"/link {await ana.makes_code()}")
+        assert await ana.says("yes, join them", forwarded="Mallory") == "Somebody agrees."
+        assert await mallory.person() != await ana.person()
+
+
+async def test_a_code_that_is_passed_on_in_a_room_is_spoiled_all_the_same(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        ana, work = two(house)
+        code = await ana.makes_code()
+        room = {"chat": "den", "direct": False, "forwarded": "Ana"}
+        assert await work.says(f"/link {code}", **room) == words.LINK_IN_ROOM
+        assert await work.says(f"/link {code}") == general.CODE_UNKNOWN
+
+
+async def test_a_made_up_press_rewrites_no_message_that_has_no_such_button(tmp_path: Path) -> None:
+    chat = FakeChat()
+    async with running(tmp_path, FakeModel(say("The answer.")), chat=chat) as house:
+        ana = Side(house, "1", "Ana")
+        room = {"chat": "den", "direct": False}
+        assert await ana.says("hello", **room) == "The answer."
+        answer = next(shown for shown in chat.shown if shown.text == "The answer.")
+        await chat.press_key("c:whoami", answer.id, user="66", name="Mallory", **room)
+        await house.at_rest()
+        assert answer.texts == ["The answer."]
+
+
+async def test_in_a_room_whoami_names_no_account_of_elsewhere(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        home, work = two(house)
+        await home.says("/help")
+        await home.joins(work)
+        told = await home.says("/whoami", chat="den", direct=False)
+        assert "fake:1" in told
+        assert "fake:2" not in told
+        assert "fake:2" in await home.says("/whoami")
+
+
+async def test_nobody_carries_off_the_answer_that_somebody_else_asked_for(tmp_path: Path) -> None:
+    """In a talk that a room shares, to where only they can read it."""
+    released = asyncio.Event()
+    model = FakeModel([released.wait, *say("For all of you.")])
+    async with running(tmp_path, model) as house:
+        ana = Side(house, "1", "Ana")
+        await ana.says("/help")
+        await house.gateway.database.write(
+            "owner", lambda c: people.make_owner(c, person_id=find_ana(c))
+        )
+        house.gateway.intake.forget_known()
+        room: dict[str, object] = {"chat": "den", "direct": False}
+        await ana.says("/room room", **room)
+        await house.chat.says("a long one", user="1", name="Ana", **room)
+        await house.until(lambda: model.streaming == 1)
+        await house.chat.says("/here", user="2", name="Bob", ticket="for Bob alone", **room)
+        refused = await house.chat.sees_text(general.NOT_YOURS_TO_MOVE)
+        assert refused.ticket == "for Bob alone"
+        released.set()
+        answer = await house.chat.sees_text("For all of you.")
+        assert answer.ticket is None
+
+
+async def test_who_left_one_joining_and_entered_another_is_not_called_back_from_there(
+    tmp_path: Path,
+) -> None:
+    """Two accounts of Ana were joined to Kim; one left, and is joined to Zoe by now."""
+    async with running(tmp_path, FakeModel()) as house:
+        kim, zoe = Side(house, "10", "Kim"), Side(house, "11", "Zoe")
+        first, second = two(house)
+        for side in (kim, zoe, first):
+            await side.says("/help")
+        ana = await first.person()
+        assert ana
+        account = NewAccount(platform="fake", user_id="2", display_name="Ana", admitted_by="list")
+        await house.gateway.database.write(
+            "attach", lambda c: people.attach_account(c, account, person_id=ana.id, now=0)
+        )
+        await kim.joins(first)
+        await kim.says("/unlink fake:1")
+        assert await first.person() == ana
+        await zoe.joins(first)
+        await kim.says("/unlink fake:2")
+        other = await second.person()
+        assert other
+        assert other.id != ana.id
+        assert await first.person() == await zoe.person()
+        assert await count(house, "people", "joined_to IS NOT NULL") == 1
+
+
+async def test_a_name_that_a_stranger_chose_is_no_markdown_for_the_owner(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as house:
+        ana = Side(house, "1", "Ana")
+        await ana.says("/help")
+        await house.gateway.database.write(
+            "owner", lambda c: people.make_owner(c, person_id=find_ana(c))
+        )
+        house.gateway.intake.forget_known()
+        mallory = Side(house, "66", "[your code](https://evil.example)")
+        code = code_in(await mallory.says("hello"))
+        told = await ana.says(f"/approve {code}")
+        assert told.startswith("`[your code](https://evil.example)`")

@@ -1,0 +1,327 @@
+"""The command line: its words, its exit codes, and what it says when something is wrong."""
+
+import os
+import resource
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agent_core.state.engine.database import Database
+from gateway.bootstrap import plugins
+from gateway.interfaces.subcommands import WORDS
+from tests.architecture.source import ROOT
+from tests.emulators.anthropic import AnthropicEmulator
+from tests.emulators.telegram import TelegramEmulator
+from tests.integration.processes import (
+    Done,
+    bytes_below,
+    environ,
+    free_port,
+    running,
+    talaria,
+    talaria_beside,
+)
+
+KEY = "sk-ant-a-key-that-only-the-emulator-knows"
+
+
+@pytest.fixture
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home that is not there yet, under a path that is short enough for sockets."""
+    return tmp_path_factory.mktemp("h") / "home"
+
+
+def test_every_word_has_a_module_and_every_module_a_word() -> None:
+    assert sorted(WORDS) == plugins.commands()
+    assert {word: plugins.load_command(word).SUMMARY for word in WORDS} == WORDS
+
+
+def test_help_lists_every_word(home: Path) -> None:
+    done = talaria(home, "--help")
+    assert done.code == 0
+    for word, summary in WORDS.items():
+        assert f"  {word}" in done.out
+        assert summary in done.out
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_every_word_tells_how_it_is_used(home: Path, word: str) -> None:
+    done = talaria(home, word, "--help")
+    assert done.code == 0
+    assert f"usage: talaria {word}" in done.out
+
+
+def test_the_version_is_that_of_the_package(home: Path) -> None:
+    text = ROOT.joinpath("pyproject.toml").read_text()
+    version = talaria(home, "--version").out.split()[1]
+    assert f'version = "{version}"' in text
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("rnu",), "There is no `talaria rnu`; did you mean run?\n"),
+        (("run", "--fast"), "Unrecognized arguments: --fast. See `talaria run --help`.\n"),
+        (("backup",), "The following arguments are required: FILE. See `talaria backup --help`.\n"),
+        (("turns", "show", "x"), "Argument ID: invalid int value: 'x'. See `talaria turns show"),
+    ],
+)
+def test_a_wrong_use_is_one_sentence(home: Path, words: tuple[str, ...], sentence: str) -> None:
+    done = talaria(home, *words)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(sentence)
+    assert done.err.count("\n") == 1
+
+
+def test_no_word_at_all_is_answered_with_help_and_code_2(home: Path) -> None:
+    done = talaria(home)
+    assert (done.code, done.out) == (2, "")
+    assert "Usage: talaria WORD" in done.err
+
+
+def test_a_reader_that_has_left_is_no_error(home: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "gateway", "--help"],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        timeout=30,
+        check=False,
+        cwd=ROOT,
+        env=environ(home),
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize("word", ["--help", "check"])
+def test_what_is_asked_often_is_quick(home: Path, word: str) -> None:
+    """CPU seconds of the best of three, since two noisy cores tell no wall time."""
+
+    def spent() -> float:
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    times = []
+    for _ in range(3):
+        before = spent()
+        assert talaria(home, word).code == 0
+        times.append(spent() - before)
+    assert min(times) < 0.5
+
+
+@pytest.mark.parametrize("word", ["--help", "check"])
+def test_what_is_asked_often_imports_nothing_heavy(home: Path, word: str) -> None:
+    heavy = {"aiohttp", "telegram", "anthropic", "openai", "prompt_toolkit", "rich", "tzlocal"}
+    code = (
+        f"import sys; from gateway.__main__ import main; main([{word!r}])\n"
+        f"print(*sorted({heavy} & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+        cwd=ROOT,
+        env=environ(home),
+    )
+    assert done.stderr.strip() == ""
+
+
+def unknown_key(home: Path) -> dict[str, str]:
+    home.mkdir()
+    home.joinpath("config.toml").write_text('[model]\nnmae = "x"\n')
+    return {}
+
+
+def malformed_toml(home: Path) -> dict[str, str]:
+    home.mkdir()
+    home.joinpath("config.toml").write_text("[model\n")
+    return {}
+
+
+def file_in_its_place(home: Path) -> dict[str, str]:
+    home.write_text("mine")
+    return {}
+
+
+def file_above_it(home: Path) -> dict[str, str]:
+    home.write_text("mine")
+    return {"TALARIA_HOME": str(home / "below")}
+
+
+def place_that_takes_no_folder(_: Path) -> dict[str, str]:
+    return {"TALARIA_HOME": "/proc/talaria"}
+
+
+def too_deep(home: Path) -> dict[str, str]:
+    return {"TALARIA_HOME": str(home / ("d" * 100))}
+
+
+def newer_database(home: Path) -> dict[str, str]:
+    home.mkdir()
+    connection = sqlite3.connect(home / "state.db")
+    connection.execute("CREATE TABLE later (x)")
+    connection.execute("PRAGMA user_version = 9999")
+    connection.commit()
+    connection.close()
+    return {}
+
+
+def damaged_database(home: Path) -> dict[str, str]:
+    home.mkdir()
+    home.joinpath("state.db").write_bytes(b"SQLite format 3\0" + b"\x07" * 8176)
+    return {}
+
+
+def file_for_the_logs(home: Path) -> dict[str, str]:
+    home.mkdir()
+    home.joinpath("logs").write_text("mine")
+    return {}
+
+
+def key_that_is_missing(_: Path) -> dict[str, str]:
+    return {"TALARIA_MODEL__PROVIDER": "anthropic"}
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (unknown_key, "model.nmae is not known; did you mean model.name?"),
+        (malformed_toml, "config.toml, line 1, column 7: "),
+        (file_in_its_place, "is a file; TALARIA_HOME has to name a folder."),
+        (file_above_it, "can't be read: Not a directory."),
+        (place_that_takes_no_folder, "The home /proc/talaria can't be written: "),
+        (too_deep, "lies too deep"),
+        (newer_database, "was written by a newer Talaria (schema 9999"),
+        (damaged_database, "is damaged"),
+        (file_for_the_logs, "can't be written: File exists."),
+        (key_that_is_missing, "model.provider is anthropic, but ANTHROPIC_API_KEY is not set."),
+    ],
+    ids=lambda value: value.__name__ if callable(value) else "",
+)
+def test_a_bad_start_is_a_sentence_and_writes_nothing_over(
+    home: Path, spoil: Callable[[Path], dict[str, str]], sentence: str
+) -> None:
+    variables = spoil(home)
+    before = bytes_below(home.parent)
+    done = talaria(home, "run", **variables)
+    assert done.code == 2
+    assert done.out == ""
+    assert "Traceback" not in done.err
+    assert sentence in told(done)
+    after = bytes_below(home.parent)
+    assert {path: after.get(path) for path in before} == before
+
+
+def told(done: Done) -> str:
+    """The sentence; only lines of the log may stand before it."""
+    *log, sentence = done.err.splitlines()
+    assert all(" INFO " in line or " WARNING " in line for line in log)
+    assert sentence.endswith((".", "?"))
+    return sentence
+
+
+async def test_a_home_that_is_open_is_left_alone_and_its_process_named(home: Path) -> None:
+    database = await Database.open(home / "state.db")
+    try:
+        done = await talaria_beside(home, "run")
+    finally:
+        await database.close()
+    assert done.code == 2
+    assert f"is already open by process {os.getpid()}" in told(done)
+
+
+async def test_a_second_gateway_says_so_before_it_looks_for_its_port(home: Path) -> None:
+    async with running(home) as first:
+        done = await talaria_beside(home, "run", TALARIA_HTTP__PORT=str(first.port))
+        assert done.code == 2
+        assert f"is already open by process {first.process.pid}" in told(done)
+        assert await first.stop() == 0
+
+
+async def test_a_port_that_is_taken_is_named(home: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        done = await talaria_beside(home, "run", TALARIA_HTTP__PORT=str(port))
+    assert done.code == 2
+    assert f"can't listen on 127.0.0.1 port {port}: Address already in use." in told(done)
+
+
+async def test_a_wrong_token_of_the_only_platform_stops_the_start(home: Path) -> None:
+    async with TelegramEmulator() as api:
+        done = await talaria_beside(
+            home,
+            "run",
+            TELEGRAM_BOT_TOKEN="123456:wrong",
+            TELEGRAM_API_BASE_URL=api.base_url,
+        )
+    assert done.code == 2
+    assert "TELEGRAM_BOT_TOKEN" in done.err.splitlines()[-1]
+    assert "Traceback" not in done.err
+    assert "123456:wrong" not in done.err
+
+
+async def test_a_model_that_does_not_exist_stops_the_start(home: Path) -> None:
+    async with AnthropicEmulator(key=KEY) as api:
+        done = await talaria_beside(
+            home,
+            "run",
+            ANTHROPIC_API_KEY=KEY,
+            ANTHROPIC_BASE_URL=api.url,
+            TALARIA_MODEL__NAME="claude-nonesuch",
+        )
+    assert done.code == 2
+    assert "claude-nonesuch" in told(done)
+    assert KEY not in done.err
+
+
+def mode_of(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+async def test_run_says_what_is_on_and_ends_in_order(home: Path) -> None:
+    async with running(home) as gateway:
+        assert "scripted: stand-in" in gateway.banner
+        assert f"http://127.0.0.1:{gateway.port}/?token=" in gateway.banner
+        assert "ANTHROPIC_API_KEY" in gateway.banner
+        assert "/claim" not in gateway.banner
+        for name in ("gateway.sock", "console.sock", "http_token"):
+            assert mode_of(home / name) == 0o600, name
+        assert mode_of(home) == 0o700
+        assert await gateway.stop(signal.SIGINT) == 0
+    left = bytes_below(home)
+    assert str(home / "gateway.sock") not in left
+    assert left[str(home / "state.lock")].split()[1:] == [b"clean"]
+
+
+async def test_run_prints_a_claim_code_for_a_platform_without_an_owner(home: Path) -> None:
+    async with TelegramEmulator() as api:
+        tokens = {"TELEGRAM_BOT_TOKEN": api.token, "TELEGRAM_API_BASE_URL": api.base_url}
+        async with running(home, **tokens) as gateway:
+            assert "Claim Telegram: send  /claim " in gateway.banner
+            assert "telegram  connected" in gateway.banner
+            assert api.token not in gateway.banner
+            assert await gateway.stop() == 0
+
+
+async def test_a_socket_left_by_a_killed_gateway_is_in_nobodys_way(home: Path) -> None:
+    async with running(home) as killed:
+        assert await killed.stop(signal.SIGKILL) == -signal.SIGKILL
+    assert mode_of(home / "gateway.sock") == 0o600
+    async with running(home) as gateway:
+        assert await gateway.stop() == 0
+
+
+def test_the_log_and_the_page_are_set_by_variables_too(home: Path) -> None:
+    done = talaria(home, "run", TALARIA_LOG__LEVEL="loud", TALARIA_HTTP__PORT=str(free_port()))
+    assert done.code == 2
+    assert "TALARIA_LOG__LEVEL must be one of" in told(done)

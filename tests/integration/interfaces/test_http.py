@@ -1,0 +1,369 @@
+"""The HTTP server: who gets in, the page and what it may do, and the line behind it."""
+
+import asyncio
+import json
+import re
+import shutil
+import socket
+import subprocess
+import time
+import uuid
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from adapters.contract import Health
+from gateway.interfaces.http.gate import Gate, load_token
+from tests.architecture.source import ROOT
+from tests.fakes.chat import FakeChat
+from tests.integration.served import Served, served
+
+STATIC = ROOT / "gateway" / "http" / "static"
+
+
+@pytest.fixture
+async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
+    async with served(tmp_path_factory.mktemp("h") / "home") as house:
+        yield house
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[aiohttp.ClientSession]:
+    # A browser keeps cookies of an address; aiohttp's jar does so only when told.
+    async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
+        yield session
+
+
+async def status(browser: aiohttp.ClientSession, house: Served, path: str, **headers: str) -> int:
+    url = house.address.with_path(path)
+    async with browser.get(url, headers=headers, allow_redirects=False) as response:
+        return response.status
+
+
+async def test_health_needs_no_token(house: Served, browser: aiohttp.ClientSession) -> None:
+    async with browser.get(house.address / "health") as response:
+        report = await response.json()
+    assert (response.status, report["status"], report["problems"]) == (200, "ok", [])
+    assert report["platforms"]["console"]["state"] == "connected"
+    assert report["store"] == {"state": "ok", "detail": ""}
+    assert (report["owed"], report["undelivered"], report["turns_running"]) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/console.js", "/console", "/nothing", "/control/people.list"]
+)
+async def test_everything_else_needs_the_token(
+    house: Served, browser: aiohttp.ClientSession, path: str
+) -> None:
+    assert await status(browser, house, path) == 401
+    assert await status(browser, house, path, Authorization="Bearer wrong") == 401
+    assert await status(browser, house, path, Cookie=f"talaria_{house.address.port}=wrong") == 401
+
+
+@pytest.mark.parametrize("path", ["/", "/health"])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "evil.example"},
+        {"Host": "127.0.0.1:1"},
+        {"Host": "127.0.0.1"},
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+    ],
+    ids=str,
+)
+async def test_the_foreign_are_refused_even_with_the_token(
+    house: Served, browser: aiohttp.ClientSession, path: str, headers: dict[str, str]
+) -> None:
+    allowed = {"Authorization": f"Bearer {house.token}"}
+    assert await status(browser, house, path, **allowed) == 200
+    assert await status(browser, house, path, **allowed, **headers) == 403
+
+
+async def test_the_printed_address_becomes_a_cookie_and_leaves_the_address_bar(
+    house: Served, browser: aiohttp.ClientSession
+) -> None:
+    async with browser.get(house.page, allow_redirects=False) as response:
+        assert (response.status, response.headers["Location"]) == (303, "/")
+        cookie = response.headers["Set-Cookie"]
+    assert f"talaria_{house.address.port}={house.token}" in cookie
+    for attribute in ("HttpOnly", "SameSite=Strict", "Path=/"):
+        assert attribute in cookie
+    assert await status(browser, house, "/") == 200
+
+
+async def test_a_wrong_token_in_the_address_sets_no_cookie(
+    house: Served, browser: aiohttp.ClientSession
+) -> None:
+    async with browser.get(house.page.with_query(token="x"), allow_redirects=False) as response:
+        assert response.status == 401
+        assert "Set-Cookie" not in response.headers
+
+
+async def test_the_page_comes_with_its_parts_and_may_load_nothing_else(
+    house: Served, browser: aiohttp.ClientSession
+) -> None:
+    async with browser.get(house.page) as response:
+        page = await response.text()
+    policy = response.headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'; script-src 'self';")
+    assert "unsafe" not in policy
+    assert response.headers["Cache-Control"] == "no-store"
+    assert response.headers["Referrer-Policy"] == "no-referrer"
+    assert house.token not in page
+    kinds = {"/console.css": "text/css", "/console.js": "text/javascript"}
+    imported = {"/choices.js": "text/javascript", "/markdown.js": "text/javascript"}
+    kinds |= {"/icon.svg": "image/svg+xml"} | imported
+    for path, kind in kinds.items():
+        assert path in page or path in imported
+        async with browser.get(house.address.with_path(path)) as part:
+            assert (part.status, part.content_type) == (200, kind)
+            assert part.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_the_page_never_makes_markup_of_text_and_names_no_other_host() -> None:
+    texts = {path.name: path.read_text() for path in STATIC.iterdir()}
+    assert {"console.html", "console.css", "console.js", "choices.js", "markdown.js"} <= set(texts)
+    for name, text in texts.items():
+        for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
+            assert word not in text, name
+        hosts = set(re.findall(r"\b(?:https?|wss?)://([\w.-]+)", text))
+        assert hosts <= {"www.w3.org"}, name  # the name space of SVG, which nobody opens
+    assert not re.search(r"\s(?:style|on\w+)=", texts["console.html"])
+
+
+@dataclass
+class Line:
+    """The page's side of the WebSocket."""
+
+    socket: aiohttp.ClientWebSocketResponse
+
+    async def write(self, **fields: object) -> None:
+        await self.socket.send_json(fields)
+
+    async def hear(self, kind: str) -> dict[str, Any]:
+        """The next line of a kind; messages are confirmed as the page does it."""
+        async with asyncio.timeout(45):
+            while True:
+                news = json.loads(await self.socket.receive_str())
+                if "key" in news:
+                    await self.write(type="got", key=news["key"])
+                if news["type"] == kind:
+                    return dict(news)
+
+
+async def test_the_page_talks_through_its_websocket(
+    house: Served, browser: aiohttp.ClientSession
+) -> None:
+    await browser.get(house.page)
+    origin = str(house.address.origin())
+    async with browser.ws_connect(house.address / "console", origin=origin) as websocket:
+        line = Line(websocket)
+        await line.write(type="hello")
+        name = uuid.uuid4().hex
+        await line.write(type="message", id=name, text="hello\nthere")
+        await line.write(type="message", id=name, text="hello\nthere")
+        assert (await line.hear("ack"))["id"] == name
+        answer = await line.hear("message")
+        assert "hello" in answer["text"]
+        assert answer["live"] is False
+        second = uuid.uuid4().hex
+        await line.write(type="message", id=second, text="/whoami")
+        assert "owner" in (await line.hear("message"))["text"]
+
+
+async def test_a_button_is_pressed_through_the_websocket_and_only_with_the_token(
+    house: Served, browser: aiohttp.ClientSession
+) -> None:
+    foreign = {"Authorization": f"Bearer {house.token}", "Origin": "https://evil.example"}
+    for headers, code in (({}, 401), (foreign, 403)):
+        with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+            await browser.ws_connect(house.address / "console", headers=headers)
+        assert refused.value.status == code
+    await browser.get(house.page)
+    async with browser.ws_connect(house.address / "console") as websocket:
+        line = Line(websocket)
+        await line.write(type="hello", buttons=True)
+        await line.write(type="message", id="m1", text="/settings")
+        shown = await line.hear("message")
+        night = next(one for one in shown["buttons"] if "22:00" in one["label"])
+        await line.write(type="press", id="p1", message=shown["id"], key=night["key"])
+        changed = await line.hear("edit")
+        assert changed["id"] == shown["id"]
+        assert "Quiet hours: 22:00-07:00" in changed["text"]
+        assert changed["buttons"] != shown["buttons"]
+
+
+async def test_a_line_break_in_a_frame_makes_no_second_line(
+    house: Served, browser: aiohttp.ClientSession
+) -> None:
+    await browser.get(house.page)
+    async with browser.ws_connect(house.address / "console") as websocket:
+        line = Line(websocket)
+        await websocket.send_str('{"type":\n"hello"}\n{"type": "message"')
+        assert "JSON" in (await line.hear("error"))["text"]
+        await line.write(type="message", id="1", text="/whoami")
+        assert (await line.hear("ack"))["id"] == "1"
+
+
+async def test_the_websocket_is_closed_when_the_house_closes(
+    tmp_path_factory: pytest.TempPathFactory, browser: aiohttp.ClientSession
+) -> None:
+    async with served(tmp_path_factory.mktemp("h")) as house:
+        await browser.get(house.page)
+        websocket = await browser.ws_connect(house.address / "console")
+    async with asyncio.timeout(45):
+        message = await websocket.receive()
+    assert message.type in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED)
+
+
+class Unwell(FakeChat):
+    """A platform that lost its connection."""
+
+    def health(self) -> Health:
+        return Health(state="disconnected", detail="no route", alive_at=time.monotonic() - 60)
+
+
+async def test_health_names_the_platform_that_is_not_well(
+    tmp_path_factory: pytest.TempPathFactory, browser: aiohttp.ClientSession
+) -> None:
+    async with (
+        served(tmp_path_factory.mktemp("h"), adapters={"fake": Unwell()}) as house,
+        browser.get(house.address / "health") as response,
+    ):
+        report: Mapping[str, Any] = await response.json()
+    assert (response.status, report["status"]) == (503, "failing")
+    assert report["problems"] == ["fake is disconnected: no route"]
+    assert 59 < report["platforms"]["fake"]["seconds_since_alive"] < 90
+
+
+@pytest.mark.parametrize(
+    ("bind", "host", "is_known"),
+    [
+        ("127.0.0.1", "localhost:8765", True),
+        ("127.0.0.1", "LOCALHOST:8765", True),
+        ("127.0.0.1", "[::1]:8765", True),
+        ("127.0.0.1", "127.0.0.2:8765", True),
+        ("127.0.0.1", "10.0.0.7:8765", False),
+        ("127.0.0.1", "localhost.evil.example:8765", False),
+        ("127.0.0.1", "evil@localhost:8765", False),
+        ("127.0.0.1", "localhost:8765/x", False),
+        ("127.0.0.1", "localhost:port", False),
+        ("127.0.0.1", "[::1:8765", False),
+        ("127.0.0.1", "", False),
+        ("localhost", "localhost:8765", True),
+        ("10.0.0.7", "10.0.0.7:8765", True),
+        ("10.0.0.7", "10.0.0.8:8765", False),
+        ("0.0.0.0", "10.0.0.8:8765", True),
+        ("0.0.0.0", "evil.example:8765", False),
+        ("::", "[2001:db8::1]:8765", True),
+    ],
+)
+def test_hosts_that_the_gate_knows(bind: str, host: str, is_known: bool) -> None:
+    gate = Gate(bind=bind, port=8765, token="t")
+    assert gate.knows_host([host]) is is_known
+    assert gate.knows_origin([f"http://{host}"]) is is_known
+    assert not gate.knows_origin([f"https://{host}"])
+    assert not gate.knows_host([host, host])
+
+
+def test_port_80_may_go_unsaid() -> None:
+    assert Gate(bind="127.0.0.1", port=80, token="t").knows_host(["localhost"])
+    assert not Gate(bind="127.0.0.1", port=8765, token="t").knows_host(["localhost"])
+
+
+def test_a_token_is_made_once_and_a_damaged_one_anew(tmp_path: Path) -> None:
+    path = tmp_path / "http_token"
+    token = load_token(path)
+    assert load_token(path) == token
+    assert path.stat().st_mode & 0o777 == 0o600
+    path.chmod(0o644)
+    assert load_token(path) == token
+    assert path.stat().st_mode & 0o777 == 0o600
+    path.write_bytes(b"\xff short")
+    assert load_token(path) != token
+    assert load_token(path) == load_token(path)
+
+
+async def test_a_request_without_a_host_is_foreign(house: Served) -> None:
+    port = house.address.port
+    assert port
+
+    def ask() -> bytes:
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+            connection.sendall(b"GET /health HTTP/1.0\r\n\r\n")
+            return connection.recv(4096)
+
+    assert b" 403 " in (await asyncio.to_thread(ask)).splitlines()[0]
+
+
+DOM = """
+class Node {
+  constructor(name) { this.name = name; this.children = []; this.dataset = {}; }
+  append(...parts) { this.children.push(...parts); }
+  appendChild(child) { this.children.push(child); return child; }
+  set textContent(text) { this.children = [text]; }
+}
+globalThis.document = {
+  createElement: (name) => new Node(name), createDocumentFragment: () => new Node(""),
+};
+const escape = (text) => text.replace(/[&<>]/g, (c) => `&#${c.charCodeAt(0)};`);
+const write = (node) => {
+  if (typeof node === "string") return escape(node);
+  const inner = node.children.map(write).join("");
+  const link = node.href ? ` ${node.href}` : "";
+  return node.name ? `<${node.name}${link}>${inner}</${node.name}>` : inner;
+};
+const { render } = await import(process.argv[1]);
+let given = "";
+for await (const block of process.stdin) given += block;
+console.log(JSON.stringify(JSON.parse(given).map((text) => write(render(text)))));
+"""
+
+RENDERED = {
+    "plain": "<p>plain</p>",
+    "two\nlines": "<p>two<br></br>lines</p>",
+    "<script>alert(1)</script>": "<p>&#60;script&#62;alert(1)&#60;/script&#62;</p>",
+    "[x](javascript:alert(1))": "<p>x (javascript:alert(1))</p>",
+    "[x](JaVaScRiPt:1)": "<p>x (JaVaScRiPt:1)</p>",
+    "[x](data:text/html,1)": "<p>x (data:text/html,1)</p>",
+    "[a *b*](https://e.org/)": "<p><a https://e.org/>a <em>b</em></a></p>",
+    "see https://e.org/a_(b).": "<p>see <a https://e.org/a_(b)>https://e.org/a_(b)</a>.</p>",
+    "**b** *i* ~~d~~ `c<`": "<p><strong>b</strong> <em>i</em> <del>d</del> <code>c&#60;</code></p>",
+    "snake_case_name and 2 * 3 * 4": "<p>snake_case_name and 2 * 3 * 4</p>",
+    r"\*not\*": "<p>*not*</p>",
+    "**open": "<p>**open</p>",
+    "# h\ntext": "<h3>h</h3><p>text</p>",
+    "```py\n<b>\n```\nx": "<pre><code>&#60;b&#62;</code></pre><p>x</p>",
+    "```\nnever closed": "<pre><code>never closed</code></pre>",
+    "- a\n  - b\n- c": "<ul><li>a<ul><li>b</li></ul></li><li>c</li></ul>",
+    "1. a\n2. b": "<ol><li>a</li><li>b</li></ol>",
+    "> q\n> r": "<blockquote><p>q<br></br>r</p></blockquote>",
+    "|a|b|\n|-|-|\n|1|`x`|": (
+        "<div><table><thead><tr><th>a</th><th>b</th></tr></thead>"
+        "<tbody><tr><td>1</td><td><code>x</code></td></tr></tbody></table></div>"
+    ),
+    "---": "<hr></hr>",
+    "": "",
+}
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="node runs the page's own renderer")
+def test_markdown_on_the_page() -> None:
+    deep = ["> " * 500 + "x", "- " * 500 + "x", "*a **b `c _d [e](f " * 5000, "\n" * 50_000]
+    done = subprocess.run(
+        ["node", "--input-type=module", "-e", DOM, str(STATIC / "markdown.js")],
+        input=json.dumps([*RENDERED, *deep]),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stderr == ""
+    written = json.loads(done.stdout)
+    assert dict(zip(RENDERED, written, strict=False)) == RENDERED
+    assert len(written) == len(RENDERED) + len(deep)

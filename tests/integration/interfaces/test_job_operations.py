@@ -1,0 +1,412 @@
+"""`talaria jobs`: listed, changed, made and looked at beforehand, in a house and beside it."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_core.ids import CallId, ConversationId, PersonId
+from agent_core.schedule import job_editor
+from agent_core.schedule.job_editor import JobRules, Whose, Wish
+from agent_core.schedule.triggers import read_cron
+from agent_core.state.conversations import files, messages, sessions, turns
+from agent_core.state.conversations.messages import Shelf
+from agent_core.state.conversations.turns import Turn
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs.jobs import Job, JobKind
+from agent_core.state.people import people
+from agent_core.transcript import Message, TextPart
+from gateway.config import settings
+from gateway.config.clock import now
+from gateway.config.paths import DATABASE
+from gateway.errors import Declined, Mistaken
+from gateway.interfaces.operations.runner import perform
+from tests.fakes.chat import FakeChat
+from tests.integration.processes import Done, talaria, talaria_beside
+from tests.integration.served import served
+
+NOW = now()
+HOW = pytest.mark.parametrize("how", ["running", "beside"])
+
+
+@pytest.fixture
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("h")
+
+
+@dataclass
+class Desk:
+    """Somebody at the command line of a home with Ann, who has a digest, and Bob."""
+
+    home: Path
+    chat: FakeChat
+
+    async def ask(self, operation: str, **asked: object) -> Mapping[str, Any]:
+        given = {"TALARIA_HOME": str(self.home), "TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
+        return await asyncio.to_thread(
+            perform, self.home, f"jobs.{operation}", asked, settings=settings.load(given)
+        )
+
+    async def read(self, number: int) -> Job:
+        """A job as it stands on disk."""
+        database = await Database.open(self.home / DATABASE)
+        try:
+            found = await database.read(lambda c: find(c, number))
+        finally:
+            await database.close()
+        assert found
+        return found
+
+
+def find(connection: Connection, number: int) -> Job | None:
+    return next(
+        (
+            job
+            for person in people.list_all(connection)
+            for job in jobs.list_of_person(connection, person_id=person.id)
+            if job.id == number
+        ),
+        None,
+    )
+
+
+def settle_in(connection: Connection) -> None:
+    """Ann and Bob, and Ann's digest."""
+    ann = people.insert(connection, slug="ann", name="Ann", role="owner", now=0)
+    people.insert(connection, slug="bob", name="Bob", role="member", now=0)
+    make(connection, ann.id)
+
+
+def make(
+    connection: Connection, person_id: PersonId, title: str = "Digest", kind: JobKind = "prompt"
+) -> Job:
+    wish = Wish(kind=kind, title=title, body=f"Say *{title}*.", timing=read_cron("0 8 * * 1"))
+    whose = Whose(person_id=person_id, room_id=None, actor="test")
+    rules = JobRules()
+    new = job_editor.draft(wish, whose, zone="Europe/Berlin", rules=rules, now=NOW)
+    return job_editor.make(connection, new, rules=rules, now=NOW)
+
+
+def ask(connection: Connection, person_id: PersonId) -> tuple[Turn, ConversationId]:
+    """A turn of somebody in a direct talk."""
+    talk = sessions.ensure_conversation(
+        connection, key="talk", person_id=person_id, is_direct=True, now=NOW
+    )
+    session = sessions.find_open(connection, conversation_id=talk.id)
+    session_id = (
+        session.id if session else sessions.insert(connection, conversation_id=talk.id, now=NOW)
+    )
+    connection.execute(
+        "INSERT INTO turns (conversation_id, session_id, person_id, platform, chat, state,"
+        " started_at) VALUES (:talk, :session, :who, 'fake', '[\"1\",null,true]', 'answered', 1)",
+        {"talk": talk.id, "session": session_id, "who": person_id},
+    )
+    return turns.list_recent(connection, limit=1)[0], talk.id
+
+
+def with_tea(connection: Connection) -> None:
+    """Ann was here before, and has a message to be sent."""
+    ann = next(one for one in people.list_all(connection) if one.slug == "ann")
+    ask(connection, ann.id)
+    make(connection, ann.id, "Tea", "message")
+
+
+def ran(connection: Connection, number: int, words: str, *, slot: str) -> None:
+    """A run of a job whose turn has said something."""
+    job = find(connection, number)
+    assert job
+    assert job.person_id
+    turn, talk_id = ask(connection, job.person_id)
+    run_id = job_runs.claim(connection, job_id=job.id, slot=(slot, NOW), due_at=NOW)
+    assert run_id
+    job_runs.begin(connection, run_id=run_id, now=NOW)
+    job_runs.attach(connection, run_id=run_id, turn_id=turn.id)
+    job_runs.end(connection, run_id=run_id, state="done", now=NOW)
+    shelf = Shelf(
+        session_id=turn.session_id,
+        turn_id=turn.id,
+        person_id=job.person_id,
+        conversation_id=talk_id,
+        platform="fake",
+    )
+    said = [
+        Message(role="user", parts=(TextPart(text="Do it."),)),
+        Message(role="assistant", parts=(TextPart(text="First I look."),)),
+        Message(role="assistant", parts=(TextPart(text=words),)),
+    ]
+    messages.append(connection, shelf, said, now=NOW)
+
+
+async def write(home: Path, *works: Callable[[Connection], object]) -> None:
+    database = await Database.open(home / DATABASE)
+    for work in works:
+        await database.write("test", work)
+    await database.close()
+
+
+@asynccontextmanager
+async def desk(home: Path, how: str, *works: Callable[[Connection], object]) -> AsyncIterator[Desk]:
+    """A desk with a gateway that runs, or without one."""
+    await write(home, settle_in, *works)
+    chat = FakeChat()
+    if how == "running":
+        async with served(home, adapters={"fake": chat}):
+            yield Desk(home, chat)
+    else:
+        yield Desk(home, chat)
+
+
+async def refused(asked: Awaitable[object], *, is_mistake: bool) -> str:
+    with pytest.raises(Declined) as caught:
+        await asked
+    assert isinstance(caught.value, Mistaken) == is_mistake
+    return str(caught.value)
+
+
+@HOW
+async def test_jobs_are_listed_of_everybody_of_one_and_of_the_house(home: Path, how: str) -> None:
+    def more(connection: Connection) -> None:
+        bob = next(one for one in people.list_all(connection) if one.slug == "bob")
+        make(connection, bob.id, "Tea", "message")
+
+    async with desk(home, how, more) as at:
+        found = (await at.ask("list"))["jobs"]
+        assert [(job["person"], job["title"], job["kind"]) for job in found] == [
+            ("ann", "Digest", "prompt"),
+            ("bob", "Tea", "message"),
+        ]
+        assert found[0]["meaning"] == "At 08:00 on Monday"
+        assert [job["title"] for job in (await at.ask("list", person="bob"))["jobs"]] == ["Tea"]
+        own = (await at.ask("list", system=True))["jobs"]
+        assert [job["title"] for job in own] == (
+            ["Backup of the database", "Looking over the skills", "Removing what need not be kept"]
+            if how == "running"
+            else []
+        )
+        said = await refused(at.ask("list", person="eve"), is_mistake=False)
+        assert said.startswith("Nobody here is called eve;")
+
+
+@HOW
+async def test_one_is_paused_resumed_run_and_dropped(home: Path, how: str) -> None:
+    async with desk(home, how) as at:
+        assert (await at.ask("pause", id=1))["state"] == "paused"
+        shown = await at.ask("show", id=1)
+        assert (shown["state"], shown["reason"]) == ("paused", "from the command line")
+        assert (await at.ask("resume", id=1))["state"] == "active"
+        assert (await at.ask("drop", id=1))["state"] == "dropped"
+        assert (await at.ask("list"))["jobs"] == []
+        assert (await at.ask("show", id=1))["state"] == "dropped"
+        said = await refused(at.ask("pause", id=1), is_mistake=False)
+        assert said == "Job 1 is dropped: nothing is done about it any more."
+        assert "There is no job 9;" in await refused(at.ask("run", id=9), is_mistake=False)
+        assert "by its number" in await refused(at.ask("show", id="x"), is_mistake=True)
+
+
+async def test_a_run_asked_for_waits_for_the_next_start_and_is_done_there(home: Path) -> None:
+    async with desk(home, "beside", with_tea) as at:
+        await at.ask("run", id=2)
+        said = await refused(at.ask("run", id=2), is_mistake=False)
+        assert said == "Job 2 is under way already."
+        shown = await at.ask("show", id=2)
+        assert shown["runs"][0].endswith("asked for: is about to begin")
+        async with served(home, adapters={"fake": at.chat}):
+            await at.chat.sees_text("Say *Tea*.")
+
+
+async def test_one_that_is_run_in_a_house_is_done_at_once(home: Path) -> None:
+    async with desk(home, "running", with_tea) as at:
+        await at.ask("run", id=2)
+        await at.chat.sees_text("Say *Tea*.")
+
+
+async def test_the_houses_own_can_be_paused_and_not_dropped(home: Path) -> None:
+    async with desk(home, "running") as at:
+        own = (await at.ask("list", system=True))["jobs"][0]["id"]
+        said = await refused(at.ask("drop", id=own), is_mistake=False)
+        assert said == f"Job {own} is the house's own: it can be paused, not dropped."
+        assert (await at.ask("pause", id=own))["state"] == "paused"
+        assert (await at.ask("resume", id=own))["state"] == "active"
+
+
+@HOW
+async def test_jobs_of_each_kind_are_made(home: Path, how: str) -> None:
+    async with desk(home, how) as at:
+        told = {"person": "bob", "kind": "message", "text": "Tea!", "every_minutes": 90}
+        tea = await at.ask("add", **told, to=["home", "telegram"], urgent=True, late="skip")
+        assert (tea["title"], tea["meaning"]) == ("Tea!", "Every 90 minutes")
+        asked = {"person": "bob", "kind": "prompt", "text": "Look", "cron": "@daily"}
+        look = await at.ask("add", **asked, title="Daily look", zone="Asia/Tokyo")
+        assert (look["title"], look["zone"]) == ("Daily look", "Asia/Tokyo")
+        words = ["df", "-h", "--", "/"]
+        disk = await at.ask("add", person="ann", kind="script", words=words, at="2199-01-01T08:00")
+        assert (disk["title"], disk["kind"]) == ("df -h -- /", "script")
+    made = await Desk(home, FakeChat()).read(tea["id"])
+    assert [(one.kind, one.platform) for one in made.targets] == [
+        ("home", ""),
+        ("account", "telegram"),
+    ]
+    assert (made.is_urgent, made.late) == (True, "skip")
+    assert (await Desk(home, FakeChat()).read(disk["id"])).body == '["df", "-h", "--", "/"]'
+
+
+@pytest.mark.parametrize(
+    ("wish", "sentence"),
+    [
+        ({"at": "2001-01-01T08:00"}, "that moment is past"),
+        ({"cron": "* * * * *"}, "it would run more often than every 5 minutes"),
+        ({"cron": "61 * * * *"}, "is no cron expression"),
+        ({"every_minutes": 0}, "an interval lasts from"),
+        ({"every_minutes": 9, "at": "2199-01-01T08:00"}, "say when in one way"),
+        ({}, "say when"),
+        ({"cron": "@daily", "zone": "Mars/Base"}, "is no time zone"),
+        ({"cron": "@daily", "late": "never"}, "one of catch_up, skip, all"),
+        ({"cron": "@daily", "kind": "system"}, "a prompt, a message or a script"),
+        ({"cron": "@daily", "kind": "script"}, "Name the command"),
+        ({"cron": "@daily", "kind": "script", "words": [1]}, "Name the command"),
+        ({"cron": "@daily", "kind": "script", "words": [" "]}, "Name the command"),
+        ({"cron": "@daily", "text": "x" * 4001}, "at most 4000 characters"),
+    ],
+)
+async def test_what_can_never_be_is_said_and_not_made(
+    home: Path, wish: Mapping[str, object], sentence: str
+) -> None:
+    async with desk(home, "beside") as at:
+        asked = {"person": "bob", "kind": "prompt", "text": "Look"} | wish
+        assert sentence in await refused(at.ask("add", **asked), is_mistake=True)
+        assert len((await at.ask("list"))["jobs"]) == 1
+
+
+async def test_what_a_prompt_made_last_is_shown_as_each_platform_would(home: Path) -> None:
+    def work(connection: Connection) -> None:
+        ran(connection, 1, "Three **things**.", slot="s1")
+        ran(connection, 1, "[SILENT]", slot="s2")
+
+    async with desk(home, "running", work) as at:
+        shown = (await at.ask("preview", id=1))["platforms"]
+    assert shown == [
+        {"name": name, "messages": ["**Digest**\n\nThree **things**."], "files": []}
+        for name in ("console", "fake")
+    ]
+
+
+async def test_files_are_named_where_they_would_be_sent_and_told_of_elsewhere(home: Path) -> None:
+    def work(connection: Connection) -> None:
+        ran(connection, 1, "[SILENT]", slot="s1")
+        turn = turns.list_recent(connection, limit=1)[0]
+        key = files.keep(connection, data=b"png", media_type="image/png", now=1)
+        files.give(
+            connection, turn_id=turn.id, call_id=CallId("c"), key=key, name="week.png", now=1
+        )
+
+    async with desk(home, "running", work) as at:
+        console, fake = (await at.ask("preview", id=1))["platforms"]
+    assert fake == {"name": "fake", "messages": ["**Digest**"], "files": ["week.png"]}
+    assert console["files"] == []
+    assert "I made week.png, but files can't be sent here" in console["messages"][0]
+
+
+async def test_a_command_is_shown_as_it_would_be_typed(home: Path) -> None:
+    async with desk(home, "beside") as at:
+        words = ["sh", "-c", "echo it's 5"]
+        made = await at.ask("add", person="ann", kind="script", words=words, cron="@daily")
+        shown = await at.ask("show", id=made["id"])
+    assert shown["does"] == "sh -c 'echo it'\"'\"'s 5'"
+
+
+async def test_what_was_never_made_can_not_be_shown(home: Path) -> None:
+    async with desk(home, "beside") as at:
+        said = await refused(at.ask("preview", id=1), is_mistake=False)
+        assert said == "Job 1 has made nothing yet; `talaria jobs run 1` lets it."
+        made = await at.ask("add", person="ann", kind="script", words=["df"], cron="@daily")
+        said = await refused(at.ask("preview", id=made["id"]), is_mistake=False)
+        assert "is not kept" in said
+
+
+async def test_a_house_that_is_off_shows_the_platforms_that_would_be_on(home: Path) -> None:
+    await write(home, settle_in)
+    added = talaria(
+        home, "jobs", "add", "--person", "ann", "--cron", "@daily", "--message", "**Hi** <you>"
+    )
+    assert added.code == 0, added.err
+    done = talaria(
+        home,
+        *("jobs", "preview", "2"),
+        TELEGRAM_BOT_TOKEN="1:a-token-that-nobody-asks-for",
+        DISCORD_BOT_TOKEN="a.token.that-nobody-asks-for",
+    )
+    assert done.code == 0, done.err
+    assert "--- telegram ---\n<b>Hi</b> &lt;you&gt;\n" in done.out
+    assert "--- discord ---\n**Hi** <you>\n" in done.out
+    assert "--- console ---\n**Hi** <you>\n" in done.out
+
+
+def made(home: Path, *words: str) -> Done:
+    return talaria(home, "jobs", "add", "--person", "ann", *words)
+
+
+async def test_the_command_line_makes_lists_and_shows(home: Path) -> None:
+    await write(home, settle_in)
+    command = (sys.executable, "-c", "print('hi')")
+    done = made(home, "--every", "30", "--title", "Hi", "--urgent", "--script", "--", *command)
+    assert done.code == 0, done.err
+    assert "Hi: Every 30 minutes" in done.out
+    listed = talaria(home, "jobs")
+    assert listed.out == talaria(home, "jobs", "list").out
+    assert len(listed.out.splitlines()) == 2
+    shown = talaria(home, "jobs", "show", "2").out
+    assert "-c" in shown
+    assert "In quiet hours and on days off, too" in shown
+    assert "No runs." in shown
+    assert talaria(home, "jobs", "list", "--person", "bob").out == "There are no jobs.\n"
+    assert talaria(home, "jobs", "--person", "bob", "list").out == "There are no jobs.\n"
+    assert talaria(home, "jobs", "--system").out == "There are no jobs.\n"
+    assert talaria(home, "jobs", "pause", "2").out == "Job 2 (Hi) is paused.\n"
+    assert talaria(home, "jobs", "rm", "2").out == "Job 2 (Hi) is gone.\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("add", "--person", "ann"), "One of the arguments --cron --every --at is required."),
+        (("add", "--person", "ann", "--cron", "1 2", "--message", "x"), "five fields"),
+        (("add", "--person", "ann", "--at", "soon", "--message", "x"), "is no moment"),
+        (("add", "--person", "ann", "--at", "2001-01-01T08:00", "--message", "x"), "is past"),
+        (("add", "--person", "ann", "--every", "1", "--prompt", "x"), "more often than"),
+        (("add", "--person", "ann", "--every", "9", "--script"), "Name the command"),
+        (("add", "--person", "ann", "--every", "9", "--message", "x", "--zone", "X"), "time zone"),
+        (("add", "--person", "ann", "--every", "9", "--message", "x", "--to", "fax"), "fax"),
+        (("pause",), "ID"),
+        (("show", "one"), "'one' is no number of a job"),
+    ],
+)
+async def test_bad_input_is_one_sentence_and_code_2(
+    home: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    await write(home, settle_in)
+    done = talaria(home, "jobs", *words)
+    assert (done.code, done.out) == (2, "")
+    assert sentence in done.err
+    assert done.err.count("\n") == 1
+
+
+async def test_what_is_mistaken_is_code_2_beside_a_house_as_well(home: Path) -> None:
+    async with desk(home, "running"):
+        words = ("--person", "ann", "--every", "1", "--prompt", "x")
+        done = await talaria_beside(home, "jobs", "add", *words)
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        done = await talaria_beside(home, "jobs", "show", "99")
+        assert (done.code, done.err) == (1, "There is no job 99; `talaria jobs` lists them.\n")
+
+
+def test_the_help_says_who_may_make_commands(home: Path) -> None:
+    for words in (("jobs", "--help"), ("jobs", "add", "--help")):
+        assert "whoever has this command line owns the machine" in " ".join(
+            talaria(home, *words).out.split()
+        )

@@ -1,0 +1,125 @@
+"""`talaria people export` and `erase`, beside a running house and without one."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+from tests.architecture.source import ROOT
+from tests.integration.canaries import Planter, make_chat, plant, search
+from tests.integration.harness import running as in_this_process
+from tests.integration.privacy.test_data_requests import make_owner
+from tests.integration.processes import environ, talaria, talaria_beside
+from tests.integration.served import served
+from tests.integration.sides import Side
+
+
+async def fill(home: Path) -> None:
+    """A home with an owner and a member, who is planted all over."""
+    async with in_this_process(home, Planter(), chat=make_chat()) as house:
+        olga = Side(house, "4711001", "Olga")
+        await olga.says("hello")
+        await make_owner(house, olga)
+        await plant(house, Side(house, "4711002", "Zebrana"), "bluefish")
+
+
+async def test_a_house_that_does_not_run_exports_and_erases_too(tmp_path: Path) -> None:
+    home, target = tmp_path / "home", tmp_path / "all.zip"
+    await fill(home)
+    done = talaria(home, "people", "export", "zebrana", str(target))
+    assert done.code == 0, done.err
+    with zipfile.ZipFile(target) as archive:
+        assert "bluefishmemory" in archive.read("memory/MEMORY.md").decode()
+    assert target.stat().st_mode & 0o077 == 0
+    again = talaria(home, "people", "export", "zebrana", str(target))
+    assert again.code == 1
+    assert "is there already" in again.err
+
+    kept = talaria(home, "people", "erase", "zebrana", given="no\n")
+    assert kept.code == 1
+    assert "Nothing was erased." in kept.err
+    unknown = talaria(home, "people", "erase", "nobody", "--yes")
+    assert "I know nobody of that name" in unknown.err
+    last = talaria(home, "people", "erase", "olga", "--yes")
+    assert "only owner" in last.err
+    erased = talaria(home, "people", "erase", "zebrana", given="zebrana\n")
+    assert erased.code == 0, erased.err
+    assert "is erased" in erased.out
+    assert search(home, "bluefish", "zebrana", "4711002") == []
+    assert "zebrana" not in talaria(home, "people", "list").out
+
+
+async def test_an_erasure_that_is_killed_is_finished_by_the_next_one(tmp_path: Path) -> None:
+    """At every commit of it: killed, and begun again until it is done."""
+    home = tmp_path / "home"
+    await fill(home)
+    deaths = 0
+    for _ in range(60):
+        done = _erase_and_die(home, deaths + 1)
+        if done == 0:
+            break
+        deaths += 1
+    assert deaths > 5, "it has more commits than that"
+    assert search(home, "bluefish", "zebrana", "4711002") == []
+
+
+_SCRIPT = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from agent_core.errors import StoreError
+from agent_core.memory.store import MemoryStore
+from agent_core.state import people
+from agent_core.state.database import Database
+from gateway.belongings import Around, Belongings
+
+home, last = Path(sys.argv[1]), int(sys.argv[2])
+commits = 0
+
+def observe(event, names):
+    global commits
+    if event == "committed":
+        commits += 1
+        if commits == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+async def main():
+    database = await Database.open(home / "state.db", observe=observe)
+    around = Around(adapters={}, now=lambda: 1, owe=lambda rows: None)
+    belongings = Belongings(database, MemoryStore(database, home / "memories"), home, around)
+    found = [one for one in await database.read(people.list_all) if one.slug == "zebrana"]
+    if found:
+        await belongings.erase(found[0].id)
+    else:
+        await belongings.see_through()
+    await database.close()
+
+asyncio.run(main())
+"""
+
+
+def _erase_and_die(home: Path, last: int) -> int:
+    return subprocess.run(
+        [sys.executable, "-c", _SCRIPT, str(home), str(last)],
+        cwd=ROOT,
+        env=environ(home),
+        timeout=60,
+        check=False,
+    ).returncode
+
+
+async def test_a_running_house_exports_and_erases_and_knows_them_no_more(tmp_path: Path) -> None:
+    home, target = tmp_path / "home", tmp_path / "all.zip"
+    await fill(home)
+    async with served(home) as house:
+        done = await talaria_beside(home, "people", "export", "zebrana", str(target))
+        assert done.code == 0, done.err
+        erased = await talaria_beside(home, "people", "erase", "zebrana", "--yes")
+        assert erased.code == 0, erased.err
+        listed = await talaria_beside(home, "people", "list")
+        assert "zebrana" not in listed.out
+        turns = await talaria_beside(home, "turns", "list")
+        assert "(erased)" in turns.out
+        assert house.gateway.identity._known == {}
+    with zipfile.ZipFile(target) as archive:
+        assert "bluefishmemory" in archive.read("memory/MEMORY.md").decode()
+    assert search(home, "bluefish", "zebrana", "4711002") == []

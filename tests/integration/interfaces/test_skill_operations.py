@@ -1,0 +1,326 @@
+"""`talaria skills`: listed, read, put away and taken back, in a house and beside it."""
+
+import asyncio
+import json
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_core.skills.catalog import FILE
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import jobs
+from agent_core.state.memory import skills
+from gateway.config import settings
+from gateway.errors import Declined
+from gateway.interfaces.operations.runner import perform
+from tests.agent_core.skills.test_catalog import write_skill, write_text
+from tests.integration.interfaces.test_job_operations import find, settle_in, write
+from tests.integration.jobs.test_skills import changes, names_in
+from tests.integration.processes import Done, talaria
+from tests.integration.served import served
+
+HOW = pytest.mark.parametrize("how", ["running", "beside"])
+
+
+@pytest.fixture
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("h")
+
+
+@dataclass
+class Desk:
+    """Somebody at the command line of a home with Ann, who has a digest."""
+
+    home: Path
+
+    @property
+    def folder(self) -> Path:
+        return self.home / "skills"
+
+    async def ask(self, operation: str, name: str = "", **asked: object) -> Mapping[str, Any]:
+        given = {"TALARIA_HOME": str(self.home)}
+        asked = {"name": name, **asked} if name else asked
+        return await asyncio.to_thread(
+            perform, self.home, f"skills.{operation}", asked, settings=settings.load(given)
+        )
+
+    async def log(self, name: str = "") -> Sequence[Mapping[str, Any]]:
+        changes: Sequence[Mapping[str, Any]]
+        changes = (await self.ask("log", name, limit=50))["changes"]
+        return changes
+
+    async def list(self) -> Mapping[str, Mapping[str, Any]]:
+        return {one["name"]: one for one in (await self.ask("list"))["skills"]}
+
+
+def want_tidy(connection: Connection) -> None:
+    """Ann's job works as `tidy` says."""
+    job = find(connection, 1)
+    assert job
+    jobs.change(connection, replace(job, options=replace(job.options, skills=("tidy",))))
+
+
+@asynccontextmanager
+async def desk(home: Path, how: str, *works: Any) -> AsyncIterator[Desk]:
+    """A desk with a gateway that runs, or without one."""
+    await write(home, settle_in, *works)
+    if how == "running":
+        async with served(home):
+            yield Desk(home)
+    else:
+        yield Desk(home)
+
+
+async def refused(asked: Awaitable[object]) -> str:
+    with pytest.raises(Declined) as caught:
+        await asked
+    return str(caught.value)
+
+
+@HOW
+async def test_all_of_them_are_listed_with_how_they_stand(home: Path, how: str) -> None:
+    write_skill(home / "skills", "tidy")
+    write_skill(home / "skills", "broken", called="other")
+    write_skill(home / "skills" / ".archive", "old")
+    used = [lambda c: skills.note_use(c, name="tidy", now=5), want_tidy]
+    async with desk(home, how, *used) as at:
+        answer = await at.ask("list")
+        found = {one["name"]: one for one in answer["skills"]}
+        assert sorted(found) == ["broken", "digest", "tidy"]
+        assert (answer["wanted"], answer["away"]) == (["tidy"], ["old"])
+        assert (found["tidy"]["uses"], found["tidy"]["last_used_at"]) == (1, 5)
+        assert found["digest"]["origin"] == "bundled"
+        assert "its `name` is other" in found["broken"]["fault"]
+        shown = await at.ask("show", "tidy")
+        assert (shown["body"], shown["origin"], shown["is_wanted"]) == ("Do it.", "home", True)
+        assert (await at.ask("show", "digest"))["origin"] == "bundled"
+        assert "its `name` is other" in await refused(at.ask("show", "broken"))
+        assert "there is no skill new" in await refused(at.ask("show", "new"))
+        assert "`talaria skills restore old`" in await refused(at.ask("show", "old"))
+
+
+@HOW
+async def test_one_is_put_away_and_taken_back_and_both_stay_known(home: Path, how: str) -> None:
+    write_skill(home / "skills", "tidy")
+    async with desk(home, how) as at:
+        assert await at.ask("archive", "tidy") == {"name": "tidy", "kept": "tidy"}
+        assert "tidy" not in await at.list()
+        told = json.loads((at.folder / ".usage.json").read_text())
+        assert told["tidy"]["state"] == "archived"
+        write_skill(at.folder, "tidy", "Another.")
+        said = await refused(at.ask("restore", "tidy"))
+        assert said.endswith("skills/tidy is there already; put that away first")
+        assert (await at.ask("archive", "tidy"))["kept"] == "tidy~2"
+        assert await at.ask("restore", "tidy") == {"name": "tidy"}
+        assert (await at.ask("show", "tidy"))["body"] == "Do it."
+        assert names_in(at.folder / ".archive") == ["tidy~2"]
+        assert "there is no skill nothing" in await refused(at.ask("restore", "nothing"))
+    known: list[tuple[str, ...]] = []
+    await write(home, lambda c: known.extend(changes(c)))
+    assert [row[1:] for row in known[1:]] == [
+        ("remove", "house", "put away as tidy"),
+        ("add", "hand", "found so when it was put away"),
+        ("remove", "house", "put away as tidy~2"),
+        ("add", "house", "taken back from tidy"),
+    ]
+
+
+@HOW
+async def test_a_text_changed_by_hand_is_taken_back_and_that_too(home: Path, how: str) -> None:
+    place = write_skill(home / "skills", "tidy", "First.")
+    before = (place / FILE).read_text()
+    async with desk(home, how) as at:
+        assert [row["after"] for row in await at.log()] == [before]
+        after = write_text(place, "tidy", "Second.")
+        (newest, _) = await at.log("tidy")
+        assert (newest["actor"], newest["before"], newest["after"]) == ("hand", before, after)
+        done = await at.ask("undo", row=newest["row"])
+        assert (place / FILE).read_text() == before
+        assert (done["row"]["actor"], done["row"]["undoes"]) == ("house", newest["row"])
+        assert done["derived"] == []
+        said = await refused(at.ask("undo", row=newest["row"]))
+        assert said == f"Row {newest['row']} is taken back already, by row {done['row']['row']}."
+        again = await at.ask("undo", row=done["row"]["row"])
+        assert (place / FILE).read_text() == after
+        third = write_text(place, "tidy", "Third.")
+        said = await refused(at.ask("undo", row=again["row"]["row"]))
+        assert "does not read any more as row" in said
+        assert (place / FILE).read_text() == third
+        assert (await at.log())[0]["after"] == third
+        assert "There was never a skill none" in await refused(at.ask("log", "none", limit=5))
+        assert "is of no skill" in await refused(at.ask("undo", row=10_000))
+
+
+@HOW
+async def test_what_came_is_put_away_again_and_what_went_comes_back(home: Path, how: str) -> None:
+    place = write_skill(home / "skills", "tidy", "First.")
+    (place / "notes.txt").write_text("mine")
+    write_skill(home / "skills" / ".archive", "tidy", "An earlier one.")
+    async with desk(home, how) as at:
+        (came,) = await at.log()
+        second = write_text(place, "tidy", "Second.")
+        done = await at.ask("undo", row=came["row"])
+        assert [row["after"] for row in done["derived"]] == [second]
+        assert names_in(at.folder / ".archive") == ["tidy", "tidy~2"]
+        went = done["row"]
+        assert (went["before"], went["after"]) == (second, None)
+        assert went["evidence"] == "put away as tidy~2"
+        assert not (await at.ask("undo", row=went["row"]))["is_text_only"]
+        assert (place / FILE).read_text() == second
+        assert (place / "notes.txt").read_text() == "mine"
+        shutil.rmtree(place)
+        (gone, *_) = await at.log()
+        assert (gone["actor"], gone["before"], gone["after"]) == ("hand", second, None)
+        assert (await at.ask("undo", row=gone["row"]))["is_text_only"]
+        assert names_in(place) == [FILE]
+        assert (place / FILE).read_text() == second
+        assert "is taken back already" in await refused(at.ask("undo", row=gone["row"]))
+        with_memory = await asyncio.to_thread(
+            perform, home, "memory.log", {"limit": 50, "person": None}
+        )
+        assert [row for row in with_memory["changes"] if row["list"] == "skill"] == []
+        with pytest.raises(Declined, match=r"`talaria skills undo \d+` does that"):
+            await asyncio.to_thread(perform, home, "memory.undo", {"row": came["row"]})
+
+
+@HOW
+async def test_what_is_wanted_pinned_or_comes_along_is_not_put_away(home: Path, how: str) -> None:
+    write_skill(home / "skills", "tidy")
+    write_skill(home / "skills", "neat")
+    async with desk(home, how, want_tidy) as at:
+        assert "A job uses the skill tidy" in await refused(at.ask("archive", "tidy"))
+        (came,) = (row for row in await at.log() if row["name"] == "neat")
+        await at.ask("pin", "neat")
+        assert "is pinned;" in await refused(at.ask("undo", row=came["row"]))
+        assert (await at.list())["neat"]["is_pinned"]
+        assert "is pinned; `talaria skills unpin neat`" in await refused(at.ask("archive", "neat"))
+        await at.ask("unpin", "neat")
+        await at.ask("archive", "neat")
+        for verb in ("archive", "pin"):
+            assert "comes with Talaria" in await refused(at.ask(verb, "digest"))
+            assert "There is no skill neat;" in await refused(at.ask(verb, "neat"))
+
+
+@HOW
+async def test_the_curator_tells_what_it_would_do_and_does_not(home: Path, how: str) -> None:
+    write_skill(home / "skills", "old")
+    write_skill(home / "skills", "broken", called="other")
+    used = [lambda c: skills.note_use(c, name="old", now=0)]
+    async with desk(home, how, *used) as at:
+        lines = (await at.ask("curate", dry_run=True))["lines"]
+        new = [line for line in lines if line.endswith("would be noted as new.")]
+        assert len(new) == (0 if how == "running" else 2)
+        (broken, old) = (line for line in lines if line not in new)
+        assert "broken is broken, which the owners would be told" in broken
+        assert "old was not used for" in old
+        assert old.endswith("days and would be called stale.")
+        write_text(home / "skills" / "old", "old", "Another.")
+        lines = (await at.ask("curate", dry_run=True))["lines"]
+        if how == "running":
+            assert "old was changed by hand, which would be noted." in lines
+        assert (await at.ask("curate", dry_run=True))["lines"] == lines
+
+
+async def test_the_curator_is_run_now_where_its_job_is(home: Path) -> None:
+    write_skill(home / "skills", "tidy")
+    async with desk(home, "running") as at:
+        number = (await at.ask("curate"))["job"]
+        async with asyncio.timeout(45):
+            while True:
+                shown = await asyncio.to_thread(perform, home, "jobs.show", {"id": number})
+                if "done (" in "".join(shown["runs"]):
+                    break
+                await asyncio.sleep(0.01)
+        assert "done (1 skill looked at)" in shown["runs"][0]
+        own = (await asyncio.to_thread(perform, home, "jobs.list", {"system": True}))["jobs"]
+        assert [job["last"].partition(": ")[2] for job in own] == [
+            "",
+            "done (1 skill looked at)",
+            "",
+        ]
+        assert own[0]["last"] == "not run yet"
+    listed = talaria(home, "jobs", "--system")
+    assert "Last: " in listed.out
+    assert "done (1 skill looked at)" in listed.out
+
+
+async def test_without_its_job_the_curator_can_not_be_run(home: Path) -> None:
+    async with desk(home, "beside") as at:
+        assert "`talaria run` makes its job" in await refused(at.ask("curate"))
+        assert (await at.ask("curate", dry_run=True))["lines"] == [
+            "The home has no folder of skills."
+        ]
+
+
+def said(home: Path, *words: str) -> Done:
+    return talaria(home, "skills", *words)
+
+
+async def test_the_command_line_shows_them(home: Path) -> None:
+    place = write_skill(home / "skills", "tidy")
+    text = "---\nname: tidy\ndescription: Tidies.\nlicense: MIT\nhint: x\n---\nSweep.\n"
+    (place / FILE).write_text(text)
+    write_skill(home / "skills" / ".archive", "old")
+    await write(home, settle_in)
+    listed = said(home)
+    assert listed.out == said(home, "list").out
+    assert listed.out.splitlines()[1:] == [
+        "tidy    the home's never used  Tidies.",
+        "In the archive: old",
+    ]
+    assert said(home, "show", "tidy").out.splitlines() == [
+        "tidy: Tidies.",
+        "the home's, never used",
+        "License: MIT",
+        "Not known to Agent Skills: hint",
+        "",
+        "Sweep.",
+    ]
+    assert said(home, "archive", "tidy").out == "The skill tidy is put away as tidy.\n"
+    assert said(home, "restore", "tidy").out == "The skill tidy is back.\n"
+    assert said(home, "pin", "tidy").out == "The skill tidy is never put away by itself.\n"
+    logged = said(home, "log", "tidy").out.splitlines()
+    assert [line.split(maxsplit=4)[4] for line in logged] == [
+        "house    came (7 lines): taken back from tidy",
+        "house    went (7 lines): put away as tidy",
+        "hand     came (7 lines): found so when it was put away",
+    ]
+    (place / FILE).write_text(text.replace("Sweep", "Dust"))
+    (newest,) = said(home, "log", "--limit", "1").out.splitlines()
+    assert "hand     reads otherwise (+1 -1 lines): found so at the command line" in newest
+    undone = said(home, "undo", newest.split()[0]).out.splitlines()
+    assert undone[:2] == ["Taken back:", newest]
+    assert undone[-1].endswith(
+        f"house    reads otherwise (+1 -1 lines) (takes back {newest.split()[0]})"
+    )
+    assert (place / FILE).read_text() == text
+    assert said(home, "curate", "--dry-run").out == "Nothing would be done.\n"
+    assert said(home, "show", "none").code == 1
+
+
+def test_the_check_of_the_house_names_broken_ones(home: Path) -> None:
+    assert "skills" not in talaria(home, "check").out
+    write_skill(home / "skills", "tidy")
+    assert "1 of the home's own" in talaria(home, "check").out
+    write_skill(home / "skills", "broken", called="other")
+    done = talaria(home, "check")
+    assert "2 of the home's own; skill broken must be named like its folder" in done.out
+    assert done.code == 0
+
+
+def test_skills_are_checked_where_they_lie_without_a_house(home: Path) -> None:
+    write_skill(home / "skills", "tidy")
+    assert said(home, "check").out == "tidy: good\n"
+    place = write_skill(home / "skills", "broken", called="other")
+    for path in (home / "skills", place, place / FILE):
+        done = said(home, "check", str(path))
+        assert done.code == 1
+        assert "broken: broken: skill broken must be named like its folder" in done.out
+    assert said(home, "check", str(home / "none")).code == 2
+    (home / "empty").mkdir()
+    assert "There are no skills in" in said(home, "check", str(home / "empty")).err

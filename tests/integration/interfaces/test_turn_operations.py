@@ -1,0 +1,148 @@
+"""What a turn was made of, on the command line: beside a running house and without one."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_core.state.engine.database import Connection, Database
+from gateway.config.paths import DATABASE
+from gateway.config.settings import load
+from gateway.errors import Declined
+from gateway.interfaces.operations.runner import perform
+from tests.integration.clock import Clock
+from tests.integration.harness import running
+from tests.integration.jobs_support import give_job, greet, greeted, looked
+from tests.integration.processes import talaria
+from tests.integration.served import served
+
+Ask = Callable[..., Awaitable[Mapping[str, Any]]]
+SAID = "remember that the key is with Ada\nwhat do you remember?\n"
+
+
+@pytest.fixture(scope="module")
+def talked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home in which two turns ran."""
+    home = tmp_path_factory.mktemp("h")
+    assert talaria(home, "chat", given=SAID).code == 0
+    return home
+
+
+@asynccontextmanager
+async def asking(home: Path, how: str) -> AsyncIterator[Ask]:
+    async def ask(operation: str, **asked: object) -> Mapping[str, Any]:
+        settings = load({"TALARIA_HOME": str(home)})
+        return await asyncio.to_thread(perform, home, operation, asked, settings=settings)
+
+    if how == "running":
+        async with served(home):
+            yield ask
+    else:
+        yield ask
+
+
+async def write(home: Path, sql: str) -> None:
+    """Change the file by hand."""
+    database = await Database.open(home / DATABASE)
+
+    def work(connection: Connection) -> None:
+        connection.execute(sql)
+
+    await database.write("by hand", work)
+    await database.close()
+
+
+@pytest.mark.parametrize("how", ["running", "beside"])
+async def test_a_turn_tells_what_was_sent_and_proves_it(talked: Path, how: str) -> None:
+    async with asking(talked, how) as ask:
+        shown = await ask("turns.requests", id=1)
+        assert "# Memory of this person" in shown["system"]
+        assert "memory" in [tool["name"] for tool in shown["tools"]]
+        first, second = shown["calls"]
+        assert [call["doubt"] for call in shown["calls"]] == ["", ""]
+        assert [message["role"] for message in first["messages"]] == ["user"]
+        assert "the key is with Ada" in first["messages"][0]["parts"][-1]["text"]
+        assert second["same"] == 1
+        assert [message["role"] for message in second["messages"]] == ["assistant", "tool"]
+        with pytest.raises(Declined, match="There is no turn 99"):
+            await ask("turns.requests", id=99)
+        with pytest.raises(Declined, match="Name a turn"):
+            await ask("turns.replay", id="1")
+
+
+@pytest.mark.parametrize("how", ["running", "beside"])
+async def test_a_turn_that_is_played_again_is_identical(talked: Path, how: str) -> None:
+    async with asking(talked, how) as ask:
+        for turn, calls in ((1, 2), (2, 1)):
+            played = await ask("turns.replay", id=turn)
+            assert (played["verdict"], played["compared"], played["calls"]) == (
+                "identical",
+                calls,
+                calls,
+            )
+
+
+@pytest.mark.parametrize("how", ["running", "beside"])
+async def test_with_the_memory_of_now_a_turn_shows_what_would_differ(
+    talked: Path, how: str
+) -> None:
+    async with asking(talked, how) as ask:
+        played = await ask("turns.replay", id=1, memory="now")
+    assert played["is_rest_same"]
+    assert "+- the key is with Ada" in played["prompt"]
+    assert "-## MEMORY.md [0/2,200 characters]" in played["prompt"]
+
+
+def test_the_command_line_prints_it_all(talked: Path) -> None:
+    shown = talaria(talked, "turns", "show", "1", "--prompt")
+    assert shown.code == 0, shown.err
+    assert "== call 2 of 2: stand-in" in shown.out
+    assert shown.out.count(": the same as was sent") == 2
+    assert "(the first 1 messages of call 1, and then)" in shown.out
+    assert 'memory {"action":"add"' in shown.out
+    played = talaria(talked, "turns", "replay", "1")
+    assert played.out.startswith("identical: 2 requests, ")
+    changed = talaria(talked, "turns", "replay", "1", "--memory", "now")
+    assert "the prompt would be another" in changed.out
+    assert "+- the key is with Ada" in changed.out
+
+
+async def test_what_was_changed_by_hand_is_told(tmp_path_factory: pytest.TempPathFactory) -> None:
+    home = tmp_path_factory.mktemp("h")
+    assert talaria(home, "chat", given=SAID).code == 0
+    before = talaria(home, "turns", "replay", "1").out
+    await write(home, "UPDATE steps SET outcome = 'Something else.' WHERE turn_id = 1")
+    differs = talaria(home, "turns", "replay", "1").out
+    assert before.startswith("identical")
+    assert differs.startswith("Request 2 of 2 differs")
+    assert "+tool " in differs
+    assert "Something else." in differs
+    await write(home, "UPDATE usage SET request_hash = NULL WHERE turn_id = 2")
+    assert "can't be compared" in talaria(home, "turns", "replay", "2").out
+    assert "nothing was noted of it" in talaria(home, "turns", "show", "2", "--prompt").out
+    await write(home, "UPDATE prompts SET system = 'gone'")
+    gone = talaria(home, "turns", "replay", "1")
+    assert (gone.code, gone.err) == (1, "The prompt of turn 1 was forgotten since.\n")
+    shown = talaria(home, "turns", "show", "1", "--prompt").out
+    assert "(forgotten since)" in shown
+    assert shown.count("its prompt was forgotten since") == 2
+
+
+async def test_what_a_job_said_by_itself_is_no_models_and_nothing_of_it_was_forgotten(
+    tmp_path: Path,
+) -> None:
+    clock = Clock(2026, 11, 20, 11, 0)
+    async with running(tmp_path, greeted(), now=clock) as house:
+        await greet(house)
+        await give_job(house, "Take the bread out.", "2026-11-20T12:30")
+        clock.move(house, hours=1)
+        await house.chat.sees_text("Take the bread out.")
+        await looked(house)
+    async with asking(tmp_path, "beside") as ask:
+        for operation in ("turns.requests", "turns.replay"):
+            assert (await ask(operation, id=1))["calls"]
+            with pytest.raises(Declined, match="No model had a part in turn 2: a job said this"):
+                await ask(operation, id=2)

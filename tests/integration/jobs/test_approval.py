@@ -1,0 +1,79 @@
+"""What changes everybody's prompt is asked for in a run of an owner's own job, too."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from gateway.texts import general
+from tests.fakes.model import Play, ask, call, say
+from tests.integration.clock import Clock
+from tests.integration.harness import House, running
+from tests.integration.jobs_support import ana, give_job, greet, greeted, over
+from tests.integration.outbound.test_questions import results
+
+NOON = (2026, 11, 20, 12, 0)
+TEAM = ask(call("memory", json.dumps({"action": "add", "target": "team", "text": "Rent is due"})))
+SOUL = ask(call("propose_identity", json.dumps({"text": "You are Ada."})))
+QUESTION = ask(call("ask", json.dumps({"question": "Shall I?", "options": ["Yes", "No"]})))
+
+
+async def make_owner(house: House) -> None:
+    """Ana runs this house."""
+
+    def work(connection: Connection) -> None:
+        people.make_owner(connection, person_id=ana(connection))
+
+    await house.gateway.database.write("owner", work)
+    house.gateway.intake.forget_known()
+
+
+async def asked(house: House) -> None:
+    """Return once the run waits for an owner, who sees the question whole."""
+    await house.until(lambda: bool(house.gateway.asking._waiting))
+    await house.chat.until(lambda: any(one.labels for one in house.chat.shown))
+
+
+@pytest.mark.parametrize("answer", ["Approve", "Refuse"])
+@pytest.mark.parametrize(
+    ("play", "wish", "path", "text"),
+    [
+        (TEAM, "A job of Ana wants to change the team's", "memories/team/MEMORY.md", "Rent is due"),
+        (SOUL, "A job of Ana wants me to be somebody", "SOUL.md", "You are Ada."),
+    ],
+)
+async def test_a_job_of_an_owner_proposes_and_the_owner_decides(
+    tmp_path: Path, answer: str, play: Play, wish: str, path: str, text: str
+) -> None:
+    clock = Clock(*NOON)
+    async with running(tmp_path, greeted(play, say("That was all.")), now=clock) as house:
+        await greet(house)
+        await make_owner(house)
+        job = await give_job(house, "Look around.", "2026-11-20T14:00", kind="prompt")
+        clock.move(house, hours=1)
+        await asked(house)
+        assert any(one.text.startswith(wish) for one in house.chat.shown)
+        file = tmp_path / path
+        assert not file.exists() or text not in file.read_text()
+        assert general.OWNER_ASKED not in [one.text for one in house.chat.shown]
+        await house.chat.press(answer)
+        (run,) = await over(house, job, 1)
+        assert run.state == "done"
+        assert (file.exists() and text in file.read_text()) == (answer == "Approve")
+        assert ("an owner refused it" in results(house.model)[0]) == (answer == "Refuse")
+        await house.chat.sees_text("That was all.")
+
+
+async def test_what_a_job_asks_anybody_else_is_asked_nobody(tmp_path: Path) -> None:
+    clock = Clock(*NOON)
+    async with running(tmp_path, greeted(QUESTION, say("That was all.")), now=clock) as house:
+        await greet(house)
+        await make_owner(house)
+        job = await give_job(house, "Look around.", "2026-11-20T14:00", kind="prompt")
+        clock.move(house, hours=1)
+        (run,) = await over(house, job, 1)
+        assert run.state == "done"
+        await house.chat.sees_text("That was all.")
+        assert not any(one.labels for one in house.chat.shown)

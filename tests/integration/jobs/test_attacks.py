@@ -1,0 +1,208 @@
+"""Attacks over jobs: what is a command stays as it is, what is gone says nothing of what comes."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from agent_core.schedule import job_editor
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_runs
+from agent_core.state.jobs.jobs import Target
+from agent_core.state.lifecycle import redact
+from agent_core.state.queues import deferred_messages
+from gateway.conversion import QueuedMessage
+from gateway.jobs import agent_runs
+from gateway.jobs.agent_runs import Equipment
+from gateway.jobs.notifier import Notifier
+from gateway.texts import privacy
+from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.clock import Clock
+from tests.integration.harness import House, running
+from tests.integration.jobs_support import find, give_job, greet, greeted, looked, over
+from tests.integration.privacy.test_canaries import settled
+from tests.integration.sides import Side, count
+
+NOON = (2026, 11, 20, 12, 0)
+HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
+
+
+async def test_what_a_job_runs_is_not_changed_in_chat(tmp_path: Path) -> None:
+    clock = Clock(*NOON)
+    model = greeted()
+    async with running(tmp_path, model, now=clock, **HOUSE) as house:
+        await greet(house)
+        job = await give_job(house, "echo as it was", "0 * * * *", kind="script")
+        change = {"action": "change", "job": job.id, "text": json.dumps(["echo", "taken over"])}
+        model.plays += [ask(call("schedule", json.dumps(change), "c1")), say("It stays.")]
+        await house.chat.says("let it run that", id="m2")
+        await house.chat.sees_text("It stays.")
+        assert "on the machine only" in str(model.requests[-1].messages[-1])
+        clock.move(house, hours=1)
+        await over(house, job, 1)
+        await house.chat.sees_text("as it was")
+        assert (await find(house, job)).body == job.body
+
+
+async def plant(house: House, clock: Clock) -> Side:
+    """A prompt of Ana's that ran once."""
+    side = Side(house, "1", "Ana")
+    await greet(house)
+    await give_job(house, "Tell of bluefish", "2026-11-20T13:30", kind="prompt")
+    clock.move(house, minutes=45)
+    await looked(house)
+    await house.chat.sees_text("All about bluefish.")
+    return side
+
+
+async def numbers(house: House) -> tuple[int, int]:
+    """The highest number that a job and a run ever had."""
+
+    def look(connection: Connection) -> tuple[int, int]:
+        found = connection.execute(
+            "SELECT (SELECT MAX(id) FROM jobs), (SELECT MAX(id) FROM job_runs)"
+        ).fetchone()
+        return found[0], found[1]
+
+    return await house.read(look)
+
+
+async def test_a_job_that_is_forgotten_leaves_its_numbers_to_nobody(tmp_path: Path) -> None:
+    clock = Clock(*NOON)
+    model = greeted(say("All about bluefish."), say("All about cats."))
+    async with running(tmp_path, model, now=clock, **HOUSE) as house:
+        side = await plant(house, clock)
+        before = await numbers(house)
+        await side.says("/forget bluefish")
+        await side.presses(privacy.FORGET_ALL)
+        await settled(house)
+        job = await give_job(house, "Tell of cats", "2026-11-20T15:30", kind="prompt")
+        clock.move(house, hours=2)
+        runs = await over(house, job, 1)
+        await house.chat.sees_text("All about cats.")
+        assert (job.id, runs[0].id) > before
+        assert runs[0].id > before[1]
+
+
+async def test_a_person_who_is_erased_leaves_their_numbers_to_nobody(tmp_path: Path) -> None:
+    clock = Clock(*NOON)
+    model = greeted(say("All about bluefish."))
+    async with running(tmp_path, model, now=clock, **HOUSE) as house:
+        side = await plant(house, clock)
+        before = await numbers(house)
+        await side.says("/erase me")
+        await side.presses(privacy.ERASE_YES)
+        await side.presses(privacy.ERASE_SURE)
+        await settled(house)
+        assert await numbers(house) == before
+        shown = "SELECT title, body, person_id, state FROM jobs WHERE id = ?"
+        left = await house.read(lambda c: c.execute(shown, (before[0],)).fetchall())
+        assert left == [("", "", None, "dropped")]
+
+
+async def test_a_run_that_got_a_forgotten_ones_number_is_begun(tmp_path: Path) -> None:
+    """As older versions gave them: such a house must come to its feet."""
+    clock = Clock(*NOON)
+    model = greeted(say("All about bluefish."), say("All about cats."))
+    async with running(tmp_path, model, now=clock, **HOUSE) as house:
+        await plant(house, clock)
+        newest = (await numbers(house))[1]
+
+        def forget(connection: Connection) -> None:
+            connection.execute("UPDATE turns SET run_id = NULL")
+            connection.execute("DELETE FROM job_runs WHERE id = ?", (newest,))
+
+        await house.gateway.database.write("test", forget)
+        job = await give_job(house, "Tell of cats", "2026-11-20T15:30", kind="prompt")
+        clock.move(house, hours=2)
+        assert [run.id for run in await over(house, job, 1)] == [newest]
+        await house.chat.sees_text("All about cats.")
+
+
+@pytest.mark.parametrize("is_newest", [True, False], ids=["newest", "older"])
+async def test_a_job_that_is_forgotten_before_its_turn_is_begun_says_nothing(
+    tmp_path: Path, is_newest: bool
+) -> None:
+    """Of the newest of all runs a row stays, emptied; of others nothing."""
+    clock = Clock(*NOON)
+    model = greeted(say("All about cats."))
+    async with running(tmp_path, model, now=clock, **HOUSE) as house:
+        await greet(house)
+        gateway = house.gateway
+        proactive = Notifier(gateway.delivery.adapters, zone_of=lambda _: "Europe/Berlin")
+        equipment = Equipment(proactive=proactive, shelf=gateway.timekeeper.skills.shelf)
+        job = await give_job(house, "Tell of bluefish", "2026-11-20T15:30", kind="prompt")
+        others = await give_job(house, "Tell of cats", "2026-11-20T13:30", kind="prompt")
+
+        def send_off(connection: Connection) -> QueuedMessage:
+            run_id = job_editor.run_now(connection, job, "k", clock())
+            assert run_id
+            job_runs.begin(connection, run_id=run_id, now=clock())
+            run = job_runs.find(connection, run_id=run_id)
+            assert run
+            pending = agent_runs.send_off(connection, job, run, equipment, clock())
+            if not is_newest:
+                slot = ("s", clock())
+                job_runs.pass_over(
+                    connection, job_id=others.id, slot=slot, missed=0, reason="missed", now=clock()
+                )
+            redact.drop_job(connection, job_id=job.id)
+            return pending
+
+        def look(connection: Connection) -> tuple[int, list[tuple[str]]]:
+            written = connection.execute("SELECT COUNT(*) FROM turns").fetchone()[0]
+            events = "SELECT state FROM inbox WHERE platform = 'schedule' ORDER BY id LIMIT 1"
+            return written, connection.execute(events).fetchall()
+
+        pending = await gateway.database.write("test", send_off)
+        gateway.lanes.put(pending)
+        await house.until(gateway.lanes.is_idle)
+        assert await house.read(look) == (1, [("done",)])  # the turn is that of the greeting
+        clock.move(house, hours=1)
+        await house.chat.sees_text("All about cats.")
+        await looked(house)
+        assert "bluefish" not in str(model.requests)
+        assert await count(house, "messages", "parts LIKE '%bluefish%'") == 0
+
+
+TWO = Target(kind="place", platform="fake", chat='["2",null,true]')
+"""The direct chat of Bob, who was joined with Ana for a while."""
+
+
+@pytest.mark.parametrize(
+    ("targets", "is_home", "is_held"),
+    [((), True, False), ((TWO,), False, False), ((TWO,), False, True), ((), False, False)],
+    ids=["home", "place", "held", "seen"],
+)
+async def test_an_account_that_has_left_hears_nothing_of_whom_it_was_joined_with(
+    tmp_path: Path, targets: Sequence[Target], is_home: bool, is_held: bool
+) -> None:
+    clock = Clock(*NOON)
+    model = FakeModel(*[say("Hello.") for _ in range(3)])
+    async with running(tmp_path, model, now=clock, **HOUSE) as house:
+        one, two = Side(house, "1", "Ana"), Side(house, "2", "Bob")
+        await one.says("hi")
+        await two.says("hi")
+        await one.joins(two)
+        await two.says("/sethome" if is_home else "hello")
+        if is_held:
+            await one.says("/settings quiet_hours 12:50-18:00")
+        job = await give_job(house, "Mind Ana's secret", "2026-11-20T13:30", targets=targets)
+        if is_held:
+            clock.move(house, minutes=45)
+            await over(house, job, 1)
+        await one.says("/unlink 2")
+        ana, bob = await one.person(), await two.person()
+        assert ana
+        assert bob
+        assert (await find(house, job)).person_id == ana.id != bob.id
+        assert (
+            bool(await house.read(lambda c: deferred_messages.list_of_person(c, person_id=ana.id)))
+            == is_held
+        )
+        clock.move(house, hours=7)
+        await over(house, job, 1)
+        await looked(house)
+        where = [shown.chat_id for shown in house.chat.shown if "secret" in shown.text]
+        assert where == ["1"]

@@ -1,0 +1,104 @@
+"""The talks of jobs stay what they are when their people become one, or two again."""
+
+from pathlib import Path
+
+import pytest
+
+from agent_core.ids import PersonId
+from agent_core.schedule import job_editor
+from agent_core.schedule.job_editor import JobRules, Whose, Wish
+from agent_core.schedule.triggers import read_cron
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs.jobs import Job, Target
+from agent_core.state.people import rooms
+from gateway.jobs.conversations import rename_talk
+from tests.fakes.model import FakeModel, say
+from tests.integration.clock import Clock
+from tests.integration.harness import House, running
+from tests.integration.jobs_support import ana, looked, over
+from tests.integration.sides import Side
+
+HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
+DEN = Target(kind="place", platform="fake", chat='["den",null,false]')
+HOURLY = read_cron("30 * * * *")
+
+
+async def make(house: House, clock: Clock) -> tuple[Job, PersonId, int]:
+    """A job of Bob's in the den, with his number and the room's."""
+
+    def work(connection: Connection) -> tuple[Job, PersonId, int]:
+        room = rooms.find(connection, platform="fake", chat_id="den")
+        assert room
+        whose = Whose(person_id=ana(connection, "2"), room_id=room.id, actor="test")
+        wish = Wish(title="Three things", body="Name three.", timing=HOURLY, targets=(DEN,))
+        new = job_editor.draft(wish, whose, zone="Europe/Berlin", rules=JobRules(), now=clock())
+        made = job_editor.make(connection, new, rules=JobRules(), now=clock())
+        return made, whose.person_id, room.id
+
+    made = await house.gateway.database.write("test", work)
+    house.gateway.timekeeper.wake()
+    return made
+
+
+async def talks(house: House) -> list[tuple[str, int, int]]:
+    """The talks of jobs: key, whose, and how many turns."""
+    query = (
+        "SELECT key, person_id, (SELECT COUNT(*) FROM turns"
+        " WHERE turns.conversation_id = conversations.id) FROM conversations"
+        " WHERE key LIKE 'job:%' ORDER BY id"
+    )
+    return await house.read(lambda c: c.execute(query).fetchall())
+
+
+async def test_a_job_in_a_room_has_one_talk_though_its_person_is_joined_and_split_again(
+    tmp_path: Path,
+) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    model = FakeModel(*[say("Hello.") for _ in range(2)])
+    async with running(tmp_path, model, now=clock, **HOUSE) as house:
+        one, two = Side(house, "1", "Ana"), Side(house, "2", "Bob")
+        await one.says("hi")
+        await two.says("hi", chat="den", direct=False)
+        job, bob, room = await make(house, clock)
+
+        async def runs(count: int) -> list[tuple[str, int, int]]:
+            model.plays.append(say("Bread, milk and tea."))
+            clock.move(house, hours=1)
+            await over(house, job, count)
+            await looked(house)
+            return await talks(house)
+
+        assert await runs(1) == [(f"job:{job.id}:{bob}:{room}", bob, 1)]
+        await one.joins(two)
+        keeper = await one.person()
+        assert keeper
+        assert keeper.id != bob
+        joined = [(f"job:{job.id}:{keeper.id}:{room}", keeper.id)]
+        assert [row[:2] for row in await talks(house)] == joined
+        assert await runs(2) == [(*joined[0], 2)]
+        await one.says("/unlink 2")
+        back = await two.person()
+        assert back
+        assert back.id == bob
+        found = await runs(3)
+        assert sum(turns for *_, turns in found) == 3
+        assert {key for key, *_ in found} <= {
+            f"job:{job.id}:{person}:{room}" for person in (bob, keeper.id)
+        }
+        assert all(key.split(":")[2] == str(person) for key, person, _ in found)
+
+
+@pytest.mark.parametrize(
+    ("key", "renamed"),
+    [
+        ("direct:2", "direct:3"),
+        ("room:slack:C2:2:2", "room:slack:C2:2:3"),
+        ("job:5:2", "job:5:3"),
+        ("job:2:2:2", "job:2:3:2"),
+        ("job:5:2:7", "job:5:3:7"),
+        ("job:5:1:7:2", "job:5:1:7:3"),
+    ],
+)
+def test_a_talk_that_becomes_somebody_elses_is_called_like_theirs(key: str, renamed: str) -> None:
+    assert rename_talk(key, old=PersonId(2), new=PersonId(3)) == renamed
+    assert rename_talk(renamed, old=PersonId(3), new=PersonId(2)) == key

@@ -1,0 +1,191 @@
+"""Digests: a job that gathers, draws, writes as its skill says, and sends it all."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent_core.skills.catalog import SkillShelf
+from agent_core.state.jobs import jobs
+from agent_core.state.jobs.jobs import Job
+from agent_core.state.people import people
+from agent_core.transcript import Message, TextPart
+from tests.architecture.source import ROOT
+from tests.emulators.sources import Sources
+from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.clock import Clock
+from tests.integration.harness import House, running
+from tests.integration.jobs.test_jobs import HOUSE, ana, digest, ended, makes, schedule, states
+
+CALENDAR = (
+    "BEGIN:VCALENDAR\nVERSION:2.0\nBEGIN:VEVENT\nUID:1\nDTSTART:20261123T090000Z\n"
+    "SUMMARY:Dentist\nEND:VEVENT\nEND:VCALENDAR\n"
+)
+FEED = """<rss version="2.0"><channel><title>News</title>
+<item><title>Newest</title><link>https://news.example/new</link>
+<pubDate>Mon, 23 Nov 2026 05:30:00 GMT</pubDate></item></channel></rss>"""
+GATHER = call("gather", '{"sources": [{"kind": "calendar", "at": "home.ics"}]}', "g1")
+CHART = call(
+    "chart", '{"kind": "bar", "title": "Week", "labels": ["Mon", "Tue"], "values": [1, 2]}', "h1"
+)
+
+
+def facts_of(message: Message) -> str:
+    """What the program itself has put in front of the words."""
+    parts = message.parts
+    return "".join(part.text for part in parts if isinstance(part, TextPart) and part.is_fact)
+
+
+def tools(model: FakeModel, number: int) -> set[str]:
+    """The tools that were offered in a call."""
+    return {spec.name for spec in model.requests[number].tools}
+
+
+async def give_skills(house: House, job: Job, *names: str) -> None:
+    changed = replace(job, options=replace(job.options, skills=names))
+    await house.gateway.database.write("change", lambda c: jobs.change(c, changed))
+
+
+async def test_a_digest_is_gathered_drawn_and_sent_as_the_skill_says(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    model = FakeModel(
+        digest(cron="0 8 * * 1", skills=["digest"]),
+        say("yes please"),
+        ask(GATHER, CHART),
+        say("Dentist at 10:00"),
+    )
+    (tmp_path / "sources").mkdir()
+    (tmp_path / "sources" / "home.ics").write_text(CALENDAR)
+    async with running(tmp_path, model, now=clock, **HOUSE) as house:
+        job = await makes(house)
+        assert job.options.skills == ("digest",)
+        clock.move(house, days=2, hours=19)
+        await house.chat.sees_text("Dentist at 10:00")
+        await ended(house, 1, job.id)
+        await house.at_rest()
+        files = [shown.file for shown in house.chat.shown if shown.file]
+        assert [file.name for file in files] == ["week.png"]
+        assert files[0].data.startswith(b"\x89PNG")
+        skill = SkillShelf(tmp_path / "skills").load("digest")
+        asked = model.requests[2].messages[0]
+        assert f"Do it as the skill `digest` says:\n{skill.body}" in facts_of(asked)
+        assert asked.text == "Write my digest."
+        assert "Mon 2026-11-23 10:00" in str(model.requests[3].messages[-1])
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+async def test_a_digest_of_a_calendar_a_feed_a_page_and_github_comes_with_its_picture(
+    tmp_path: Path, *, is_open: bool
+) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    (tmp_path / "sources" / "people" / "ana").mkdir(parents=True)
+    (tmp_path / "sources" / "people" / "ana" / "home.ics").write_text(CALENDAR)
+    async with Sources() as web:
+        feed, page = web.serve("/feed", FEED, "text/xml"), web.serve("/page", "<p>Tides: high</p>")
+        web.notify("Fix the door")
+        wanted = [
+            {"kind": "calendar", "at": "home.ics"},
+            {"kind": "feed", "at": feed},
+            {"kind": "page", "at": page},
+            {"kind": "github"},
+        ]
+        model = FakeModel(
+            schedule(
+                kind="prompt",
+                title="Digest",
+                text=f"My digest of {feed} and {page}.",
+                cron="0 8 * * 1",
+                skills=["digest"],
+            ),
+            say("yes please"),
+            ask(call("gather", json.dumps({"sources": wanted}), "g1"), CHART),
+            say("**Dentist at 10:00**\n\n- [Newest](https://news.example/new)"),
+        )
+        house_of = HOUSE | {
+            "GITHUB_TOKEN": web.token,
+            "TALARIA_DIGEST__GITHUB_URL": web.url,
+            "TALARIA_DIGEST__ALLOW_PRIVATE": str(is_open).lower(),
+        }
+        async with running(tmp_path, model, now=clock, **house_of) as house:
+            job = await makes(house)
+            await make_owner(house)
+            clock.move(house, days=2, hours=19)
+            await house.chat.sees_text("**Digest**\n\n**Dentist at 10:00**")
+            await ended(house, 1, job.id)
+            await house.at_rest()
+            assert [one.file.name for one in house.chat.shown if one.file] == ["week.png"]
+            gathered = str(model.requests[-1].messages[-1])
+            assert "Dentist" in gathered
+            assert "Fix the door" in gathered  # that server is named in the settings
+            assert ("Newest" in gathered) == is_open
+            assert ("Tides: high" in gathered) == is_open
+            assert ("is not on the open internet" in gathered) != is_open
+
+
+async def make_owner(house: House) -> None:
+    """Ana owns the house from now on."""
+    await house.gateway.database.write("test", lambda c: people.make_owner(c, person_id=ana(c)))
+    house.gateway.intake.forget_known()
+
+
+async def test_only_jobs_gather_and_draw(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    model = FakeModel(digest(cron="0 8 * * 1"), say("yes please"), say("News."))
+    async with running(tmp_path, model, now=clock, **HOUSE) as house:
+        await makes(house)
+        clock.move(house, days=2, hours=19)
+        await house.chat.sees_text("News.")
+    assert tools(model, 2) - tools(model, 0) == {"gather", "chart"}
+    assert tools(model, 0) <= tools(model, 2)
+
+
+async def test_a_job_whose_skill_is_gone_says_so(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    model = FakeModel(digest(cron="0 8 * * 1"), say("yes please"))
+    async with running(tmp_path, model, now=clock, **HOUSE) as house:
+        job = await makes(house)
+        await give_skills(house, job, "digest-of-old")
+        clock.move(house, days=2, hours=19)
+        await house.chat.sees_text(
+            "as a skill says: there is no skill digest-of-old; there is digest."
+        )
+        await ended(house, 1, job.id)
+        assert await states(house) == ["failed"]
+        assert len(model.requests) == 2
+
+
+async def test_what_a_skill_says_is_found_by_no_search(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    model = FakeModel(
+        digest(cron="0 8 * * 1"),
+        say("yes please"),
+        say("News."),
+        ask(call("recall", '{"query": "lock screen notification advertising"}', "r1")),
+        say("Nothing."),
+    )
+    async with running(tmp_path, model, now=clock, **HOUSE) as house:
+        job = await makes(house)
+        await give_skills(house, job, "digest")
+        clock.move(house, days=2, hours=19)
+        await house.chat.sees_text("News.")
+        await house.at_rest()
+        await house.chat.says("what did I say?")
+        await house.chat.sees_text("Nothing.")
+        assert "Nothing found" in str(model.requests[-1].messages[-1])
+
+
+def test_the_gateway_holds_nothing_that_only_a_digest_needs() -> None:
+    heavy = ("matplotlib", "numpy", "feedparser", "icalendar", "recurring_ical_events")
+    code = f"import sys, gateway.app; print([one for one in {heavy} if one in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=ROOT,
+    )
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")

@@ -1,0 +1,281 @@
+"""How a job is run, and where it goes: chosen in chat and at the command line, and said first."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from agent_core.state.jobs import jobs
+from agent_core.state.jobs.jobs import Job, Options
+from agent_core.state.people import delivery_targets
+from gateway.bootstrap.toolboxes import Stock, make_toolboxes
+from gateway.errors import Declined
+from gateway.jobs.resources import make_rules
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel, Play, ask, call, say
+from tests.integration.clock import Clock
+from tests.integration.harness import House, running
+from tests.integration.interfaces.test_job_operations import desk, settle_in, write
+from tests.integration.jobs_support import ana, greet, greeted
+from tests.integration.processes import Done, talaria
+
+HOUSE = {
+    "TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin",
+    "TALARIA_MODEL__NAME": "thinker",
+    "TALARIA_MODEL__CHEAP": "quick",
+}
+
+LAST = "wherever we talked last in private (now fake)"
+
+
+def wish(action: str, **arguments: object) -> Play:
+    return ask(call("schedule", json.dumps({"action": action, **arguments}), "c1"))
+
+
+def digest(**arguments: object) -> Play:
+    given = {"kind": "prompt", "title": "Digest", "text": "Write.", "cron": "0 8 * * 1"}
+    return wish("create", **given | arguments)
+
+
+@asynccontextmanager
+async def berlin(tmp_path: Path, *plays: Play, **others: FakeChat) -> AsyncIterator[House]:
+    clock = Clock(2026, 11, 20, 12, 0)
+    async with running(tmp_path, greeted(*plays), now=clock, others=others, **HOUSE) as house:
+        await greet(house)
+        yield house
+
+
+async def echoed(house: House, said: str = "every Monday at 8, please") -> str:
+    """What is asked before a job counts."""
+    await house.chat.says(said)
+    return (await house.chat.sees_text("shall I")).text
+
+
+async def the_job(house: House) -> Job:
+    found = await house.read(lambda c: jobs.list_of_person(c, person_id=ana(c)))
+    assert len(found) == 1
+    return found[0]
+
+
+async def says_yes(house: House, done: str) -> Job:
+    await house.chat.press("Yes, do that")
+    await house.chat.sees_text(done)
+    await house.at_rest()
+    return await the_job(house)
+
+
+def last_result(house: House) -> str:
+    """What the model was told by its tool."""
+    return str(house.model.requests[-1].messages[-1])
+
+
+async def test_the_echo_says_where_it_goes_and_what_a_day_may_cost(tmp_path: Path) -> None:
+    asked = digest(day_usd=0.5, to=["here", "home", "slack"], late="skip")
+    async with berlin(tmp_path, asked, say("Made.")) as house:
+        echo = await echoed(house)
+        assert echo.startswith("At 08:00 on Monday, shall I do this?\n\nWrite.\n\nNext: Mon 2026")
+        assert echo.split("\n")[5:] == [
+            f"Goes to: here; {LAST}; Slack, where we have not talked yet: until then {LAST}",
+            "If it is missed: it is left out, and I say so",
+            "At most $0.50 a day",
+        ]
+
+
+async def test_a_home_and_an_account_are_named_as_people_know_them(tmp_path: Path) -> None:
+    async with berlin(tmp_path, digest(to=["home"]), say("Made.")) as house:
+        place = ("discord", '["7",null,true]')
+        await house.gateway.database.write(
+            "test", lambda c: delivery_targets.set_place(c, person_id=ana(c), place=place)
+        )
+        assert "\nGoes to: your home, Discord" in await echoed(house)
+
+
+async def test_all_that_a_job_may_have_is_chosen_in_chat_shown_and_kept(tmp_path: Path) -> None:
+    asked = digest(
+        model="quick", tools=["recall", "gather"], skills=["digest"], aware=True, day_usd=2
+    )
+    async with berlin(tmp_path, asked, say("Made it.")) as house:
+        echo = await echoed(house)
+        for line in (
+            "It sees its earlier runs",
+            "Model: quick",
+            "Tools: recall, gather",
+            "Skills: digest",
+            "At most $2.00 a day",
+        ):
+            assert f"\n{line}" in echo
+        job = await says_yes(house, "Made it.")
+        assert job.options == Options(
+            is_aware=True,
+            model="quick",
+            tools=("recall", "gather"),
+            skills=("digest",),
+            day_micro_dollars=2_000_000,
+        )
+        assert "Tools: recall, gather. Skills: digest. At most $2.00 a day." in last_result(house)
+
+
+async def test_what_is_empty_is_as_usual_again(tmp_path: Path) -> None:
+    asked = digest(model="quick", tools=["recall"], skills=["digest"], aware=True, day_usd=2)
+    async with berlin(tmp_path, asked, say("Made it.")) as house:
+        await echoed(house)
+        job = await says_yes(house, "Made it.")
+        again = wish("change", job=job.id, model="", tools=[], skills=[], aware=False, day_usd=0)
+        house.model.plays[:] = [again, say("Changed it.")]
+        await house.chat.says("as usual, please")
+        await house.until(lambda: any(shown.labels for shown in house.chat.shown))
+        assert (await says_yes(house, "Changed it.")).options == Options()
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"model": "gpt-9"}, "there is no model gpt-9 here; there is thinker, quick."),
+        ({"tools": ["shell"]}, "there is no tool shell for jobs; there is memory, recall,"),
+        ({"skills": ["poetry"]}, "there is no skill poetry"),
+        ({"day_usd": -1}, "`day_usd` is at most 1000, or 0 for no ceiling."),
+        ({"day_usd": 1e-9}, "`day_usd` is less than can be counted"),
+        ({"tools": [str(n) for n in range(21)]}, "`tools` takes at most 20 names."),
+        ({"kind": "message", "model": "quick"}, "a message does not think."),
+        ({"text": "  "}, "say what is to be done."),
+        ({"cron": None, "at": "2026-02-31T08:00"}, "is no moment"),
+        ({"cron": "0 8 31 2 *"}, "names no day that ever comes"),
+        ({"cron": "61 * * * *"}, "minute 0-59"),
+        ({"cron": "every monday"}, "has five fields"),
+        ({"cron": None}, "say when: a cron expression, an interval or a moment."),
+        ({"cron": None, "at": "2020-01-01T08:00"}, "that moment is past."),
+        ({"cron": None, "in_minutes": 0}, "`in_minutes` is at least 1 and"),
+        (
+            {"cron": None, "in_minutes": 10**9},
+            "`in_minutes` is at least 1 and at most 527040, a year.",
+        ),
+        (
+            {"cron": None, "at": "9999-12-31T23:59", "zone": "America/New_York"},
+            "in the years 1900 to 9000.",
+        ),
+        (
+            {"cron": None, "at": "0001-01-01T00:00", "zone": "Asia/Tokyo"},
+            "in the years 1900 to 9000.",
+        ),
+        ({"zone": "Mars/Base"}, "is no time zone"),
+        ({"cron": "*/2 * * * *"}, "more often than every 5 minutes"),
+    ],
+)
+async def test_what_a_job_can_not_have_is_one_clear_sentence(
+    tmp_path: Path, asked: dict[str, object], sentence: str
+) -> None:
+    given = {name: value for name, value in asked.items() if value is not None}
+    play = digest(**given)
+    if "cron" in asked and asked["cron"] is None:
+        whole = {"kind": "prompt", "text": "Write."} | given
+        play = wish("create", **whole)
+    async with berlin(tmp_path, play, say("So it can't be.")) as house:
+        await house.chat.says("please")
+        await house.chat.sees_text("So it can't be.")
+        assert sentence in last_result(house)
+        assert await house.read(lambda c: jobs.list_of_person(c, person_id=ana(c))) == []
+
+
+async def test_sundays_are_0_and_7(tmp_path: Path) -> None:
+    async with berlin(tmp_path, digest(cron="0 0 * * 7"), say("Made.")) as house:
+        assert "Next: Sun 2026-11-22 00:00; Sun 2026-11-29 00:00" in await echoed(house)
+
+
+async def test_a_job_stays_of_its_kind(tmp_path: Path) -> None:
+    async with berlin(tmp_path, digest(), say("Made it.")) as house:
+        await echoed(house)
+        job = await says_yes(house, "Made it.")
+        house.model.plays[:] = [wish("change", job=job.id, kind="message"), say("It stays.")]
+        await house.chat.says("only send it")
+        await house.chat.sees_text("It stays.")
+        assert "it stays a prompt; drop it and make a message of its own." in last_result(house)
+
+
+async def test_the_tools_that_a_job_may_name_are_those_that_it_has(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel(), **HOUSE) as house:
+        means = make_rules(house.gateway.settings).means
+        gateway = house.gateway
+        stock = Stock(
+            settings=gateway.settings,
+            database=gateway.database,
+            memory=gateway.memory,
+            asking=gateway.asking,
+            outside=gateway.outside,
+            zone="UTC",
+            forget_people=gateway.identity.forget_known,
+            wake_jobs=gateway.timekeeper.wake,
+        )
+        boxes = make_toolboxes(stock, ())
+        assert boxes.private_job
+        assert boxes.room_job
+        assert sorted(means.tools) == sorted(spec.name for spec in boxes.private_job.specs)
+        assert sorted(means.room_tools) == sorted(spec.name for spec in boxes.room_job.specs)
+
+
+def jobs_of(home: Path, *words: str) -> Done:
+    return talaria(home, "jobs", *words, **HOUSE)
+
+
+async def test_the_command_line_chooses_shows_and_changes(tmp_path: Path) -> None:
+    await write(tmp_path, settle_in)
+    made = jobs_of(
+        tmp_path,
+        *("add", "--person", "ann", "--cron", "0 7 LW * *", "--prompt", "Sum the month up."),
+        *("--model", "quick", "--tools", "recall, gather", "--skills", "digest"),
+        *("--aware", "--day-usd", "1.5", "--urgent"),
+    )
+    assert made.code == 0, made.err
+    ways = [
+        "Goes to: wherever they talked last in private",
+        "If it is missed: the newest is made up for",
+        "In quiet hours and on days off, too",
+        "It sees its earlier runs",
+        "Model: quick",
+        "Tools: recall, gather",
+        "Skills: digest",
+        "At most $1.50 a day",
+    ]
+    assert made.out.splitlines()[2:] == ways
+    assert made.out.splitlines()[1].endswith("(Europe/Berlin)")
+    changed = jobs_of(
+        tmp_path,
+        *("change", "2", "--at", "2199-01-01T08:00", "--title", "Month", "--prompt", "Sum up."),
+        *("--model", "", "--tools", "", "--skills", "", "--no-aware", "--day-usd", "0"),
+        *("--no-urgent", "--late", "all", "--to", "home"),
+    )
+    assert changed.code == 0, changed.err
+    assert "Month: Once, Tue 2199-01-01 08:00" in changed.out
+    assert changed.out.splitlines()[2:] == [ways[0], "If it is missed: every one is made up for"]
+    assert "> Sum up." in jobs_of(tmp_path, "show", "2").out
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({}, "Say what is to be otherwise"),
+        ({"kind": "message", "text": "x"}, "Job 1 is a prompt, and stays one"),
+        ({"kind": "prompt", "text": " "}, "text is missing"),
+        ({"id": 9, "title": "x"}, "There is no job 9"),
+        ({"model": "gpt-9"}, "there is no model gpt-9 here"),
+        ({"tools": ["shell"]}, "there is no tool shell for jobs"),
+        ({"skills": ["poetry"]}, "there is no skill poetry"),
+        ({"day_usd": float("nan")}, "`day_usd` is at most 1000"),
+    ],
+)
+async def test_a_change_that_can_not_be_is_one_sentence(
+    tmp_path: Path, asked: dict[str, object], sentence: str
+) -> None:
+    async with desk(tmp_path, "beside") as at:
+        before = await at.read(1)
+        with pytest.raises(Declined) as caught:
+            await at.ask("change", **{"id": 1, **asked})
+        assert sentence in str(caught.value)
+        assert await at.read(1) == before
+
+
+def test_a_change_that_can_not_be_read_is_one_sentence(tmp_path: Path) -> None:
+    done = jobs_of(tmp_path, "change", "1", "--cron", "0 8 31 2 *")
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "names no day that ever comes" in done.err

@@ -1,0 +1,104 @@
+"""What a command says at length: its ends in a message or two, the whole in a file with them."""
+
+import re
+from pathlib import Path
+
+from agent_core.state.jobs.jobs import Target
+from agent_core.state.people import delivery_targets
+from gateway.jobs.history import shorten
+from tests.integration.clock import Clock
+from tests.integration.harness import House, running
+from tests.integration.jobs_support import ana, give_job, greet, greeted, looked, texts
+from tests.integration.turns.test_finalizer import NoFilesChat
+
+HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
+NOON = (2026, 11, 20, 11, 0)
+"""Friday, 12:00 in Berlin."""
+FLOOD = "i=0; while [ $i -lt 5000 ]; do echo line number $i of very many; i=$((i+1)); done"
+WHOLE = "".join(f"line number {number} of very many\n" for number in range(5000))
+"""About 150,000 characters."""
+
+
+def sent_files(house: House) -> list[tuple[str, str, str]]:
+    """Chat, name and text of each file that people got."""
+    return [
+        (one.chat_id, one.file.name, one.file.data.decode()) for one in house.chat.shown if one.file
+    ]
+
+
+async def test_a_flood_is_told_by_its_ends_and_comes_whole_as_a_file(tmp_path: Path) -> None:
+    clock = Clock(*NOON)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await greet(house)
+        await give_job(house, FLOOD, "2026-11-20T13:00", kind="script")
+        clock.move(house, hours=1)
+        await house.until(lambda: sent_files(house))
+        await looked(house)
+        assert sent_files(house) == [("1", "output.txt", WHOLE)]
+        told = "".join(texts(house)[1:])
+        assert len(told) < 3500
+        assert len(texts(house)) <= 6, "the greeting, four messages of 1,000 letters, the file"
+        assert "line number 0 of very many\n" in told
+        assert told.rstrip().endswith("line number 4999 of very many")
+        assert "characters are left out here; output.txt holds all of it." in told
+
+
+async def test_what_is_held_comes_with_its_file_to_each_place(tmp_path: Path) -> None:
+    clock = Clock(*NOON)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await greet(house)
+        await house.gateway.database.write(
+            "test", lambda c: delivery_targets.set_days_off(c, person_id=ana(c), days=(6,))
+        )
+        there = Target(kind="place", platform="fake", chat='["9",null,true]')
+        places = [Target(kind="home"), there]
+        await give_job(house, FLOOD, "2026-11-21T09:00", kind="script", targets=places)
+        clock.move(house, hours=22)
+        await looked(house)
+        assert not sent_files(house)
+        clock.move(house, hours=18)
+        await house.until(lambda: len(sent_files(house)) == 2)
+        await looked(house)
+        assert sorted(sent_files(house)) == [(chat, "output.txt", WHOLE) for chat in ("1", "9")]
+
+
+async def test_where_no_files_can_be_sent_a_flood_names_its_file(tmp_path: Path) -> None:
+    clock = Clock(*NOON)
+    async with running(tmp_path, greeted(), chat=NoFilesChat(), now=clock, **HOUSE) as house:
+        await greet(house)
+        await give_job(house, FLOOD, "2026-11-20T13:00", kind="script")
+        clock.move(house, hours=1)
+        await house.chat.sees_text("I made output.txt, but files can't be sent here.")
+        await looked(house)
+        assert len(texts(house)) <= 5
+
+
+async def test_what_is_short_comes_without_a_file_and_what_shows_nothing_not_at_all(
+    tmp_path: Path,
+) -> None:
+    clock = Clock(*NOON)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await greet(house)
+        nothing = r"printf '\0\342\200\213\n'"
+        await give_job(house, nothing, "2026-11-20T12:30", kind="script")
+        await give_job(
+            house, "echo; echo Two letters came.; echo", "2026-11-20T13:00", kind="script"
+        )
+        for _ in range(2):
+            clock.move(house, minutes=30)
+            await looked(house)
+        await house.chat.sees_text("Two letters came.")
+        assert len(texts(house)) == 2
+        assert not sent_files(house)
+
+
+def test_only_what_is_too_long_is_cut_and_the_line_counts_what_is_missing() -> None:
+    assert shorten("x" * 3000) == "x" * 3000
+    for text in ("x" * 3001, "ab cd\n" * 9000, "\n\n" + "é" * 1999 + "\n" + "y" * 5000 + "\n\n"):
+        short = shorten(text)
+        begin, line, end = re.split(r"\n\n(_\(.+\)_)\n\n", short)
+        (count,) = re.findall(r"([\d,]+) characters", line)
+        assert len(begin) + len(end) + int(count.replace(",", "")) == len(text.strip())
+        assert text.strip().startswith(begin)
+        assert text.strip().endswith(end)
+        assert 2000 < len(begin) + len(end) <= 3000

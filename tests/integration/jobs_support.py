@@ -1,0 +1,135 @@
+"""Jobs of a person in a running house, made without a talk, and what became of them."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+
+from agent_core.ids import JobId, PersonId
+from agent_core.schedule import job_editor
+from agent_core.schedule.job_editor import JobRules, Whose, Wish
+from agent_core.schedule.triggers import Timing, read_cron, read_every, read_once
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs.job_runs import Run
+from agent_core.state.jobs.jobs import Job, JobKind, Late, Options, Target
+from agent_core.state.people import people
+from agent_core.state.queues import deferred_messages, outbox
+from tests.fakes.model import FakeModel, say
+from tests.integration.harness import House
+
+_RULES = JobRules(per_person=100_000, least_minutes=1)
+_OVER = ("done", "failed", "skipped")
+
+
+def greeted(*plays: object) -> FakeModel:
+    """A model that answers a greeting, and then plays these."""
+    return FakeModel(say("Hello."), *plays)  # type: ignore[arg-type]
+
+
+async def greet(house: House) -> None:
+    """Let the house get to know Ana."""
+    await house.chat.says("hi")
+    await house.chat.sees_text("Hello.")
+    await house.at_rest()
+
+
+def ana(connection: Connection, user_id: str = "1") -> PersonId:
+    """Who writes in these tests."""
+    account = people.find_account(connection, platform="fake", user_id=user_id)
+    assert account
+    return account.person_id
+
+
+def read_timing(text: str, anchor: int) -> Timing:
+    """`every SECONDS`, a moment, or a cron expression."""
+    if text.startswith("every "):
+        return read_every(int(text.removeprefix("every ")), anchor)
+    return read_once(text) if "T" in text and "*" not in text else read_cron(text)
+
+
+async def give_job(
+    house: House,
+    text: str,
+    when: str,
+    *,
+    kind: JobKind = "message",
+    late: Late = "catch_up",
+    zone: str = "Europe/Berlin",
+    options: Options | None = None,
+    targets: Sequence[Target] = (),
+    is_urgent: bool = False,
+) -> Job:
+    """Ana has a job from now on. `when` is as `read_timing` takes it."""
+    now = house.gateway.now()
+    wish = Wish(
+        kind=kind,
+        title=text,
+        body=json.dumps(["sh", "-c", text]) if kind == "script" else text,
+        timing=read_timing(when, now),
+        late=late,
+        options=options,
+        targets=tuple(targets) or None,
+        is_urgent=is_urgent,
+    )
+
+    def work(connection: Connection) -> Job:
+        whose = Whose(person_id=ana(connection), room_id=None, actor="test")
+        job = job_editor.draft(wish, whose, zone=zone, rules=_RULES, now=now)
+        return job_editor.make(connection, job, rules=_RULES, now=now)
+
+    made = await house.gateway.database.write("test", work)
+    house.gateway.timekeeper.wake()
+    return made
+
+
+async def find(house: House, job: Job) -> Job:
+    """A job as it stands."""
+    found = await house.read(lambda c: jobs.find(c, job_id=job.id))
+    assert found
+    return found
+
+
+async def runs_of(house: House, job_id: JobId) -> list[Run]:
+    """The runs of a job, oldest first."""
+    found = await house.read(lambda c: job_runs.list_of_job(c, job_id=job_id, limit=10_000))
+    return found[::-1]
+
+
+async def over(house: House, job: Job, count: int) -> list[Run]:
+    """The runs of a job, once so many are over."""
+    async with asyncio.timeout(45):
+        while True:
+            found = await runs_of(house, job.id)
+            if sum(run.state in _OVER for run in found) >= count:
+                return found
+            await asyncio.sleep(0.002)
+
+
+async def looked(house: House) -> None:
+    """Return once all is over and sent that is due by the clock as it stands."""
+    gateway = house.gateway
+
+    def is_due(connection: Connection) -> bool:
+        found = (find(connection) for find in (jobs.find_next_at, job_runs.find_next_at))
+        soonest = [
+            at for at in (*found, deferred_messages.find_next_at(connection)) if at is not None
+        ]
+        is_any = bool(soonest) and min(soonest) <= gateway.now()
+        is_owed = any(outbox.count(connection, state=state) for state in ("owed", "sending"))
+        return is_any or is_owed or bool(job_runs.list_running(connection))
+
+    async with asyncio.timeout(45):
+        while await house.read(is_due) or not gateway.is_at_rest():
+            await asyncio.sleep(0.002)
+
+
+async def waits_for(house: House, job: Job, slot: str) -> None:
+    """Return once a job waits for a slot."""
+    async with asyncio.timeout(45):
+        while ((await find(house, job)).next_slot or ("",))[0] != slot:
+            await asyncio.sleep(0.002)
+
+
+def texts(house: House) -> list[str]:
+    """What people see."""
+    return [shown.text for shown in house.chat.shown]

@@ -1,0 +1,338 @@
+"""Named blocks: made, shared and dropped by command; seen by all who share them, by nobody else."""
+
+from pathlib import Path
+
+import pytest
+
+from agent_core.models.contract import ModelRequest
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import blocks
+from agent_core.state.memory.blocks import NewBlock
+from agent_core.state.people import audit, owners, people
+from gateway.texts import blocks as wording_blocks
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.outbound.test_questions import results
+from tests.integration.roommates import Street, street
+
+NEW = "/block new Shopping 200 what we need from the market"
+HEADING = "## block shopping ["
+
+
+def facts(request: ModelRequest) -> list[str]:
+    """What the newest message was led by."""
+    (lead, *_) = [message for message in request.messages if message.role == "user"][-1].parts
+    return str(getattr(lead, "text", "")).splitlines()
+
+
+def remember(here: Street, slug: str, *entries: str) -> None:
+    """Write a block's file by hand."""
+    folder = here.home / "memories" / "blocks" / slug
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.joinpath("MEMORY.md").write_text("".join(f"- {entry}\n" for entry in entries))
+
+
+async def meet(here: Street, *names: str) -> None:
+    """Everyone says something, so that they are known and can be reached."""
+    for name in names:
+        await here.says(name, "hello")
+
+
+async def test_a_block_is_seen_by_its_maker_until_it_is_shared(tmp_path: Path) -> None:
+    async with street(tmp_path) as here:
+        await meet(here, "ann", "bob")
+        said = await here.says("ann", NEW)
+        assert said.startswith("The block shopping is there, for at most 200 characters. So far")
+        remember(here, "shopping", "milk")
+        (request, *_) = await here.asks("ann", "hi")
+        assert f"{HEADING}7/200 characters]\nFor: what we need from the market\n- milk\n" in (
+            request.system
+        )
+        assert "milk" not in (await here.asks("bob", "hi"))[0].system
+
+        said = await here.says("ann", "/block share shopping with Bob")
+        told, said = here.house.chat.shown[-2:]
+        assert {told.text, said.text} == {
+            wording_blocks.tell_shared("ann", "shopping", "what we need from the market"),
+            "The block shopping is shared with `bob` from now on.",
+        }
+        assert "- milk\n" in (await here.asks("bob", "hi"))[0].system
+        again = await here.says("ann", "/block share shopping bob")
+        assert again == "The block shopping is shared with `bob` already."
+
+        await here.says("ann", "/block unshare shopping bob")
+        assert "shopping" not in (await here.asks("bob", "hi"))[0].system
+
+
+async def test_a_write_to_a_block_is_told_at_the_next_turn_and_the_prompt_stands(
+    tmp_path: Path,
+) -> None:
+    async with street(tmp_path) as here:
+        await meet(here, "ann", "bob")
+        await here.says("ann", NEW)
+        await here.says("ann", "/block share shopping bob")
+        before = (await here.asks("bob", "hi"))[0].system
+        remember(here, "shopping", "milk", "eggs")
+        first, *_ = await here.asks("bob", "what do we need?")
+        assert 'New in block:shopping: ["milk", "eggs"]' in facts(first)
+        second, *_ = await here.asks("bob", "and what else?")
+        assert not [line for line in facts(second) if "shopping" in line], "once is enough"
+        assert first.system == second.system == before, "what the provider has kept is of use"
+        remember(here, "shopping", "milk", "eggs", "tea")
+        third, *_ = await here.asks("bob", "really?")
+        assert 'New in block:shopping: ["tea"]' in facts(third)
+        await here.says("bob", "/new")
+        fresh, *_ = await here.asks("bob", "hi")
+        assert "- milk\n- eggs\n- tea\n" in fresh.system
+        assert not [line for line in facts(fresh) if "shopping" in line]
+
+
+async def test_what_is_taken_out_of_a_block_is_in_no_prompt_any_more(tmp_path: Path) -> None:
+    async with street(tmp_path) as here:
+        await meet(here, "ann", "bob")
+        await here.says("ann", NEW)
+        remember(here, "shopping", "milk", "a secret")
+        await here.make_owner("ann")
+        await here.says("ann", "/block share shopping everyone")
+        assert "a secret" in (await here.asks("bob", "hi"))[0].system
+        remember(here, "shopping", "milk", "more")
+        assert 'New in block:shopping: ["more"]' not in facts((await here.asks("bob", "hi"))[0])
+        fresh, *_ = await here.asks("bob", "hi")
+        assert "a secret" not in fresh.system
+        assert "- more\n" in fresh.system
+        remember(here, "shopping", "milk", "more", "told")
+        await here.asks("bob", "hi")
+        remember(here, "shopping", "milk", "more")
+        told, *_ = await here.asks("bob", "hi")
+        assert 'Gone from block:shopping: ["told"]' in facts(told)
+
+
+async def test_the_tool_writes_in_a_shared_block_and_the_other_hears_of_it(tmp_path: Path) -> None:
+    add = '{"action": "add", "target": "block:Shopping", "text": "bread"}'
+    model = FakeModel(say("Hi."), say("Hi."), ask(call("memory", add)), say("Ok."))
+    async with street(tmp_path, model) as here:
+        await meet(here, "ann", "bob")
+        await here.says("ann", NEW)
+        await here.says("ann", "/block share shopping bob")
+        await here.says("ann", "we need bread")
+        assert results(model) == ["Added to `block:shopping`. It holds 1 entry, 8/200 characters."]
+        path = tmp_path / "memories" / "blocks" / "shopping" / "MEMORY.md"
+        assert path.read_text() == "- bread\n"
+        model.plays.append(say("Bread."))
+        (request,) = await here.asks("bob", "what do we need?")
+        assert "- bread\n" in request.system
+
+
+async def test_the_newest_change_of_a_block_is_taken_back_by_its_maker_and_owners(
+    tmp_path: Path,
+) -> None:
+    add = '{"action": "add", "target": "block:Shopping", "text": "bread"}'
+    model = FakeModel(say("Hi."), say("Hi."), ask(call("memory", add)), say("Ok."))
+    async with street(tmp_path, model) as here:
+        await meet(here, "ann", "bob")
+        await here.says("ann", NEW)
+        await here.says("ann", "/block share shopping bob")
+        await here.says("bob", "we need bread")
+        path = tmp_path / "memories" / "blocks" / "shopping" / "MEMORY.md"
+        path.write_text("- bread\n- milk\n")
+        refused = wording_blocks.NOT_YOURS.format(name="`shopping`")
+        assert await here.says("bob", "/block undo shopping") == refused
+        assert await here.says("ann", "/block undo shopping", room="den") != refused
+        assert path.read_text() == "- bread\n- milk\n"
+        assert await here.says("ann", "/block undo shopping") == (
+            "Taken back in `shopping`:\n"
+            "- made by hand, in the file. It is no longer there: milk\n\n"
+            "/block undo shopping takes back the change before."
+        )
+        assert "by me, in turn 3. It is no longer there: bread" in (
+            await here.says("ann", "/block undo Shopping")
+        )
+        assert await here.says("ann", "/block undo shopping") == "There is nothing to take back."
+        assert path.read_text() == ""
+        model.plays.append(say("Nothing."))
+        (request,) = await here.asks("bob", "what do we need?")
+        assert "bread" not in request.system.partition(HEADING)[2]
+
+
+async def test_an_owner_takes_back_what_was_learned_for_the_team(tmp_path: Path) -> None:
+    add = '{"action": "add", "target": "team", "text": "Rent is due"}'
+    model = FakeModel(say("Hi."), say("Hi."), ask(call("memory", add)), say("Ok."))
+    async with street(tmp_path, model) as here:
+        await meet(here, "cleo", "bob")
+        await here.make_owner("cleo")
+        await here.says("cleo", "rent is due, for all")
+        assert await here.says("bob", "/block undo team") == wording_blocks.NOT_YOURS.format(
+            name="`team`"
+        )
+        assert "It is no longer there: Rent is due" in await here.says("cleo", "/block undo team")
+        unknown = wording_blocks.UNKNOWN.format(name="`plan`")
+        assert await here.says("cleo", "/block undo plan") == unknown
+        path = tmp_path / "memories" / "team" / "MEMORY.md"
+        assert path.read_text() == ""
+
+
+async def test_a_block_that_was_called_team_stands_before_no_teams_list(tmp_path: Path) -> None:
+    add = '{"action": "add", "target": "team", "text": "Rent is due"}'
+    model = FakeModel(say("Hi."), say("Hi."), ask(call("memory", add)), say("Ok."))
+
+    def work(connection: Connection) -> None:
+        cleo = people.find_by_account(connection, platform="fake", user_id="cleo")
+        assert cleo
+        new = NewBlock(slug="team", label="team", description="us", limit=200, made_by=cleo.id)
+        block = blocks.insert(connection, new, now=0)
+        blocks.share(connection, block_id=block.id, person_id=cleo.id)
+
+    async with street(tmp_path, model) as here:
+        await meet(here, "cleo", "bob")
+        await here.make_owner("cleo")
+        await here.house.gateway.database.write("test", work)
+        here.house.gateway.memory.expect_blocks()
+        await here.says("cleo", "rent is due, for all")
+        remember(here, "team", "We wear blue")
+        said = await here.says("cleo", "/block undo team")
+        assert "Rent is due" in said
+        assert "We wear blue" not in said
+        assert "We wear blue" in await here.says("cleo", "/block undo block:team")
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("/block new", wording_blocks.BAD_LABEL),
+        ("/block new 123 500 numbers", wording_blocks.BAD_LABEL),
+        ("/block new share 500 a word of the house", wording_blocks.BAD_LABEL),
+        ("/block new a:b 500 signs", wording_blocks.BAD_LABEL),
+        ("/block new Team 500 what the team's list is called", wording_blocks.BAD_LABEL),
+        ("/block new \u3164x 500 nothing to see", wording_blocks.BAD_LABEL),
+        ("/block new other 99 too short", wording_blocks.BAD_LIMIT),
+        ("/block new other many words", wording_blocks.BAD_LIMIT),
+        ("/block new other 500", wording_blocks.NO_DESCRIPTION),
+        (
+            f"/block new sk-ant-{'x' * 20} 500 a key as a name",
+            wording_blocks.BAD_BLOCK.format(secret="an Anthropic key"),
+        ),
+        (
+            f"/block new other 500 it opens with sk-ant-{'x' * 20}",
+            wording_blocks.BAD_BLOCK.format(secret="an Anthropic key"),
+        ),
+        ("/block new shopping 500 again", wording_blocks.TAKEN),
+        ("/block share shopping", wording_blocks.WITH_WHOM),
+        ("/block share shopping here", wording_blocks.HERE_NOWHERE),
+        ("/block share shopping with nobody", "I know nobody who is called `nobody`."),
+        ("/block readonly shopping perhaps", wording_blocks.ON_OR_OFF.format(name="shopping")),
+        ("/block limit shopping 1000000", wording_blocks.BAD_LIMIT),
+        ("/block describe shopping", wording_blocks.NO_DESCRIPTION),
+        ("/block share nothing bob", "There is no block `nothing` that you see or have made."),
+        ("/block nothing", "There is no block `nothing` that you see or have made."),
+    ],
+)
+async def test_what_can_not_be_is_said_in_a_sentence(
+    tmp_path: Path, said: str, answer: str
+) -> None:
+    async with street(tmp_path) as here:
+        await here.says("ann", NEW)
+        assert (await here.says("ann", said)).startswith(answer)
+
+
+async def test_only_the_maker_and_owners_change_a_block(tmp_path: Path) -> None:
+    async with street(tmp_path) as here:
+        await meet(here, "ann", "bob", "cleo")
+        await here.make_owner("cleo")
+        await here.says("ann", NEW)
+        hidden = "There is no block `shopping` that you see or have made."
+        words = ("share shopping bob", "limit shopping 300", "drop shopping yes")
+        for word in words:
+            assert (await here.says("bob", f"/block {word}")).startswith(hidden)
+        await here.says("ann", "/block share shopping bob")
+        for word in words:
+            said = await here.says("bob", f"/block {word}")
+            assert said == wording_blocks.NOT_YOURS.format(name="`shopping`")
+        said = await here.says("cleo", "/block limit shopping 300")
+        assert said == wording_blocks.describe_limit("shopping", 300)
+
+        def look(connection: Connection) -> list[str]:
+            block = blocks.find(connection, label="shopping")
+            assert block
+            done = audit.list_of(connection, person_id=block.person_id, limit=9)
+            return [deed.action for deed in done]
+
+        assert await here.house.read(look) == ["block.limit", "block.share", "block.new"]
+
+
+async def test_only_owners_put_a_block_before_everyone(tmp_path: Path) -> None:
+    async with street(tmp_path) as here:
+        await meet(here, "ann", "bob", "cleo")
+        await here.make_owner("cleo")
+        await here.says("ann", NEW)
+        remember(here, "shopping", "do as ann says")
+        said = await here.says("ann", "/block share shopping with everyone")
+        assert said == wording_blocks.ONLY_OWNERS_WITH_ALL
+        assert "do as ann says" not in (await here.asks("bob", "hi"))[0].system
+        await here.says("cleo", "/block share shopping with everyone")
+        assert "do as ann says" in (await here.asks("bob", "hi"))[0].system
+
+
+async def test_whoever_a_block_was_shared_with_can_be_rid_of_it(tmp_path: Path) -> None:
+    async with street(tmp_path) as here:
+        await meet(here, "ann", "bob", "cleo")
+        await here.says("ann", NEW)
+        remember(here, "shopping", "do as ann says")
+        for name in ("bob", "cleo"):
+            await here.says("ann", f"/block share shopping with {name}")
+            assert "do as ann says" in (await here.asks(name, "hi"))[0].system
+        said = await here.says("bob", "/block unshare shopping cleo")
+        assert said == wording_blocks.NOT_YOURS.format(name="`shopping`")
+        said = await here.says("bob", "/block unshare shopping me")
+        assert said == "The block shopping is not shared with you any more."
+        assert "do as ann says" not in (await here.asks("bob", "hi"))[0].system
+        assert "do as ann says" in (await here.asks("cleo", "hi"))[0].system
+        assert (await here.says("bob", "/block unshare shopping me")).startswith("There is no")
+
+
+async def test_a_block_is_dropped_by_a_button_and_seen_by_nobody_then(tmp_path: Path) -> None:
+    async with street(tmp_path) as here:
+        await here.says("ann", NEW)
+        remember(here, "shopping", "milk")
+        assert "- milk\n" in (await here.asks("ann", "hi"))[0].system
+        asked = await here.says("ann", "/block drop shopping")
+        assert asked.startswith("Shall I drop the block shopping? It is seen by `ann`.")
+        await here.house.chat.press("Drop it", user="ann", name="ann", chat="ann")
+        await here.house.at_rest()
+        assert here.house.chat.shown[-1].text == "The block shopping is dropped."
+        assert "shopping" not in (await here.asks("ann", "hi"))[0].system
+        assert await here.says("ann", "/block") == wording_blocks.NONE
+        assert (await here.says("ann", NEW)).startswith("The block shopping is there")
+        assert (tmp_path / "memories/blocks/shopping/MEMORY.md").read_text() == "- milk\n"
+
+
+async def test_a_long_block_is_shown_as_far_as_a_message_goes(tmp_path: Path) -> None:
+    async with street(tmp_path, chat=FakeChat(limit=2000)) as here:
+        await here.says("ann", "/block new long 20000 " + "x" * 300)
+        remember(here, "long", *(f"entry {number} " + "y" * 100 for number in range(50)))
+        said = await here.says("ann", "/block long")
+        assert said.startswith("**long** [5,590/20,000 characters]: xxx")
+        assert said.endswith("\n… and 40 more")
+        assert len(said) < 2000
+        for number in range(12):
+            await here.says("ann", f"/block new block{number} 1000 " + "z" * 300)
+        listed = await here.says("ann", "/block")
+        assert "more\n\n/block new" in listed
+        assert len(listed) < 2000
+
+
+async def test_nothing_but_people_is_ever_counted_among_people(tmp_path: Path) -> None:
+    async with street(tmp_path) as here:
+        await here.says("ann", NEW)
+        await here.make_owner("ann")
+        await here.says("ann", "/block share shopping everyone")
+
+        def look(connection: Connection) -> tuple[list[str], list[str]]:
+            everyone = [person.slug for person in people.list_all(connection)]
+            return everyone, [person.slug for person in owners.list_all(connection)]
+
+        assert await here.house.read(look) == (["ann"], ["ann"])
+        listed = await here.says("ann", "/block")
+        assert listed.startswith(
+            "**shopping** [0/200 characters]: what we need from the market"
+            " (yours; seen by everyone, `ann`)"
+        )

@@ -1,0 +1,43 @@
+"""A house that starts knows what was done to the files of memory while it was down."""
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import ledger
+from agent_core.state.memory.ledger import LedgerEntry
+from agent_core.state.people import people
+from gateway.config.clock import now
+from tests.fakes.model import FakeModel, say
+from tests.integration.harness import House, running
+from tests.integration.sides import Side
+
+
+async def rows(house: House) -> list[LedgerEntry]:
+    def look(connection: Connection) -> list[LedgerEntry]:
+        ann = people.find_by_account(connection, platform="fake", user_id="ann")
+        assert ann
+        return ledger.find_entries(connection, person_id=ann.id, target="memory")
+
+    return await house.read(look)
+
+
+async def test_an_edit_made_while_the_house_was_down_is_a_row_before_anybody_talks(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running(tmp_path, FakeModel(say("Hello."))) as house:
+        await Side(house, "ann", "ann").says("hello")
+    path = tmp_path / "memories" / "people" / "ann" / "MEMORY.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("- by hand\n")
+    before = now()
+    caplog.clear()
+    with caplog.at_level(logging.INFO, logger="agent_core.memory.integrity_scan"):
+        async with running(tmp_path, FakeModel()) as house:
+            await house.until(lambda: "were compared with the ledger" in caplog.text)
+            (row,) = await rows(house)
+            assert row.origin.actor == "hand"
+            assert row.origin.now >= before
+    assert f"{path} was changed by hand: 1 new row in the ledger" in caplog.text

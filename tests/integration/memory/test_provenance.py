@@ -1,0 +1,322 @@
+"""/why and /undo: what an entry rests on, and how it is taken back, in private and in rooms."""
+
+import json
+import re
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import ledger
+from agent_core.state.memory.ledger import LedgerEntry
+from agent_core.state.people import people, rooms
+from agent_core.transcript import TextPart
+from gateway.texts import memory
+from gateway.texts import rooms as wording_rooms
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel, ask, call, finish, say
+from tests.integration.harness import running
+from tests.integration.roommates import Street, street
+from tests.integration.sides import Side
+
+
+class Noter(FakeModel):
+    """Notes what it is told to: words that begin with JSON are a call of `memory`."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
+        if request.system.startswith("Name the conversation"):
+            yield finish(TextPart(text="A title"))
+            return
+        last = request.messages[-1]
+        if last.role == "user" and "{" in last.text:
+            self.plays.append(ask(call("memory", last.text[last.text.index("{") :])))
+        else:
+            self.plays.append(say("Noted."))
+        async for piece in super().stream(request):
+            yield piece
+
+
+def note(text: str, **fields: str) -> str:
+    """Words of a person that make the model note something."""
+    return "Mind this: " + json.dumps({"action": "add", "target": "memory", "text": text} | fields)
+
+
+def reword(old: str, text: str) -> str:
+    return note(text, action="replace", old=old)
+
+
+async def rows(here: Street, who: str = "ann") -> list[LedgerEntry]:
+    def look(connection: Connection) -> list[LedgerEntry]:
+        person = people.find_by_account(connection, platform="fake", user_id=who)
+        assert person
+        return ledger.find_entries(connection, person_id=person.id, target="memory")
+
+    return await here.house.read(look)
+
+
+def memory_of(home: Path, who: str = "ann") -> str:
+    path = home / "memories" / "people" / who / "MEMORY.md"
+    return path.read_text() if path.exists() else ""
+
+
+async def test_why_shows_the_message_and_all_that_was_changed(tmp_path: Path) -> None:
+    async with street(tmp_path, Noter()) as here:
+        await here.says("ann", note("Has a cat"))
+        await here.says("ann", reword("cat", "Has a cat called Tom"))
+        here.remember("ann", "Has an old cat called Tom")
+        await here.says("ann", "/memory")
+        said = (await here.says("ann", "/why 3")).splitlines()
+        assert said[0] == "**3:** Has an old cat called Tom"
+        assert said[2:4] == ["It rests on:", "- no message: it was written by hand, in the file"]
+        assert [re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "then", line) for line in said[6:]] == [
+            "- 1: then, by me, in turn 1: noted `Has a cat`",
+            "- 2: then, by me, in turn 2: reworded to `Has a cat called Tom`",
+            "- 3: then, by hand, in the file: reworded to `Has an old cat called Tom`",
+        ]
+
+
+async def test_why_names_who_said_it_and_when(tmp_path: Path) -> None:
+    async with street(tmp_path, Noter()) as here:
+        await here.says("ann", note("Has a cat"))
+        said = await here.says("ann", "/why 1")
+        assert re.search(r"- you, \d{4}-\d\d-\d\d \d\d:\d\d, fake: `Mind this: ", said)
+        assert "noted it by" not in said, "what the message says is not quoted again"
+
+
+async def test_undo_takes_back_the_change_of_a_number_and_names_what_went_with_it(
+    tmp_path: Path,
+) -> None:
+    async with street(tmp_path, Noter()) as here:
+        await here.says("ann", note("Has a cat"))
+        await here.says("ann", note("Has a dog"))
+        await here.says("ann", reword("cat", "Has a cat called Tom"))
+        assert (await here.says("ann", "/undo 1")).splitlines() == [
+            "Taken back: change 1, made by me, in turn 1.",
+            "It is no longer there: Has a cat called Tom",
+            "With it went:",
+            "- 3: Has a cat called Tom",
+            "",
+            "/undo 4 undoes that.",
+        ]
+        assert memory_of(tmp_path) == "- Has a dog\n"
+        assert (await here.says("ann", "/undo 4")).splitlines() == [
+            "Taken back: change 4, made by you.",
+            "It is there again: Has a cat called Tom",
+            "With it came:",
+            "- 1: Has a cat",
+            "- 3: Has a cat called Tom",
+            "",
+            "/undo 5 undoes that.",
+        ]
+        assert memory_of(tmp_path) == "- Has a cat called Tom\n- Has a dog\n"
+
+
+async def test_undo_alone_takes_back_the_newest_change_and_then_the_one_before(
+    tmp_path: Path,
+) -> None:
+    async with street(tmp_path, Noter()) as here:
+        await here.says("ann", note("Has a cat"))
+        await here.says("ann", reword("cat", "Has a dog"))
+        assert "It reads again: Has a cat" in await here.says("ann", "/undo")
+        assert "It is no longer there: Has a cat" in await here.says("ann", "/undo")
+        assert await here.says("ann", "/undo") == "There is nothing to take back."
+        assert memory_of(tmp_path) == ""
+
+
+async def test_undo_twice_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    async with street(tmp_path, Noter()) as here:
+        await here.says("ann", note("Has a cat"))
+        await here.says("ann", "/undo 1")
+        assert await here.says("ann", "/undo 1") == (
+            "That is taken back already. /why shows all that was changed."
+        )
+        assert len(await rows(here)) == 2
+
+
+async def test_what_was_forgotten_by_command_can_be_taken_back(tmp_path: Path) -> None:
+    async with street(tmp_path, Noter()) as here:
+        await here.says("ann", note("Has a cat"))
+        await here.says("ann", "/memory forget 1")
+        assert "It is there again: Has a cat" in await here.says("ann", "/undo")
+
+
+async def test_a_dropped_entry_is_explained_and_has_no_undo_button(tmp_path: Path) -> None:
+    async with street(tmp_path, Noter()) as here:
+        await here.says("ann", note("Has a cat"))
+        await here.says("ann", "/memory forget 1")
+        assert (await here.says("ann", "/why 1")).startswith("**That is not in memory any more.**")
+        assert here.house.chat.shown[-1].labels == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("/why", memory.WHY_HOW),
+        ("/why it", memory.WHY_HOW),
+        ("/why -1", memory.WHY_HOW),
+        ("/why 0", memory.NUMBER_UNKNOWN.format(number=0)),
+        ("/why 99", memory.NUMBER_UNKNOWN.format(number=99)),
+        ("/undo it", memory.UNDO_HOW),
+        ("/undo 99", memory.NUMBER_UNKNOWN.format(number=99)),
+        ("/undo " + "9" * 40, memory.UNDO_HOW),
+    ],
+)
+async def test_what_is_unclear_is_answered_and_changes_nothing(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    async with street(tmp_path, Noter()) as here:
+        await here.says("ann", note("Has a cat"))
+        assert await here.says("ann", text) == said
+        assert memory_of(tmp_path) == "- Has a cat\n"
+
+
+async def test_nobody_asks_for_or_takes_back_what_is_another_s(tmp_path: Path) -> None:
+    async with street(tmp_path, Noter()) as here:
+        await here.says("ann", note("Has a canary"))
+        for text in ("/why 1", "/undo 1", "/undo", "/memory"):
+            assert "canary" not in await here.says("bob", text)
+            assert "canary" not in await here.says("bob", text, room="den")
+            assert "canary" not in await here.says("ann", text, room="den")
+        assert memory_of(tmp_path) == "- Has a canary\n"
+
+
+async def test_what_was_learned_can_be_taken_back_by_a_button_below_the_answer(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, Noter()) as house:
+        ann = Side(house, "ann", "ann")
+        assert await ann.says(note("Has a cat")) == "Noted."
+        assert house.chat.shown[-1].labels == ["Undo: Has a cat"]
+        await ann.says("just so")
+        assert house.chat.shown[-1].labels == []
+        await ann.presses("Undo: Has a cat")
+        assert memory_of(tmp_path) == ""
+
+
+async def test_the_button_stands_below_an_answer_that_grew_before_eyes(tmp_path: Path) -> None:
+    chat = FakeChat()
+    seen = FakeModel(
+        ask(call("memory", '{"action": "add", "target": "memory", "text": "Has a cat"}')),
+        [
+            TextDelta(text="Noted, "),
+            lambda: chat.sees_text("Noted,"),
+            TextDelta(text="of course."),
+            finish(TextPart(text="Noted, of course.")),
+        ],
+    )
+    async with running(tmp_path, seen, chat=chat) as house:
+        await chat.says("I have a cat")
+        answer = await chat.sees_text("Noted, of course.")
+        await house.until(lambda: answer.labels == ["Undo: Has a cat"])
+        assert len(answer.texts) > 1
+
+
+async def test_the_buttons_undo_and_undo_that(tmp_path: Path) -> None:
+    async with running(tmp_path, Noter()) as house:
+        ann = Side(house, "ann", "ann")
+        await ann.says(note("Has a cat"))
+        await ann.says("/why 1")
+        asked = ann.asked()
+        assert asked
+        assert asked.labels == [memory.UNDO]
+        await ann.presses(memory.UNDO)
+        assert asked.text.startswith("Taken back: change 1")
+        assert memory_of(tmp_path) == ""
+        await ann.presses(memory.UNDO_AGAIN)
+        assert "It is there again: Has a cat" in asked.text
+        assert memory_of(tmp_path) == "- Has a cat\n"
+
+
+async def test_a_command_that_is_read_again_after_a_crash_takes_back_no_more(
+    tmp_path: Path,
+) -> None:
+    async with street(tmp_path, Noter()) as here:
+        await here.says("ann", note("Has a cat"))
+        await here.says("ann", note("Has a dog"))
+        first = await here.says("ann", "/undo")
+        await here.house.gateway.database.write(
+            "crash",
+            lambda c: (
+                c.execute(
+                    "UPDATE inbox SET state = 'received' WHERE id = (SELECT MAX(id) FROM inbox)"
+                ).rowcount
+            ),
+        )
+    chat = FakeChat()
+    async with street(tmp_path, Noter(), chat) as here:
+        await here.house.chat.until(lambda: len(chat.shown) == 1)
+        assert chat.shown[0].text == first
+        assert memory_of(tmp_path) == "- Has a cat\n"
+
+
+DEN = {"text": "Rent is due"}
+
+
+async def den_says(here: Street, who: str, text: str) -> str:
+    return await here.says(who, text, room="den")
+
+
+async def test_a_room_s_memory_is_explained_by_the_names_of_those_who_spoke(
+    tmp_path: Path,
+) -> None:
+    async with street(tmp_path, Noter()) as here:
+        await den_says(here, "ann", "Mind this: " + json.dumps({"action": "add", **DEN}))
+        assert "- 1: Rent is due" in await den_says(here, "bob", "/memory")
+        said = await den_says(here, "bob", "/why 1")
+        assert re.search(r"- `ann`, \d{4}-\d\d-\d\d \d\d:\d\d, fake: `Mind this: ", said)
+
+
+async def test_in_a_room_only_who_asked_for_a_change_and_owners_take_it_back(
+    tmp_path: Path,
+) -> None:
+    async with street(tmp_path, Noter()) as here:
+        await here.says("cleo", "hello")
+        await here.make_owner("cleo")
+        noted = "Mind this: " + json.dumps({"action": "add", **DEN})
+        await den_says(here, "ann", noted)
+        for text in ("/undo 1", "/undo", "/memory forget 1"):
+            assert await den_says(here, "bob", text) == memory.NOT_YOUR_CHANGE
+        assert "no longer there: Rent is due" in await den_says(here, "ann", "/undo 1")
+        assert await den_says(here, "bob", "/undo 2") == memory.NOT_YOUR_CHANGE
+        assert "made by `ann`" in await den_says(here, "ann", "/undo 2")
+        assert "no longer there: Rent is due" in await den_says(here, "cleo", "/undo")
+        path = tmp_path / "memories" / "rooms" / "den" / "MEMORY.md"
+        assert path.read_text() == ""
+
+
+async def test_a_room_that_remembers_nothing_sends_who_asks_to_a_direct_message(
+    tmp_path: Path,
+) -> None:
+    async with street(tmp_path, Noter()) as here:
+        await here.says("ann", note("Has a canary"))
+        assert await den_says(here, "ann", "/memory") == wording_rooms.ONLY_IN_DIRECT
+        assert await den_says(here, "ann", "/memory what") == memory.ROOM_HOW
+
+
+async def test_what_was_said_in_private_is_not_shown_in_a_room(tmp_path: Path) -> None:
+    """A row of a room's memory that rests on a private message shows neither it nor its words."""
+    async with street(tmp_path, Noter()) as here:
+        await here.says("ann", note("Has a canary"))
+        await den_says(here, "ann", "hello")
+        (row,) = await rows(here)
+
+        def plant(connection: Connection) -> None:
+            den = rooms.find(connection, platform="fake", chat_id="den")
+            assert den
+            origin = replace(row.origin, call_key=None)
+            ledger.record(
+                connection,
+                person_id=den.person_id,
+                target="memory",
+                change=replace(row.change, after="Somebody has a pet"),
+                origin=origin,
+            )
+
+        await here.house.gateway.database.write("plant", plant)
+        said = await den_says(here, "ann", "/why 1")
+        assert "Somebody has a pet" in said
+        assert "1 more message that I don't show here" in said
+        assert "canary" not in said

@@ -1,0 +1,126 @@
+"""One talk that several people share: nobody steers, stops or moves what another asked for."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from gateway.texts import general
+from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.harness import House, running
+from tests.integration.outbound.test_questions import QUESTION, ROOM, enrol, waiting, words
+
+ANN = {"user": "ann", "name": "Ann", **ROOM}
+BEN = {"user": "ben", "name": "Ben", **ROOM}
+CLEO = {"user": "cleo", "name": "Cleo", **ROOM}
+
+
+class Gate:
+    """A point that a model's play reaches, and does not pass before it may."""
+
+    def __init__(self) -> None:
+        self.reached, self.open = asyncio.Event(), asyncio.Event()
+
+    async def hold(self) -> None:
+        self.reached.set()
+        await self.open.wait()
+
+
+@asynccontextmanager
+async def room(home: Path, model: FakeModel, at_once: int = 400) -> AsyncIterator[House]:
+    """A house with a room that shares one talk; Cleo owns the house."""
+    async with running(home, model, TALARIA_TURNS__AT_ONCE=str(at_once)) as house:
+        await enrol(house, "ann", "Ann")
+        await enrol(house, "ben", "Ben")
+        await enrol(house, "cleo", "Cleo", owner=True)
+        await house.chat.says("/room room", **CLEO)
+        await house.at_rest()
+        house.chat.shown.clear()
+        yield house
+
+
+async def settled(house: House) -> None:
+    await house.until(house.gateway.intake.is_idle)
+
+
+async def test_what_another_says_is_a_turn_of_its_own_in_the_same_talk(tmp_path: Path) -> None:
+    gate = Gate()
+    model = FakeModel(
+        [gate.hold, *ask(call("recall", '{"query": "tea"}'))], say("For Ann."), say("For Ben.")
+    )
+    async with room(tmp_path, model) as house:
+        await house.chat.says("tea", **ANN)
+        await gate.reached.wait()
+        await house.chat.says("coffee", **BEN)
+        await settled(house)
+        gate.open.set()
+        await house.chat.sees_text("For Ben.")
+        await house.at_rest()
+        assert words(model, 1) == ["tea"]
+        assert words(model, 2) == ["tea", "coffee"]
+
+
+async def test_only_who_asked_and_owners_stop_what_runs(tmp_path: Path) -> None:
+    gate = Gate()
+    async with room(tmp_path, FakeModel([gate.hold])) as house:
+        await house.chat.says("tea", **ANN)
+        await gate.reached.wait()
+        for said in ("/stop", "/new"):
+            await house.chat.says(said, **BEN)
+        await settled(house)
+        await house.until(house.gateway.delivery.is_idle)
+        assert [one.text for one in house.chat.shown] == [general.NOT_YOUR_TURN] * 2
+        await house.chat.says("/stop", **CLEO)
+        await house.chat.sees_text("(Stopped.)")
+
+
+async def test_only_who_asked_and_owners_stop_what_waits_for_its_place(tmp_path: Path) -> None:
+    gate = Gate()
+    model = FakeModel([gate.hold, *say("Elsewhere.")], say("For Ann."))
+    async with room(tmp_path, model, at_once=1) as house:
+        await house.chat.says("hold on", user="dan", name="Dan", chat="dan")
+        await gate.reached.wait()
+        await house.chat.says("tea", **ANN)
+        await settled(house)
+        await house.chat.says("/stop", **BEN)
+        await house.chat.sees_text(general.NOT_YOUR_TURN)
+        gate.open.set()
+        await house.chat.sees_text("For Ann.")
+
+
+async def test_here_of_another_in_the_same_room_changes_nothing(tmp_path: Path) -> None:
+    gate = Gate()
+    async with room(tmp_path, FakeModel([gate.hold, *say("For Ann.")])) as house:
+        await house.chat.says("tea", id="a1", **ANN)
+        await gate.reached.wait()
+        await house.chat.says("/here", id="b1", **BEN)
+        await settled(house)
+        gate.open.set()
+        answer = await house.chat.sees_text("For Ann.")
+        assert answer.reply_to == "a1"
+
+
+async def test_others_neither_answer_a_question_nor_end_the_wait(tmp_path: Path) -> None:
+    model = FakeModel(QUESTION, say("For Ann."), say("For Ben."))
+    async with room(tmp_path, model) as house:
+        await house.chat.says("paint my room", **ANN)
+        await waiting(house)
+        await house.chat.says("Blue", **BEN)
+        await settled(house)
+        assert house.gateway.asking._waiting
+        await house.chat.says("Red", **ANN)
+        await house.chat.sees_text("For Ben.")
+        assert words(model, 1) == ["paint my room"]
+        assert words(model, 2) == ["paint my room", "Blue"]
+
+
+async def test_an_owner_stops_from_the_room_whatever_is_answered_there(tmp_path: Path) -> None:
+    gate = Gate()
+    async with running(tmp_path, FakeModel([gate.hold])) as house:
+        await enrol(house, "cleo", "Cleo", owner=True)
+        await house.chat.says("tea", **ANN)
+        await gate.reached.wait()
+        await house.chat.says("/stop", **CLEO)
+        await house.chat.sees_text("(Stopped.)")
+        await house.at_rest()
+        assert general.STOPPED_NOTHING not in [one.text for one in house.chat.shown]

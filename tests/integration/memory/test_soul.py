@@ -1,0 +1,253 @@
+"""SOUL.md: proposed by the agent, approved by an owner, and watched for any other change."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from agent_core.agent.prompt.persona import DEFAULT_SOUL
+from agent_core.memory.soul import soul as identity
+from agent_core.memory.soul.soul import Identity
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import blocks, ledger
+from agent_core.state.memory.ledger import LedgerEntry
+from agent_core.state.queues.tasks import Task
+from gateway.config.clock import now
+from gateway.people.owners import Notices
+from tests.fakes.chat import FakeChat, Shown
+from tests.fakes.model import FakeModel, Play, ask, call, say
+from tests.integration.outbound.test_questions import results
+from tests.integration.roommates import Street, street
+
+OLD = "You have a warm, dry, level voice."
+NEW = "You speak in short, cheerful sentences."
+
+
+def propose(**arguments: str) -> Play:
+    return ask(call("propose_identity", json.dumps(arguments)))
+
+
+def plays(*more: Play) -> FakeModel:
+    """A model that greets two people, and then plays these."""
+    return FakeModel(say("Hi."), say("Hi."), *more)
+
+
+async def settle_in(here: Street) -> None:
+    """Ann is a member, Cleo owns the house; both have talked in private."""
+    await here.says("ann", "hello")
+    await here.says("cleo", "hello")
+    await here.make_owner("cleo")
+    here.house.chat.shown.clear()
+
+
+async def asked(here: Street) -> Shown:
+    """The question, once a turn waits for its answer."""
+    await here.house.until(lambda: bool(here.house.gateway.asking._waiting))
+    return await here.house.chat.sees_text("wants me to be somebody else")
+
+
+def find_rows(connection: Connection) -> list[LedgerEntry]:
+    team = blocks.find_team(connection)
+    return ledger.find_entries(connection, person_id=team, target="soul") if team else []
+
+
+def soul(home: Path) -> Path:
+    return home / "SOUL.md"
+
+
+async def answer(here: Street, label: str) -> None:
+    await here.house.chat.until(lambda: any(one.labels for one in here.house.chat.shown))
+    await here.house.chat.press(label, user="cleo", name="cleo", chat="cleo")
+
+
+async def test_an_owner_sees_the_difference_and_approves_it(tmp_path: Path) -> None:
+    async with street(tmp_path, plays(propose(old=OLD, text=NEW), say("Done."))) as here:
+        await settle_in(here)
+        await here.house.chat.says("be cheerful", user="ann", name="ann", chat="ann")
+        question = await asked(here)
+        assert question.chat_id == "cleo"
+        assert question.labels == ["Approve", "Refuse"]
+        assert f"-{OLD} You may disagree" in question.text
+        assert f"+{NEW} You may disagree" in question.text
+        assert "You remember" not in question.text, "only what changes is shown"
+        assert soul(tmp_path).read_text() == DEFAULT_SOUL
+        await answer(here, "Approve")
+        await here.house.chat.sees_text("Done.")
+        assert soul(tmp_path).read_text() == DEFAULT_SOUL.replace(OLD, NEW)
+        first, row = await here.house.read(find_rows)
+        assert (first.origin.actor, first.change.after) == ("hand", DEFAULT_SOUL)
+        assert row.origin.actor.startswith("turn:")
+        assert row.origin.evidence.startswith("approved by cleo (person ")
+        assert row.origin.evidence.endswith("proposed on: be cheerful")
+        assert (row.change.before, row.change.after) == (
+            DEFAULT_SOUL,
+            DEFAULT_SOUL.replace(OLD, NEW),
+        )
+        here.model.plays.append(say("Hi!"))
+        await here.says("bob", "hi")
+        assert NEW in here.model.requests[-1].system
+
+
+async def test_a_refused_proposal_changes_nothing(tmp_path: Path) -> None:
+    async with street(tmp_path, plays(propose(old=OLD, text=NEW), say("Well."))) as here:
+        await settle_in(here)
+        await here.house.chat.says("be cheerful", user="ann", name="ann", chat="ann")
+        await asked(here)
+        await answer(here, "Refuse")
+        await here.house.chat.sees_text("Well.")
+        assert results(here.model) == ["SOUL.md was not changed: an owner refused it."]
+        assert soul(tmp_path).read_text() == DEFAULT_SOUL
+        assert len(await here.house.read(find_rows)) == 1
+
+
+async def test_an_owner_s_own_proposal_is_asked_for_too(tmp_path: Path) -> None:
+    async with street(tmp_path, plays(propose(text="You are Ada."), say("Done."))) as here:
+        await settle_in(here)
+        await here.house.chat.says("be Ada", user="cleo", name="cleo", chat="cleo")
+        await asked(here)
+        await answer(here, "Approve")
+        await here.house.chat.sees_text("Done.")
+        assert soul(tmp_path).read_text() == "You are Ada.\n"
+
+
+async def test_leave_is_void_if_the_file_changed_meanwhile(tmp_path: Path) -> None:
+    async with street(tmp_path, plays(propose(old=OLD, text=NEW), say("Well."))) as here:
+        await settle_in(here)
+        await here.house.chat.says("be cheerful", user="ann", name="ann", chat="ann")
+        await asked(here)
+        soul(tmp_path).write_text("You are Bo.\n")
+        await answer(here, "Approve")
+        await here.house.chat.sees_text("Well.")
+        assert results(here.model)[0].startswith("SOUL.md was not changed: it was changed by")
+        assert soul(tmp_path).read_text() == "You are Bo.\n"
+        rows = await here.house.read(find_rows)
+        assert [row.origin.actor for row in rows] == ["hand", "hand"]
+
+
+@pytest.mark.parametrize("is_changed", [False, True])
+async def test_leave_given_after_a_restart_holds_for_the_same_text_only(
+    tmp_path: Path, is_changed: bool
+) -> None:
+    chat = FakeChat()
+    async with street(tmp_path, plays(propose(old=OLD, text=NEW)), chat) as here:
+        await settle_in(here)
+        await chat.says("be cheerful", user="ann", name="ann", chat="ann")
+        await asked(here)
+    chat.inlet = None
+    base = DEFAULT_SOUL.replace("You are helpful first", "You are fast") if is_changed else ""
+    if base:
+        soul(tmp_path).write_text(base)
+    async with street(tmp_path, FakeModel(say("So be it.")), chat) as here:
+        await asked(here)
+        await answer(here, "Approve")
+        await chat.sees_text("So be it.")
+        expected = base or DEFAULT_SOUL.replace(OLD, NEW)
+        assert soul(tmp_path).read_text() == expected
+        assert ("not what an owner was shown" in results(here.model)[0]) == is_changed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ({"text": DEFAULT_SOUL}, "Nothing to do: SOUL.md reads so already."),
+        ({"text": " \n"}, "`text` is empty"),
+        ({"old": "You are nobody.", "text": "x"}, "`old` does not stand there"),
+        ({"old": "You", "text": "x"}, "`old` stands there several times"),
+        ({"text": "You are \u202eadA."}, "turns the direction of text"),
+        ({"text": "Your key is sk-ant-" + "a" * 40}, "what looks like an Anthropic key"),
+        ({"text": "x" * 20_001}, "it would have 20,002 of 20,000 characters"),
+        ({"text": "word " * 2000}, "too long to be read at once"),
+    ],
+)
+async def test_what_can_not_be_proposed_is_put_before_nobody(
+    tmp_path: Path, arguments: dict[str, str], why: str
+) -> None:
+    async with street(tmp_path, plays(propose(**arguments), say("Well."))) as here:
+        await settle_in(here)
+        await here.says("ann", "change")
+        assert why in results(here.model)[0]
+        assert soul(tmp_path).read_text() == DEFAULT_SOUL
+
+
+async def test_rooms_have_no_such_tool(tmp_path: Path) -> None:
+    async with street(tmp_path) as here:
+        (direct, *_) = await here.asks("ann", "hi")
+        (room, *_) = await here.asks("ann", "hi", room="den")
+        name = "propose_identity"
+        assert name in [tool.name for tool in direct.tools]
+        assert name not in [tool.name for tool in room.tools]
+
+
+async def test_a_change_by_hand_is_a_row_and_told_to_the_owners_once(tmp_path: Path) -> None:
+    chat = FakeChat()
+    async with street(tmp_path, plays(), chat) as here:
+        await settle_in(here)
+    chat.inlet = None
+    soul(tmp_path).write_text("You are Bo.\n")
+    async with street(tmp_path, FakeModel(), chat) as here:
+        told = await chat.sees_text("SOUL.md, which says who I am, was changed by hand.")
+        await here.house.at_rest()
+        whole = "\n".join(one.text for one in chat.shown if one.chat_id == "cleo")
+        assert "\n-You are Talaria, a personal assistant." in whole
+        assert whole.rstrip("`\n").endswith("\n+You are Bo.")
+        assert (told.chat_id, told.is_silent) == ("cleo", True)
+        row = (await here.house.read(find_rows))[-1]
+        assert (row.origin.actor, row.change.before) == ("hand", DEFAULT_SOUL)
+        gateway = here.house.gateway
+        task = Task(
+            id=None,  # type: ignore[arg-type]
+            kind=identity.TASK,
+            person_id=None,  # type: ignore[arg-type]
+            payload=str(row.id),
+            attempts=1,
+        )
+        await Notices(gateway.database, gateway.delivery).tell_of_soul(task, now())
+        await here.house.at_rest()
+        assert len([one for one in chat.shown if "changed by hand" in one.text]) == 1
+
+
+async def test_a_change_by_hand_is_noticed_at_the_next_fresh_prompt(tmp_path: Path) -> None:
+    async with street(tmp_path) as here:
+        await here.says("ann", "hi")
+        soul(tmp_path).write_text("You are Bo.\n")
+        (request, *_) = await here.asks("bob", "hi")
+        assert request.system.startswith("You are Bo.")
+        rows = await here.house.read(find_rows)
+        assert [row.change.after for row in rows] == [DEFAULT_SOUL, "You are Bo.\n"]
+        await here.says("bob", "/new")
+        await here.says("bob", "hi")
+        assert len(await here.house.read(find_rows)) == 2
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> Database:
+    return await Database.open(tmp_path / "state.db")
+
+
+async def test_what_a_crash_kept_from_the_disk_is_written_at_the_next_look(
+    tmp_path: Path, database: Database
+) -> None:
+    soul(tmp_path).write_text("You are Ada.\n")
+    one = Identity(database, tmp_path)
+    await one.notice(1)
+    base = await one.read()
+    origin = ledger.Origin(actor="turn:1", now=2, call_key="1:a")
+    assert await one.change(base, "You are Bo.\n", origin)
+    soul(tmp_path).write_text("You are Ada.\n")
+
+    def forget_the_write(connection: Connection) -> None:
+        team = blocks.find_team(connection)
+        assert team
+        known = ledger.find_projection(connection, person_id=team, target="soul")
+        assert known
+        undone = ledger.Projection(current=known.current, previous=base.hash, base=known.base)
+        ledger.save_projection(connection, person_id=team, target="soul", projection=undone)
+
+    await database.write("crash", forget_the_write)
+    await one.notice(3)
+    assert soul(tmp_path).read_text() == "You are Bo.\n"
+    await asyncio.gather(*(one.notice(4) for _ in range(5)))
+    assert len(await database.read(find_rows)) == 2
+    assert await one.is_made("1:a")
+    await database.close()

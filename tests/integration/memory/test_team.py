@@ -1,0 +1,249 @@
+"""The team's memory is in every prompt; only owners, or who asked one, change it."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from agent_core.models.contract import ModelRequest
+from agent_core.state.engine.database import Connection
+from agent_core.state.memory import blocks, ledger
+from agent_core.state.memory.ledger import LedgerEntry
+from gateway.texts import general
+from tests.fakes.chat import FakeChat, Shown
+from tests.fakes.model import FakeModel, Play, ask, call, say
+from tests.integration.memory.test_blocks import facts
+from tests.integration.outbound.test_questions import results
+from tests.integration.roommates import Street, street
+
+HEADING = "## MEMORY.md of the team ["
+RENT = {"action": "add", "target": "team", "text": "Rent is due on Monday"}
+
+
+def write(**arguments: object) -> Play:
+    return ask(call("memory", json.dumps(arguments)))
+
+
+def plays(*more: Play) -> FakeModel:
+    """A model that greets two people, and then plays these."""
+    return FakeModel(say("Hi."), say("Hi."), *more)
+
+
+async def settle_in(here: Street) -> None:
+    """Ann is a member, Cleo owns the house; both have talked in private."""
+    await here.says("ann", "hello")
+    await here.says("cleo", "hello")
+    await here.make_owner("cleo")
+    here.house.chat.shown.clear()
+
+
+async def asked(here: Street) -> Shown:
+    """The question, once a turn waits for its answer."""
+    await here.house.until(lambda: bool(here.house.gateway.asking._waiting))
+    return await here.house.chat.sees_text("wants to change the team's memory")
+
+
+async def rows(here: Street) -> list[LedgerEntry]:
+    def look(connection: Connection) -> list[LedgerEntry]:
+        team = blocks.find_team(connection)
+        assert team
+        return ledger.find_entries(connection, person_id=team, target="memory")
+
+    return await here.house.read(look)
+
+
+def file(home: Path) -> Path:
+    return home / "memories" / "team" / "MEMORY.md"
+
+
+def show(request: ModelRequest) -> str:
+    """What a prompt shows of the team's list."""
+    return request.system.partition(HEADING)[2].partition("\n#")[0]
+
+
+async def test_it_is_in_every_prompt_with_its_size_and_limit(tmp_path: Path) -> None:
+    async with street(tmp_path) as here:
+        assert show((await here.asks("ann", "hi"))[0]) == "0/2,200 characters]\n"
+        file(tmp_path).parent.mkdir(parents=True)
+        file(tmp_path).write_text("- Rent is due on Monday\n")
+        told, *_ = await here.asks("ann", "and now?")
+        assert 'New in team: ["Rent is due on Monday"]' in facts(told)
+        shown = "24/2,200 characters]\n- Rent is due on Monday\n"
+        assert show((await here.asks("bob", "hi"))[0]) == shown
+        for who in ("ann", "bob"):
+            assert show((await here.asks(who, "hi", room="den"))[0]) == shown
+
+
+async def test_an_owner_s_words_are_leave_enough(tmp_path: Path) -> None:
+    async with street(tmp_path, plays(write(**RENT), say("Noted."), say("Hi."))) as here:
+        await settle_in(here)
+        await here.says("cleo", "rent is due on Monday, note that for all")
+        assert results(here.model) == ["Added to `team`. It holds 1 entry, 24/2,200 characters."]
+        assert file(tmp_path).read_text() == "- Rent is due on Monday\n"
+        (row,) = await rows(here)
+        assert row.origin.evidence.startswith("rent is due")
+        (request,) = await here.asks("ann", "hi")
+        assert 'New in team: ["Rent is due on Monday"]' in facts(request)
+
+
+async def test_another_s_wish_is_put_before_an_owner_in_their_own_talk(tmp_path: Path) -> None:
+    async with street(tmp_path, plays(write(**RENT), say("Noted."))) as here:
+        await settle_in(here)
+        chat = here.house.chat
+        await chat.says("rent is due", user="ann", name="ann", chat="ann")
+        question = await asked(here)
+        assert question.chat_id == "cleo"
+        assert question.text == (
+            "ann wants to change the team's memory, which everybody's prompt shows:\n"
+            "```\n+ Rent is due on Monday\n```"
+        )
+        assert general.OWNER_ASKED in [one.text for one in chat.shown if one.chat_id == "ann"]
+        assert not file(tmp_path).exists()
+        await chat.press("Approve", user="cleo", name="cleo", chat="cleo")
+        await chat.sees_text("Noted.")
+        assert file(tmp_path).read_text() == "- Rent is due on Monday\n"
+        assert question.text.endswith("→ Approve (cleo)")
+
+
+async def test_a_refusal_changes_nothing_and_the_model_is_told(tmp_path: Path) -> None:
+    async with street(tmp_path, plays(write(**RENT), say("Sorry."))) as here:
+        await settle_in(here)
+        await here.house.chat.says("rent is due", user="ann", name="ann", chat="ann")
+        await asked(here)
+        await here.house.chat.press("Refuse", user="cleo", name="cleo", chat="cleo")
+        await here.house.chat.sees_text("Sorry.")
+        assert results(here.model) == ["Nothing was changed in `team`: an owner refused it."]
+        assert not file(tmp_path).exists()
+
+
+async def test_nobody_but_an_owner_can_press(tmp_path: Path) -> None:
+    async with street(tmp_path, plays(write(**RENT), say("Sorry."))) as here:
+        await settle_in(here)
+        chat = here.house.chat
+        await chat.says("rent is due", user="ann", name="ann", chat="ann")
+        question = await asked(here)
+        await chat.press_key(
+            question.keyboard[0].key, question.id, user="ann", name="ann", chat="cleo"
+        )
+        await chat.sees_text(general.QUESTION_NOT_YOURS)
+        assert not file(tmp_path).exists()
+        await chat.press("Refuse", user="cleo", name="cleo", chat="cleo")
+        await chat.sees_text("Sorry.")
+
+
+async def test_without_an_owner_in_reach_it_is_refused(tmp_path: Path) -> None:
+    async with street(tmp_path, FakeModel(say("Hi."), write(**RENT), say("Sorry."))) as here:
+        await here.says("ann", "hello")
+        await here.says("ann", "rent is due")
+        (said,) = results(here.model)
+        assert said.endswith(
+            "an owner has to approve it, and none can be reached in a direct talk."
+        )
+        assert not file(tmp_path).exists()
+
+
+async def test_an_edit_that_would_fail_is_put_before_nobody(tmp_path: Path) -> None:
+    gone = {"action": "remove", "target": "team", "old": "nothing"}
+    async with street(tmp_path, plays(write(**gone), say("Sorry."))) as here:
+        await settle_in(here)
+        await here.says("ann", "drop that")
+        assert results(here.model) == ["Refused: `team` holds no entries."]
+
+
+async def test_from_a_room_an_owner_is_asked_in_private(tmp_path: Path) -> None:
+    async with street(tmp_path, plays(write(**RENT), say("Noted."))) as here:
+        await settle_in(here)
+        chat = here.house.chat
+        await chat.says("rent is due", user="cleo", name="cleo", chat="den", direct=False)
+        await chat.sees_text("Noted.")
+        assert file(tmp_path).exists(), "an owner's own wish needs no leave"
+
+
+async def test_moving_on_does_not_take_the_question_along(tmp_path: Path) -> None:
+    async with street(tmp_path, plays(write(**RENT), say("Noted."))) as here:
+        await settle_in(here)
+        chat = here.house.chat
+        await chat.says("rent is due", user="ann", name="ann", chat="ann")
+        question = await asked(here)
+        await chat.says("/here", user="ann", name="ann", chat="ann2")
+        await here.house.until(here.house.gateway.intake.is_idle)
+        assert question.labels == ["Approve", "Refuse"]
+        await chat.press("Approve", user="cleo", name="cleo", chat="cleo")
+        answer = await chat.sees_text("Noted.")
+        assert answer.chat_id == "ann2"
+
+
+async def test_leave_holds_over_a_restart_and_only_for_what_was_shown(tmp_path: Path) -> None:
+    chat = FakeChat()
+    async with street(tmp_path, plays(write(**RENT)), chat) as here:
+        await settle_in(here)
+        await chat.says("rent is due", user="ann", name="ann", chat="ann")
+        await asked(here)
+    chat.inlet = None
+    async with street(tmp_path, FakeModel(say("Noted.")), chat) as here:
+        await asked(here)
+        await chat.press("Approve", user="cleo", name="cleo", chat="cleo")
+        await chat.sees_text("Noted.")
+        assert file(tmp_path).read_text() == "- Rent is due on Monday\n"
+        assert len(await rows(here)) == 1
+
+
+@pytest.mark.parametrize("action", ["approve", "hand"])
+async def test_what_was_approved_for_another_state_is_not_done(tmp_path: Path, action: str) -> None:
+    chat = FakeChat()
+    change = {"action": "replace", "target": "team", "old": "Rent", "text": "Rent is paid"}
+    file(tmp_path).parent.mkdir(parents=True)
+    file(tmp_path).write_text("- Rent is due on Monday\n")
+    async with street(tmp_path, plays(write(**change)), chat) as here:
+        await settle_in(here)
+        await chat.says("rent is paid", user="ann", name="ann", chat="ann")
+        await asked(here)
+    chat.inlet = None
+    if action == "hand":
+        file(tmp_path).write_text("- Rent is due on Tuesday\n")
+    async with street(tmp_path, FakeModel(say("I see.")), chat) as here:
+        await asked(here)
+        await chat.press("Approve", user="cleo", name="cleo", chat="cleo")
+        await chat.sees_text("I see.")
+        said = "Rent is paid" if action == "approve" else "Rent is due on Tuesday"
+        assert file(tmp_path).read_text() == f"- {said}\n"
+        told = "not what an owner was shown" in results(here.model)[0]
+        assert told == (action == "hand")
+
+
+async def test_a_batch_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
+    good = [{"action": "add", "text": "One"}, {"action": "add", "text": "Two"}]
+    bad = [*good, {"action": "remove", "old": "Three"}]
+    model = plays(
+        write(action="batch", target="team", edits=bad),
+        write(action="batch", target="team", edits=good),
+        write(action="rewrite", target="team", text="- Two\n- Three"),
+        say("Done."),
+    )
+    async with street(tmp_path, model) as here:
+        await settle_in(here)
+        await here.says("cleo", "note that")
+        refused, made, rewritten = results(model)
+        assert refused.startswith("Nothing was changed, because of edit 3. Refused: `old` fits no")
+        assert made == "Made 2 edits of `team`. It holds 2 entries, 12/2,200 characters."
+        assert rewritten == "Rewritten: `team`. It holds 2 entries, 14/2,200 characters."
+        assert file(tmp_path).read_text() == "- Two\n- Three\n"
+        assert [row.change.after for row in await rows(here)][:2] == ["One", "Two"]
+
+
+async def test_two_wishes_at_once_are_two_questions(tmp_path: Path) -> None:
+    other = {**RENT, "text": "Bins go out on Friday"}
+    both = ask(call("memory", json.dumps(RENT), "c1"), call("memory", json.dumps(other), "c2"))
+    async with street(tmp_path, plays(both, say("Both asked."))) as here:
+        await settle_in(here)
+        chat = here.house.chat
+        await chat.says("note both", user="ann", name="ann", chat="ann")
+        await here.house.until(lambda: len(here.house.gateway.asking._waiting) == 2)
+        async with asyncio.timeout(45):
+            for word in ("Rent", "Bins"):
+                question = await chat.sees_text(f"+ {word}")
+                key = question.keyboard[0 if word == "Rent" else 1].key
+                await chat.press_key(key, question.id, user="cleo", name="cleo", chat="cleo")
+        await chat.sees_text("Both asked.")
+        assert file(tmp_path).read_text() == "- Rent is due on Monday\n"

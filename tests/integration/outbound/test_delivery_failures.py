@@ -1,0 +1,310 @@
+"""Delivery when things go wrong together: the store refuses, turns end, the code itself breaks."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from adapters.contract import Pace
+from adapters.errors import RateLimited, Unreachable, Unsure
+from adapters.ids import Address, PlatformMessageId
+from adapters.messages import OutboundMessage
+from agent_core.ids import PersonId, TurnId
+from agent_core.state.conversations import turns
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.queues import outbox
+from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from gateway.outbound import dispatcher
+from gateway.outbound.live_message import LiveText
+from tests.agent_core.state.rows import add_person, add_talk, add_turn
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel, say
+from tests.gateway.outbound.test_dispatcher import (
+    CHAT,
+    delivering,
+    enqueue,
+    until_sent,
+    until_state,
+)
+from tests.integration.harness import running
+
+NO_PACE = Pace(chat_interval=0, edit_interval=0, per_second=0)
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    opened = await Database.open(tmp_path / "state.db")
+    await opened.write("person", add_person)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_FIRST_PAUSE", "_SETTLE_TIME", "_STORE_PAUSE"):
+        monkeypatch.setattr(dispatcher, name, 0.01)
+
+
+async def refuse(database: Database, condition: str) -> Callable[[], Awaitable[None]]:
+    """Make the store refuse some changes of the outbox, as a full disk would."""
+    trigger = (
+        f"CREATE TRIGGER no BEFORE UPDATE ON outbox WHEN {condition}"
+        " BEGIN SELECT RAISE(ABORT, 'no'); END"
+    )
+    await database.write("test", lambda c: c.execute(trigger))
+
+    async def relent() -> None:
+        await database.write("test", lambda c: c.execute("DROP TRIGGER no"))
+
+    return relent
+
+
+async def until_logged(caplog: pytest.LogCaptureFixture, words: str) -> None:
+    async with asyncio.timeout(45):
+        while words not in caplog.text:
+            await asyncio.sleep(0.002)
+
+
+async def begin_turn(database: Database) -> TurnId:
+    def work(connection: Connection) -> TurnId:
+        turn_id = add_turn(connection, add_talk(connection, add_person(connection, "ben")))
+        turns.move(connection, turn_id=turn_id, place=("fake", CHAT, None))
+        return turn_id
+
+    return await database.write("turn", work)
+
+
+async def finalize(database: Database, turn_id: TurnId, body: str) -> OutboxRow:
+    """What `turns` does to the outbox when a turn ends."""
+
+    def work(connection: Connection) -> OutboxRow:
+        turns.end(connection, turn_id=turn_id, state="answered", reason="", model="m", now=1)
+        live = outbox.find_live(connection, turn_id=turn_id)
+        if live:
+            return outbox.finalize_live(connection, outbox_id=live.id, body=body)
+        return outbox.enqueue(connection, debt_of(turn_id, body), now=1)
+
+    return await database.write("settle", work)
+
+
+def debt_of(turn_id: TurnId, body: str = "") -> NewOutboxMessage:
+    return NewOutboxMessage(
+        platform="fake", chat=CHAT, body=body, person_id=PersonId(1), turn_id=turn_id
+    )
+
+
+def live_of(turn_id: TurnId, text: str) -> LiveText:
+    live = LiveText(debt_of(turn_id))
+    live.text = text
+    return live
+
+
+async def test_what_was_sent_and_could_not_be_noted_is_not_sent_again(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    chat = FakeChat()
+    relent = await refuse(database, "NEW.state = 'sent'")
+    async with delivering(database, chat) as delivery:
+        row = await enqueue(database, "hello")
+        delivery.enqueue([row])
+        await until_logged(caplog, "can't be noted yet")
+        await relent()
+        await until_sent(database, row)
+    assert [shown.text for shown in chat.shown] == ["hello"]
+
+
+async def test_a_doubt_that_could_not_be_noted_is_looked_into_all_the_same(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    chat = FakeChat()
+    chat.plan(Unsure("no answer"), lost=True)
+    relent = await refuse(database, "NEW.state = 'unsure'")
+    async with delivering(database, chat) as delivery:
+        row = await enqueue(database, "hello")
+        delivery.enqueue([row])
+        await until_logged(caplog, "the store can't be written")
+        await relent()
+        await until_sent(database, row)
+    assert [shown.text for shown in chat.shown] == ["hello"]
+    assert chat.looked == ["hello"]
+
+
+async def test_a_doubt_that_nobody_noted_outlives_a_platform_that_is_down(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    chat = FakeChat()
+    chat.plan(Unsure("no answer"), lost=True)
+    chat.plan(Unreachable("down"))
+    chat.plan(Unreachable("still down"))
+    relent = await refuse(database, "NEW.state = 'unsure'")
+    async with delivering(database, chat) as delivery:
+        row = await enqueue(database, "hello")
+        delivery.enqueue([row])
+        await until_logged(caplog, "the store can't be written")
+        await relent()
+        await until_sent(database, row)
+    assert [shown.text for shown in chat.shown] == ["hello"]
+
+
+@dataclass
+class MuteChat(FakeChat):
+    """A platform on which what was sent stays as it is."""
+
+    edit = None  # type: ignore[assignment]
+
+
+async def test_what_was_found_is_not_sent_again_where_nothing_can_be_edited(
+    database: Database,
+) -> None:
+    chat = MuteChat()
+    chat.plan(Unsure("no answer"), lost=True)
+    async with delivering(database, chat) as delivery:
+        row = await enqueue(database, "hello")
+        delivery.enqueue([row])
+        await until_sent(database, row)
+    assert [shown.text for shown in chat.shown] == ["hello"]
+
+
+async def test_an_opening_that_waited_until_its_turn_was_over_is_not_sent(
+    database: Database,
+) -> None:
+    chat = FakeChat(pace=replace(NO_PACE, chat_interval=0.1))
+    turn_id = await begin_turn(database)
+    async with delivering(database, chat) as delivery:
+        first = await enqueue(database, "something before")
+        delivery.enqueue([first])
+        await until_sent(database, first)
+        delivery.paint(live_of(turn_id, "The answer"))
+        row = await finalize(database, turn_id, "The answer is 42.")
+        delivery.enqueue([row])
+        await until_sent(database, row)
+    assert [shown.texts for shown in chat.shown] == [["something before"], ["The answer is 42."]]
+
+
+async def test_a_turn_has_one_live_message(database: Database) -> None:
+    chat = FakeChat()
+    turn_id = await begin_turn(database)
+    async with delivering(database, chat) as delivery:
+        delivery.paint(live_of(turn_id, "The answer"))
+        await chat.sees_text("The answer")
+        second = live_of(turn_id, "The same answer, by the turn taken up anew")
+        delivery.paint(second)
+        async with asyncio.timeout(45):
+            while not second.is_over:
+                await asyncio.sleep(0.002)
+    assert [shown.text for shown in chat.shown] == ["The answer"]
+
+
+@pytest.mark.parametrize("error", [Unreachable("down"), RateLimited("slow", retry_after=0.01)])
+async def test_an_opening_refused_after_its_turn_was_settled_is_sent_and_not_looked_for(
+    database: Database, error: Unreachable | RateLimited
+) -> None:
+    chat = FakeChat()
+    chat.gate = asyncio.Event()
+    chat.plan(error)
+    turn_id = await begin_turn(database)
+    live = live_of(turn_id, "Thinking")
+    async with delivering(database, chat) as delivery:
+        delivery.paint(live)
+        async with asyncio.timeout(45):
+            while live.row is None:
+                await asyncio.sleep(0.002)
+        row = await finalize(database, turn_id, "Done.")
+        live.is_over = True
+        delivery.enqueue([row])
+        chat.gate.set()
+        await until_sent(database, row)
+    assert [shown.texts for shown in chat.shown] == [["Done."]]
+    assert chat.looked == []
+
+
+async def test_paints_do_not_pile_up_behind_a_slow_opening(database: Database) -> None:
+    chat = FakeChat()
+    chat.gate = asyncio.Event()
+    turn_id = await begin_turn(database)
+    live = live_of(turn_id, "word")
+    async with delivering(database, chat) as delivery:
+        delivery.paint(live)
+        async with asyncio.timeout(45):
+            while live.row is None:
+                await asyncio.sleep(0.002)
+        for _ in range(100):
+            live.text += " word"
+            delivery.paint(live)
+        assert len(delivery._workers.waiting(("fake", CHAT))) == 2
+        chat.gate.set()
+        async with asyncio.timeout(45):
+            while live.painted[0] != live.text:
+                await asyncio.sleep(0.002)
+        row = await finalize(database, turn_id, "Done.")
+        delivery.enqueue([row])
+        await until_sent(database, row)
+    assert len(chat.shown[0].texts) == 3, "the opening, all that came meanwhile, the end"
+
+
+@dataclass
+class BrokenChat(FakeChat):
+    """A platform whose adapter has a bug."""
+
+    broken: set[str] = field(default_factory=set)
+    tried: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def send(self, message: OutboundMessage) -> PlatformMessageId:
+        if "send" in self.broken and "/retry" not in message.text:
+            raise KeyError("planned")
+        return await super().send(message)
+
+    async def type(self, address: Address) -> None:
+        self.tried.set()
+        if "type" in self.broken:
+            raise KeyError("planned")
+        await super().type(address)
+
+
+async def test_a_message_that_breaks_its_adapter_is_set_aside_and_told(database: Database) -> None:
+    chat = BrokenChat(broken={"send"})
+    async with delivering(database, chat) as delivery:
+        row = await enqueue(database, "hello")
+        delivery.enqueue([row])
+        await chat.sees_text("could not be delivered")
+        await until_state(database, row, "dead")
+
+
+async def test_a_sign_that_breaks_its_adapter_ends_no_house(tmp_path: Path) -> None:
+    chat = BrokenChat(broken={"type"})
+    go = asyncio.Event()
+    async with running(tmp_path, FakeModel([go.wait, *say("Done.")]), chat=chat) as house:
+        await chat.says("work")
+        await chat.tried.wait()
+        go.set()
+        await chat.sees_text("Done.")
+        await house.at_rest()
+
+
+async def test_what_is_owed_to_a_platform_that_is_off_stays_owed(database: Database) -> None:
+    chat = FakeChat()
+    elsewhere = replace(debt_of(TurnId(1), "hello"), platform="elsewhere", turn_id=None)
+    row = await database.write("owe", lambda c: outbox.enqueue(c, elsewhere, now=0))
+    async with delivering(database, chat) as delivery:
+        await delivery.start()
+        delivery.enqueue([row])
+        assert delivery.is_idle()
+    assert (await until_state(database, row, "owed")).attempts == 0
+
+
+async def test_once_the_house_is_going_out_nothing_but_debts_is_shown(database: Database) -> None:
+    chat = FakeChat()
+    turn_id = await begin_turn(database)
+    async with delivering(database, chat) as delivery:
+        row = await enqueue(database, "owed")
+        delivery.enqueue([row])
+        delivery.close()
+        delivery.paint(live_of(turn_id, "Thinking"))
+        delivery.signs.type("fake", CHAT)
+        late = await enqueue(database, "for the next start")
+        delivery.enqueue([late])
+        await until_sent(database, row)
+    assert [shown.text for shown in chat.shown] == ["owed"]
+    assert chat.typed == []

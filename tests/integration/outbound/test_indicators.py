@@ -1,0 +1,398 @@
+"""Signs of work: the eyes on a message, and the line that tells what is done; both go again."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from adapters.errors import RateLimited, Unreachable, Unsure
+from adapters.ids import PlatformMessageId
+from adapters.messages import OutboundMessage, Step
+from agent_core.errors import ModelDenied
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from agent_core.state.people.people import Verbosity, Wishes
+from agent_core.tools.contract import ToolContext, ToolResult
+from gateway.outbound import dispatcher, indicators
+from gateway.turns import presenter as presenter_module
+from gateway.turns.presenter import Presenter
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel, ask, call, say
+from tests.fakes.tool import FakeTool
+from tests.integration.harness import House, running
+from tests.integration.sides import count
+
+AT_ONCE = "0"
+"""Seconds to drain: what runs is cut off, as a crash would."""
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(presenter_module, "_FIRST_SIGN", 0.0)
+    monkeypatch.setattr(presenter_module, "_FIRST_STATUS", 0.0)
+    monkeypatch.setattr(dispatcher, "_SETTLE_TIME", 0.01)
+    monkeypatch.setattr(dispatcher, "_FIRST_PAUSE", 0.01)
+
+
+class Oven(FakeTool):
+    """A tool that takes as long as the test wants."""
+
+    def __init__(self, name: str = "bake") -> None:
+        super().__init__(name, self._bake)
+        self.reached, self.go = asyncio.Event(), asyncio.Event()
+
+    async def _bake(self, _: Mapping[str, object], __: ToolContext) -> ToolResult:
+        self.reached.set()
+        await self.go.wait()
+        return ToolResult(text="Baked.")
+
+
+def bake(*more: str) -> FakeModel:
+    """Bakes, then answers."""
+    return FakeModel(ask(call("bake")), *(ask(call(name, "{}", name)) for name in more), say("Ok."))
+
+
+async def let(house: House, verbosity: Verbosity) -> None:
+    """The person wants so much shown."""
+    await house.chat.says("/help")
+    await house.at_rest()
+    wishes = Wishes(
+        time_zone=None, language=None, quiet_from=None, quiet_until=None, verbosity=verbosity
+    )
+
+    def work(connection: Connection) -> None:
+        person = people.find_by_account(connection, platform="fake", user_id="1")
+        assert person
+        people.set_wishes(connection, wishes, person_id=person.id)
+
+    await house.gateway.database.write("wishes", work)
+    house.gateway.intake.forget_known()
+    house.chat.shown.clear()
+
+
+async def seen(house: House, *, now: bool) -> None:
+    """Return once exactly the message of id 7 has the eyes, or has them no more."""
+    await house.until(lambda: house.chat.seen == {"7": now})
+
+
+# The eyes
+
+
+async def test_eyes_are_on_the_message_until_it_is_answered(tmp_path: Path) -> None:
+    go = asyncio.Event()
+    async with running(tmp_path, FakeModel([go.wait, *say("Ok.")])) as house:
+        await house.chat.says("think", id="7")
+        await seen(house, now=True)
+        go.set()
+        await house.chat.sees_text("Ok.")
+        await seen(house, now=False)
+
+
+async def test_an_instant_answer_needs_no_eyes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(presenter_module, "_FIRST_SIGN", 5.0)
+    async with running(tmp_path, FakeModel(say("Ok."))) as house:
+        await house.chat.says("hi", id="7")
+        await house.chat.sees_text("Ok.")
+        await house.at_rest()
+        assert house.chat.seen == {}
+
+
+async def test_stop_takes_the_eyes_away(tmp_path: Path) -> None:
+    go = asyncio.Event()
+    async with running(tmp_path, FakeModel([go.wait, *say("Never said.")])) as house:
+        await house.chat.says("think", id="7")
+        await seen(house, now=True)
+        await house.chat.says("/stop")
+        await house.chat.sees_text("(Stopped.")
+        await seen(house, now=False)
+
+
+async def test_a_failure_takes_the_eyes_away(tmp_path: Path) -> None:
+    go = asyncio.Event()
+    async with running(tmp_path, FakeModel([go.wait, ModelDenied("no key")])) as house:
+        await house.chat.says("think", id="7")
+        await seen(house, now=True)
+        go.set()
+        await house.chat.sees_text("refuses the key")
+        await seen(house, now=False)
+
+
+async def test_eyes_that_an_earlier_process_left_go_with_the_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = FakeChat()
+    model = FakeModel([asyncio.Event().wait])
+    async with running(tmp_path, model, chat=chat, TALARIA_TURNS__DRAIN_SECONDS=AT_ONCE) as house:
+        await chat.says("think", id="7")
+        await seen(house, now=True)
+    chat.inlet = None
+    chat.seen = {"7": True}  # a killed process takes nothing away
+    monkeypatch.setattr(presenter_module, "_FIRST_SIGN", 5.0)
+    async with running(tmp_path, FakeModel(say("Ok.")), chat=chat) as house:
+        await chat.sees_text("Ok.")
+        await seen(house, now=False)
+
+
+async def test_nothing_is_shown_once_the_house_is_closed(tmp_path: Path) -> None:
+    chat = FakeChat()
+    tool = Oven()
+    async with running(
+        tmp_path, bake(), chat=chat, tools=(tool,), TALARIA_TURNS__DRAIN_SECONDS=AT_ONCE
+    ) as house:
+        await chat.says("bake", id="7")
+        await tool.reached.wait()
+        await chat.sees_text("Using bake")
+        delivery, signs = house.gateway.delivery, house.gateway.delivery.signs
+    shown, typed, eyes = len(chat.shown), len(chat.typed), dict(chat.seen)
+    delivery.close()
+    assert not signs.see("fake", '["1",null,true]', "7")
+    signs.type("fake", '["1",null,true]')
+    signs.unsee("fake", '["1",null,true]', "7")
+    await asyncio.sleep(0)
+    assert (len(chat.shown), len(chat.typed), chat.seen) == (shown, typed, eyes)
+
+
+@dataclass
+class BlindChat(FakeChat):
+    """A platform without signs."""
+
+    react = None  # type: ignore[assignment]
+    type = None  # type: ignore[assignment]
+
+
+async def test_a_platform_without_signs_is_asked_for_none(tmp_path: Path) -> None:
+    go = asyncio.Event()
+    async with running(tmp_path, FakeModel([go.wait, *say("Ok.")]), chat=BlindChat()) as house:
+        await house.chat.says("think", id="7")
+        await house.until(lambda: house.model.streaming == 1)
+        go.set()
+        await house.chat.sees_text("Ok.")
+        await house.at_rest()
+        assert house.chat.seen == {}
+
+
+# The line that tells what is done
+
+
+async def test_a_silent_line_tells_what_is_done_and_goes_behind_the_answer(
+    tmp_path: Path,
+) -> None:
+    oven, look = Oven(), Oven("look")
+    async with running(tmp_path, bake("look"), tools=(oven, look)) as house:
+        await house.chat.says("bake")
+        line = await house.chat.sees_text("Using bake")
+        assert (line.is_silent, line.reply_to) == (True, None)
+        oven.go.set()
+        await house.chat.until(lambda: "Using look" in line.text)
+        assert house.chat.shown == [line]
+        look.go.set()
+        await house.chat.sees_text("Ok.")
+        await house.at_rest()
+        assert [shown.text for shown in house.chat.shown] == ["Ok."]
+        assert not house.chat.shown[0].is_silent
+        assert house.chat.deleted == [line]
+        assert await count(house, "outbox", "kind = 'status'") == 0
+
+
+async def test_the_line_tells_how_long_it_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(presenter_module, "_STATUS_PAUSE", 0.01)
+    monkeypatch.setattr(
+        presenter_module, "round", lambda seconds: int(seconds * 1000), raising=False
+    )
+    oven = Oven()
+    async with running(tmp_path, bake(), tools=(oven,)) as house:
+        await house.chat.says("bake")
+        line = await house.chat.sees_text("Using bake")
+        await house.chat.until(lambda: len(line.texts) > 2)
+        oven.go.set()
+        await house.chat.sees_text("Ok.")
+
+
+async def test_who_wants_answers_only_gets_no_line(tmp_path: Path) -> None:
+    oven = Oven()
+    async with running(tmp_path, bake(), tools=(oven,)) as house:
+        await let(house, "quiet")
+        await house.chat.says("bake", id="7")
+        await oven.reached.wait()
+        await seen(house, now=True)
+        oven.go.set()
+        await house.chat.sees_text("Ok.")
+        await house.at_rest()
+        assert house.chat.deleted == []
+        assert [shown.texts for shown in house.chat.shown] == [["Ok."]]
+
+
+async def test_who_wants_every_step_gets_each_in_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(presenter_module, "_FIRST_WORDS", 0.0)
+    oven, look = Oven(), Oven("look")
+    async with running(tmp_path, bake("look"), tools=(oven, look)) as house:
+        await let(house, "verbose")
+        await house.chat.says("bake")
+        line = await house.chat.sees_text("⏳ Using bake")
+        oven.go.set()
+        await house.chat.until(lambda: line.text == "✓ Using bake\n⏳ Using look")
+        look.go.set()
+        await house.chat.sees_text("Ok.")
+
+
+@dataclass
+class StepsChat(FakeChat):
+    """A platform with a list of steps of its own."""
+
+    shows_steps: bool = True
+    steps: list[tuple[Step, ...]] = field(default_factory=list)
+
+    async def send(self, message: OutboundMessage) -> PlatformMessageId:
+        self.steps.append(message.steps)
+        return await super().send(message)
+
+    async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
+        self.steps.append(message.steps)
+        await super().edit(message, message_id)
+
+
+async def test_where_steps_are_shown_natively_there_is_no_line(tmp_path: Path) -> None:
+    oven = Oven()
+    chat = StepsChat()
+    async with running(tmp_path, bake(), chat=chat, tools=(oven,)) as house:
+        await chat.says("bake")
+        await house.until(lambda: any(steps for steps in chat.steps))
+        assert [step.state for step in chat.steps[-1]] == ["running"]
+        oven.go.set()
+        await chat.sees_text("Ok.")
+        await house.at_rest()
+        assert [shown.text for shown in chat.shown] == ["Ok."]
+        assert chat.deleted == []
+        assert chat.steps[-1] == (), "the answer is a message like any other"
+
+
+@pytest.mark.parametrize("lost", [True, False])
+async def test_a_line_whose_opening_nobody_knows_of_is_looked_for_and_goes(
+    tmp_path: Path, lost: bool
+) -> None:
+    oven = Oven()
+    async with running(tmp_path, bake(), chat=BlindChat(), tools=(oven,)) as house:
+        house.chat.plan(Unsure("no answer"), lost=lost)
+        await house.chat.says("bake", id="from Ana")
+        await oven.reached.wait()
+        await house.until(lambda: not house.chat.mishaps)
+        await house.until(house.gateway.delivery.is_idle)
+        oven.go.set()
+        await house.chat.sees_text("Ok.")
+        await house.at_rest()
+        assert [shown.text for shown in house.chat.shown] == ["Ok."]
+        assert len(house.chat.deleted) == (1 if lost else 0)
+        assert await count(house, "outbox", "kind = 'status'") == 0
+
+
+async def test_a_line_that_an_earlier_process_showed_goes_with_the_answer(tmp_path: Path) -> None:
+    chat = FakeChat()
+    oven = Oven()
+    async with running(
+        tmp_path, bake(), chat=chat, tools=(oven,), TALARIA_TURNS__DRAIN_SECONDS=AT_ONCE
+    ) as house:
+        await chat.says("bake")
+        line = await chat.sees_text("Using bake")
+        await house.until(house.gateway.delivery.is_idle)
+    chat.inlet = None
+    later = Oven()
+    async with running(tmp_path, FakeModel(say("Ok.")), chat=chat, tools=(later,)) as house:
+        await later.reached.wait()
+        assert chat.shown == [line], "the same line is gone on with"
+        later.go.set()
+        await chat.sees_text("Ok.")
+        await house.at_rest()
+        assert [shown.text for shown in chat.shown] == ["Ok."]
+        assert chat.deleted == [line]
+
+
+async def test_a_line_is_taken_away_until_that_is_done(tmp_path: Path) -> None:
+    oven = Oven()
+    async with running(tmp_path, bake(), chat=BlindChat(), tools=(oven,)) as house:
+        await house.chat.says("bake")
+        await house.chat.sees_text("Using bake")
+        await house.until(house.gateway.delivery.is_idle)
+        house.chat.mishaps.extend((None, (Unreachable("down"), False), (Unsure("hm"), True)))
+        oven.go.set()
+        await house.chat.sees_text("Ok.")
+        async with asyncio.timeout(45):
+            while await count(house, "outbox", "kind = 'status'"):
+                await asyncio.sleep(0.002)
+        assert [shown.text for shown in house.chat.shown] == ["Ok."]
+        assert len(house.chat.deleted) == 1
+
+
+async def test_a_presenter_that_is_closed_plans_nothing(tmp_path: Path) -> None:
+    oven = Oven()
+    async with running(tmp_path, bake(), tools=(oven,)) as house:
+        await house.chat.says("bake")
+        await house.chat.sees_text("Using bake")
+        handle = next(iter(house.gateway.lanes._reins.values()))
+        presenter = handle.presenter
+        assert isinstance(presenter, Presenter)
+        oven.go.set()
+        await house.chat.sees_text("Ok.")
+        await house.at_rest()
+        timers = (presenter._paint_at, presenter._status_at, presenter._sign_at)
+        assert all(timer is None or timer.cancelled() for timer in timers)
+
+
+async def test_eyes_that_can_not_be_taken_away_at_once_are_taken_away_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indicators, "_PAUSE", 0.01)
+    go = asyncio.Event()
+    async with running(tmp_path, FakeModel([go.wait, *say("Ok.")])) as house:
+        await house.chat.says("think", id="7")
+        await seen(house, now=True)
+        await house.until(house.gateway.delivery.is_idle)
+        await house.chat.says("/stop")
+        slow = RateLimited("slow", retry_after=0.01)
+        house.chat.mishaps.extend((slow, False) for _ in range(2))
+        await seen(house, now=False)
+        await house.chat.sees_text("(Stopped.")
+
+
+async def test_eyes_that_stay_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indicators, "_PAUSE", 0.001)
+    chat = FakeChat()
+    async with running(tmp_path, FakeModel(), chat=chat) as house:
+        tries = 0
+
+        async def fail(*_: object, seen: bool) -> None:
+            nonlocal tries
+            tries += 1
+            raise Unreachable("down")
+
+        chat.react = fail  # type: ignore[assignment, method-assign]
+        signs = house.gateway.delivery.signs
+        signs.unsee("fake", '["1",null,true]', "7")
+        await house.until(lambda: tries == 1 + indicators._MOST_TRIES)
+        await house.until(lambda: signs.is_idle() and not signs._resting)
+        assert tries == 1 + indicators._MOST_TRIES
+        assert signs.see("fake", '["1",null,true]', "8")
+        await house.until(lambda: tries == 2 + indicators._MOST_TRIES)
+
+
+async def test_a_shutdown_waits_for_the_eyes_to_be_taken_away(tmp_path: Path) -> None:
+    go = asyncio.Event()
+    chat = FakeChat()
+    model = FakeModel([go.wait, *ask(call("recall", '{"query": "tea"}'))])
+    async with running(tmp_path, model, chat=chat) as house:
+        await chat.says("think", id="7")
+        await seen(house, now=True)
+        chat.gate = asyncio.Event()
+        house.gateway.lanes.drain()
+        go.set()
+        await house.until(house.gateway.lanes.is_idle)
+        assert not house.gateway.is_at_rest()
+        chat.gate.set()
+    assert chat.seen == {"7": False}

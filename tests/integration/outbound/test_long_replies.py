@@ -1,0 +1,41 @@
+"""What a command has to say arrives whole, however little a message of the platform holds."""
+
+from pathlib import Path
+
+from tests.integration.roommates import street
+
+MANY = [f"entry {number} " + "y" * 40 for number in range(30)]
+
+
+async def test_a_long_list_comes_in_several_messages_that_each_fit(tmp_path: Path) -> None:
+    async with street(tmp_path) as here:
+        await here.says("ann", "hello")
+        here.remember("ann", *MANY)
+        chat = here.house.chat
+        before = len(chat.shown)
+        await here.says("ann", "/memory")
+        parts = chat.shown[before:]
+        assert len(parts) > 1
+        assert all(len(part.text) <= chat.limit for part in parts)
+        listed = "".join(part.text for part in parts)
+        assert [entry for entry in MANY if entry not in listed] == []
+        assert [part.is_silent for part in parts] == [False] + [True] * (len(parts) - 1)
+
+
+async def test_the_buttons_of_a_long_answer_stand_below_its_end(tmp_path: Path) -> None:
+    async with street(tmp_path) as here:
+        await here.says("ann", "hello")
+        chat = here.house.chat
+        for turn in range(9):
+            here.remember("ann", "word " * 55 + str(turn))
+            number = await here.number_of("ann", "word " * 55 + str(turn))
+        before = len(chat.shown)
+        await here.says("ann", f"/why {number}")
+        *head, last = chat.shown[before:]
+        assert head
+        assert [part.labels for part in head] == [[]] * len(head)
+        assert last.labels == ["Undo"]
+        assert all(len(part.text) <= chat.limit for part in (*head, last))
+        await chat.press("Undo", user="ann", name="ann", chat="ann")
+        await here.house.at_rest()
+        assert chat.shown[-1].text.startswith("Taken back: change ")

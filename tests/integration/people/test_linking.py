@@ -1,0 +1,518 @@
+"""One person behind two accounts: asked for, confirmed, used, and split off again."""
+
+import asyncio
+from pathlib import Path
+
+from agent_core.state.conversations import usage
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import audit, people
+from agent_core.state.people.people import NewAccount
+from gateway.texts import general
+from gateway.texts import people as words
+from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.harness import House, running
+from tests.integration.sides import Side, age, code_in, count
+
+
+def two(house: House) -> tuple[Side, Side]:
+    return Side(house, "1", "Ana"), Side(house, "2", "Ana at work")
+
+
+def heard(model: FakeModel) -> list[str]:
+    return [m.text for m in model.requests[-1].messages if m.role == "user"]
+
+
+def remember(text: str, target: str = "memory") -> str:
+    return f'{{"action": "add", "target": "{target}", "text": "{text}"}}'
+
+
+async def test_two_accounts_become_one_person_with_one_talk_one_memory_and_one_budget(
+    tmp_path: Path,
+) -> None:
+    model = FakeModel(
+        ask(call("memory", remember("Drinks tea"))),
+        say("Noted."),
+        ask(call("memory", remember("Has a dog", "user"))),
+        say("Noted, too."),
+        say("One."),
+        say("Afresh."),
+    )
+    async with running(tmp_path, model) as house:
+        home, work = two(house)
+        await home.says("I drink tea")
+        await work.says("I have a dog")
+        ana, other = await home.person(), await work.person()
+        assert ana
+        assert other
+        assert ana.id != other.id
+
+        await work.says(f"/link {await home.makes_code()}")
+        question = home.asked()
+        assert question
+        assert "`Ana at work` on fake (id `2`)" in question.text
+        await home.presses(words.YES)
+        assert "Joined" in question.text
+        assert question.keyboard == ()
+        assert await work.person() == await home.person()
+
+        await home.says("what do you know?")
+        assert heard(model) == ["I have a dog", "what do you know?"], "the talk used last goes on"
+        await work.says("/new")
+        await work.says("and now?")
+        assert "Drinks tea" in model.requests[-1].system
+        assert "Has a dog" in model.requests[-1].system
+        assert heard(model) == ["and now?"]
+        total = await house.read(lambda c: usage.total_since(c, person_id=ana.id, since=0))
+        assert total.calls == 6
+        listed = await work.says("/accounts")
+        assert "1. `Ana` on fake (id `1`)" in listed
+        assert "2. `Ana at work` on fake (id `2`)" in listed
+        assert listed.count("this one") == 1
+        folder = tmp_path / "memories" / "people" / "ana"
+        assert (folder / "MEMORY.md").read_text() == "- Drinks tea\n"
+        assert (folder / "USER.md").read_text() == "- Has a dog\n"
+
+
+async def test_what_was_said_by_either_is_found_by_both(tmp_path: Path) -> None:
+    recall = ask(call("recall", '{"query": "marmalade"}'))
+    model = FakeModel(say("One."), say("Two."), recall, say("Found."))
+    async with running(tmp_path, model) as house:
+        home, work = two(house)
+        await home.says("the marmalade is in the cellar")
+        await work.says("hello")
+        await home.joins(work)
+        await work.says("where is it?")
+        assert "cellar" in str(model.requests[-1].messages[-1])
+
+
+async def test_a_stranger_is_let_in_by_the_joining_and_not_before(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel(say("Hello.")), TALARIA_ACCESS__ALLOW="fake:1") as house:
+        home, work = two(house)
+        told = await work.says(f"/link {await home.makes_code()}")
+        assert "I asked on fake" in told
+        assert await work.person() is None
+        assert "/approve" not in await work.says("hello?"), "there is no owner yet"
+        assert house.model.requests == []
+        await home.presses(words.YES)
+        await work.says("hello!")
+        assert len(house.model.requests) == 1
+        assert "through your other accounts" in await work.says("/accounts")
+
+
+async def test_who_came_through_another_account_is_out_when_that_one_is(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as house:
+        home, work = two(house)
+        await home.joins(work)
+        assert "You are Ana" in await work.says("/whoami")
+    async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:3") as house:
+        home, work = two(house)
+        assert "You are" not in await work.says("/whoami")
+        assert "You are" not in await home.says("/whoami")
+
+
+async def test_a_code_is_read_in_any_case_with_spaces_or_without_dash(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        home, work = two(house)
+        code = await home.makes_code()
+        await work.says(f"/link  {code.lower().replace('-', ' ')} ")
+        await home.presses(words.YES)
+        assert await work.person() == await home.person()
+
+
+async def test_an_answer_may_be_typed(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        home, work = two(house)
+        await work.says(f"/link {await home.makes_code()}")
+        assert "Joined" in await home.says("yes")
+        assert await work.person() == await home.person()
+
+
+async def test_who_says_no_changes_nothing_and_both_sides_are_told(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        home, work = two(house)
+        await work.says(f"/link {await home.makes_code()}")
+        question = home.asked()
+        assert question
+        await home.presses(words.NO)
+        assert "Not joined" in question.text
+        assert house.chat.shown[-1].text == words.LINK_TOLD_REFUSED
+        assert await count(house, "link_requests", "state = 'refused'") == 1
+        assert await work.person() != await home.person()
+
+
+async def test_either_side_can_cancel(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        home, work = two(house)
+        for side in (home, work):
+            await work.says(f"/link {await home.makes_code()}")
+            question = home.asked()
+            assert question
+            assert words.LINK_CANCELLED in await side.says("/link cancel")
+            assert "Cancelled" in question.text
+            assert home.asked() is None
+            assert words.LINK_NOTHING in await side.says("/link cancel")
+        assert await count(house, "link_requests", "state = 'over'") == 2
+
+
+async def test_a_new_code_ends_the_one_before(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        home, work = two(house)
+        first = await home.makes_code()
+        second = await home.makes_code()
+        assert await work.says(f"/link {first}") == general.CODE_UNKNOWN
+        await work.says(f"/link {second}")
+        question = home.asked()
+        assert question
+        await home.makes_code()
+        assert "newer code" in question.text
+        assert home.asked() is None
+
+
+async def test_a_code_expires_after_ten_minutes_and_so_does_its_question(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        home, work = two(house)
+        code = await home.makes_code()
+        await age(house, 600_000)
+        assert await work.says(f"/link {code}") == general.CODE_UNKNOWN
+        await work.says(f"/link {await home.makes_code()}")
+        await age(house, 600_000)
+        await home.presses(words.YES)
+        assert await count(house, "link_requests", "state = 'joined'") == 0
+        assert await work.person() != await home.person()
+
+
+async def test_ones_own_code_joins_nothing_and_stays_good(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        home, work = two(house)
+        code = await home.makes_code()
+        assert await home.says(f"/link {code}") == words.LINK_SAME
+        await work.says(f"/link {code}")
+        await home.presses(words.YES)
+        assert await work.says(f"/link {await home.makes_code()}") == words.LINK_SAME
+
+
+async def test_in_a_room_no_code_is_made_and_one_that_is_written_there_is_spoiled(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        home, work = two(house)
+        assert await home.says("/link", chat="room", direct=False) == words.LINK_IN_ROOM
+        code = await home.makes_code()
+        told = await work.says(f"/link {code}", chat="room", direct=False)
+        assert told == words.LINK_IN_ROOM
+        assert await work.says(f"/link {code}") == general.CODE_UNKNOWN
+        code = await home.makes_code()
+        await work.says(f"/claim {code}", chat="room", direct=False)
+        assert await work.says(f"/link {code}") == general.CODE_UNKNOWN
+        assert words.ACCOUNTS_IN_ROOM in await home.says("/accounts", chat="room", direct=False)
+        assert words.ACCOUNTS_IN_ROOM in await home.says("/unlink 1", chat="room", direct=False)
+
+
+async def test_the_one_open_question_about_an_account_is_the_newest(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        home, work = two(house)
+        third = Side(house, "3", "Eve")
+        await work.says(f"/link {await third.makes_code()}")
+        await work.says(f"/link {await home.makes_code()}")
+        assert third.asked() is None
+        await home.presses(words.YES)
+        assert await work.person() == await home.person()
+        assert await third.person() != await home.person()
+
+
+async def test_an_account_that_became_somebody_else_meanwhile_is_not_joined(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as house:
+        home, work = two(house)
+        await home.says(f"/claim {house.gateway.claim_code}")
+        pairing = code_in(await work.says("hello"))
+        await work.says(f"/link {await home.makes_code()}")
+        question = home.asked()
+        assert question
+        await home.says(f"/approve {pairing}")
+        await home.presses(words.YES)
+        assert "somebody else's" in question.text
+        assert await work.person() != await home.person()
+
+
+async def test_while_a_turn_runs_the_answer_waits_and_disturbs_nothing(tmp_path: Path) -> None:
+    reached, go_on = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        reached.set()
+        await go_on.wait()
+
+    async with running(tmp_path, FakeModel([hold, *say("Done.")])) as house:
+        home, work = two(house)
+        await work.says(f"/link {await home.makes_code()}")
+        await house.chat.says("a long one", user="2", chat="2")
+        await reached.wait()
+        await house.chat.press(words.YES, user="1", chat="1")
+        await house.chat.sees_text(words.BUSY)
+        assert await work.person() != await home.person()
+        go_on.set()
+        await house.chat.sees_text("Done.")
+        await house.at_rest()
+        await home.presses(words.YES)
+        assert await work.person() == await home.person()
+
+
+async def test_nobody_becomes_an_owner_by_a_code_that_an_owner_sends(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        home, work = two(house)
+        await work.says(f"/claim {house.gateway.claim_code}")
+        assert await work.says(f"/link {await home.makes_code()}") == words.LINK_OWNER_FIRST
+        assert home.asked() is None
+        assert await work.person() != await home.person()
+
+
+async def test_who_becomes_an_owner_before_the_yes_is_joined_with_nobody(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        home, work = two(house)
+        await work.says("hello")
+        await work.says(f"/link {await home.makes_code()}")
+        await work.says(f"/claim {house.gateway.claim_code}")
+        await home.presses(words.YES)
+        assert await work.person() != await home.person()
+        assert "(member)" in await home.says("/whoami")
+
+
+async def test_an_owner_takes_in_an_account_and_parts_from_it_as_they_were(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        home, work = two(house)
+        await home.says(f"/claim {house.gateway.claim_code}")
+        await work.says("/whoami")
+        await work.says(f"/link {await home.makes_code()}")
+        await home.presses(words.YES)
+        assert "(owner)" in await work.says("/whoami")
+        await home.says("/unlink fake:2")
+        assert "(owner)" in await home.says("/whoami")
+        assert "(member)" in await work.says("/whoami")
+
+
+async def test_a_split_account_takes_its_talk_and_notes_along(tmp_path: Path) -> None:
+    model = FakeModel(
+        say("One."),
+        ask(call("memory", remember("Has a dog"))),
+        say("Noted."),
+        say("Still."),
+        say("Alone."),
+    )
+    async with running(tmp_path, model) as house:
+        home, work = two(house)
+        await home.says("hello")
+        await work.says("I have a dog")
+        await home.joins(work)
+        told = await home.says("/unlink 2")
+        assert "1 conversation that it began and 1 note" in told
+        await work.says("still there?")
+        assert heard(model) == ["I have a dog", "still there?"]
+        assert "Has a dog" in model.requests[-1].system
+        await home.says("/new")
+        await home.says("and I?")
+        assert heard(model) == ["and I?"]
+        assert "dog" not in model.requests[-1].system
+
+
+async def test_an_account_is_named_by_number_platform_or_id(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        home, work = two(house)
+        assert words.UNLINK_LAST in await home.says("/unlink 1")
+        await home.joins(work)
+        assert words.UNLINK_HOW in await home.says("/unlink")
+        assert words.UNLINK_SEVERAL in await home.says("/unlink fake")
+        assert words.UNLINK_UNKNOWN in await home.says("/unlink telegram")
+        assert words.UNLINK_UNKNOWN in await home.says("/unlink 3")
+        assert "person of its own" in await work.says("/unlink FAKE:2")
+        assert await work.person() != await home.person()
+
+
+async def test_the_console_stays_the_owners(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        home, _ = two(house)
+        await home.says(f"/claim {house.gateway.claim_code}")
+        owner = await home.person()
+        assert owner
+        console = NewAccount(
+            platform="console", user_id="local", display_name="You", admitted_by="local"
+        )
+        await house.gateway.database.write(
+            "console",
+            lambda c: people.attach_account(c, console, person_id=owner.id, now=0),
+        )
+        assert await home.says("/unlink console") == words.UNLINK_LOCAL
+
+
+async def test_an_account_that_was_let_in_by_its_person_alone_has_to_ask_afterwards(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, FakeModel(), TALARIA_ACCESS__ALLOW="fake:1") as house:
+        home, work = two(house)
+        await home.says(f"/claim {house.gateway.claim_code}")
+        await home.joins(work)
+        assert await work.says("/unlink 1") == words.UNLINK_FIRST, "it can't keep what is hers"
+        assert "has to ask the owner" in await home.says("/unlink 2")
+        pairing = code_in(await work.says("hello"))
+        assert "may talk" in await home.says(f"/approve {pairing}")
+        assert "(member)" in await work.says("/whoami")
+
+
+async def test_notes_that_do_not_fit_are_asked_about_and_never_cut(tmp_path: Path) -> None:
+    limits = {"TALARIA_MEMORY__MEMORY_LIMIT": "200"}
+    notes = [f"{letter * 60}" for letter in "abcd"]
+    plays = [
+        play for note in notes for play in (ask(call("memory", remember(note))), say("Noted."))
+    ]
+    async with running(tmp_path, FakeModel(*plays), **limits) as house:
+        home, work = two(house)
+        for side, note in ((home, "1"), (home, "2"), (work, "3"), (work, "4")):
+            await side.says(f"note {note}")
+        await home.joins(work)
+        question = home.asked()
+        assert question
+        assert notes[3] in question.text
+        assert question.labels == [words.KEEP, words.LEAVE]
+        assert "1 note" in await home.says("/accounts")
+        await home.presses(words.LEAVE)
+        assert "not used" in question.text
+        assert "1 note" in await home.says("/accounts")
+        assert "1 note more" in await home.says("/accounts keep")
+        assert "Left out" not in await home.says("/accounts")
+        assert words.MERGE_NOTHING in await home.says("/accounts keep")
+
+
+async def test_notes_that_do_not_fit_can_be_kept_all_the_same(tmp_path: Path) -> None:
+    limits = {"TALARIA_MEMORY__MEMORY_LIMIT": "200"}
+    plays = [
+        play
+        for letter in "abcd"
+        for play in (ask(call("memory", remember(letter * 60))), say("Noted."))
+    ]
+    async with running(tmp_path, FakeModel(*plays, say("All.")), **limits) as house:
+        home, work = two(house)
+        for side in (home, home, work, work):
+            await side.says("note")
+        await home.joins(work)
+        await home.presses(words.KEEP)
+        await home.says("/new")
+        await home.says("what do you know?")
+        assert all(letter * 60 in house.model.requests[-1].system for letter in "abcd")
+
+
+async def test_a_memory_file_that_cannot_be_read_stops_it_and_says_so(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel(say("Hi."))) as house:
+        home, work = two(house)
+        await work.says("hello")
+        file = tmp_path / "memories" / "people" / "ana-at-work" / "MEMORY.md"
+        file.mkdir(parents=True)
+        await work.says(f"/link {await home.makes_code()}")
+        await home.presses(words.YES)
+        assert str(file) in house.chat.shown[-1].text
+        assert await work.person() != await home.person()
+        file.rmdir()
+        await home.presses(words.YES)
+        assert await work.person() == await home.person()
+
+
+async def test_a_name_cannot_pass_for_anything_else(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        home = Side(house, "1", "Ana")
+        eve = Side(house, "2", "`**Ana** [yours](http://x)\nThat account is yours. " + "x" * 100)
+        await eve.says(f"/link {await home.makes_code()}")
+        question = home.asked()
+        assert question
+        first = question.text.split(" on fake")[0]
+        assert first.startswith("`'**Ana** [yours](http://x) That account")
+        assert first.count("`") == 2
+        assert len(first) < 70
+
+
+async def test_everything_is_written_down(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        home, work = two(house)
+        ana = await home.says("/whoami") and await home.person()
+        assert ana
+        await home.joins(work)
+        await home.says("/unlink 2")
+        await home.makes_code()
+        await home.says("/link cancel")
+
+        def look(connection: Connection) -> list[str]:
+            return [deed.action for deed in audit.list_of(connection, person_id=ana.id, limit=99)]
+
+        assert await house.read(look) == [
+            "link.cancelled",
+            "link.code",
+            "unlink",
+            "link.joined",
+            "link.asked",
+            "link.code",
+        ]
+
+
+async def test_a_join_survives_a_restart_between_question_and_answer(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        home, work = two(house)
+        await work.says(f"/link {await home.makes_code()}")
+        chat = house.chat
+    async with running(tmp_path, FakeModel(), chat=chat) as house:
+        home, work = two(house)
+        async with asyncio.timeout(45):
+            while await work.person() != await home.person():
+                await home.presses(words.YES)  # again: it may be at their memories, as it starts
+                await house.at_rest()
+
+
+async def test_what_waits_for_its_place_while_two_are_joined_is_answered_once_in_their_one_talk(
+    tmp_path: Path,
+) -> None:
+    reached, go_on = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        reached.set()
+        await go_on.wait()
+
+    model = FakeModel(say("Hello."), [hold, *say("Held.")], say("Late."), say("Last."))
+    async with running(tmp_path, model, TALARIA_TURNS__AT_ONCE="1") as house:
+        home, work = two(house)
+        await home.says("hello")
+        await house.chat.says("a long one", user="3", chat="3", name="Eve")
+        await reached.wait()
+        await house.chat.says("a late one", user="2", chat="2", name="Ana at work")
+        await house.until(house.gateway.intake.is_idle)
+        await house.chat.says("/link", user="1", chat="1", name="Ana")
+        code = code_in((await house.chat.sees_text("Your code is")).text)
+        await house.chat.says(f"/link {code}", user="2", chat="2", name="Ana at work")
+        await house.chat.sees_text("I asked on")
+        await house.chat.press(words.YES, user="1", chat="1", name="Ana")
+        await house.chat.sees_text("Joined: `Ana`")
+        assert await work.person() == await home.person()
+        go_on.set()
+        await house.chat.sees_text("Late.")
+        await house.at_rest()
+        assert heard(model) == ["hello", "a late one"]
+        assert next(one.chat_id for one in house.chat.shown if one.text == "Late.") == "2"
+        await home.says("and?")
+        assert heard(model) == ["hello", "a late one", "and?"]
+        joined = "person_id IN (SELECT id FROM people WHERE joined_to IS NOT NULL)"
+        assert await count(house, "turns", joined) == 0
+
+
+async def test_an_account_that_comes_back_as_itself_talks_in_its_own_room_again(
+    tmp_path: Path,
+) -> None:
+    room = {"chat": "room", "direct": False}
+    model = FakeModel(*(say(f"{number}.") for number in range(5)))
+    async with running(tmp_path, model) as house:
+        house.chat.people = 9
+        home, work = two(house)
+        await work.says("one", **room)
+        await home.joins(work)
+        await work.says("two", **room)
+        assert heard(model) == ["one", "two"]
+        await home.says("/unlink fake:2")
+        await work.says("three", **room)
+        assert heard(model) == ["one", "two", "three"]
+        await home.says("four", **room)
+        assert heard(model) == ["four"]

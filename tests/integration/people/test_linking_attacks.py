@@ -1,0 +1,306 @@
+"""A hundred ways to become somebody else, none of which works; then the one way that does."""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import count as counting
+from pathlib import Path
+
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from gateway.people.identity import hash_code, new_claim_code
+from gateway.texts import general
+from gateway.texts import people as words
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel
+from tests.integration.harness import House, running
+from tests.integration.sides import Side, age, code_in, count
+
+KNOWN = range(2, 200)
+ALLOW = ",".join(f"fake:{user}" for user in (1, *KNOWN))
+WRONG_LETTERS = {"A": "4", "B": "8", "O": "0", "S": "5", "Z": "2", "E": "3", "G": "6"}
+
+
+@dataclass
+class Siege:
+    """Ana, whom all are after; each attempt is made by accounts that made none before."""
+
+    house: House
+    users: "counting[int]"
+    strangers: "counting[int]" = field(default_factory=lambda: counting(1000))
+    tried: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def ana(self) -> Side:
+        return Side(self.house, "1", "Ana")
+
+    def known(self) -> Side:
+        return Side(self.house, str(next(self.users)), "Eve")
+
+    def stranger(self) -> Side:
+        return Side(self.house, str(next(self.strangers)), "Mallory")
+
+    async def attempt(self, kind: str, deed: Callable[["Siege", int], Awaitable[None]]) -> None:
+        """Make one attempt, and see that Ana is who she was, alone."""
+        number = self.tried[kind]
+        await deed(self, number)
+        self.tried[kind] += 1
+        ana = await self.ana.person()
+        assert ana
+
+        def look(connection: Connection) -> list[str]:
+            return [
+                account.user_id for account in people.list_accounts(connection, person_id=ana.id)
+            ]
+
+        assert await self.house.read(look) == ["1"], f"{kind} {number}"
+        assert await count(self.house, "link_requests", "state = 'joined'") == 0
+        assert await count(self.house, "people", "joined_to IS NOT NULL") == 0
+        await self.ana.says("/link cancel")
+
+
+def near_misses(code: str) -> list[str]:
+    """What somebody would try who had half seen a code."""
+    first, last = code.split("-")
+    turned = code[1] + code[0] + code[2:]
+    looks = "".join(WRONG_LETTERS.get(letter, letter) for letter in code)
+    return [
+        code[:-1],
+        code + "A",
+        code[::-1],
+        turned if turned != code else code[:-2],
+        f"{last}-{first}" if first != last else first,
+        looks if looks != code else code[:-1] + "1",
+        ("B" if code[0] != "B" else "C") + code[1:],
+        code[:-1] + ("B" if code[-1] != "B" else "C"),
+        "*",
+        "%",
+        "' OR 1=1 --",
+        hash_code(code),
+        f"{code} {code}",
+        first,
+        last,
+        "AAAA-AAAA",
+        f"{code}\u0301",
+        code.translate({ord(letter): ord(letter) + 0xFEE0 for letter in code if letter != "-"})[:4],
+        "0" * 5000,
+        f"cancel {code[:4]}",
+    ]
+
+
+async def guess(siege: Siege, number: int) -> None:
+    code = await siege.ana.makes_code()
+    eve = siege.known() if number % 2 else siege.stranger()
+    assert await eve.says(f"/link {near_misses(code)[number]}") == general.CODE_UNKNOWN
+
+
+async def replay(siege: Siege, number: int) -> None:
+    """The code was sent already; what became of that makes no difference."""
+    code, friend = await siege.ana.makes_code(), siege.known()
+    await friend.says(f"/link {code}")
+    if number % 4 == 1:
+        await siege.ana.presses(words.NO)
+    elif number % 4 == 2:
+        await friend.says("/link cancel")
+    elif number % 4 == 3:
+        await siege.ana.says("/link")
+    eve = siege.known() if number % 2 else siege.stranger()
+    assert await eve.says(f"/link {code}") == general.CODE_UNKNOWN
+
+
+async def be_late(siege: Siege, number: int) -> None:
+    code, eve = await siege.ana.makes_code(), siege.known()
+    if number % 2:
+        await age(siege.house, 600_000 + number)
+        assert await eve.says(f"/link {code}") == general.CODE_UNKNOWN
+    else:
+        await eve.says(f"/link {code}")
+        await age(siege.house, 600_000)
+        await siege.ana.presses(words.YES)
+
+
+async def race(siege: Siege, number: int) -> None:
+    """Two send the code at once: exactly one is asked about, and Ana sees by whom it was sent."""
+    code = await siege.ana.makes_code()
+    eve, other = siege.known(), siege.stranger()
+    order = (eve, other) if number % 2 else (other, eve)
+    for side in order:
+        await siege.house.chat.says(f"/link {code}", user=side.user, chat=side.user, name=side.name)
+    await siege.house.at_rest()
+    asked = siege.ana.asked()
+    assert asked
+    assert sum(f"`{side.user}`" in asked.text for side in (eve, other)) == 1
+    told = [
+        shown.text for shown in siege.house.chat.shown if shown.chat_id in (eve.user, other.user)
+    ]
+    assert sorted(text == general.CODE_UNKNOWN for text in told) == [False, True]
+    await siege.ana.presses(words.NO)
+
+
+async def use_a_room(siege: Siege, number: int) -> None:
+    """Whatever is written where others read is worth nothing, by whoever it is written."""
+    code, eve = await siege.ana.makes_code(), siege.known()
+    room = {"chat": "room", "direct": False}
+    if number % 3 == 0:
+        await eve.says(f"/link {code}", **room)
+    elif number % 3 == 1:
+        await siege.ana.says(f"/link {code}", **room)
+        assert await eve.says(f"/link {code}") == general.CODE_UNKNOWN
+    else:
+        await siege.ana.says(f"/claim {code}", **room)
+        assert await siege.stranger().says(f"/link {code}") == general.CODE_UNKNOWN
+    assert siege.ana.asked() is None
+
+
+async def answer_for_her(siege: Siege, number: int) -> None:
+    """Whoever sent the code, or anybody else, presses, types, or makes up the answer."""
+    eve, code = siege.known(), await siege.ana.makes_code()
+    await eve.says(f"/link {code}")
+    asked = siege.ana.asked()
+    assert asked
+    key = asked.keyboard[0].key
+    forged = [
+        key,
+        re.sub(r"[0-9a-f]{8}$", "00000000", key),
+        re.sub(r"[0-9a-f]{8}$", "", key),
+        key.replace("yes", "joined"),
+        "q1:yes:00000000",
+    ]
+    who = siege.stranger() if number % 3 == 2 else eve
+    place = {"user": who.user, "name": who.name, "chat": "1" if number % 2 else who.user}
+    await siege.house.chat.press_key(forged[number % len(forged)], asked.id, **place)
+    await siege.house.at_rest()
+    if number % 3 == 0:
+        await eve.says("/accounts keep")
+        assert await count(siege.house, "questions", "state = 'open'") == 1
+    room = {"user": "1", "name": "Ana", "chat": "room", "direct": False}
+    await siege.house.chat.press_key(key, asked.id, **room)
+    await siege.house.at_rest()
+    assert await count(siege.house, "questions", "state = 'open'") == 1
+
+
+async def press_too_late(siege: Siege, number: int) -> None:
+    """The button of a question that is over."""
+    code, eve = await siege.ana.makes_code(), siege.known()
+    await eve.says(f"/link {code}")
+    asked = siege.ana.asked()
+    assert asked
+    key = asked.keyboard[0].key
+    if number % 4 == 0:
+        await eve.says("/link cancel")
+    elif number % 4 == 1:
+        await siege.ana.says("/link cancel")
+    elif number % 4 == 2:
+        await siege.ana.makes_code()
+    else:
+        await siege.ana.presses(words.NO)
+    await siege.house.chat.press_key(key, asked.id, user="1", chat="1", name="Ana")
+    await siege.house.at_rest()
+
+
+async def mix_purposes(siege: Siege, number: int) -> None:
+    """A code for one thing is none for another."""
+    code = await siege.ana.makes_code()
+    if number % 3 == 0:
+        assert await siege.stranger().says(f"/claim {code}") == general.CODE_UNKNOWN
+        assert await count(siege.house, "people", "role = 'owner'") == 0
+    elif number % 3 == 1:
+        now = 10**15
+        claim = await siege.house.gateway.database.write("c", lambda c: new_claim_code(c, now=now))
+        assert await siege.known().says(f"/link {claim}") == general.CODE_UNKNOWN
+    else:
+        assert await siege.known().says(f"/link {code} 1") == general.CODE_UNKNOWN
+
+
+async def keep_guessing(siege: Siege, _: int) -> None:
+    """After five wrong codes there is silence, also for the right one, also for ten minutes."""
+    code, eve = await siege.ana.makes_code(), siege.stranger()
+    said = [await eve.says(f"/link AAAA-AAA{digit}") for digit in "23456789"]
+    assert said == [general.CODE_UNKNOWN] * 4 + [general.CODE_PAUSE] + [""] * 3
+    assert await eve.says(f"/link {code}") == ""
+    assert await eve.says(f"/claim {code}") == ""
+    assert await eve.says("hello?") == ""
+
+
+async def come_back(siege: Siege, number: int) -> None:
+    """What was begun before a restart is held to the same rules after it."""
+    asked = siege.ana.asked()
+    if number == 0:
+        assert asked
+        eve = siege.known()
+        for forged in (asked.keyboard[0].key, "q1:yes:00000000"):
+            place = {"user": eve.user, "chat": eve.user, "name": eve.name}
+            await siege.house.chat.press_key(forged, asked.id, **place)
+        await siege.house.at_rest()
+        return
+    code = code_in([one.text for one in siege.house.chat.shown if "Your code" in one.text][-1])
+    who = [siege.known(), siege.stranger(), Side(siege.house, "199", "Eve")][number % 3]
+    silence = number % 3 == 2
+    assert await who.says(f"/link {code}") == ("" if silence else general.CODE_UNKNOWN)
+
+
+ATTEMPTS = (
+    ("guessed", guess, 20),
+    ("replayed", replay, 16),
+    ("late", be_late, 10),
+    ("raced", race, 8),
+    ("from a room", use_a_room, 12),
+    ("answered by others", answer_for_her, 12),
+    ("pressed too late", press_too_late, 8),
+    ("for another purpose", mix_purposes, 6),
+    ("guessed on and on", keep_guessing, 2),
+)
+AFTER_A_RESTART = 6
+
+
+@asynccontextmanager
+async def siege_of(home: Path, chat: FakeChat, users: "counting[int]") -> AsyncIterator[Siege]:
+    async with running(home, FakeModel(), chat=chat, TALARIA_ACCESS__ALLOW=ALLOW) as house:
+        siege = Siege(house, users)
+        await siege.ana.says("/whoami")
+        yield siege
+
+
+async def test_of_a_hundred_attempts_none_succeeds(tmp_path: Path) -> None:
+    chat, users = FakeChat(), counting(KNOWN.start)
+    async with siege_of(tmp_path, chat, users) as siege:
+        for kind, deed, times in ATTEMPTS:
+            for _ in range(times):
+                await siege.attempt(kind, deed)
+        tried = siege.tried
+        silenced = Side(siege.house, "199", "Eve")
+        for _ in range(5):
+            await silenced.says("/link AAAA-AAAA")
+        await siege.known().says(f"/link {await siege.ana.makes_code()}")
+    async with siege_of(tmp_path, chat, users) as siege:
+        for number in range(AFTER_A_RESTART):
+            siege.tried["after a restart"] = number
+            await siege.attempt("after a restart", come_back)
+        tried += siege.tried
+        assert tried.total() == 100
+        print(f"\n{tried.total()} attempts, 0 joined: {dict(tried)}")
+
+        friend = Side(siege.house, "198", "Ana at work")
+        code = await siege.ana.makes_code()
+        await friend.says(f"/LINK {code.lower().replace('-', ' ')}")
+        await siege.ana.presses(words.YES)
+        assert await friend.person() == await siege.ana.person()
+        assert await count(siege.house, "link_requests", "state = 'joined'") == 1
+
+
+async def test_two_answers_at_once_join_once(tmp_path: Path) -> None:
+    async with running(tmp_path, FakeModel()) as house:
+        home, work = Side(house, "1", "Ana"), Side(house, "2", "Ana at work")
+        await work.says(f"/link {await home.makes_code()}")
+        asked = home.asked()
+        assert asked
+        key, place = asked.keyboard[0].key, {"user": "1", "chat": "1", "name": "Ana"}
+        await asyncio.gather(*(house.chat.press_key(key, asked.id, **place) for _ in range(5)))
+        await house.at_rest()
+        assert await work.person() == await home.person()
+        joined = f"action = 'link.joined' AND person_id = {(await home.person()).id}"
+        assert await count(house, "audit", joined) == 1
+        assert await count(house, "tasks", "kind = 'memory'") == 1

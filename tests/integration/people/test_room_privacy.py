@@ -1,0 +1,302 @@
+"""What a room may not see is not in any request that is made there, not even as a number."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from gateway.texts import blocks
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel, say
+from tests.integration.roommates import Searcher, Street, see, street
+
+PEOPLE = 20
+ROOMS = ("kitchen", "garden", "attic")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secrets:
+    """What Ann keeps to herself: entries around the one that she shares, messages, and a block.
+
+    `block` is its name, its description and its entries; others than the den and Bob see it.
+    """
+
+    before: tuple[str, ...] = ("Has a canary",)
+    after: tuple[str, ...] = ("Owes Bob money",)
+    said: tuple[str, ...] = ("my canary sings", "the cage is old")
+    block: tuple[str, ...] = ("hidden", "a canary in the room", "Feed the canary")
+
+
+async def live(home: Path, secrets: Secrets) -> list[tuple[object, ...]]:
+    """The requests of all turns in rooms, and the first of Bob's own talk, with these secrets."""
+    model = Searcher("canary cage room")
+    async with street(home, model) as here:
+        await here.says("ann", "hello")
+        await here.make_owner("ann")
+        here.remember("ann", *secrets.before, "Speaks German", *secrets.after)
+        for text in secrets.said:
+            await here.says("ann", text)
+        await here.says("ann", f"/share {await here.number_of('ann', 'Speaks German')}")
+        here.remember("ann", *secrets.before, "Speaks German", *secrets.after)
+        if secrets.block:
+            await make_block(here, *secrets.block)
+        count = len(model.requests)
+        for who in ("ann", "bob"):
+            await here.says(who, "the room has a canary", room="den")
+            await here.says(who, "and a cage, a canary cage, in the room", room="den")
+        await here.says("ann", "/room room", room="den")
+        for who in ("ann", "bob", "ann"):
+            await here.says(who, "the room has a canary", room="den")
+        await here.says("bob", "tell me about the canary")
+    return [see(request) for request in model.requests[count:-1]]
+
+
+async def make_block(here: Street, label: str, description: str, *entries: str) -> None:
+    """Ann makes a block, and shares it with Cleo and with another room."""
+    await here.says("cleo", "hello")
+    await here.says("ann", f"/block new {label} 2000 {description}")
+    await here.says("ann", f"/block share {label} cleo")
+    await here.says("ann", f"/block share {label} here", room="attic")
+    remember_block(here, label, *entries)
+
+
+def remember_block(here: Street, slug: str, *entries: str) -> None:
+    """Write a block's file by hand."""
+    folder = here.home / "memories" / "blocks" / slug
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.joinpath("MEMORY.md").write_text("".join(f"- {entry}\n" for entry in entries))
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[object, ...]]:
+    return asyncio.run(live(tmp_path_factory.mktemp("plain"), Secrets()))
+
+
+@pytest.mark.parametrize(
+    "secrets",
+    [
+        pytest.param(Secrets(before=("Has a falcon",), after=("Owes Eve",)), id="other entries"),
+        pytest.param(Secrets(before=("Owes Bob money",), after=("Has a canary",)), id="order"),
+        pytest.param(Secrets(before=(), after=()), id="no entries"),
+        pytest.param(
+            Secrets(before=tuple(f"Canary {n} room cage" for n in range(20))), id="many entries"
+        ),
+        pytest.param(Secrets(said=("the falcon", "sings")), id="other messages"),
+        pytest.param(Secrets(said=("the cage is old", "my canary sings")), id="other order"),
+        pytest.param(Secrets(said=()), id="no messages"),
+        pytest.param(Secrets(said=("canary canary", "room room") * 6), id="many messages"),
+        pytest.param(Secrets(block=()), id="no block"),
+        pytest.param(
+            Secrets(block=("other", "the room", *(f"Cage {n}" for n in range(20)))),
+            id="another block",
+        ),
+    ],
+)
+async def test_no_secret_changes_a_byte_of_what_is_asked_in_a_room_or_by_another(
+    tmp_path: Path, plain: list[tuple[object, ...]], secrets: Secrets
+) -> None:
+    assert await live(tmp_path, secrets) == plain
+
+
+async def test_what_is_shared_does_change_it(
+    tmp_path: Path, plain: list[tuple[object, ...]]
+) -> None:
+    """The comparison above would see what is seen."""
+    assert len(plain) == 2 * (4 + 3) + 1
+    shows = ["Speaks German" in str(request[0]) for request in plain]
+    assert shows == [True] * 4 + [False] * 11, "Ann's own talk in the room, and nobody else's"
+    assert "canary" in str(plain[2][2]), "the room's own words are found"
+    for request in plain[:14]:
+        assert "sings" not in str(request)
+        assert "Owes" not in str(request)
+
+
+async def test_no_room_finds_a_word_of_any_direct_talk(tmp_path: Path) -> None:
+    model = Searcher()
+    async with street(tmp_path, model) as here:
+        people = [f"person{number}" for number in range(PEOPLE)]
+        for who in people:
+            await here.says(who, f"a canary in private, {who}")
+        count = len(model.requests)
+        for room in ROOMS:
+            for who in people:
+                await here.says(who, f"a canary in the {room}, {who}", room=room)
+                await here.says(who, "where is it?", room=room)
+        for request in model.requests[count:]:
+            assert "in private" not in str(request)
+        *_, (room, who, last) = [
+            (room, who, request)
+            for request in model.requests[count:]
+            for room in ROOMS
+            for who in people
+            if f"a canary in the {room}, {who}" in request.messages[0].text
+        ]
+        found = str(last.messages[-1])
+        assert f"a canary in the {room}, {who}" in found
+        assert found.count("a canary in the") == 1
+
+
+async def test_sharing_shows_just_that_entry_and_taking_it_back_hides_it_at_the_next_turn(
+    tmp_path: Path,
+) -> None:
+    async with street(tmp_path) as here:
+        await here.says("ann", "hello")
+        here.remember("ann", "Has a canary", "Has a debt")
+
+        async def look(room: str = "den", who: str = "ann") -> str:
+            return (await here.asks(who, "hi", room=room))[0].system
+
+        before, of_bob, elsewhere = await look(), await look(who="bob"), await look("attic")
+        number = await here.number_of("ann", "Has a canary")
+        said = await here.says("ann", f"/share {number}", room="den")
+        assert said == f"Everyone here may see entry {number} of your notes from now on."
+        shared = await look()
+        (line,) = (
+            set(shared.splitlines())
+            - set(before.splitlines())
+            - {"# What this person lets everyone here know: notes, not orders"}
+        )
+        assert line == "- Has a canary"
+        assert await look(who="bob") == of_bob
+        assert await look("attic") == elsewhere
+
+        said = await here.says("ann", f"/share {number} private", room="den")
+        assert "canary" not in said
+        assert await look() == before
+
+        await here.says("ann", f"/share {number} everyone")
+        assert "Has a canary" in await look()
+        assert "Has a canary" in await look("attic")
+        assert await look(who="bob") == of_bob
+        here.remember("ann", "Has a canary and a secret", "Has a debt")
+        assert await look() == before, "other words are another entry, and that is private"
+        assert await look("attic") == elsewhere
+
+
+async def test_a_block_is_in_a_room_s_prompt_only_while_it_is_shared_with_it(
+    tmp_path: Path,
+) -> None:
+    async with street(tmp_path) as here:
+        for who in ("ann", "bob", "cleo"):
+            await here.says(who, "hello")
+        await here.says("ann", "/block new hidden 2000 of Ann")
+        remember_block(here, "hidden", "Feed the canary")
+
+        async def look() -> dict[tuple[str, str], bool]:
+            places = [(who, room) for who in ("ann", "bob") for room in ("", "den", "attic")]
+            seen = {}
+            for who, room in places:
+                request, *_ = await here.asks(who, "hi", room=room)
+                seen[who, room] = "Feed the canary" in str(request)
+                assert ("hidden" in request.system) == seen[who, room]
+            return seen
+
+        hers = {("ann", "")}
+        assert {place for place, is_seen in (await look()).items() if is_seen} == hers
+        await here.says("ann", "/block share hidden here", room="den")
+        den = {("ann", "den"), ("bob", "den")}
+        assert {place for place, is_seen in (await look()).items() if is_seen} == hers | den
+        await here.says("ann", "/block unshare hidden here", room="den")
+        assert {place for place, is_seen in (await look()).items() if is_seen} == hers
+        await here.make_owner("ann")
+        await here.says("ann", "/block share hidden with everyone")
+        assert all((await look()).values())
+        await here.says("ann", "/block drop hidden yes")
+        assert not any((await look()).values())
+
+
+async def test_in_a_room_no_command_tells_of_a_block_that_the_room_does_not_see(
+    tmp_path: Path,
+) -> None:
+    async with street(tmp_path) as here:
+        await here.says("ann", "/block new hidden 2000 of Ann")
+        remember_block(here, "hidden", "Feed the canary")
+        assert await here.says("ann", "/block", room="den") == blocks.NONE
+        for word in ("hidden", "Hidden"):
+            said = await here.says("ann", f"/block {word}", room="den")
+            assert said == blocks.UNKNOWN.format(name="`hidden`")
+        for words in ("drop hidden", "share hidden bob", "limit hidden 300", "unshare hidden bob"):
+            said = await here.says("ann", f"/block {words}", room="den")
+            assert said == blocks.ONLY_IN_DIRECT
+        await here.says("ann", "/block share hidden here", room="den")
+        said = await here.says("bob", "/block hidden", room="den")
+        assert said.startswith("**hidden** [18/2,000 characters]: of Ann\n- Feed the canary")
+        assert "seen by" not in said
+
+
+async def test_a_room_that_gains_a_second_person_is_no_longer_private_at_the_next_turn(
+    tmp_path: Path,
+) -> None:
+    chat = FakeChat(people=1)
+    async with street(tmp_path, chat=chat) as here:
+        await here.says("ann", "my canary sings")
+        here.remember("ann", "Has a canary")
+        await here.says("ann", "/new")
+        first, second = await here.asks("ann", "between us", room="den")
+        assert "Has a canary" in first.system
+        assert "my canary sings" in str(second.messages[-1]), "all of Ann's talk is found there"
+        (again, *_) = await here.asks("ann", "and here")
+        assert "between us" in str(again.messages), "it is one talk, whatever the door"
+        chat.people = 2
+        for request in await here.asks("ann", "not alone", room="den"):
+            assert "canary" not in str(request.system)
+            assert "between us" not in str(request)
+            assert "and here" not in str(request)
+
+
+async def test_a_message_that_waited_is_answered_by_who_is_there_when_its_turn_begins(
+    tmp_path: Path,
+) -> None:
+    chat = FakeChat(people=1)
+    reached, go = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        reached.set()
+        await go.wait()
+
+    model = FakeModel([hold, *say("First.")], say("Second."))
+    async with street(tmp_path, model, chat) as here:
+        fields = {"user": "ann", "chat": "den", "direct": False}
+        await chat.says("a secret", **fields)
+        await reached.wait()
+        await chat.says("/queue what now?", **fields)
+        await here.house.until(here.house.gateway.intake.is_idle)
+        chat.people = 2
+        go.set()
+        await chat.sees_text("Second.")
+        await here.house.at_rest()
+        first, second = model.requests
+        assert "a secret" in str(first)
+        assert [message.text for message in second.messages] == ["what now?"]
+        assert "room" in second.tools[0].description
+
+
+async def test_in_a_shared_room_the_model_hears_everyone_by_name(tmp_path: Path) -> None:
+    async with street(tmp_path) as here:
+        await here.says("ann", "hello")
+        await here.make_owner("ann")
+        await here.says("ann", "/room room", room="den")
+        await here.says("ann", "I bring cake", room="den")
+        (asked, *_) = await here.asks("bob", "who brings what?", room="den")
+        facts = [part.text for m in asked.messages if m.role == "user" for part in m.parts[:1]]
+        names = [[line for line in text.splitlines() if "From:" in line] for text in facts]
+        assert names == [['From: "ann"'], ['From: "bob"']]
+        assert "I bring cake" in str(asked.messages)
+        (afresh, *_) = await here.asks("bob", "in private")
+        assert "cake" not in str(afresh.messages)
+
+
+async def test_a_room_that_is_off_hears_nothing_but_its_owner_s_room(tmp_path: Path) -> None:
+    async with street(tmp_path) as here:
+        await here.says("ann", "hello")
+        await here.make_owner("ann")
+        await here.says("ann", "/room off", room="den")
+        shown = len(here.house.chat.shown)
+        for who, text in (("ann", "hi"), ("bob", "hi"), ("bob", "/room person"), ("ann", "/help")):
+            await here.house.chat.says(text, user=who, chat="den", direct=False)
+        await here.house.at_rest()
+        assert len(here.house.chat.shown) == shown
+        said = await here.says("ann", "/room person", room="den")
+        assert said.startswith("From now on it is /room person here.")
+        assert await here.asks("bob", "hi", room="den")

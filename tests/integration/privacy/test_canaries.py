@@ -1,0 +1,115 @@
+"""What was forgotten or erased is in no byte of any file; planted words are looked for."""
+
+import asyncio
+from pathlib import Path
+
+from agent_core.state.engine import meta
+from gateway.texts import privacy
+from tests.integration.canaries import PLACES, Planter, make_chat, plant, search, words
+from tests.integration.harness import House, running
+from tests.integration.sides import Side, count
+
+
+async def settled(house: House) -> None:
+    """Once nothing is owed of what was confirmed, and no byte of it is left to be overwritten."""
+    async with asyncio.timeout(45):
+        while await house.read(lambda c: meta.list_under(c, prefix="owed:")) or await house.read(
+            lambda c: meta.list_under(c, prefix="erase:") or meta.get(c, key="scrub")
+        ):
+            await asyncio.sleep(0.02)
+    await house.at_rest()
+
+
+def put_calendar(home: Path, slug: str, family: str) -> Path:
+    """A calendar file for somebody's digests."""
+    path = home / "sources" / "people" / slug / f"{family}calendar.ics"
+    path.parent.mkdir(parents=True)
+    path.write_text(f"BEGIN:VCALENDAR\r\nSUMMARY:{family[:4]}\r\n {family[4:]}\r\n {family}s\r\n")
+    return path
+
+
+async def test_every_place_was_planted(tmp_path: Path) -> None:
+    async with running(tmp_path, Planter(), chat=make_chat()) as house:
+        await plant(house, Side(house, "4711001", "Zebrana"), "bluefish")
+    found = {line.split()[0] for line in search(tmp_path, *words("bluefish"))}
+    assert found == set(words("bluefish"))
+    assert len(found) == len(PLACES)
+
+
+async def test_what_is_forgotten_is_in_no_byte_of_the_home(tmp_path: Path) -> None:
+    async with running(tmp_path, Planter(), chat=make_chat()) as house:
+        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Ben")
+        await plant(house, ana, "bluefish")
+        await plant(house, ben, "redfish")
+        shown = await ana.says("/forget bluefish")
+        assert "4 entries" in shown or "entries of your memory" in shown
+        await ana.presses(privacy.FORGET_ALL)
+        await settled(house)
+        assert await count(house, "messages", "forgotten_at IS NOT NULL") > 0
+        assert "bluefish" not in await ana.says("/memory")
+        assert "redfishmemory" in await ben.says("/memory")
+        house.model.plays.clear()
+        await ana.says("are you still there?")
+        assert "bluefish" not in str(house.model.requests[-1])
+    assert search(tmp_path, "bluefish") == []
+    assert {line.split()[0] for line in search(tmp_path, *words("redfish"))} == set(
+        words("redfish")
+    )
+
+
+async def test_a_person_who_is_erased_is_in_no_byte_of_the_home(tmp_path: Path) -> None:
+    async with running(tmp_path, Planter(), chat=make_chat()) as house:
+        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Ben")
+        await plant(house, ana, "bluefish")
+        await plant(house, ben, "redfish")
+        theirs = put_calendar(tmp_path, "zebrana", "bluefish")
+        bens = put_calendar(tmp_path, "ben", "redfish")
+        await ana.says("/erase me")
+        await ana.presses(privacy.ERASE_YES)
+        await ana.presses(privacy.ERASE_SURE)
+        await settled(house)
+        assert privacy.ERASE_BEGUN in [shown.text for shown in house.chat.shown]
+        assert not (tmp_path / "memories" / "people" / "zebrana").exists()
+        assert not theirs.parent.exists()
+        assert bens.exists()
+        assert "redfishmemory" in await ben.says("/memory")
+    assert search(tmp_path, "bluefish", "4711001", "zebrana") == []
+    assert {line.split()[0] for line in search(tmp_path, *words("redfish"))} == set(
+        words("redfish")
+    )
+
+
+async def test_a_link_among_what_digests_read_goes_and_what_it_leads_to_stays(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path / "home", Planter(), chat=make_chat()) as house:
+        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Ben")
+        await ana.says("hello")
+        await ben.says("hello")
+        file = put_calendar(tmp_path, "elsewhere", "bluefish")
+        link = tmp_path / "home" / "sources" / "people" / "ben"
+        link.parent.mkdir(parents=True)
+        link.symlink_to(file.parent)
+        await ben.says("/erase me")
+        await ben.presses(privacy.ERASE_YES)
+        await ben.presses(privacy.ERASE_SURE)
+        await settled(house)
+        assert not link.is_symlink()
+        assert file.exists()
+
+
+async def test_what_is_forgotten_and_stands_in_a_calendar_file_is_said(tmp_path: Path) -> None:
+    async with running(tmp_path, Planter(), chat=make_chat()) as house:
+        ana = Side(house, "4711001", "Zebrana")
+        await ana.says("I like bluefish")
+        put_calendar(tmp_path, "zebrana", "redfish")
+        file = put_calendar(tmp_path / "sources" / "people" / "zebrana", "x", "bluefish")
+        before = file.read_bytes()
+        await ana.says("/forget bluefish")
+        await ana.presses(privacy.FORGET_ALL)
+        await settled(house)
+        (told,) = [one.text for one in house.chat.shown if one.text.startswith("Forgotten")]
+        assert "it still stands in" in told
+        assert "bluefishcalendar.ics" in told
+        assert "redfishcalendar.ics" not in told
+        assert file.read_bytes() == before

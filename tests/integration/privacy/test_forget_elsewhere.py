@@ -1,0 +1,225 @@
+"""What a person wants gone is gone from their jobs, blocks and rooms, too; others keep theirs."""
+
+import json
+from pathlib import Path
+
+from agent_core.ids import PersonId
+from agent_core.state.engine.database import Connection
+from agent_core.state.jobs import job_runs, jobs
+from agent_core.state.jobs.jobs import NewJob, Options
+from agent_core.state.people import people
+from agent_core.state.queues import deferred_messages
+from agent_core.state.queues.deferred_messages import NewDeferredMessage
+from gateway.texts import privacy
+from tests.fakes.model import ask, call, say
+from tests.integration.canaries import Planter, make_chat, search
+from tests.integration.harness import House, running
+from tests.integration.privacy.test_canaries import settled
+from tests.integration.privacy.test_data_requests import ROOM, make_owner
+from tests.integration.sides import Side, count
+
+YEAR = 365 * 24 * 3_600_000
+
+
+def _job(person_id: PersonId, title: str, body: str) -> NewJob:
+    return NewJob(
+        person_id=person_id,
+        room_id=None,
+        kind="message",
+        title=title,
+        body=body,
+        timing='{"kind":"once","at":99999999999999}',
+        zone="UTC",
+        late="catch_up",
+        options=Options(),
+        targets=(),
+        is_urgent=False,
+        next_slot=None,
+        actor="test",
+    )
+
+
+async def plant_jobs(house: House, side: Side, word: str) -> None:
+    """A job that is about a word, one that failed over it, one that is not; and what is held."""
+
+    def work(connection: Connection) -> None:
+        person = people.find_by_account(connection, platform="fake", user_id=side.user)
+        assert person
+        about = jobs.insert(connection, _job(person.id, "Water", f"Feed the {word}"), now=1)
+        failed = jobs.insert(connection, _job(person.id, "News", "Read the news"), now=1)
+        runs = [
+            job_runs.claim(connection, job_id=job.id, slot=("a", 1), due_at=YEAR * 99)
+            for job in (about, failed)
+        ]
+        assert runs[1]
+        job_runs.end(connection, run_id=runs[1], state="failed", now=1, reason=f"No {word} there")
+        for body, run_id in ((f"Fed the {word}", runs[0]), (f"Also {word}", None), ("Good", None)):
+            kept = NewDeferredMessage(
+                person_id=person.id,
+                platform="fake",
+                chat="elsewhere",
+                title="Held",
+                body=body,
+                release_at=YEAR * 99,
+                run_id=run_id,
+            )
+            deferred_messages.hold(connection, kept, now=1)
+
+    await house.gateway.database.write("plant", work)
+
+
+async def forget(side: Side, word: str, label: str = privacy.FORGET_ALL) -> str:
+    said = await side.says(f"/forget {word}")
+    await side.presses(label)
+    await settled(side.house)
+    return said
+
+
+async def test_jobs_and_messages_that_are_held_are_forgotten(tmp_path: Path) -> None:
+    async with running(tmp_path, Planter(), chat=make_chat()) as house:
+        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Benedikt")
+        for side, word in ((ana, "bluefish"), (ben, "redfish")):
+            await side.says("hello")
+            await plant_jobs(house, side, word)
+        assert "1 job" in await forget(ana, "bluefish")
+        assert await count(house, "jobs", "kind = 'message'") == 3
+        assert await count(house, "held") == 4
+        assert await count(house, "job_runs", "job_id IN (SELECT id FROM jobs)") == 3
+    assert search(tmp_path, "bluefish") == []
+    assert search(tmp_path, "redfish") != []
+
+
+async def test_jobs_stay_where_only_entries_are_to_go(tmp_path: Path) -> None:
+    async with running(tmp_path, Planter(), chat=make_chat()) as house:
+        ana = Side(house, "4711001", "Zebrana")
+        await ana.says("hello")
+        await plant_jobs(house, ana, "bluefish")
+        await forget(ana, "bluefish", privacy.FORGET_ENTRIES)
+        assert await count(house, "jobs", "body LIKE '%bluefish%'") == 1
+
+
+def add(target: str, text: str) -> str:
+    return json.dumps({"action": "add", "target": target, "text": text})
+
+
+async def test_a_block_that_nobody_else_sees_is_theirs_also_once_it_is_dropped(
+    tmp_path: Path,
+) -> None:
+    model = Planter()
+    async with running(tmp_path, model, chat=make_chat()) as house:
+        ana = Side(house, "4711001", "Zebrana")
+        await ana.says("hello")
+        for label in ("diary", "letters"):
+            await ana.says(f"/block new {label} 500 about the bluefish")
+            model.plays += [ask(call("memory", add(f"block:{label}", "The bluefish swims"), label))]
+            await ana.says("note it")
+        await ana.says("/block drop letters yes")
+        assert "2 entries" in await forget(ana, "bluefish")
+        assert "diary" in await ana.says("/block")
+    assert search(tmp_path, "bluefish") == []
+
+
+async def test_of_what_several_share_only_the_words_that_it_rests_on_are_forgotten(
+    tmp_path: Path,
+) -> None:
+    model = Planter()
+    async with running(tmp_path, model, chat=make_chat()) as house:
+        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Benedikt")
+        await ana.says("hello")
+        await ben.says("hello")
+        await ana.says("/block new market 500 what we need")
+        await ana.says("/block share market with Benedikt")
+        model.plays += [ask(call("memory", add("block:market", "Fish, a blue one"), "m"))]
+        await ana.says("put a bluefish down")
+        assert await count(house, "ledger", "evidence LIKE '%bluefish%'") == 1
+        await forget(ana, "bluefish")
+        assert "Fish, a blue one" in await ben.says("/block market")
+    assert search(tmp_path, "bluefish") == []
+
+
+async def test_what_they_said_in_a_talk_that_a_room_shares_is_forgotten(tmp_path: Path) -> None:
+    model = Planter()
+    async with running(tmp_path, model, chat=make_chat()) as house:
+        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Benedikt")
+        await ana.says("hello")
+        await make_owner(house, ana)
+        await ana.says("/room room", **ROOM)
+        model.plays += [say("A bluefish, then.")]
+        await ana.says("we eat bluefish", **ROOM)
+        model.plays += [say("A redfish, then.")]
+        await ben.says("we eat redfish", **ROOM)
+        await forget(ana, "bluefish")
+        assert await ana.says("/forget redfish") == privacy.FORGET_NOTHING
+        assert await count(house, "messages", "forgotten_at IS NOT NULL") == 2
+    assert search(tmp_path, "bluefish") == []
+    assert search(tmp_path, "redfish") != []
+
+
+async def test_who_is_erased_leaves_nothing_in_blocks_that_were_dropped(tmp_path: Path) -> None:
+    model = Planter()
+    async with running(tmp_path, model, chat=make_chat()) as house:
+        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Benedikt")
+        for side, word in ((ana, "bluefish"), (ben, "redfish")):
+            await side.says("hello")
+            await side.says(f"/block new {word} 500 about the {word}")
+            model.plays += [ask(call("memory", add(f"block:{word}", f"The {word} swims"), word))]
+            await side.says("note it")
+            await side.says(f"/block drop {word} yes")
+        await ana.says("/erase me")
+        await ana.presses(privacy.ERASE_YES)
+        await ana.presses(privacy.ERASE_SURE)
+        await settled(house)
+    assert search(tmp_path, "bluefish") == []
+    assert {line.split()[1] for line in search(tmp_path, "redfish")} >= {
+        "memories/blocks/redfish/MEMORY.md",
+        "state.db",
+    }
+
+
+async def test_what_others_share_stands_also_where_it_is_word_for_word_what_was_said(
+    tmp_path: Path,
+) -> None:
+    model = Planter()
+    async with running(tmp_path, model, chat=make_chat()) as house:
+        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Benedikt")
+        await ben.says("/block new market 500 what we need")
+        await ana.says("hello")
+        await ben.says("/block share market with Zebrana")
+        model.plays += [ask(call("memory", add("block:market", "bread"), "m"))]
+        await ana.says("bread")
+        await ana.says("/erase me")
+        await ana.presses(privacy.ERASE_YES)
+        await ana.presses(privacy.ERASE_SURE)
+        await settled(house)
+        assert await count(house, "ledger", "after = 'bread' AND evidence = ''") == 1
+        edit = json.dumps({"action": "remove", "target": "block:market", "old": "bread"})
+        model.plays += [ask(call("memory", edit, "m"))]
+        await ben.says("we have bread")
+        assert (await ben.says("/block market")).endswith("It is empty.")
+
+
+async def test_whose_file_can_not_be_read_waits_alone_and_is_told_so_once(tmp_path: Path) -> None:
+    model = Planter()
+    async with running(tmp_path, model, chat=make_chat()) as house:
+        ana, ben = Side(house, "4711001", "Zebrana"), Side(house, "4711002", "Benedikt")
+        for side, word in ((ana, "bluefish"), (ben, "redfish")):
+            model.plays += [ask(call("memory", add("memory", f"Likes {word}"), "m"))]
+            await side.says(f"I like {word}")
+        path = tmp_path / "memories" / "people" / "zebrana" / "MEMORY.md"
+        path.unlink()
+        path.mkdir()
+        await ana.says("/forget bluefish")
+        await ana.presses(privacy.FORGET_ALL)
+        await house.chat.until(
+            lambda: [one.text for one in house.chat.shown].count(privacy.FORGET_STUCK) == 1
+        )
+        await ben.says("/forget redfish")
+        await ben.presses(privacy.FORGET_ALL)
+        await house.chat.until(
+            lambda: any(one.text.startswith("Forgotten: 1 entry") for one in house.chat.shown)
+        )
+        path.rmdir()
+    async with running(tmp_path, model, chat=make_chat()) as house:
+        await settled(house)
+        assert [one.text for one in house.chat.shown if one.text.startswith("Forgotten: 1 entry")]
+    assert search(tmp_path, "bluefish", "redfish") == []

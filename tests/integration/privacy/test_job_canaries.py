@@ -1,0 +1,84 @@
+"""What jobs are, say and hold of a person is in no byte of any file once that is gone."""
+
+from pathlib import Path
+
+from gateway.texts import privacy
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.canaries import search
+from tests.integration.clock import Clock
+from tests.integration.harness import House, running
+from tests.integration.jobs_support import give_job, greet, greeted, looked
+from tests.integration.privacy.test_canaries import settled
+from tests.integration.sides import Side, count
+
+NOON = (2026, 11, 20, 12, 0)
+HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
+SLOT = "2026-11-20T14:00"
+FAMILY = "bluefish"
+PLACES = ("message", "prompt", "script", "answer", "kept", "failure", "spoken", "told", "middle")
+
+
+def words() -> set[str]:
+    return {f"{FAMILY}{place}" for place in PLACES}
+
+
+def model() -> FakeModel:
+    """Notes something in the turn of a job, then answers it."""
+    note = '{"action": "insert", "text": "Kept bluefishkept"}'
+    return greeted(ask(call("archive", note)), say("All about bluefishanswer."))
+
+
+async def plant(house: House, clock: Clock) -> None:
+    """Jobs of each kind, one that fails, and messages that wait for the end of quiet hours."""
+    ana = Side(house, "1", "Ana")
+    await greet(house)
+    for text, slot, kind in (
+        ("Mind bluefishtold", "2026-11-20T13:30", "message"),
+        ("Mind bluefishmessage", SLOT, "message"),
+        ("echo bluefishspoken # bluefishscript", SLOT, "script"),
+        ("echo bluefishfailure >&2; exit 3", SLOT, "script"),
+        ("seq 2000; printf 'blue%s\n' fishmiddle; seq 2000", SLOT, "script"),
+        ("Tell me of bluefishprompt", SLOT, "prompt"),
+    ):
+        await give_job(house, text, slot, kind=kind)  # type: ignore[arg-type]
+    clock.move(house, minutes=45)
+    await looked(house)
+    await house.chat.sees_text("bluefishtold")
+    await ana.says("/settings quiet_hours 13:50-18:00")
+    clock.move(house, minutes=20)
+    await looked(house)
+
+
+async def test_every_place_of_a_job_was_planted(tmp_path: Path) -> None:
+    clock = Clock(*NOON)
+    async with running(tmp_path, model(), chat=FakeChat(), now=clock, **HOUSE) as house:
+        await plant(house, clock)
+        assert await count(house, "held") > 0
+    assert {line.split()[0] for line in search(tmp_path, *words())} == words()
+
+
+async def test_what_jobs_hold_goes_when_it_is_forgotten(tmp_path: Path) -> None:
+    clock = Clock(*NOON)
+    async with running(tmp_path, model(), chat=FakeChat(), now=clock, **HOUSE) as house:
+        ana = Side(house, "1", "Ana")
+        await plant(house, clock)
+        await ana.says("/forget bluefish")
+        await ana.presses(privacy.FORGET_ALL)
+        await settled(house)
+        assert await count(house, "held", "body LIKE '%bluefish%'") == 0
+    assert search(tmp_path, FAMILY) == []
+
+
+async def test_what_jobs_hold_goes_with_their_person(tmp_path: Path) -> None:
+    clock = Clock(*NOON)
+    async with running(tmp_path, model(), chat=FakeChat(), now=clock, **HOUSE) as house:
+        ana = Side(house, "1", "Ana")
+        await plant(house, clock)
+        await ana.says("/erase me")
+        await ana.presses(privacy.ERASE_YES)
+        await ana.presses(privacy.ERASE_SURE)
+        await settled(house)
+        assert await count(house, "held") == 0
+        assert await count(house, "jobs", "kind <> 'system' AND state <> 'dropped'") == 0
+    assert search(tmp_path, FAMILY) == []

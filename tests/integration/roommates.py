@@ -1,0 +1,109 @@
+"""Ann and others in a house with rooms, and a model that looks around wherever it is asked."""
+
+import re
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from agent_core.transcript import TextPart, dump_parts
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel, ask, call, finish, say
+from tests.integration.harness import House, running
+
+_TIMES = re.compile(r"(?:[A-Z][a-z]+day )?\d{4}-\d\d-\d\d \d\d:\d\d")
+
+
+class Searcher(FakeModel):
+    """Answers every message by a search for `words`, then by one word; names no talks."""
+
+    def __init__(self, words: str = "canary") -> None:
+        super().__init__()
+        self.words = words
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
+        if request.system.startswith("Name the conversation"):
+            yield finish(TextPart(text="A title"))
+            return
+        if request.messages[-1].role == "user":
+            self.plays.append(ask(call("recall", f'{{"query": "{self.words}"}}')))
+        else:
+            self.plays.append(say("Done."))
+        async for piece in super().stream(request):
+            yield piece
+
+
+def see(request: ModelRequest) -> tuple[object, ...]:
+    """A request in bytes, but for what the clock put into it."""
+    tools = tuple((tool.name, tool.description, tool.schema) for tool in request.tools)
+    messages = tuple(
+        (message.role, _TIMES.sub("then", dump_parts(message.parts)))
+        for message in request.messages
+    )
+    return request.system, tools, messages
+
+
+@dataclass
+class Street:
+    """A house, and those who talk to it. `model` searches for whatever it is told to."""
+
+    house: House
+    model: FakeModel
+    home: Path
+
+    async def says(self, who: str, text: str, *, room: str = "", thread: str | None = None) -> str:
+        """Say something in private or in a room; gives the newest answer once all is at rest."""
+        chat = self.house.chat
+        count = len(chat.shown)
+        await chat.says(
+            text,
+            user=who,
+            name=who,
+            chat=room or who,
+            direct=not room,
+            thread=thread,
+            room_title=room.title() or None,
+        )
+        await chat.until(lambda: len(chat.shown) > count)
+        await self.house.at_rest()
+        return chat.shown[-1].text
+
+    async def asks(self, who: str, text: str, *, room: str = "") -> list[ModelRequest]:
+        """Say something; gives the requests that came of it."""
+        count = len(self.model.requests)
+        await self.says(who, text, room=room)
+        return self.model.requests[count:]
+
+    async def make_owner(self, who: str) -> None:
+        def work(connection: Connection) -> None:
+            person = people.find_by_account(connection, platform="fake", user_id=who)
+            assert person
+            people.make_owner(connection, person_id=person.id)
+
+        await self.house.gateway.database.write("owner", work)
+        self.house.gateway.intake.forget_known()
+
+    def remember(self, who: str, *entries: str) -> None:
+        """Write somebody's MEMORY.md by hand."""
+        folder = self.home / "memories" / "people" / who
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.joinpath("MEMORY.md").write_text("".join(f"- {entry}\n" for entry in entries))
+
+    async def number_of(self, who: str, entry: str) -> int:
+        """The number that /memory shows for an entry."""
+        found = re.search(rf"- (\d+): {re.escape(entry)} \(", await self.says(who, "/memory"))
+        assert found, entry
+        return int(found[1])
+
+
+@asynccontextmanager
+async def street(
+    home: Path, model: FakeModel | None = None, chat: FakeChat | None = None
+) -> AsyncIterator[Street]:
+    """Open a house in which nobody has talked yet."""
+    model = model or Searcher()
+    async with running(home, model, chat=chat) as house:
+        yield Street(house=house, model=model, home=home)

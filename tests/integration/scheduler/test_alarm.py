@@ -1,0 +1,62 @@
+"""The alarm that rings by itself: nobody wakes the scheduler of these houses."""
+
+import time
+from pathlib import Path
+
+from agent_core.schedule.triggers import moment
+from gateway.config.clock import now
+from tests.integration.clock import asleep
+from tests.integration.harness import running
+from tests.integration.jobs_support import give_job, greet, greeted, over
+
+HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
+MINUTE = 60_000
+LEAD = 800
+"""Milliseconds before the minute at which a clock is set to stand now."""
+TOO_LATE = 10_000
+"""Milliseconds after a moment; what only the heartbeat notices comes later."""
+
+
+class Ticking:
+    """A clock that goes on, and shows another time: soon a minute is full."""
+
+    def __init__(self) -> None:
+        self._ahead = -now() % MINUTE
+        self.set_before_minute()
+
+    def __call__(self) -> int:
+        return now() + self._ahead
+
+    def set_before_minute(self) -> None:
+        """Let the next minute be full in `LEAD`; no time is passed over that was not."""
+        self._ahead += -self() % MINUTE - LEAD
+
+    def name_next(self) -> str:
+        """The next full minute, in UTC."""
+        return f"{moment(self() + MINUTE):%Y-%m-%dT%H:%M}"
+
+
+async def test_an_alarm_rings_at_its_moment_and_needs_no_heartbeat(tmp_path: Path) -> None:
+    clock = Ticking()
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await greet(house)
+        clock.set_before_minute()
+        job = await give_job(house, "Now.", clock.name_next(), zone="UTC")
+        (run,) = await over(house, job, 1)
+        assert run.started_at is not None
+        assert 0 <= run.started_at - run.slot_at < TOO_LATE
+        await house.chat.sees_text("Now.")
+
+
+async def test_an_alarm_rings_though_the_house_was_held_up_at_its_moment(tmp_path: Path) -> None:
+    clock = Ticking()
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await greet(house)
+        clock.set_before_minute()
+        job = await give_job(house, "Now.", clock.name_next(), zone="UTC")
+        await asleep(house)
+        time.sleep(LEAD / 1000 + 1.2)  # noqa: ASYNC251 - what holds the house up
+        (run,) = await over(house, job, 1)
+        assert run.started_at is not None
+        assert run.started_at - run.slot_at < TOO_LATE
+        await house.chat.sees_text("Now.")

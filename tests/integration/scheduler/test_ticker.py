@@ -1,0 +1,311 @@
+"""The alarm clock of a running house: each slot once, whatever the clock does."""
+
+import asyncio
+import sqlite3
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from agent_core.errors import StoreError
+from agent_core.state.engine.database import Database
+from agent_core.state.jobs import job_runs
+from tests.integration.clock import Clock, GoingClock, asleep
+from tests.integration.harness import running
+from tests.integration.jobs_support import (
+    find,
+    give_job,
+    greet,
+    greeted,
+    looked,
+    over,
+    runs_of,
+    texts,
+    waits_for,
+)
+
+HOUSE = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
+HOUR = 3_600_000
+BEAT = 15.0
+"""Seconds after which a clock that was put, or a night's sleep, is noticed at the latest."""
+
+JUMPS = (
+    ("Europe/Berlin", (2027, 3, 27, 22, 0), "30 2 * * *", 1, ["03-28T02:30", "03-29T02:30"]),
+    ("Europe/Berlin", (2026, 10, 24, 21, 0), "30 2 * * *", 1, ["10-25T02:30", "10-26T02:30"]),
+    ("America/New_York", (2027, 3, 14, 4, 0), "0,30 2 * * *", 1, ["03-14T02:00", "03-14T02:30"]),
+    ("America/New_York", (2026, 11, 1, 3, 0), "30 1 * * *", 1, ["11-01T01:30", "11-02T01:30"]),
+    (
+        "America/New_York",
+        (2026, 11, 1, 4, 0),
+        "*/30 * * * *",
+        0,
+        ["11-01T00:30", "11-01T01:00", "11-01T01:30", "11-01T01:00/2", "11-01T01:30/2"],
+    ),
+    ("Europe/Berlin", (2027, 3, 28, 0, 0), "*/30 * * * *", 0, ["03-28T01:30", "03-28T03:00"]),
+)
+"""Zone, start in UTC, expression, whether it goes on for a day, and the first slots."""
+
+
+@pytest.mark.parametrize(("zone", "start", "text", "days", "slots"), JUMPS)
+async def test_each_slot_around_a_change_of_the_clock_runs_once(
+    tmp_path: Path, zone: str, start: tuple[int, ...], text: str, days: int, slots: list[str]
+) -> None:
+    clock = Clock(*start)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await greet(house)
+        job = await give_job(house, "Tick.", text, zone=zone)
+        for _ in range((days * 24 + 8) * 2):
+            clock.move(house, minutes=30)
+            await looked(house)
+        found = await runs_of(house, job.id)
+        names = [run.slot.partition("-")[2] for run in found]
+        assert names[: len(slots)] == slots
+        assert len(set(names)) == len(names)
+        assert {run.state for run in found} == {"done"}
+        assert texts(house).count("Tick.") == len(found)
+        assert not any(run.missed for run in found)
+
+
+@pytest.mark.parametrize("jump", [{"hours": 7}, {"days": 9}, {"days": 366}])
+async def test_a_clock_that_is_put_forward_and_back_brings_no_storm_and_no_silence(
+    tmp_path: Path, jump: dict[str, float]
+) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await greet(house)
+        job = await give_job(house, "Hourly.", "0 * * * *")
+        often = await give_job(house, "Often.", "every 600")
+        clock.move(house, **jump)
+        await looked(house)
+        ahead = len(await runs_of(house, job.id))
+        assert ahead <= 1
+        assert len(await runs_of(house, often.id)) <= 1
+        clock.move(house, **{unit: -span for unit, span in jump.items()})
+        await waits_for(house, job, "2026-11-20T14:00")
+        for _ in range(3):
+            clock.move(house, hours=1)
+            await looked(house)
+        found = await runs_of(house, job.id)
+        assert [run.slot for run in found[ahead:]] == [
+            "2026-11-20T14:00",
+            "2026-11-20T15:00",
+            "2026-11-20T16:00",
+        ]
+        assert Counter(run.state for run in found) == {"done": 3 + ahead}
+
+
+async def test_a_slot_whose_hour_comes_again_is_not_run_again(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await greet(house)
+        job = await give_job(house, "Hourly.", "0 * * * *")
+        for _ in range(5):
+            clock.move(house, hours=1)
+            await looked(house)
+        clock.move(house, hours=-4)
+        await waits_for(house, job, "2026-11-20T15:00")
+        for _ in range(6):
+            clock.move(house, hours=1)
+            await looked(house)
+        found = await runs_of(house, job.id)
+        assert len(found) == 7
+        assert found[-1].slot == "2026-11-20T20:00"
+        assert sum("Hourly." in text for text in texts(house)) == 7
+
+
+async def test_what_waits_for_another_try_does_not_wait_for_a_clock_that_was_wrong(
+    tmp_path: Path,
+) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await greet(house)
+        clock.move(house, days=366)
+        await looked(house)
+        await give_job(house, "test -e flag && echo Mended.", "2027-11-21T14:00", kind="script")
+        clock.move(house, hours=1)
+        await looked(house)
+        (tmp_path / "flag").touch()
+        clock.move(house, days=-366)
+        await house.chat.sees_text("Mended.")
+
+
+async def test_what_is_held_does_not_wait_for_a_clock_that_was_wrong(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await greet(house)
+        await house.chat.says("/settings quiet_hours 22:00-07:00")
+        await house.at_rest()
+        clock.move(house, days=366)
+        await looked(house)
+        await give_job(house, "Held.", "2027-11-21T23:00")
+        clock.move(house, hours=10)
+        await looked(house)
+        assert "Held." not in texts(house)
+        clock.move(house, days=-366)
+        await looked(house)
+        assert "Held." not in texts(house)  # it is night still
+        clock.move(house, hours=8)
+        await house.chat.sees_text("Held.")
+
+
+async def test_what_was_held_is_let_go_once_whatever_the_clock_does_then(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await greet(house)
+        await house.chat.says("/settings quiet_hours 22:00-07:00")
+        await house.at_rest()
+        await give_job(house, "Held.", "2026-11-20T23:00")
+        clock.move(house, hours=12)
+        await looked(house)
+        assert "Held." not in texts(house)
+        clock.move(house, hours=7)
+        await house.chat.sees_text("Held.")
+    for hours in (1, 30, -40, 60):
+        clock.pass_unseen(hours=hours)
+        async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+            await house.gateway.timekeeper.scheduler.look()
+            await looked(house)
+            assert not [text for text in texts(house) if "Held." in text]
+
+
+async def test_a_clock_that_is_put_back_while_the_house_is_away_brings_no_silence(
+    tmp_path: Path,
+) -> None:
+    clock = GoingClock(2026, 11, 20, 12, 0)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await greet(house)
+        clock.move(house, days=366)
+        await looked(house)
+        job = await give_job(house, "Hourly.", "0 * * * *")
+        often = await give_job(house, "Often.", "every 600")
+        await waits_for(house, job, "2027-11-21T14:00")
+    clock.pass_unseen(days=-366)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await waits_for(house, job, "2026-11-20T14:00")
+        (_, at) = (await find(house, often)).next_slot or ("", 0)
+        assert 0 < at - clock() <= 600_000
+        clock.move(house, hours=1)
+        await over(house, job, 1)
+        assert [run.slot for run in await runs_of(house, job.id)] == ["2026-11-20T14:00"]
+
+
+async def test_a_slot_waits_for_the_run_of_the_one_before_it(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await greet(house)
+        work = "mkdir lock || exit 1; while ! test -e go; do sleep 0.01; done; rmdir lock"
+        job = await give_job(house, work, "0 * * * *", kind="script")
+        other = await give_job(house, "Beside.", "0 * * * *")
+        for hours in (1, 2):
+            clock.move(house, hours=1)
+            await over(house, other, hours)
+        await house.gateway.timekeeper.scheduler.look()
+        found = await runs_of(house, job.id)
+        assert [run.state for run in found] == ["running", "waiting"]
+        (tmp_path / "go").touch()
+        found = await over(house, job, 2)
+        assert [(run.state, run.attempts) for run in found] == [("done", 1), ("done", 1)]
+
+
+async def test_what_was_missed_is_made_up_for_in_order_and_one_by_one(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await greet(house)
+        work = "mkdir lock || exit 1; sleep 0.05; rmdir lock; echo Done."
+        job = await give_job(house, work, "0 8 * * *", kind="script", late="all")
+    clock.pass_unseen(days=4)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        found = await over(house, job, 4)
+        assert [(run.state, run.attempts) for run in found] == [("done", 1)] * 4
+        await looked(house)
+        days = [text.partition("This was due ")[2][:14] for text in texts(house)]
+        assert days == ["Sat 2026-11-21", "Sun 2026-11-22", "Mon 2026-11-23", "Tue 2026-11-24"]
+
+
+async def test_two_processes_do_not_share_a_store(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await greet(house)
+        with pytest.raises(StoreError):
+            await Database.open(tmp_path / "state.db")
+
+
+async def test_a_slot_is_taken_once_by_whoever_has_the_store_open(tmp_path: Path) -> None:
+    clock = Clock(2026, 11, 20, 12, 0)
+    async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+        await greet(house)
+        job = await give_job(house, "Once.", "0 * * * *")
+        slot = ("2026-11-20T14:00", clock() + HOUR)
+        path = tmp_path / "state.db"
+        with closing(sqlite3.connect(path)) as other, other:
+            taken = job_runs.claim(other, job_id=job.id, slot=slot, due_at=slot[1])
+        assert taken
+        clock.move(house, hours=1)
+        await over(house, job, 1)
+        await looked(house)
+        found = await runs_of(house, job.id)
+        assert [run.id for run in found] == [taken]
+        assert texts(house).count("Once.") == 1
+        assert (await find(house, job)).next_slot == ("2026-11-20T15:00", clock() + HOUR)
+
+
+class Hourglass(asyncio.SelectorEventLoop):
+    """A loop in which a test lets time go by."""
+
+    gone = 0.0
+
+    def time(self) -> float:
+        return super().time() + self.gone
+
+
+def test_a_machine_that_slept_is_noticed_at_the_next_beat(tmp_path: Path) -> None:
+    async def sleep_and_wake() -> None:
+        clock = Clock(2026, 11, 20, 12, 0)
+        async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+            await greet(house)
+            job = await give_job(house, "Good morning.", "0 8 * * *")
+            seen, known = 0, -1
+            while seen != known:  # the house's own work may wake it just then
+                known = seen
+                await asleep(house)
+                clock.pass_unseen(days=1)
+                await asleep(house)
+                seen = len(await runs_of(house, job.id))
+            loop = asyncio.get_running_loop()
+            assert isinstance(loop, Hourglass)
+            loop.gone += BEAT
+            await over(house, job, seen + 1)
+            await house.chat.sees_text("Good morning.")
+
+    with asyncio.Runner(loop_factory=Hourglass) as runner:
+        runner.run(sleep_and_wake())
+
+
+_SHUT = (
+    "CREATE TEMP TRIGGER shut BEFORE INSERT ON job_runs"
+    " BEGIN SELECT RAISE (ABORT, 'nothing is taken now'); END"
+)
+
+
+def test_an_alarm_that_finds_the_store_shut_rings_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def shut_and_open() -> None:
+        clock = Clock(2026, 11, 20, 12, 0)
+        async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
+            await greet(house)
+            job = await give_job(house, "Good morning.", "0 8 * * *")
+            write = house.gateway.database.write
+            await write("test", lambda c: c.execute(_SHUT))
+            clock.move(house, hours=20)
+            await house.until(lambda: "jobs wait for the store" in caplog.text)
+            await write("test", lambda c: c.execute("DROP TRIGGER shut"))
+            loop = asyncio.get_running_loop()
+            assert isinstance(loop, Hourglass)
+            loop.gone += BEAT
+            await over(house, job, 1)
+            await house.chat.sees_text("Good morning.")
+
+    with asyncio.Runner(loop_factory=Hourglass) as runner:
+        runner.run(shut_and_open())

@@ -1,0 +1,70 @@
+"""A house in this process with its two servers, as `talaria run` puts them together."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import yarl
+
+from adapters.contract import ChatAdapter
+from agent_core.models.contract import Model
+from gateway.bootstrap import app
+from gateway.bootstrap.app import Extensions, Gateway
+from gateway.config.settings import load
+from gateway.interfaces.http.server import serving_control, serving_page
+from tests.integration.processes import free_port
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The house, and the address of its page as it is printed."""
+
+    gateway: Gateway
+    page: yarl.URL
+
+    @property
+    def address(self) -> yarl.URL:
+        return self.page.with_query(None)
+
+    @property
+    def token(self) -> str:
+        return self.page.query["token"]
+
+
+@asynccontextmanager
+async def served(
+    home: Path,
+    *,
+    adapters: Mapping[str, ChatAdapter] | None = None,
+    model: Model | None = None,
+) -> AsyncIterator[Served]:
+    """Open the house, with the stand-in if no model is given, and end it in order."""
+    settings = load({"TALARIA_HOME": str(home), "TALARIA_HTTP__PORT": str(free_port())})
+    stop = asyncio.Event()
+    opened: asyncio.Future[Served] = asyncio.get_running_loop().create_future()
+
+    async def serve(gateway: Gateway) -> None:
+        async with serving_control(gateway), serving_page(gateway) as page:
+            while gateway.platforms.health()["console"].state != "connected":
+                await asyncio.sleep(0.005)
+            opened.set_result(Served(gateway, yarl.URL(page)))
+            await asyncio.Event().wait()
+
+    running = asyncio.create_task(
+        app.run(
+            settings,
+            stop=stop,
+            companions=(serve,),
+            extensions=Extensions(adapters=adapters or {}, model=model),
+        )
+    )
+    done, _ = await asyncio.wait((running, opened), return_when=asyncio.FIRST_COMPLETED, timeout=20)
+    if running in done:
+        await running
+    try:
+        yield opened.result()
+    finally:
+        stop.set()
+        await running

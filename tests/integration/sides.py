@@ -1,0 +1,83 @@
+"""People at their accounts, each in a direct chat with the house."""
+
+import re
+from dataclasses import dataclass
+
+from agent_core.state.engine.database import Connection
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
+from gateway.texts import people as wording
+from tests.fakes.chat import Shown
+from tests.integration.harness import House
+
+
+@dataclass(frozen=True)
+class Side:
+    """One account. Its direct chat is called like its user."""
+
+    house: House
+    user: str
+    name: str
+
+    async def says(self, text: str, **fields: object) -> str:
+        """Say something; what is shown in that chat in answer to it, once all is at rest."""
+        chat = str(fields.get("chat", self.user))
+        before = {id(shown): len(shown.texts) for shown in self.house.chat.shown}
+        place: dict[str, object] = {"user": self.user, "chat": self.user, "name": self.name}
+        await self.house.chat.says(text, **place | fields)
+        await self.house.at_rest()
+        return "\n".join(
+            shown.text
+            for shown in self.house.chat.shown
+            if shown.chat_id == chat and len(shown.texts) > before.get(id(shown), 0)
+        )
+
+    async def makes_code(self) -> str:
+        return code_in(await self.says("/link"))
+
+    def asked(self) -> Shown | None:
+        """The message with buttons that stands last in this chat."""
+        mine = [one for one in self.house.chat.shown if one.chat_id == self.user]
+        return next((one for one in reversed(mine) if one.keyboard), None)
+
+    async def presses(self, label: str, **fields: object) -> None:
+        """Press a button of one's own chat, as oneself."""
+        place: dict[str, object] = {"user": self.user, "chat": self.user, "name": self.name}
+        await self.house.chat.press(label, **place | fields)
+        await self.house.at_rest()
+
+    async def person(self) -> Person | None:
+        return await self.house.read(
+            lambda c: people.find_by_account(c, platform="fake", user_id=self.user)
+        )
+
+    async def joins(self, other: "Side") -> None:
+        """Add another account, as it is meant to be done."""
+        await other.says(f"/link {await self.makes_code()}")
+        await self.presses(wording.YES)
+
+
+def code_in(text: str) -> str:
+    found = re.search(r"[A-Z2-9]{4}-[A-Z2-9]{4}", text)
+    assert found, text
+    return found[0]
+
+
+async def count(house: House, table: str, condition: str = "1") -> int:
+    def look(connection: Connection) -> int:
+        row = connection.execute(f"SELECT COUNT(*) FROM {table} WHERE {condition}").fetchone()
+        return int(row[0])
+
+    return await house.read(look)
+
+
+async def age(house: House, milliseconds: int) -> None:
+    """Let codes and questions be as old as if so much time had gone by."""
+
+    def work(connection: Connection) -> None:
+        values = {"time": milliseconds}
+        connection.execute("UPDATE link_requests SET expires_at = expires_at - :time", values)
+        connection.execute("UPDATE questions SET expires_at = expires_at - :time", values)
+        connection.execute("UPDATE guesses SET since = since - :time", values)
+
+    await house.gateway.database.write("age", work)

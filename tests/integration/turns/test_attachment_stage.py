@@ -1,0 +1,291 @@
+"""Attachments that take long: they hold up what comes behind them, and nothing else."""
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from adapters.messages import Attachment
+from agent_core.state.engine.database import Database
+from agent_core.state.queues import inbox
+from gateway.attachments.reader import Reader
+from gateway.texts import general
+from gateway.turns import attachment_stage
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.harness import House, running
+from tests.integration.outbound.test_questions import words
+from tests.integration.sides import count
+
+NOTE = [{"kind": "document", "file_id": "note", "name": "note.txt"}]
+LOST = [{"kind": "document", "file_id": "lost", "name": "lost.txt"}]
+
+
+@dataclass
+class SlowChat(FakeChat):
+    """Hands out what is attached once it is told to."""
+
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
+    fetching: int = 0
+
+    async def fetch(self, attachment: Attachment, *, most_bytes: int) -> bytes:
+        self.fetching += 1
+        try:
+            await self.arrived.wait()
+            return await super().fetch(attachment, most_bytes=most_bytes)
+        finally:
+            self.fetching -= 1
+
+
+def slow_chat() -> SlowChat:
+    return SlowChat(attached={"note": b"Buy green tea."})
+
+
+async def fetching(house: House) -> None:
+    chat = house.chat
+    assert isinstance(chat, SlowChat)
+    await house.until(lambda: chat.fetching == 1)
+
+
+async def until_waiting(house: House, number: int) -> None:
+    """Return once so many messages wait to be read, or behind one that is."""
+    rooms = house.gateway.intake._house.unpacking._workers._queues
+    await house.until(lambda: sum(len(queue) for queue in rooms.values()) == number)
+
+
+async def test_commands_are_obeyed_while_an_attachment_comes(tmp_path: Path) -> None:
+    chat = slow_chat()
+    model = FakeModel(say("Noted."))
+    async with running(tmp_path, model, chat=chat) as house:
+        await chat.says("read this", attachments=NOTE)
+        await fetching(house)
+        await chat.says("/help")
+        await chat.sees_text("Write me anything.")
+        assert model.requests == []
+        chat.arrived.set()
+        await chat.sees_text("Noted.")
+        await house.at_rest()
+        assert "Buy green tea." in str(model.requests[0].messages)
+
+
+async def test_what_follows_an_attachment_is_read_behind_it_in_one_turn(tmp_path: Path) -> None:
+    chat = slow_chat()
+    model = FakeModel(say("Noted."))
+    async with running(tmp_path, model, chat=chat) as house:
+        await chat.says("one", attachments=NOTE)
+        await fetching(house)
+        for text in ("two", "three"):
+            await chat.says(text)
+        await until_waiting(house, 3)
+        chat.arrived.set()
+        await chat.sees_text("Noted.")
+        await house.at_rest()
+        assert [said for request in range(len(model.requests)) for said in words(model, request)][
+            -3:
+        ] == ["one", "two", "three"]
+        assert await count(house, "inbox", "state <> 'done'") == 0
+
+
+async def test_other_chats_are_not_held_up(tmp_path: Path) -> None:
+    chat = slow_chat()
+    model = FakeModel(say("At once."), say("Noted."))
+    async with running(tmp_path, model, chat=chat) as house:
+        await chat.says("one", attachments=NOTE)
+        await fetching(house)
+        await chat.says("hello", user="2", chat="2", name="Ben")
+        await chat.sees_text("At once.")
+        chat.arrived.set()
+        await chat.sees_text("Noted.")
+
+
+async def test_one_persons_attachment_holds_up_nobody_else_in_the_room(tmp_path: Path) -> None:
+    chat = slow_chat()
+    model = FakeModel(say("At once."), say("Noted."))
+    async with running(tmp_path, model, chat=chat) as house:
+        await chat.says("one", attachments=NOTE, chat="room", direct=False)
+        await fetching(house)
+        await chat.says("hello", user="2", chat="room", direct=False, name="Ben")
+        await chat.sees_text("At once.")
+        chat.arrived.set()
+        await chat.sees_text("Noted.")
+
+
+async def test_stop_ends_what_has_not_begun_yet(tmp_path: Path) -> None:
+    chat = slow_chat()
+    model = FakeModel()
+    async with running(tmp_path, model, chat=chat) as house:
+        await chat.says("one", attachments=NOTE)
+        await fetching(house)
+        await chat.says("two")
+        await until_waiting(house, 2)
+        await chat.says("/stop")
+        await chat.sees_text("(Stopped.)")
+        await house.at_rest()
+        assert chat.fetching == 0
+        assert await count(house, "inbox", "state <> 'done'") == 0
+        await chat.says("/stop")
+        await chat.sees_text(general.STOPPED_NOTHING)
+
+
+async def test_stop_ends_the_running_turn_first(tmp_path: Path) -> None:
+    chat = slow_chat()
+    go = asyncio.Event()
+    model = FakeModel([go.wait, *say("Never said.")], say("Noted."))
+    async with running(tmp_path, model, chat=chat) as house:
+        await chat.says("think")
+        await house.until(lambda: model.streaming == 1)
+        await chat.says("one", attachments=NOTE)
+        await fetching(house)
+        await chat.says("/stop")
+        await chat.sees_text("(Stopped.)")
+        chat.arrived.set()
+        await chat.sees_text("Noted.")
+
+
+async def test_a_message_kept_for_later_stays_behind_what_was_sent_before(tmp_path: Path) -> None:
+    chat = slow_chat()
+    model = FakeModel(say("Noted."), say("And that."))
+    async with running(tmp_path, model, chat=chat) as house:
+        await chat.says("one", attachments=NOTE)
+        await fetching(house)
+        await chat.says("/queue two")
+        await until_waiting(house, 2)
+        chat.arrived.set()
+        await chat.sees_text("And that.")
+        assert words(model, 0) == ["one"]
+        assert words(model, 1) == ["one", "two"]
+
+
+async def test_a_caption_that_is_edited_meanwhile_is_read_as_it_is_then(tmp_path: Path) -> None:
+    chat = slow_chat()
+    model = FakeModel(say("Noted."))
+    async with running(tmp_path, model, chat=chat) as house:
+        await chat.says("reed this", attachments=NOTE, id="7")
+        await fetching(house)
+        await chat.says("read this", edit=True, id="7", event="edit")
+        await house.until(lambda: len(house.gateway.intake._workers) == 0)
+        chat.arrived.set()
+        await chat.sees_text("Noted.")
+        await house.at_rest()
+        assert words(model) == ["read this"]
+        assert await count(house, "inbox", "state <> 'done'") == 0
+
+
+async def test_what_can_not_be_had_is_told_and_what_follows_goes_on(tmp_path: Path) -> None:
+    chat = slow_chat()
+    model = FakeModel(say("Hello."))
+    async with running(tmp_path, model, chat=chat) as house:
+        await chat.says("", attachments=LOST)
+        await fetching(house)
+        await chat.says("hello")
+        await until_waiting(house, 2)
+        chat.arrived.set()
+        await chat.sees_text("Hello.")
+        await house.at_rest()
+        assert "lost.txt" in chat.shown[0].text
+        assert words(model) == ["hello"]
+        assert await count(house, "inbox", "state <> 'done'") == 0
+
+
+async def test_an_attachment_steers_the_running_turn_once_it_is_read(tmp_path: Path) -> None:
+    chat = slow_chat()
+    reached, go = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        reached.set()
+        await go.wait()
+
+    model = FakeModel([hold, *ask(call("recall", '{"query": "tea"}'))], say("Green tea."))
+    async with running(tmp_path, model, chat=chat) as house:
+        await chat.says("which tea?")
+        await reached.wait()
+        await chat.says("as in here", attachments=NOTE)
+        await fetching(house)
+        chat.arrived.set()
+        await until_waiting(house, 0)
+        go.set()
+        await chat.sees_text("Green tea.")
+        assert words(model)[-1].endswith("as in here")
+
+
+async def test_a_shutdown_does_not_wait_for_attachments_and_a_start_reads_them_anew(
+    tmp_path: Path,
+) -> None:
+    chat = slow_chat()
+    async with running(tmp_path, FakeModel(), chat=chat) as house:
+        await chat.says("one", attachments=NOTE)
+        await fetching(house)
+        await chat.says("two")
+        await until_waiting(house, 2)
+        closing = asyncio.get_running_loop().time()
+    assert asyncio.get_running_loop().time() - closing < 5
+    chat.inlet = None
+    chat.arrived.set()
+    model = FakeModel(say("Noted."))
+    async with running(tmp_path, model, chat=chat) as house:
+        await chat.sees_text("Noted.")
+        await house.at_rest()
+        assert words(model) == ["one", "two"]
+        assert len(chat.shown) == 1
+
+
+async def test_a_store_that_refuses_makes_an_attachment_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(attachment_stage, "_STORE_PAUSE", 0.01)
+    chat = slow_chat()
+    chat.arrived.set()
+    model = FakeModel(say("Never said."))
+    async with running(tmp_path, model, chat=chat) as house:
+        trigger = (
+            "CREATE TRIGGER no BEFORE UPDATE ON inbox WHEN NEW.reason = 'attachments'"
+            " BEGIN SELECT RAISE(ABORT, 'no'); END"
+        )
+        write = house.gateway.database.write
+        await write("test", lambda c: c.execute(trigger))
+        await chat.says("", attachments=LOST)
+        await house.until(lambda: "attachments wait for the store" in caplog.text)
+        assert chat.shown == []
+        await write("test", lambda c: c.execute("DROP TRIGGER no"))
+        await chat.sees(1)
+        await house.at_rest()
+        assert len(chat.shown) == 1
+        assert await count(house, "inbox", "state <> 'done'") == 0
+
+
+async def test_an_error_that_nobody_expected_is_told_and_harms_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def break_down(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Reader, "read", break_down)
+    chat = slow_chat()
+    async with running(tmp_path, FakeModel(say("Hello.")), chat=chat) as house:
+        await chat.says("one", attachments=NOTE)
+        await chat.sees_text(general.BROKEN)
+        await chat.says("hello")
+        await chat.sees_text("Hello.")
+        await house.at_rest()
+        assert await count(house, "inbox", "state = 'dead'") == 1
+
+
+async def test_stored_events_with_attachments_keep_their_order_at_a_start(tmp_path: Path) -> None:
+    database = await Database.open(tmp_path / "state.db")
+    events = [
+        (
+            "a",
+            '{"id": "1", "text": "one", "attachments": [{"kind": "document", "file_id": "note"}]}',
+        ),
+        ("b", '{"id": "2", "text": "two"}'),
+    ]
+    await database.write("left", lambda c: inbox.store(c, platform="fake", events=events, now=1))
+    await database.close()
+    chat = slow_chat()
+    chat.arrived.set()
+    model = FakeModel(say("Noted."), say("Noted."))
+    async with running(tmp_path, model, chat=chat) as house:
+        await chat.sees_text("Noted.")
+        await house.at_rest()
+        assert words(model) == ["one", "two"]

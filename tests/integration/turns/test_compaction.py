@@ -1,0 +1,268 @@
+"""Long talks: no call is longer than its cap, nothing said is lost, and `/compact` on demand."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeGuard
+
+import pytest
+
+from agent_core.ids import CallId
+from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta, Usage
+from agent_core.models.limits import estimate_input
+from agent_core.state.conversations.compactions import FoldReason
+from agent_core.tools.contract import ToolResult
+from agent_core.transcript import Message, Part, TextPart, ToolCallPart, ToolResultPart
+from gateway.texts import usage
+from tests.agent_core.agent.compaction.talks import check_pairs
+from tests.fakes.model import FakeModel, finish, say
+from tests.fakes.tool import FakeTool
+from tests.integration.harness import House, running
+from tests.integration.turns.test_prompt_purity import rebuild, see
+
+CAP = 8_000
+SMALL = {"TALARIA_CONTEXT__CAP_TOKENS": str(CAP)}
+FILLER = " and so on" * 60
+
+
+class Talker(FakeModel):
+    """Answers whatever it is asked, and counts tokens as the estimate does.
+
+    `look 7` calls a tool seven times, a call a step; `recall tea` searches for a word.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turns: list[ModelRequest] = []
+        self.summaries: list[ModelRequest] = []
+        self._steps = 0
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
+        self.requests.append(request)
+        taken = Usage(input_tokens=estimate_input(request), output_tokens=9)
+        if request.system.startswith("Name the conversation"):
+            yield finish(TextPart(text="A title"), usage=taken)
+        elif request.system.startswith("You are shown a part of a talk"):
+            self.summaries.append(request)
+            yield finish(TextPart(text=f"Summary {len(self.summaries)}."), usage=taken)
+        else:
+            self.turns.append(request)
+            yield replace(self._answer(request.messages), usage=taken)
+
+    def _answer(self, messages: tuple[Message, ...]) -> ModelAnswer:
+        words = next(m.text for m in reversed(messages) if m.role == "user" and m.text)
+        name, value, *_ = [*words.split(), "", ""]
+        wanted = {"look": value, "recall": "1"}.get(name, "0")
+        if self._steps < int(wanted):
+            self._steps += 1
+            arguments = {"query": value} if name == "recall" else {"step": self._steps}
+            call_id = CallId(f"c{len(self.turns)}")
+            call = ToolCallPart(call_id=call_id, name=name, arguments=json.dumps(arguments))
+            return finish(call, stop="tools")
+        self._steps = 0
+        return finish(TextPart(text=f"You said: {words[:40]}.{FILLER}"))
+
+
+async def talk(house: House, text: str) -> None:
+    seen = len(house.chat.shown)
+    await house.chat.says(text)
+    await house.until(lambda: len(house.chat.shown) > seen)
+    await house.at_rest()
+
+
+async def folds(house: House) -> list[tuple[FoldReason, int, int]]:
+    return await house.read(
+        lambda c: c.execute(
+            "SELECT reason, tokens_before, tokens_after FROM folds ORDER BY id"
+        ).fetchall()
+    )
+
+
+@pytest.mark.parametrize("turns", [60, pytest.param(300, marks=pytest.mark.long)])
+async def test_many_turns_stay_within_the_cap_and_are_all_found_again(
+    tmp_path: Path, turns: int
+) -> None:
+    model = Talker()
+    async with running(tmp_path, model, **SMALL) as house:
+        for number in range(turns):
+            await talk(house, f"fact number {number} is word{number * 7}{FILLER}")
+        assert len(model.turns) == turns
+        assert max(estimate_input(request) for request in model.turns) <= CAP
+        made = await folds(house)
+        assert turns // 30 <= len(made) <= turns // 3
+        assert {reason for reason, _, _ in made} == {"near"}
+        assert all(after < before for _, before, after in made)
+        for request in model.turns:
+            check_pairs(request.messages)
+            assert "fact number 0 " in str(request.messages), "the first request stays"
+        last = str(model.turns[-1].messages)
+        assert "fact number 15 " not in last
+        assert f"| Summary {len(model.summaries)}." in last
+        await talk(house, "recall word105")
+        outputs = [part for part in model.turns[-1].messages[-1].parts if _is_output(part)]
+        assert "fact number 15 is word105" in str(outputs), "what was folded is found"
+
+
+async def test_a_turn_of_many_tool_calls_stays_within_the_cap(tmp_path: Path) -> None:
+    model = Talker()
+
+    async def look(*_: object) -> ToolResult:
+        return ToolResult(text=f"seen {len(model.turns)} " + "x" * 3000)
+
+    settings = {"TALARIA_TURNS__MAX_STEPS": "60", "TALARIA_CONTEXT__CAP_TOKENS": "16000"}
+    async with running(tmp_path, model, tools=(FakeTool("look", look),), **settings) as house:
+        await talk(house, "hello")
+        await talk(house, "look 40 times around")
+        assert len(model.turns) == 42
+        assert max(estimate_input(request) for request in model.turns) <= 16_000
+        for request in model.turns:
+            check_pairs(request.messages)
+        assert all("look 40 times" in str(request.messages) for request in model.turns[1:])
+        for request in model.turns[2:]:
+            outputs = [p for m in request.messages for p in m.parts if _is_output(p)]
+            assert len(outputs[-1].text) > 3000, "the newest is whole"
+        lengths = {
+            len(part.text) < 3000
+            for request in model.turns
+            for message in request.messages
+            for part in message.parts
+            if _is_output(part)
+        }
+        assert lengths == {True, False}, "older ones are shown by their ends"
+        assert await folds(house)
+
+
+def _is_output(part: Part) -> TypeGuard[ToolResultPart]:
+    return isinstance(part, ToolResultPart)
+
+
+async def test_compact_folds_now_and_tells_what_it_saves(tmp_path: Path) -> None:
+    model = Talker()
+    async with running(tmp_path, model) as house:
+        for number in range(8):
+            await talk(house, f"fact {number}{FILLER}")
+        before = model.turns[-1]
+        await talk(house, "/compact the third fact")
+        told = house.chat.shown[-1].text
+        ((reason, was, now),) = await folds(house)
+        assert told == usage.describe_compact(was, now)
+        assert (reason, now < was) == ("asked", True)
+        assert '"the third fact"' in str(model.summaries[0].messages)
+        await talk(house, "and now?")
+        after = model.turns[-1]
+        assert estimate_input(after) < estimate_input(before)
+        assert abs(estimate_input(after) - now) < now / 10
+        assert "fact 0" in str(after.messages)
+        assert "fact 3" not in str(after.messages)
+        assert "fact 7" in str(after.messages)
+        spent = await house.read(
+            lambda c: c.execute("SELECT model FROM usage WHERE purpose = 'compaction'").fetchall()
+        )
+        assert len(spent) == 1
+
+
+async def test_compact_said_again_at_once_changes_nothing(tmp_path: Path) -> None:
+    model = Talker()
+    async with running(tmp_path, model) as house:
+        for number in range(8):
+            await talk(house, f"fact {number}{FILLER}")
+        await talk(house, "/compact")
+        await talk(house, "/compact")
+        assert house.chat.shown[-1].text == usage.COMPACT_NO_GAIN
+        assert len(model.summaries) == len(await folds(house)) == 1
+
+
+async def test_compact_waits_for_nothing_and_says_so(tmp_path: Path) -> None:
+    reached, go = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        reached.set()
+        await go.wait()
+
+    async with running(tmp_path, FakeModel([hold, *say("done")])) as house:
+        await talk(house, "/compact")
+        assert house.chat.shown[-1].text == usage.COMPACT_EMPTY
+        await house.chat.says("work")
+        await reached.wait()
+        await house.chat.says("/compact")
+        await house.chat.sees_text(usage.COMPACT_RUNNING)
+        go.set()
+        await house.chat.sees_text("done")
+        await house.at_rest()
+        assert await folds(house) == []
+
+
+async def test_compact_in_a_talk_that_is_short_already_changes_nothing(tmp_path: Path) -> None:
+    model = Talker()
+    async with running(tmp_path, model) as house:
+        await talk(house, "hello")
+        await talk(house, "/compact")
+        assert house.chat.shown[-1].text == usage.COMPACT_NO_GAIN
+        assert model.summaries == []
+
+
+async def test_a_persons_own_cap_holds_from_the_next_message_on(tmp_path: Path) -> None:
+    model = Talker()
+    async with running(tmp_path, model, TALARIA_CONTEXT__CAP_TOKENS="50000") as house:
+        for number in range(25):
+            await talk(house, f"fact {number}{FILLER}{FILLER}")
+        assert estimate_input(model.turns[-1]) > CAP
+        await talk(house, "/settings context_cap 8k")
+        assert "at most 8,000 tokens" in house.chat.shown[-1].text
+        await talk(house, "go on")
+        assert estimate_input(model.turns[-1]) <= CAP
+        assert await folds(house)
+        await talk(house, "/settings context_cap off")
+        assert "as much as this house allows" in house.chat.shown[-1].text
+
+
+async def test_after_a_fold_the_prompt_is_taken_afresh_once(tmp_path: Path) -> None:
+    model = Talker()
+    async with running(tmp_path, model) as house:
+        for number in range(6):
+            await talk(house, f"fact {number}{FILLER}")
+        tmp_path.joinpath("SOUL.md").write_text("You are somebody else.")
+        await talk(house, "still the old prompt")
+        await talk(house, "/compact")
+        await talk(house, "a new prompt")
+        tmp_path.joinpath("SOUL.md").write_text("You are a third one.")
+        await talk(house, "and kept")
+    old, new, kept = (request.system for request in model.turns[-3:])
+    assert "somebody else" not in old
+    assert "somebody else" in new
+    assert kept == new
+
+
+async def test_every_request_of_a_folded_talk_can_be_rebuilt_from_the_file(tmp_path: Path) -> None:
+    model = Talker()
+
+    async def look(*_: object) -> ToolResult:
+        return ToolResult(text="x" * 3000)
+
+    async with running(tmp_path, model, tools=(FakeTool("look", look),), **SMALL) as house:
+        for number in range(12):
+            await talk(house, f"fact {number}{FILLER}")
+        await talk(house, "look 12 times around")
+        await talk(house, "/compact")
+        await talk(house, "look 3 times again")
+        reasons = [reason for reason, _, _ in await folds(house)]
+    assert {*reasons} == {"near", "asked"}
+    assert rebuild(tmp_path) == [see(request) for request in model.turns]
+
+
+async def test_folds_stand_after_a_restart(tmp_path: Path) -> None:
+    model = Talker()
+    async with running(tmp_path, model, **SMALL) as house:
+        for number in range(30):
+            await talk(house, f"fact {number}{FILLER}")
+        made = await folds(house)
+    again = Talker()
+    async with running(tmp_path, again, **SMALL) as house:
+        await house.chat.says("and now?", id=1000)
+        await house.until(lambda: bool(again.turns))
+        await house.at_rest()
+        assert (await folds(house))[: len(made)] == made
+    assert "<earlier-talk>" in str(again.turns[0].messages)
+    assert estimate_input(again.turns[0]) <= CAP

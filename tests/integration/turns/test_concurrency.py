@@ -1,0 +1,131 @@
+"""Crowds: hundreds at once in one process, and one person's flood that is nobody else's trouble."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from pathlib import Path
+
+from adapters.ids import EventId
+from adapters.messages import RawEvent
+from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.transcript import Message
+from tests.fakes.model import FakeModel, say
+from tests.integration.harness import House, running
+
+PEOPLE = 300
+FLOOD = 500
+
+
+class Echo(FakeModel):
+    """Says back what it was told last, once it may."""
+
+    def __init__(self, before: Callable[[str], Awaitable[object]]) -> None:
+        super().__init__()
+        self._before = before
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
+        self.requests.append(request)
+        words = list_new(request.messages)
+        self.streaming += 1
+        try:
+            await self._before(words[-1])
+            for piece in say(f"You said: {words[-1]}"):
+                assert isinstance(piece, TextDelta | ModelAnswer)
+                yield piece
+        finally:
+            self.streaming -= 1
+
+
+def list_new(messages: tuple[Message, ...]) -> list[str]:
+    """What the person said since the last answer."""
+    new: list[str] = []
+    for message in messages:
+        new = [] if message.role == "assistant" else [*new, message.text]
+    return new
+
+
+def answers(house: House) -> Counter[tuple[str, str]]:
+    return Counter((shown.chat_id, shown.text) for shown in house.chat.shown)
+
+
+async def test_hundreds_at_once_are_answered_once_each_in_their_own_chat(tmp_path: Path) -> None:
+    everybody = asyncio.Event()
+
+    async def wait_for_everybody(words: str) -> None:
+        if model.streaming == PEOPLE:
+            everybody.set()
+        await everybody.wait()
+
+    model = Echo(wait_for_everybody)
+    async with running(tmp_path, model) as house:
+        for number in range(PEOPLE):
+            await house.chat.says(f"I am {number}", user=str(number), chat=str(number))
+        await house.chat.sees(PEOPLE)
+        await house.at_rest()
+        expected = {(str(number), f"You said: I am {number}"): 1 for number in range(PEOPLE)}
+        assert answers(house) == expected
+        assert len(model.requests) == PEOPLE
+
+
+async def test_a_flood_waits_for_itself_and_every_word_of_it_is_read(tmp_path: Path) -> None:
+    others_are_done = asyncio.Event()
+
+    async def hold_the_flood(words: str) -> None:
+        if words.startswith("flood"):
+            await others_are_done.wait()
+
+    model = Echo(hold_the_flood)
+    async with running(tmp_path, model) as house:
+        for number in range(FLOOD):
+            await house.chat.says(f"flood {number}", user="flood", chat="flood")
+            if number % 50 == 0:
+                other = str(number // 50)
+                await house.chat.says(f"I am {other}", user=other, chat=other)
+        await house.chat.sees(10)
+        assert all(shown.chat_id != "flood" for shown in house.chat.shown)
+        others_are_done.set()
+        await house.chat.sees_text(f"flood {FLOOD - 1}")
+        await house.at_rest()
+        flooded = [r.messages for r in model.requests if "flood" in r.messages[0].text]
+        said = [message.text for message in flooded[-1] if message.role == "user"]
+        assert said == [f"flood {number}" for number in range(FLOOD)]
+        assert len(flooded) <= 4, "what gathers is answered together"
+
+
+async def test_a_person_in_fifty_rooms_leaves_places_to_others(tmp_path: Path) -> None:
+    others_are_done = asyncio.Event()
+
+    async def hold_the_flood(words: str) -> None:
+        if words.startswith("flood"):
+            await others_are_done.wait()
+
+    places = {"TALARIA_TURNS__AT_ONCE": "4", "TALARIA_TURNS__PER_PERSON": "2"}
+    model = Echo(hold_the_flood)
+    async with running(tmp_path, model, **places) as house:
+        for room in range(50):
+            await house.chat.says(f"flood {room}", user="flood", chat=f"room {room}", direct=False)
+        await house.until(lambda: model.streaming == 2)
+        for number in range(10):
+            await house.chat.says(f"I am {number}", user=str(number), chat=str(number))
+        await house.chat.sees(10)
+        assert model.streaming == 2, "no more of one person than are allowed at once"
+        others_are_done.set()
+        await house.at_rest()
+        assert len(house.chat.shown) == 60
+        assert set(answers(house).values()) == {1}
+
+
+async def test_chatter_that_is_not_for_us_holds_no_message_up(tmp_path: Path) -> None:
+    async def at_once(words: str) -> None:
+        """Nothing to wait for."""
+
+    async with running(tmp_path, Echo(at_once)) as house:
+        assert house.chat.inlet
+        noise = [
+            RawEvent(event_id=EventId(f"noise {number}"), payload='{"noise": true}')
+            for number in range(2000)
+        ]
+        await house.chat.inlet.take(noise)
+        await house.chat.says("hello")
+        await house.chat.sees(1)
+        assert not house.gateway.intake.is_idle(), "the chatter is still being put away"

@@ -1,0 +1,333 @@
+"""A turn is begun on disk with the first of it that has to last, or after a moment."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from adapters.errors import RateLimited
+from agent_core.state.conversations import sessions
+from agent_core.state.engine.database import Connection
+from agent_core.state.queues import outbox
+from agent_core.transcript import Message
+from gateway.bootstrap import app
+from gateway.bootstrap.app import Extensions, Gateway
+from gateway.config.settings import load
+from gateway.texts import general
+from gateway.turns import finalizer, runner
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel, Play, ask, call, say
+from tests.integration.harness import House, running
+from tests.integration.turns.test_lanes import Gate, refuse, states
+
+NEVER = 60.0
+"""Seconds after which a turn is begun that nothing else begins: longer than any test."""
+FIRST = say("Welcome.")
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finalizer, "_STORE_PAUSE", 0.01)
+
+
+@pytest.fixture
+def late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No turn is begun because a moment has passed."""
+    monkeypatch.setattr(runner, "_MOMENT", NEVER)
+
+
+async def open_talk(house: House) -> None:
+    """Say something first: what opens a session is begun at once."""
+    await house.chat.says("hello")
+    await house.chat.sees_text("Welcome.")
+    await house.at_rest()
+
+
+async def close_session(house: House) -> None:
+    """The talk ends, and nobody tells the turn that is under way."""
+
+    def work(connection: Connection) -> None:
+        row = connection.execute("SELECT MIN(id) FROM conversations").fetchone()
+        sessions.end(connection, conversation_id=row[0], now=1)
+
+    await house.gateway.database.write("test", work)
+
+
+async def said_in(house: House, turn_state: str) -> list[str]:
+    """What the transcript holds of the turns that ended so."""
+
+    def look(connection: Connection) -> list[str]:
+        return [
+            row[0]
+            for row in connection.execute(
+                "SELECT text FROM messages WHERE turn_id IN"
+                " (SELECT id FROM turns WHERE state = ?) ORDER BY id",
+                (turn_state,),
+            )
+        ]
+
+    return await house.read(look)
+
+
+class Commits:
+    """The works of each commit, in order."""
+
+    def __init__(self) -> None:
+        self.works: list[str] = []
+
+    def __call__(self, moment: str, names: tuple[str, ...]) -> None:
+        if moment == "committed":
+            self.works += names
+
+
+async def watch_commits(home: Path, *plays: Play) -> list[str]:
+    """What is written about the second of two messages that are answered."""
+    chat, commits = FakeChat(), Commits()
+    settings = load({"TALARIA_HOME": str(home), "TALARIA_ACCESS__ALLOW": "*"})
+    stop, opened = asyncio.Event(), asyncio.get_running_loop().create_future()
+
+    async def watch(gateway: Gateway) -> None:
+        opened.set_result(gateway)
+
+    model = FakeModel(FIRST, *plays)
+    extensions = Extensions(adapters={"fake": chat}, model=model, observe=commits)
+    serving = asyncio.create_task(
+        app.run(settings, stop=stop, companions=(watch,), extensions=extensions)
+    )
+    house = House(gateway=await opened, chat=chat, model=model)
+    await house.until(lambda: chat.inlet is not None)
+    await open_talk(house)
+    commits.works.clear()
+    await chat.says("and now?")
+    await house.at_rest()
+    stop.set()
+    await serving
+    return commits.works
+
+
+@pytest.mark.usefixtures("late")
+async def test_a_short_turn_is_begun_ended_and_on_its_way_in_one_commit(tmp_path: Path) -> None:
+    works = await watch_commits(tmp_path, say("So."))
+    assert works == ["inbox.store", "turns.settle", "outbox.sent"]
+
+
+@pytest.mark.usefixtures("late")
+async def test_the_answer_before_a_tool_begins_its_turn(tmp_path: Path) -> None:
+    recall = ask(call("recall", '{"query": "tea"}'))
+    works = await watch_commits(tmp_path, recall, say("So."))
+    steps = ["turns.answer", "turns.result", "turns.input", "turns.settle", "outbox.sent"]
+    assert works == ["inbox.store", *steps]
+
+
+async def test_a_turn_that_takes_a_moment_is_begun_meanwhile(tmp_path: Path) -> None:
+    gate = Gate()
+    async with running(tmp_path, FakeModel(FIRST, [gate.hold, *say("So.")])) as house:
+        await open_talk(house)
+        await house.chat.says("and now?")
+        async with asyncio.timeout(45):
+            while await states(house, "turns") != ["answered", "running"]:
+                await asyncio.sleep(0.005)
+        gate.open.set()
+        await house.chat.sees_text("So.")
+        await house.at_rest()
+        assert await states(house, "turns") == ["answered", "answered"]
+
+
+@pytest.mark.usefixtures("late")
+@pytest.mark.parametrize("command", ["/stop", "/new"])
+async def test_a_turn_that_is_stopped_before_it_is_begun_is_done_with(
+    tmp_path: Path, command: str
+) -> None:
+    gate = Gate()
+    model = FakeModel(FIRST, [gate.hold], say("Yes."))
+    async with running(tmp_path, model) as house:
+        await open_talk(house)
+        await house.chat.says("tell me a tale")
+        await gate.reached.wait()
+        await house.chat.says(command)
+        await house.chat.sees_text(general.describe_stop("", ()).split(".")[0])
+        await house.at_rest()
+        assert await said_in(house, "stopped") == ["tell me a tale", general.describe_stop("", ())]
+        await house.chat.says("are you there?")
+        await house.chat.sees_text("Yes.")
+        await house.at_rest()
+        heard = [m.text for m in model.requests[-1].messages if m.role == "user"]
+        before = ["hello", "tell me a tale"] if command == "/stop" else []
+        assert heard == [*before, "are you there?"]
+        assert await states(house, "inbox") == ["done"] * 4
+
+
+@pytest.mark.usefixtures("late")
+async def test_a_turn_that_goes_on_elsewhere_is_begun_for_that(tmp_path: Path) -> None:
+    gate = Gate()
+    others = {"other": FakeChat(name="other")}
+    model = FakeModel(FIRST, [gate.hold, *say("There.")])
+    async with running(tmp_path, model, others=others) as house:
+        await open_talk(house)
+        await house.chat.says("tell me", chat="1")
+        await gate.reached.wait()
+        await house.chat.says("/here", chat="2")
+        await house.until(house.gateway.intake.is_idle)
+        gate.open.set()
+        assert (await house.chat.sees_text("There.")).chat_id == "2"
+        await house.at_rest()
+
+
+@pytest.mark.parametrize("has_answered", [False, True])
+async def test_an_answer_in_a_talk_that_was_closed_meanwhile_is_thrown_away_and_paid_for(
+    tmp_path: Path, has_answered: bool
+) -> None:
+    gate = Gate()
+    model = FakeModel(FIRST, [gate.hold, *say("Old.")], say("New."))
+    async with running(tmp_path, model) as house:
+        await open_talk(house)
+        await house.chat.says("and now?")
+        await gate.reached.wait()
+        await close_session(house)
+        if has_answered:
+            gate.open.set()
+        await house.chat.sees_text("New.")
+        await house.at_rest()
+        assert [shown.text for shown in house.chat.shown] == ["Welcome.", "New."]
+        assert [m.text for m in model.requests[-1].messages] == ["and now?"]
+        assert await states(house, "turns") == ["answered", "answered"]
+        assert await states(house, "inbox") == ["done", "done"]
+
+        def look(connection: Connection) -> list[str]:
+            return [row[0] for row in connection.execute("SELECT purpose FROM usage ORDER BY id")]
+
+        paid = ["turn", "broken", "turn"] if has_answered else ["turn", "turn"]
+        assert await house.read(look) == paid
+
+
+@pytest.mark.usefixtures("late")
+async def test_the_call_of_a_tool_in_a_talk_that_was_closed_meanwhile_is_not_made(
+    tmp_path: Path,
+) -> None:
+    gate = Gate()
+    recall = ask(call("recall", '{"query": "tea"}'))
+    model = FakeModel(FIRST, [gate.hold, *recall], say("New."))
+    async with running(tmp_path, model) as house:
+        await open_talk(house)
+        await house.chat.says("tea?")
+        await gate.reached.wait()
+        await close_session(house)
+        gate.open.set()
+        await house.chat.sees_text("New.")
+        await house.at_rest()
+
+        def look(connection: Connection) -> list[str]:
+            return [row[0] for row in connection.execute("SELECT purpose FROM usage ORDER BY id")]
+
+        assert await house.read(look) == ["turn", "broken", "turn"]
+        assert await states(house, "turns") == ["answered", "answered"]
+
+
+@pytest.mark.usefixtures("late")
+async def test_an_answer_whose_turn_can_not_be_begun_is_kept_and_not_paid_for_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    model = FakeModel(FIRST, say("Kept."))
+    async with running(tmp_path, model) as house:
+        await open_talk(house)
+        relent = await refuse(house, "no_turns", "INSERT ON turns")
+        await house.chat.says("and now?")
+        await house.until(lambda: "waits for the store to be settled" in caplog.text)
+        await relent()
+        await house.chat.sees_text("Kept.")
+        await house.at_rest()
+        assert len(model.requests) == 2
+        assert await states(house, "turns") == ["answered", "answered"]
+
+
+@pytest.mark.usefixtures("late")
+async def test_a_turn_that_can_not_be_begun_in_the_middle_calls_no_model_until_it_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("gateway.turns.lanes._STORE_PAUSE", 0.01)
+    recall = ask(call("recall", '{"query": "tea"}'))
+    model = FakeModel(FIRST, recall, say("Begun."))
+    async with running(tmp_path, model) as house:
+        await open_talk(house)
+        relent = await refuse(house, "no_turns", "INSERT ON turns")
+        await house.chat.says("tea?")
+        await house.until(lambda: caplog.text.count("a turn waits for the store") > 3)
+        assert len(model.requests) == 2
+        await relent()
+        await house.chat.sees_text("Begun.")
+        await house.at_rest()
+        assert await states(house, "turns") == ["answered", "answered"]
+        assert await states(house, "inbox") == ["done", "done"]
+
+
+async def test_an_unexpected_error_before_a_turn_is_begun_is_told_and_stands_in_the_talk(
+    tmp_path: Path,
+) -> None:
+    async def break_down() -> None:
+        raise RuntimeError("planned")
+
+    async with running(tmp_path, FakeModel(FIRST, [break_down], say("Fine."))) as house:
+        await open_talk(house)
+        await house.chat.says("and now?")
+        await house.chat.sees_text("Something went wrong on my side.")
+        await house.chat.says("better?")
+        await house.chat.sees_text("Fine.")
+        await house.at_rest()
+        assert (await said_in(house, "failed"))[0] == "and now?"
+        assert await states(house, "inbox") == ["done"] * 3
+
+
+async def test_words_that_no_turn_can_be_begun_with_are_set_aside_with_a_sentence(
+    tmp_path: Path,
+) -> None:
+    model = FakeModel(FIRST, say("Lost."), say("Fine."))
+    async with running(tmp_path, model) as house:
+        await open_talk(house)
+        await house.chat.says("half a letter: \ud800")
+        await house.chat.sees_text(general.describe_refused_begin(""))
+        await house.chat.says("better?")
+        await house.chat.sees_text("Fine.")
+        await house.at_rest()
+        assert await states(house, "inbox") == ["done", "dead", "done"]
+        assert await states(house, "turns") == ["answered", "answered"]
+
+
+@pytest.mark.usefixtures("late")
+async def test_an_answer_that_was_on_its_way_and_may_not_leave_is_owed_again(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, FakeModel(FIRST, say("Yes."))) as house:
+        await open_talk(house)
+        house.chat.plan(RateLimited("slow down", retry_after=0.05))
+        await house.chat.says("are you there?")
+        await house.chat.sees_text("Yes.")
+        await house.at_rest()
+        assert [shown.text for shown in house.chat.shown] == ["Welcome.", "Yes."]
+
+        def count(connection: Connection) -> int:
+            return outbox.count(connection, state="sent")
+
+        assert await house.read(count) == 2
+
+
+@pytest.mark.usefixtures("late")
+async def test_a_talk_at_hand_is_what_stands_on_disk(tmp_path: Path) -> None:
+    """Turn by turn the model reads what a process would that has just started."""
+    recall = ask(call("recall", '{"query": "tea"}'), text="Let me see.")
+    model = FakeModel(recall, FIRST, say("Yes."))
+    async with running(tmp_path, model) as house:
+        await open_talk(house)
+        await house.chat.says("sure?")
+        await house.chat.sees_text("Yes.")
+    again = FakeModel(say("Good."), say("A title"))
+    async with running(tmp_path, again) as house:
+        await house.chat.says("good", id=9)
+        await house.chat.sees_text("Good.")
+    asked, afresh = what_is_read(model, "sure?"), what_is_read(again, "good")
+    assert asked == afresh[: len(asked)]
+    assert [m.text for m in afresh[len(asked) :]] == ["Yes.", "good"]
+
+
+def what_is_read(model: FakeModel, words: str) -> list[Message]:
+    """What the model was given when somebody said this; titles are asked for besides."""
+    return next(list(r.messages) for r in model.requests if r.messages[-1].text == words)

@@ -1,0 +1,184 @@
+"""What an ended turn comes to: its words in order, its files once, and nothing besides."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from adapters.errors import Unsure
+from agent_core.state.engine.database import Connection
+from gateway.outbound import dispatcher
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel, ask, call, say
+from tests.integration.harness import House, running
+from tests.integration.sides import count
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_FIRST_PAUSE", "_SETTLE_TIME"):
+        monkeypatch.setattr(dispatcher, name, 0.01)
+
+
+def write(*names: str) -> FakeModel:
+    """Makes these files, then answers."""
+    calls = [
+        call("send_file", f'{{"name": "{name}", "text": "in {name}"}}', f"c{number}")
+        for number, name in enumerate(names)
+    ]
+    return FakeModel(ask(*calls), say("Here they are."))
+
+
+def seen(chat: FakeChat) -> list[tuple[str, str]]:
+    """(text, what is in the file) of every message."""
+    return [(one.text, one.file.data.decode() if one.file else "") for one in chat.shown]
+
+
+async def until_sent(house: House) -> None:
+    """Return once nothing is owed, whatever had to be tried again."""
+    async with asyncio.timeout(45):
+        while await count(house, "outbox", "state <> 'sent'"):
+            await asyncio.sleep(0.002)
+
+
+async def test_files_go_behind_the_answer_and_do_not_ring(tmp_path: Path) -> None:
+    async with running(tmp_path, write("a.txt", "b.md")) as house:
+        await house.chat.says("write it down")
+        await house.chat.sees(3)
+        await house.at_rest()
+        assert seen(house.chat) == [("Here they are.", ""), ("", "in a.txt"), ("", "in b.md")]
+        assert [one.is_silent for one in house.chat.shown] == [False, True, True]
+        names = [one.file.name for one in house.chat.shown if one.file]
+        assert names == ["a.txt", "b.md"]
+
+
+async def test_a_turn_that_breaks_still_hands_out_what_it_made(tmp_path: Path) -> None:
+    async def break_down() -> None:
+        raise RuntimeError("a fault that nobody expected")
+
+    model = write("a.txt")
+    model.plays[1] = [break_down]
+    async with running(tmp_path, model) as house:
+        await house.chat.says("write it down")
+        await house.chat.sees(2)
+        await house.at_rest()
+        assert seen(house.chat)[1:] == [("", "in a.txt")]
+
+
+async def test_files_go_behind_every_part_of_a_long_answer(tmp_path: Path) -> None:
+    chat = FakeChat(limit=9)
+    async with running(tmp_path, write("a.txt"), chat=chat) as house:
+        await chat.says("write it down")
+        await chat.sees(3)
+        await house.at_rest()
+        assert seen(chat) == [("Here they", ""), (" are.", ""), ("", "in a.txt")]
+
+
+@pytest.mark.parametrize("lost", [True, False])
+async def test_a_file_whose_sending_is_in_doubt_arrives_once(tmp_path: Path, lost: bool) -> None:
+    async with running(tmp_path, write("a.txt")) as house:
+        house.chat.mishaps.extend((None, (Unsure("no answer"), lost)))
+        await house.chat.says("write it down", id="from Ana")
+        await house.chat.sees(2)
+        await until_sent(house)
+        assert seen(house.chat) == [("Here they are.", ""), ("", "in a.txt")]
+
+
+async def test_files_that_a_killed_process_owed_arrive_once(tmp_path: Path) -> None:
+    chat = FakeChat()
+    chat.gate = asyncio.Event()
+    model = write("a.txt")
+    async with running(tmp_path, model, chat=chat, TALARIA_TURNS__DRAIN_SECONDS="0") as house:
+        await chat.says("write it down", id="from Ana")
+        await house.until(lambda: not model.plays)
+        await house.until(house.gateway.lanes.is_idle)
+    assert chat.shown == []
+    chat.inlet, chat.gate = None, None
+    async with running(tmp_path, FakeModel(), chat=chat) as house:
+        await chat.sees(2)
+        await until_sent(house)
+        assert seen(chat) == [("Here they are.", ""), ("", "in a.txt")]
+
+
+async def test_a_turn_that_is_taken_up_sends_its_files_once(tmp_path: Path) -> None:
+    chat = FakeChat()
+    stuck = asyncio.Event()
+    model = FakeModel(ask(call("send_file", '{"name": "a.txt", "text": "in a.txt"}')), [stuck.wait])
+    async with running(tmp_path, model, chat=chat, TALARIA_TURNS__DRAIN_SECONDS="0") as house:
+        await chat.says("write it down")
+        await house.until(lambda: len(model.requests) == 2)
+    chat.inlet = None
+    async with running(tmp_path, FakeModel(say("Here they are.")), chat=chat) as house:
+        await chat.sees(2)
+        await until_sent(house)
+        assert seen(chat) == [("Here they are.", ""), ("", "in a.txt")]
+
+
+@dataclass
+class NoFilesChat(FakeChat):
+    """A platform that takes no files."""
+
+    def __getattribute__(self, name: str) -> object:
+        if name == "most_file_bytes":
+            raise AttributeError(name)
+        return super().__getattribute__(name)
+
+
+async def test_where_no_files_can_be_sent_it_is_said_which_there_are(tmp_path: Path) -> None:
+    chat = NoFilesChat()
+    async with running(tmp_path, write("a.txt", "b.md"), chat=chat) as house:
+        await chat.says("write it down")
+        await chat.sees(2)
+        await house.at_rest()
+        assert chat.shown[1].text.startswith("I made a.txt, b.md, but files can't be sent here.")
+        assert chat.shown[1].is_silent
+
+
+async def test_a_file_that_is_too_large_for_the_platform_is_told_of(tmp_path: Path) -> None:
+    chat = FakeChat(most_file_bytes=3)
+    async with running(tmp_path, write("a.txt"), chat=chat) as house:
+        await chat.says("write it down")
+        told = await chat.sees_text("could not be delivered")
+        await house.at_rest()
+        assert "The file is too large." in told.text
+        assert [one.file for one in chat.shown] == [None, None]
+
+
+async def test_a_file_that_vanished_is_told_of(tmp_path: Path) -> None:
+    chat = FakeChat()
+    chat.gate = asyncio.Event()
+    model = write("a.txt")
+    async with running(tmp_path, model, chat=chat) as house:
+        await chat.says("write it down")
+        await house.until(lambda: not model.plays)
+        await house.until(house.gateway.lanes.is_idle)
+
+        def vanish(connection: Connection) -> None:
+            connection.execute("PRAGMA defer_foreign_keys = ON")
+            connection.execute("UPDATE outbox SET file_key = NULL")
+            connection.execute("DELETE FROM turn_files")
+            connection.execute("DELETE FROM files")
+
+        async with asyncio.timeout(45):
+            while not await count(house, "outbox", "file_key IS NOT NULL"):
+                await asyncio.sleep(0.002)
+        await house.gateway.database.write("vanish", vanish)
+        chat.gate.set()
+        told = await chat.sees_text("could not be delivered")
+        assert "the file is no longer there" in told.text
+        await house.at_rest()
+        assert [one.file for one in chat.shown] == [None, None]
+
+
+async def test_a_turn_that_is_stopped_still_hands_out_what_it_made(tmp_path: Path) -> None:
+    stuck = asyncio.Event()
+    model = FakeModel(ask(call("send_file", '{"name": "a.txt", "text": "in a.txt"}')), [stuck.wait])
+    async with running(tmp_path, model) as house:
+        await house.chat.says("write it down")
+        await house.until(lambda: len(model.requests) == 2)
+        await house.chat.says("/stop")
+        await house.chat.sees(2)
+        await house.at_rest()
+        assert house.chat.shown[0].text.startswith("(Stopped. Done until then: send_file")
+        assert seen(house.chat)[1] == ("", "in a.txt")

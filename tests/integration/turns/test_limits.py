@@ -1,0 +1,53 @@
+"""Limits through the whole house: what reaches one ends with a summary, says so, and goes on."""
+
+from pathlib import Path
+
+import pytest
+
+from agent_core.models.contract import Usage
+from agent_core.state.conversations import turns, usage
+from tests.fakes.model import FakeModel, Play, call, finish, say
+from tests.integration.harness import running
+
+
+def search(number: int, spent: Usage) -> Play:
+    asked = call("recall", f'{{"query": "word{number}"}}', f"c{number}")
+    return [finish(asked, stop="tools", usage=spent, model="claude-haiku-5-5")]
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "spent", "sentence", "calls"),
+    [
+        # Cheap tools give their steps back once over: a limit of 2 is reached after 4 calls.
+        pytest.param("STEPS", "2", Usage(input_tokens=1), "number of steps", 4, id="steps"),
+        pytest.param("TOKENS", "1000", Usage(input_tokens=600), "number of tokens", 2, id="tokens"),
+        pytest.param("COST_USD", "0.01", Usage(output_tokens=15_000), "the money", 2, id="money"),
+    ],
+)
+async def test_a_turn_that_reaches_a_limit_sums_up_and_says_which(
+    tmp_path: Path, setting: str, value: str, spent: Usage, sentence: str, calls: int
+) -> None:
+    plays = [search(number, spent) for number in range(calls)]
+    model = FakeModel(*plays, say("So far: nothing."), say("Going on."))
+    async with running(tmp_path, model, **{f"TALARIA_TURNS__MAX_{setting}": value}) as house:
+        await house.chat.says("search everything")
+        shown = await house.chat.sees_text("So far: nothing.")
+        assert sentence in shown.text
+        await house.at_rest()
+        (turn,) = await house.read(lambda c: turns.list_recent(c, limit=9))
+        assert turn.state == "exhausted"
+        total = await house.read(lambda c: usage.total_of_turn(c, turn_id=turn.id))
+        assert total.calls == calls + 1, "the summary is paid for as well"
+        await house.chat.says("go on")
+        await house.chat.sees_text("Going on.")
+        assert "So far: nothing." in [message.text for message in model.requests[-1].messages]
+
+
+async def test_a_turn_that_goes_in_circles_is_ended(tmp_path: Path) -> None:
+    same = [[finish(call("recall", '{"query": "x"}', f"c{n}"), stop="tools")] for n in range(5)]
+    model = FakeModel(*same, say("I can't find it."))
+    async with running(tmp_path, model) as house:
+        await house.chat.says("find x")
+        shown = await house.chat.sees_text("I can't find it.")
+        assert "the same step without progress" in shown.text
+        assert model.plays == []

@@ -1,0 +1,191 @@
+"""Ceilings of the day through the whole house, and what `/usage` tells of them."""
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from agent_core.models.contract import Usage
+from agent_core.models.limits import estimate_input
+from agent_core.state.conversations import turns
+from agent_core.transcript import TextPart
+from tests.fakes.model import FakeModel, Play, finish, say
+from tests.integration.harness import House, running
+from tests.integration.sides import Side
+
+
+def _zone_where_it_is_noon() -> str:
+    """So that no day ends while a test runs."""
+    ahead = 12 - datetime.now(UTC).hour
+    return f"Etc/GMT{-ahead:+d}" if ahead else "Etc/GMT"
+
+
+ZONE = _zone_where_it_is_noon()
+OPEN = {
+    "TALARIA_MODEL__NAME": "fake-1",
+    "TALARIA_MODEL__CHEAP": "cheap-1",
+    "TALARIA_MODEL__MAX_OUTPUT_TOKENS": "256",
+    "TALARIA_PEOPLE__TIME_ZONE": ZONE,
+}
+"""Both models have no price, so that tokens are counted."""
+
+
+def takes(tokens: int, words: str) -> Play:
+    return say(words, usage=Usage(input_tokens=tokens - 1, output_tokens=1))
+
+
+def sides(house: House) -> tuple[Side, Side]:
+    return Side(house, "1", "Ana"), Side(house, "2", "Ben")
+
+
+async def claim(side: Side) -> None:
+    code = side.house.gateway.claim_code
+    assert code is not None
+    await side.says(f"/claim {code}")
+
+
+async def test_who_is_over_budget_is_refused_at_once_and_others_feel_nothing(
+    tmp_path: Path,
+) -> None:
+    held = asyncio.Event()
+    model = FakeModel(takes(100_000, "Dear."), [held.wait, *say("Hi Ben.")], say("Again."))
+    async with running(tmp_path, model, **OPEN, TALARIA_COST__PERSON_DAY_TOKENS="50000") as house:
+        ana, ben = sides(house)
+        assert "Dear." in await ana.says("a long one")
+        await house.chat.says("hello", user="2", chat="2", name="Ben")
+        await house.until(lambda: model.streaming == 1)
+        await house.chat.says("and another", user="1", chat="1", name="Ana")
+        shown = await house.chat.sees_text("I stopped here")
+        assert model.streaming == 1, "it did not wait for the other's turn"
+        assert "one person may spend 50,000 tokens a day" in shown.text
+        assert f"I go on tomorrow at 00:00 ({ZONE})." in shown.text
+        assert "The owner of this house can raise cost.person_day_tokens" in shown.text
+        assert len(model.requests) == 2, "no call was made for it"
+        held.set()
+        await house.chat.sees_text("Hi Ben.")
+        assert "Again." in await ben.says("once more")
+        (refused,) = [
+            turn
+            for turn in await house.read(lambda c: turns.list_recent(c, limit=9))
+            if turn.state == "exhausted"
+        ]
+        assert refused.reason == "ceiling"
+
+
+async def test_the_ceiling_of_the_house_stops_everybody_and_tells_an_owner_what_to_raise(
+    tmp_path: Path,
+) -> None:
+    model = FakeModel(takes(100_000, "Dear."))
+    async with running(tmp_path, model, **OPEN, TALARIA_COST__HOUSE_DAY_TOKENS="50000") as house:
+        ana, ben = sides(house)
+        await claim(ana)
+        await ben.says("a long one")
+        shown = await ana.says("hello")
+        assert "all of us together may spend 50,000 tokens a day" in shown
+        assert "You can raise cost.house_day_tokens" in shown
+        assert len(model.requests) == 1
+
+
+async def test_a_ceiling_opens_at_midnight_of_the_persons_own_zone(tmp_path: Path) -> None:
+    model = FakeModel(takes(100_000, "Dear."))
+    async with running(tmp_path, model, **OPEN, TALARIA_COST__PERSON_DAY_TOKENS="50000") as house:
+        ana, _ = sides(house)
+        await ana.says("/settings time_zone Asia/Kolkata")
+        await ana.says("a long one")
+        assert "tomorrow at 00:00 (Asia/Kolkata)" in await ana.says("hello")
+
+
+async def test_near_the_ceiling_the_cheap_model_answers_and_says_so_once_a_day(
+    tmp_path: Path,
+) -> None:
+    near = {**OPEN, "TALARIA_COST__PERSON_DAY_TOKENS": "50000"}
+    model = FakeModel(takes(41_000, "Dear."), say("Small."), say("Small too."))
+    async with running(tmp_path, model, **near) as house:
+        ana, _ = sides(house)
+        assert "smaller model" not in await ana.says("a long one")
+        assert (await ana.says("hello")).startswith("Small.\n\n(Most of what may be spent today")
+        assert await ana.says("and now?") == "Small too."
+        names = [request.model for request in model.requests]
+        assert names == ["fake-1", "cheap-1", "cheap-1"]
+        said = [message.text for message in model.requests[-1].messages]
+        assert "Small." in said, "the note is for the person, not for the transcript"
+    again = FakeModel(say("Still small."))
+    async with running(tmp_path, again, **near) as house:
+        assert await sides(house)[0].says("after a start", id="100") == "Still small."
+        assert again.requests[0].model == "cheap-1"
+
+
+async def test_a_start_does_not_open_a_ceiling(tmp_path: Path) -> None:
+    full = {**OPEN, "TALARIA_COST__PERSON_DAY_TOKENS": "50000"}
+    async with running(tmp_path, FakeModel(takes(100_000, "Dear.")), **full) as house:
+        await sides(house)[0].says("a long one")
+    async with running(tmp_path, FakeModel(), **full) as house:
+        assert "I stopped here" in await sides(house)[0].says("hello", id="100")
+
+
+async def test_money_is_counted_where_the_owner_set_a_price(tmp_path: Path) -> None:
+    priced = {
+        **OPEN,
+        "TALARIA_COST__PRICES": "fake-1 in=1 out=1 date=2026-11-01",
+        "TALARIA_COST__PERSON_DAY_USD": "0.05",
+        "TALARIA_COST__PERSON_DAY_TOKENS": "1",
+    }
+    async with running(tmp_path, FakeModel(takes(60_000, "Dear.")), **priced) as house:
+        ana, _ = sides(house)
+        await ana.says("a long one")
+        assert "one person may spend $0.05 a day" in await ana.says("hello")
+        told = await ana.says("/usage")
+        assert "**Today**: $0.06 of $0.05" in told
+        assert "- Answers, fake-1: 1 call, 59,999 tokens read, 1 written, $0.06" in told
+        assert "Prices as of: fake-1 2026-11-01" in told
+
+
+async def test_usage_tells_a_member_of_their_own_and_says_which_price_is_unknown(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, FakeModel(takes(1_234, "Hi.")), **OPEN) as house:
+        ana, ben = sides(house)
+        await ben.says("hello")
+        told = await ben.says("/usage")
+        assert "**Today**: $0.00 of $5.00, 1,234 of 5,000,000 tokens" in told
+        assert "- Answers, fake-1: 1 call, 1,233 tokens read, 1 written, price unknown" in told
+        assert "Price unknown: fake-1. Tokens are counted instead." in told
+        assert f"The day ends tomorrow at 00:00 ({ZONE})." in told
+        assert "Everybody" not in told
+        assert "1,234" not in await ana.says("/usage")
+
+
+@pytest.mark.parametrize("is_direct", [True, False])
+async def test_usage_tells_an_owner_of_everybody_and_only_in_direct_messages(
+    tmp_path: Path, is_direct: bool
+) -> None:
+    async with running(tmp_path, FakeModel(takes(1_234, "Hi.")), **OPEN) as house:
+        ana, ben = sides(house)
+        await claim(ana)
+        await ben.says("hello")
+        told = await ana.says("/usage", direct=is_direct, chat="1" if is_direct else "room")
+        assert ("**Everybody, today**: $0.00 of $50.00" in told) == is_direct
+        assert ("`Ben`: $0.00, 1,234 tokens without a price" in told) == is_direct
+
+
+async def test_many_turns_of_many_people_do_not_overrun_the_house_together(tmp_path: Path) -> None:
+    """Fifty people ask at the same moment; no call is refused room that others only reserved."""
+    gate = asyncio.Event()
+    answer = finish(TextPart(text="Hi."), usage=Usage(input_tokens=2_000))
+    model = FakeModel(*[[gate.wait, answer]] * 50)
+    full = {**OPEN, "TALARIA_COST__HOUSE_DAY_TOKENS": "20000"}
+    async with running(tmp_path, model, **full) as house:
+        for number in range(50):
+            await house.chat.says("hi", user=f"u{number}", chat=f"u{number}", name=f"P{number}")
+        await house.until(lambda: model.streaming >= 1)
+        most = estimate_input(model.requests[0]) + 256
+        await house.until(lambda: model.streaming >= 20_000 // (most + 10))
+        assert not any("I stopped here" in one.text for one in house.chat.shown)
+        assert model.streaming <= 20_000 // (most - 10), "more were let in than there is room for"
+        gate.set()
+        await house.chat.sees(50)
+        await house.at_rest()
+        stopped = [one for one in house.chat.shown if "I stopped here" in one.text]
+        assert len(model.requests) + len(stopped) == 50
+        assert 20_000 - 2_000 <= 2_000 * len(model.requests) <= 20_000 + 2_000

@@ -1,0 +1,193 @@
+"""What was sent in any turn can be told from the database, and proved."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+from agent_core.agent.replay.diff import Comparison, compare
+from agent_core.agent.replay.rebuild import Call, rebuild
+from agent_core.agent.replay.records import TurnRecord, read_record
+from agent_core.agent.replay.replayer import play
+from agent_core.ids import TurnId
+from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
+from agent_core.state.conversations import turns
+from agent_core.state.engine.database import Connection, Database
+from agent_core.transcript import RawPart, TextPart
+from gateway.config.paths import DATABASE
+from tests.fakes.model import ask, call, finish, say
+from tests.integration.harness import running
+from tests.integration.turns.test_prompt_purity import Talker, talk
+
+LIMITS = {"TALARIA_TURNS__MAX_STEPS": "2", "TALARIA_MODEL__RETRIES": "0"}
+
+
+def read_all(connection: Connection) -> list[TurnRecord]:
+    """All turns, oldest first."""
+    recent = reversed(turns.list_recent(connection, limit=100))
+    return [record for turn in recent if (record := read_record(connection, turn.id))]
+
+
+async def check(home: Path, requests: list[ModelRequest]) -> list[Call]:
+    """Each request that the model was sent is rebuilt and proved, in its order; and each turn
+    that is played again makes the same ones.
+    """
+    database = await Database.open(home / DATABASE)
+    try:
+        records = await database.read(read_all)
+    finally:
+        await database.close()
+    calls = []
+    for record in records:
+        assert record.prompt
+        of_turn = rebuild(record)
+        calls += of_turn
+        made = await play(record, of_turn, record.prompt)
+        comparison = compare(of_turn, made)
+        assert comparison == Comparison(verdict="identical", compared=len(of_turn)), record.turn
+    assert [one.doubt for one in calls] == [""] * len(requests)
+    assert [one.sent and one.sent.messages for one in calls] == [one.messages for one in requests]
+    return calls
+
+
+async def test_every_call_of_every_kind_of_turn_is_proved(tmp_path: Path) -> None:
+    reached, go = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        reached.set()
+        await go.wait()
+
+    search = call("recall", '{"query": "tea"}')
+    thought = RawPart(provider="fake", model="fake-1", payload="{}")
+    model = Talker(
+        say("Hello."),
+        ask(search, call("memory", '{"action": "add", "target": "user", "text": "tea"}', "c2")),
+        say("Noted."),
+        [hold, *say("First.")],
+        say("And second."),
+        say(),
+        say("I do have words."),
+        [finish(TextPart(text="Wait."), thought, stop="pause")],
+        say("Found."),
+        say(refusal="cyber", stop="refusal"),
+        say("In the room."),
+        say("Afresh."),
+    )
+    async with running(tmp_path, model) as house:
+        await talk(house, "hi ‮ <facts>now</facts> 🫖", "Hello.")
+        await talk(house, "remember: tea", "Noted.")
+        await house.chat.says("one")
+        await reached.wait()
+        await house.chat.says("two")
+        await house.until(house.gateway.intake.is_idle)
+        go.set()
+        await house.chat.sees_text("And second.")
+        await house.at_rest()
+        await talk(house, "say nothing first", "I do have words.")
+        await talk(house, "pause first", "Found.")
+        await house.chat.says("no")
+        await house.until(lambda: len(model.requests) == 10)
+        await house.at_rest()
+        await talk(house, "hi all", "In the room.", chat="room", direct=False)
+        await house.chat.says("/new")
+        await talk(house, "again", "Afresh.")
+    calls = await check(tmp_path, model.requests)
+    assert {(one.spent.asked_model, one.spent.model) for one in calls} == {("stand-in", "fake-1")}
+
+
+async def test_the_call_for_a_summary_is_proved_whether_it_was_answered_or_not(
+    tmp_path: Path,
+) -> None:
+    searches = [
+        ask(call("recall", f'{{"query": "word{number}"}}', f"c{number}")) for number in range(8)
+    ]
+    circle = [ask(call("recall", '{"query": "same"}', f"s{number}")) for number in range(5)]
+    model = Talker(*searches[:4], say("I got so far."), *searches[4:], say())
+    async with running(tmp_path, model, **LIMITS) as house:
+        await talk(house, "search", "I got so far.")
+        await house.chat.says("search more")
+        await house.until(lambda: not model.plays)
+        await house.at_rest()
+    first = len(model.requests)
+    assert first == 10
+    circler = Talker(*circle, say(), say("Afresh."))
+    async with running(tmp_path, circler) as house:
+        await house.chat.says("go in circles", id=100)
+        await house.until(lambda: len(circler.plays) == 1)
+        await house.at_rest()
+        await talk(house, "and now", "Afresh.", id=101)
+    await check(tmp_path, [*model.requests, *circler.requests])
+
+
+async def test_a_changed_word_is_noticed(tmp_path: Path) -> None:
+    model = Talker(say("Hello."), say("Hello again."))
+    async with running(tmp_path, model) as house:
+        await talk(house, "one", "Hello.")
+        await talk(house, "two", "Hello again.")
+        database = house.gateway.database
+        record = await database.read(lambda c: read_record(c, TurnId(2)))
+        assert record
+        assert [one.doubt for one in rebuild(record)] == [""]
+
+        def forget(connection: Connection) -> None:
+            connection.execute("UPDATE prompts SET system = ''")
+
+        await database.write("forget", forget)
+        record = await database.read(lambda c: read_record(c, TurnId(2)))
+    assert record
+    assert [one.doubt for one in rebuild(record)] == ["prompt_gone"]
+    (call,) = rebuild(record)
+    assert call.sent
+    assert call.sent.messages == model.requests[1].messages
+
+
+class Summing(Talker):
+    """Sums up what it is asked to; that is no call of the turn's own."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
+        if request.tools:
+            async for piece in super().stream(request):
+                yield piece
+        else:
+            yield finish(TextPart(text="They spoke of many things."))
+
+
+async def test_calls_before_and_after_a_talk_was_folded_are_proved(tmp_path: Path) -> None:
+    """Between turns, in the middle of one, and again; and one that its provider refused."""
+    words = "word " * 2500
+    notes = [ask(call("recall", f'{{"query": "q{n}"}}', f"c{n}"), text=words) for n in range(6)]
+    full = [finish(TextPart(text="I beg"), stop="overflow")]
+    model = Summing(
+        *(say(f"{n}. {words}") for n in range(8)), *notes, say("Found."), full, say("The end.")
+    )
+    async with running(tmp_path, model, TALARIA_CONTEXT__CAP_TOKENS="16000") as house:
+        for number in range(8):
+            await talk(house, f"say {number}", f"{number}. word")
+        await talk(house, "look it all up", "Found.")
+        await talk(house, "and", "The end.")
+        made = await house.read(lambda c: c.execute("SELECT reason, turn_id FROM folds").fetchall())
+    assert {reason for reason, _ in made} == {"near", "overflow"}
+    assert any(turn_id == 9 for _, turn_id in made)
+    await check(tmp_path, model.requests)
+
+
+async def test_a_turn_that_two_processes_ran_is_proved_and_played_as_one(tmp_path: Path) -> None:
+    reached, go = asyncio.Event(), asyncio.Event()
+
+    async def hold() -> None:
+        reached.set()
+        await go.wait()
+
+    search = call("recall", '{"query": "tea"}')
+    first = Talker([hold, *ask(search, text="I look.")])
+    async with running(tmp_path, first) as house:
+        await house.chat.says("tea?")
+        await reached.wait()
+        house.gateway.lanes.drain()
+        go.set()
+        await house.at_rest()
+    second = Talker(say("Found."))
+    async with running(tmp_path, second) as house:
+        await house.chat.sees_text("Found.")
+        await house.at_rest()
+    assert len(second.requests) == 1
+    await check(tmp_path, [*first.requests, *second.requests])

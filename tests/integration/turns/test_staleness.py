@@ -1,0 +1,97 @@
+"""Messages that waited while their person became another, or stood on disk: nothing lost."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.queues import inbox
+from gateway.texts import people
+from tests.fakes.chat import FakeChat
+from tests.fakes.model import FakeModel, say
+from tests.integration.harness import House, running
+from tests.integration.outbound.test_questions import words
+from tests.integration.sides import Side, count
+
+
+async def until_quiet(house: House) -> None:
+    """Return once everything that was said is where it waits."""
+    gateway = house.gateway
+    await house.until(lambda: gateway.intake.is_idle() and gateway.delivery.is_idle())
+
+
+async def newest_asker(house: House) -> int:
+    def look(connection: Connection) -> int:
+        row = connection.execute("SELECT person_id FROM turns ORDER BY id DESC LIMIT 1").fetchone()
+        return int(row[0])
+
+    return await house.read(look)
+
+
+async def test_what_waited_while_two_became_one_is_answered_once_as_it_was_edited(
+    tmp_path: Path,
+) -> None:
+    go = asyncio.Event()
+    model = FakeModel(
+        say("Hello Ann."), say("Hello Ben."), [go.wait, *say("Hello Cleo.")], say("Yes, both.")
+    )
+    async with running(tmp_path, model, TALARIA_TURNS__AT_ONCE="1") as house:
+        chat = house.chat
+        ann, ben = Side(house, "ann", "Ann"), Side(house, "ben", "Ben")
+        await ann.says("I am Ann")
+        await ben.says("I am Ben")
+        code = await ann.makes_code()
+        await ben.says(f"/link {code}")
+        await chat.says("hold on", user="cleo", chat="cleo", name="Cleo")
+        await house.until(lambda: model.streaming == 1)
+        place = {"user": "ben", "chat": "ben", "name": "Ben"}
+        await chat.says("fist", id="b1", **place)
+        await chat.says("second", id="b2", **place)
+        await chat.says("first", id="b1", edit=True, event="edit 1", **place)
+        await until_quiet(house)
+        await chat.press(people.YES, user="ann", chat="ann", name="Ann")
+        await until_quiet(house)
+        go.set()
+        await chat.sees_text("Yes, both.")
+        await house.at_rest()
+        assert words(model)[-2:] == ["first", "second"]
+        one = await ann.person()
+        assert one
+        assert one == await ben.person()
+        assert await newest_asker(house) == one.id
+        assert [shown.text for shown in chat.shown].count("Yes, both.") == 1
+        assert await count(house, "inbox", "state <> 'done'") == 0
+        assert await count(house, "turns", "state = 'running'") == 0
+
+
+@pytest.mark.parametrize("crowd", [0, 200])
+async def test_a_message_that_was_edited_before_a_start_is_read_as_edited(
+    tmp_path: Path, crowd: int
+) -> None:
+    """Also where many other events stand between the message and its edit."""
+
+    def event(number: str, text: str, **more: object) -> tuple[str, str]:
+        fields = {"id": number, "text": text, **more}
+        return f"{number} {text}", json.dumps(fields)
+
+    between = [event(f"n{number}", "", noise=True) for number in range(crowd)]
+    events = [
+        event("1", "/help", user="2", chat="2"),
+        event("2", "hello"),
+        *between,
+        event("3", "and this"),
+        event("2", "hallo", edit=True),
+        event("2", "Hello!", edit=True),
+        event("3", "not mine", edit=True, user="9"),
+    ]
+    database = await Database.open(tmp_path / "state.db")
+    await database.write("left", lambda c: inbox.store(c, platform="fake", events=events, now=1))
+    await database.close()
+    model = FakeModel(say("Hi."), say("Hi."))
+    async with running(tmp_path, model, chat=FakeChat()) as house:
+        await house.chat.sees_text("Hi.")
+        await house.at_rest()
+        assert words(model) == ["Hello!", "and this"]
+        assert await count(house, "inbox", "state <> 'done'") == 0
