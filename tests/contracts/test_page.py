@@ -34,7 +34,7 @@ def modules() -> tuple[Module, ...]:
     """The contract, the console and the suite."""
     files = [
         file
-        for folder in ("adapters", "adapters/console", "tests/contracts")
+        for folder in ("adapters", "adapters/console", "adapters/toolkit", "tests/contracts")
         for file in sorted(ROOT.joinpath(folder).glob("*.py"))
     ]
     return tuple(parse(file.relative_to(ROOT).as_posix(), file.read_text()) for file in files)
