@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent_core.agent.compaction.compactor import Compactor
-from agent_core.agent.compaction.context_window import TurnSpace
+from agent_core.agent.compaction.context_window import TurnContextWindow
 from agent_core.agent.journal import TurnJournal
-from agent_core.agent.loop.contract import Course
+from agent_core.agent.loop.contract import ModelPolicy
 from agent_core.agent.loop.guards import Limits
 from agent_core.agent.loop.messages import is_answer
-from agent_core.agent.prompt.context import Scene
+from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.ids import CallId, SessionId, TurnId
@@ -22,16 +22,16 @@ from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.sessions import Conversation, Session
 from agent_core.state.conversations.usage import Total
 from agent_core.state.people.people import Person
-from agent_core.tools.contract import Keeper, ToolResult
+from agent_core.tools.contract import MemoryOwner, ToolResult
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, ToolCallPart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class PreparedTurn:
     """All that a turn needs to know before it is begun."""
 
-    scene: Scene
+    scene: PromptContext
     session: Session | None
     prompt: FrozenPrompt
     history: tuple[StoredMessage, ...]
@@ -42,7 +42,7 @@ class Prepared:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Own:
+class OwnMessages:
     """What a turn has added to its talk: all of it, how many of the last messages that calls
     see it is, and the answers among what they see no more.
     """
@@ -57,11 +57,13 @@ class Own:
         return self.messages[-1].calls if self.messages else ()
 
 
-def find_own(transcript: Sequence[StoredMessage], fold: Compaction | None, turn_id: TurnId) -> Own:
+def find_own_messages(
+    transcript: Sequence[StoredMessage], fold: Compaction | None, turn_id: TurnId
+) -> OwnMessages:
     """What a turn has added, out of its session's transcript."""
     own = [stored for stored in transcript if stored.turn_id == turn_id]
-    folded = [stored.message for stored in own if fold and stored.id <= fold.folded_to]
-    return Own(
+    folded = [stored.message for stored in own if fold and stored.id <= fold.summarized_to]
+    return OwnMessages(
         messages=tuple(stored.message for stored in own),
         shown=len(own) - len(folded),
         answers=tuple(message.text for message in folded if is_answer(message)),
@@ -73,7 +75,7 @@ class ActiveTurn:
     """A turn, from the moment on in which the agent takes it up; its journal begins it on disk.
 
     `person` is who asks, and pays. Whose transcript it is says the conversation; whose memory
-    may be changed says `keeper`.
+    may be changed says `memory_owner`.
     """
 
     id: TurnId
@@ -81,9 +83,9 @@ class ActiveTurn:
     is_untitled: bool
     conversation: Conversation
     person: Person
-    keeper: Keeper | None
+    memory_owner: MemoryOwner | None
     journal: TurnJournal
-    space: TurnSpace
+    space: TurnContextWindow
     prompt: FrozenPrompt
     messages: tuple[Message, ...]
     own: int
@@ -93,7 +95,7 @@ class ActiveTurn:
     outcomes: Mapping[CallId, ToolResult]
     begun: frozenset[CallId]
     evidence: str
-    ground: Prepared | None = None
+    ground: PreparedTurn | None = None
     """What it is begun on; None for one that an earlier process began."""
     job_turn: JobTurn | None = None
     """The run of a job that it is, if it is one."""
@@ -102,11 +104,11 @@ class ActiveTurn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
+class AgentConfig:
     """How this house wants its agent. `cache_ttl` is how long a provider keeps a prompt."""
 
     home: Path
-    course: Course
+    course: ModelPolicy
     limits: Limits
     ceilings: Quotas
     """What may be spent in a day; shared with all else that calls models."""
@@ -141,12 +143,12 @@ class Toolboxes:
         return box.only(job_turn.tools) if job_turn and job_turn.tools else box
 
 
-def course_of(course: Course, job_turn: JobTurn | None) -> Course:
+def policy_for(course: ModelPolicy, job_turn: JobTurn | None) -> ModelPolicy:
     """How models are called; a job may name one of its own."""
     return replace(course, model=job_turn.model) if job_turn and job_turn.model else course
 
 
-def limits_of(limits: Limits, job_turn: JobTurn | None) -> Limits:
+def limits_for(limits: Limits, job_turn: JobTurn | None) -> Limits:
     """What a turn may take; a job may not go beyond its own day either."""
     left = job_turn.micro_dollars if job_turn else None
     if left is None:

@@ -7,25 +7,25 @@ from functools import partial
 
 from agent_core.agent.active_turn import (
     ActiveTurn,
-    Prepared,
-    Setup,
+    AgentConfig,
+    PreparedTurn,
     Toolboxes,
-    course_of,
-    find_own,
-    limits_of,
+    find_own_messages,
+    limits_for,
+    policy_for,
 )
-from agent_core.agent.compaction.compacted_view import is_fresh, show_under
-from agent_core.agent.compaction.context_window import TurnSpace
-from agent_core.agent.image_cache import Pictures
+from agent_core.agent.compaction.compacted_view import apply_compaction, is_fresh
+from agent_core.agent.compaction.context_window import TurnContextWindow
+from agent_core.agent.image_cache import ImageCache
 from agent_core.agent.journal import TurnJournal
-from agent_core.agent.loop.contract import Assignment, Equipment
+from agent_core.agent.loop.contract import LoopDeps, TurnInput
 from agent_core.agent.loop.guards import Budget
 from agent_core.agent.loop.loop import Loop
-from agent_core.agent.prompt.context import Scene
-from agent_core.agent.prompt.facts import take_stock
-from agent_core.agent.prompt.prompt_cache import Freezer, Ground, dump_tools
-from agent_core.agent.prompt.visibility import dump_marks
-from agent_core.agent.session_cache import Numbers, SessionCache, Standing, find_room
+from agent_core.agent.prompt.context import PromptContext
+from agent_core.agent.prompt.facts import describe_searchable
+from agent_core.agent.prompt.prompt_cache import PromptCache, PromptConfig, dump_tools
+from agent_core.agent.prompt.visibility import dump_shown
+from agent_core.agent.session_cache import IdAllocator, SessionCache, SessionState, find_room
 from agent_core.events import Ending, Event
 from agent_core.host import Host
 from agent_core.ids import CallId, PersonId, RoomId
@@ -52,7 +52,7 @@ class Agent:
     def __init__(
         self,
         *,
-        setup: Setup,
+        setup: AgentConfig,
         database: Database,
         model: Model,
         toolboxes: Toolboxes,
@@ -69,18 +69,18 @@ class Agent:
         self._talks = SessionCache(database)
         self._folding = setup.folding
         self._outside = setup.outside
-        self._pictures = Pictures(database)
+        self._pictures = ImageCache(database)
         self._fingerprints = Fingerprints()
-        ground = Ground(
+        ground = PromptConfig(
             home=setup.home,
             cache_ttl=setup.cache_ttl,
             context_folder=setup.context_folder,
             context_files=setup.context_files,
             context_limit=setup.context_limit,
         )
-        self._freezer = Freezer(ground, database=database, memory=memory, now=now)
+        self._freezer = PromptCache(ground, database=database, memory=memory, now=now)
 
-    async def know_numbers(self) -> Numbers:
+    async def know_numbers(self) -> IdAllocator:
         """Where whoever writes turns besides the agent has their numbers from.
 
         Raises `StoreError`.
@@ -95,7 +95,7 @@ class Agent:
         platform: str,
         room_id: RoomId | None = None,
         job_turn: JobTurn | None = None,
-    ) -> Prepared:
+    ) -> PreparedTurn:
         """Read the open session, and freeze a new prompt where the old one may not stand.
 
         `room_id` is where the turn is held, for a direct talk that goes on in a room; other
@@ -104,7 +104,7 @@ class Agent:
         standing = await self._talks.look_up(
             conversation, conversation.room_id or room_id, is_afresh=job_turn is not None
         )
-        scene = Scene(
+        scene = PromptContext(
             conversation=conversation, person=person, room=standing.room, platform=platform
         )
         # What an outside memory makes of a person is for talks that are theirs alone.
@@ -116,10 +116,10 @@ class Agent:
         fold = await self._folding.find(session.id, conversation.person_id) if session else None
         warm = None if is_fresh(history, fold) else session
         given = await self._freezer.give(scene, warm, tools, history)
-        view = View(messages=history, folded_to=fold.folded_to if fold else START)
-        stock = await take_stock(self._toolboxes.inventory, scene, view, self._now())
-        heard = await outside.recall(person.id, show_under(history, fold)) if outside else ()
-        return Prepared(
+        view = View(messages=history, summarized_to=fold.summarized_to if fold else START)
+        stock = await describe_searchable(self._toolboxes.inventory, scene, view, self._now())
+        heard = await outside.recall(person.id, apply_compaction(history, fold)) if outside else ()
+        return PreparedTurn(
             scene=scene,
             session=session,
             prompt=given.prompt,
@@ -129,7 +129,7 @@ class Agent:
         )
 
     def draft(
-        self, prepared: Prepared, said: tuple[Message, ...], job_turn: JobTurn | None = None
+        self, prepared: PreparedTurn, said: tuple[Message, ...], job_turn: JobTurn | None = None
     ) -> ActiveTurn:
         """A turn over what its person said. It runs as it is; its journal has to be told how
         it is begun (see `begin`) before anything of it is written.
@@ -153,11 +153,11 @@ class Agent:
             is_untitled=not (session and session.title),
             conversation=conversation,
             person=scene.person,
-            keeper=scene.keeper,
+            memory_owner=scene.memory_owner,
             journal=journal,
-            space=TurnSpace(self._folding, journal.shelf, scene.person, journal.begin),
+            space=TurnContextWindow(self._folding, journal.shelf, scene.person, journal.begin),
             prompt=prepared.prompt,
-            messages=(*show_under(prepared.history, prepared.fold), *said),
+            messages=(*apply_compaction(prepared.history, prepared.fold), *said),
             own=len(said),
             outcomes={},
             begun=frozenset(),
@@ -207,7 +207,9 @@ class Agent:
         assert turn.prompt_hash is not None  # noqa: S101 - a begun turn has one
         prompt = await self._freezer.read(turn.prompt_hash)
         outcomes = _outcomes(steps)
-        scene = Scene(conversation=conversation, person=person, room=room, platform=turn.platform)
+        scene = PromptContext(
+            conversation=conversation, person=person, room=room, platform=turn.platform
+        )
         shelf = Shelf(
             session_id=turn.session_id,
             turn_id=turn.id,
@@ -217,7 +219,7 @@ class Agent:
             audience=scene.audience,
         )
         journal = self._journal(shelf, conversation, payer_id=person.id, job_turn=job_turn)
-        own = find_own(history, fold, turn.id)
+        own = find_own_messages(history, fold, turn.id)
         journal.resume(own.open_calls, outcomes)
         return ActiveTurn(
             id=turn.id,
@@ -225,11 +227,11 @@ class Agent:
             is_untitled=False,
             conversation=conversation,
             person=person,
-            keeper=scene.keeper,
+            memory_owner=scene.memory_owner,
             journal=journal,
-            space=TurnSpace(self._folding, journal.shelf, person, journal.begin),
+            space=TurnContextWindow(self._folding, journal.shelf, person, journal.begin),
             prompt=prompt,
-            messages=show_under(history, fold),
+            messages=apply_compaction(history, fold),
             own=own.shown,
             answers=own.answers,
             outcomes=outcomes,
@@ -241,9 +243,9 @@ class Agent:
 
     def run(self, turn: ActiveTurn, host: Host) -> AsyncGenerator[Event, None]:
         """Run a turn to its end; the last event says how it ended."""
-        equipment = Equipment(
+        equipment = LoopDeps(
             model=self._model,
-            course=course_of(self._setup.course, turn.job_turn),
+            course=policy_for(self._setup.course, turn.job_turn),
             toolbox=self._toolboxes.of(turn.conversation, turn.job_turn),
             price=self._price,
             now=self._now,
@@ -252,14 +254,14 @@ class Agent:
             fingerprints=self._fingerprints,
         )
         started = time.monotonic()
-        limits = limits_of(self._setup.limits, turn.job_turn)
+        limits = limits_for(self._setup.limits, turn.job_turn)
         budget = Budget(limits, started=started, clock=time.monotonic)
         if turn.spent:
             tokens = turn.spent.input_tokens + turn.spent.output_tokens
             budget.spend(tokens, turn.spent.micro_dollars)
         loop = Loop(equipment, journal=turn.journal, host=host, budget=budget, space=turn.space)
         return loop.run(
-            Assignment(
+            TurnInput(
                 system=turn.prompt.system,
                 tools=turn.prompt.tools,
                 messages=turn.messages,
@@ -267,7 +269,7 @@ class Agent:
                 begun=turn.begun,
                 person_id=turn.person.id,
                 owner_id=turn.conversation.person_id,
-                keeper=turn.keeper,
+                memory_owner=turn.memory_owner,
                 conversation_id=turn.conversation.id,
                 scope=turn.conversation.scope,
                 turn_id=turn.id,
@@ -287,7 +289,7 @@ class Agent:
         told: str,
         now: int,
         is_fresh: bool = False,
-    ) -> Standing | None:
+    ) -> SessionState | None:
         """Write down how a turn ended, within the caller's transaction.
 
         `ending` is (how, reason); `told` is the sentence the person reads where there is
@@ -325,16 +327,16 @@ class Agent:
         if ground is None or session is None or session.id != session_id:
             return None
         if is_fresh:
-            return Standing(session, (*ground.history, *turn.journal.list_added()), None)
+            return SessionState(session, (*ground.history, *turn.journal.list_added()), None)
         added = messages.list_session(
             connection,
             session_id=session_id,
             person_id=turn.conversation.person_id,
             after=ground.history[-1].id if ground.history else START,
         )
-        return Standing(session, (*ground.history, *added), None)
+        return SessionState(session, (*ground.history, *added), None)
 
-    def leave(self, turn: ActiveTurn, standing: Standing) -> None:
+    def leave(self, turn: ActiveTurn, standing: SessionState) -> None:
         """Keep a talk at hand as a settled turn has left it: the next one need not read it."""
         self._talks.leave(turn.conversation.id, standing)
         if self._outside:
@@ -385,7 +387,7 @@ def _words(said: tuple[Message, ...]) -> str:
 
 
 def _open_session(
-    connection: Connection, turn: ActiveTurn, ground: Prepared, asked: Asked, now: int
+    connection: Connection, turn: ActiveTurn, ground: PreparedTurn, asked: Asked, now: int
 ) -> None:
     """The session that a turn begins in, with the prompt that it begins with."""
     session, prompt = ground.session, turn.prompt
@@ -403,7 +405,7 @@ def _open_session(
             prompt_hash=prompt.hash,
             system=prompt.system,
             tools=dump_tools(prompt.tools),
-            shown=dump_marks(prompt.shown),
+            shown=dump_shown(prompt.shown),
             now=now,
         )
         sessions.touch(connection, session_id=turn.session_id, prompt_hash=prompt.hash, now=now)

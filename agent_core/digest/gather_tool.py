@@ -120,8 +120,8 @@ class GatherTool:
 
     def _shelves(self, context: ToolContext) -> Shelves:
         """Everybody's folder, and that of the person, or of the room, in front."""
-        folder, keeper = self._desk.sources, context.keeper
-        if keeper is None or keeper.kind not in ("human", "room"):
+        folder, memory_owner = self._desk.sources, context.memory_owner
+        if memory_owner is None or memory_owner.kind not in ("human", "room"):
             return Shelves(folders=(folder,))
-        own = own_folder(folder, "people" if keeper.kind == "human" else "rooms", keeper.slug)
+        own = own_folder(folder, "people" if memory_owner.kind == "human" else "rooms", memory_owner.slug)
         return Shelves(folders=(own, folder))

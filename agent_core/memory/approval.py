@@ -12,7 +12,7 @@ from agent_core.state.memory.ledger import Change
 from agent_core.state.people import owners, people
 from agent_core.tools.contract import ToolContext
 from agent_core.tools.untrusted_text import flatten
-from agent_core.tools.user_questions import Answer, Inquirer, Inquiry
+from agent_core.tools.user_questions import Answer, UserPrompt, UserPrompter
 
 PATIENCE = 660.0
 """Seconds that a call may take which waits for an owner."""
@@ -26,7 +26,7 @@ _FENCE = re.compile("`+")
 class Approval:
     """Asks owners on behalf of tool calls; without an `inquirer` nobody can be asked."""
 
-    def __init__(self, database: Database, inquirer: Inquirer | None = None) -> None:
+    def __init__(self, database: Database, inquirer: UserPrompter | None = None) -> None:
         self._database = database
         self._inquirer = inquirer
 
@@ -47,12 +47,12 @@ class Approval:
 
         `wish` goes on after the asker's name, `shown` is put below it as it is. The same call
         asks once only, and leave holds for just what was shown then. Raises `StoreError` and
-        `LeftOpen`.
+        `QuestionPending`.
         """
         if self._inquirer is None:
             return "nobody is there who could approve it"
         name = await self._database.read(lambda c: _name(c, context))
-        inquiry = Inquiry(
+        inquiry = UserPrompt(
             person_id=context.person_id,
             turn_id=context.turn_id,
             call_id=context.call_id,

@@ -28,8 +28,8 @@ async def compare_all(store: MemoryStore, database: Database, now: Callable[[], 
         while found := await database.read(
             partial(memory_owners.list_all, after=last, limit=_AT_ONCE)
         ):
-            for keeper in found:
-                await _compare(store, keeper, now())
+            for memory_owner in found:
+                await _compare(store, memory_owner, now())
             compared, last = compared + len(found), found[-1].person_id
     except StoreError as error:
         _log.warning("memory files can't be compared with the ledger: %s", error)
@@ -37,11 +37,11 @@ async def compare_all(store: MemoryStore, database: Database, now: Callable[[], 
         _log.info("memory files of %d were compared with the ledger", compared)
 
 
-async def _compare(store: MemoryStore, keeper: Remembering, now: int) -> None:
+async def _compare(store: MemoryStore, memory_owner: Remembering, now: int) -> None:
     try:
-        differences = await store.compare(keeper.person_id, keeper.folder, now, kind=keeper.kind)
+        differences = await store.compare(memory_owner.person_id, memory_owner.folder, now, kind=memory_owner.kind)
     except StoreDamaged as error:
-        _log.error("memory of %s: %s", keeper.slug, error)
+        _log.error("memory of %s: %s", memory_owner.slug, error)
         return
     except OSError as error:
         _log.warning("a memory file can't be read, the ledger speaks for it: %s", error)

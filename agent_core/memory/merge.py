@@ -33,12 +33,12 @@ def merge(
     connection: Connection,
     store: MemoryStore,
     *,
-    keeper: Person,
-    gone: Person,
+    kept: Person,
+    absorbed: Person,
     actor: str,
     now: int,
 ) -> int:
-    """Add what is remembered of `gone` to the keeper's lists, entry by entry.
+    """Add what is remembered of `absorbed` to the keeper's lists, entry by entry.
 
     What the keeper's list says already is not added twice. An entry that would take a list
     over its limit is left out for now; how many are is returned, and `list_left` finds them.
@@ -46,21 +46,21 @@ def merge(
     `MemoryStore.is_at_work`). Raises `OSError` if a file of theirs can't be read, and
     `StoreDamaged`.
     """
-    for person in (keeper, gone):
+    for person in (kept, absorbed):
         store.take_in(connection, person.id, person.slug, now)
-    for asleep in merge_people.list_joined(connection, person_id=gone.id):
+    for asleep in merge_people.list_joined(connection, person_id=absorbed.id):
         for target in TARGETS:
             shelf = multi_write.shelf(store, asleep, target)
-            _drop_forgotten(connection, shelf, gone.id, Origin(actor=actor, now=now))
-    return _add_all(connection, store, (keeper.id, gone.id), actor=actor, now=now)
+            _drop_forgotten(connection, shelf, absorbed.id, Origin(actor=actor, now=now))
+    return _add_all(connection, store, (kept.id, absorbed.id), actor=actor, now=now)
 
 
 def take_rest(
     connection: Connection,
     store: MemoryStore,
     *,
-    keeper: Person,
-    gone: PersonId,
+    kept: Person,
+    absorbed: PersonId,
     actor: str,
     now: int,
 ) -> int:
@@ -69,19 +69,19 @@ def take_rest(
     Such lists may only become shorter, like those that a person made too long by hand.
     Conditions as for `merge`.
     """
-    store.take_in(connection, keeper.id, keeper.slug, now)
-    left = len(list_left(connection, keeper=keeper.id, gone=[gone]))
-    still = _add_all(connection, store, (keeper.id, gone), actor=actor, now=now, is_bounded=False)
+    store.take_in(connection, kept.id, kept.slug, now)
+    left = len(list_left(connection, kept=kept.id, absorbed=[absorbed]))
+    still = _add_all(connection, store, (kept.id, absorbed), actor=actor, now=now, is_bounded=False)
     return left - still
 
 
-def list_left(connection: Connection, *, keeper: PersonId, gone: Sequence[PersonId]) -> list[str]:
+def list_left(connection: Connection, *, kept: PersonId, absorbed: Sequence[PersonId]) -> list[str]:
     """Entries of others that the keeper's lists never took over. Raises `StoreDamaged`."""
     left = (
         entry
         for target in TARGETS
-        for one in gone
-        for entry, _ in _find_left(connection, keeper=keeper, gone=one, target=target)
+        for one in absorbed
+        for entry, _ in _find_left(connection, kept=kept, absorbed=one, target=target)
     )
     return list(dict.fromkeys(left))
 
@@ -95,14 +95,14 @@ def _add_all(
     now: int,
     is_bounded: bool = True,
 ) -> int:
-    keeper, gone = pair
-    shared = shares.list_of(connection, person_id=gone)
+    kept, absorbed = pair
+    shared = shares.list_of(connection, person_id=absorbed)
     left = 0
     for target in TARGETS:
-        shelf = multi_write.shelf(store, keeper, target)
+        shelf = multi_write.shelf(store, kept, target)
         before = entries = find_list(connection, shelf)
         limit = shelf.limit if is_bounded else sys.maxsize
-        for entry, row in _find_left(connection, keeper=keeper, gone=gone, target=target):
+        for entry, row in _find_left(connection, kept=kept, absorbed=absorbed, target=target):
             changes = plan(entries, Edit(action="add", target=target, text=entry), limit)
             if isinstance(changes, Refusal):
                 left += changes.fault != "known"
@@ -111,7 +111,7 @@ def _add_all(
             record(connection, shelf, changes[0], origin)
             entries = (*entries, entry)
             multi_write.share(
-                connection, keeper, [s for s in shared if s.entry == entry], target, origin
+                connection, kept, [s for s in shared if s.entry == entry], target, origin
             )
         if entries != before:
             multi_write.make_stale(connection, shelf)
@@ -119,13 +119,13 @@ def _add_all(
 
 
 def _find_left(
-    connection: Connection, *, keeper: PersonId, gone: PersonId, target: Target
+    connection: Connection, *, kept: PersonId, absorbed: PersonId, target: Target
 ) -> list[tuple[str, LedgerEntry]]:
     """Entries that stand in one list, and were never taken over into the other, by whatever way."""
-    ours = ledger.find_entries(connection, person_id=keeper, target=target)
+    ours = ledger.find_entries(connection, person_id=kept, target=target)
     taken = find_taken(connection, ours)
     known = tuple(entry for entry, _ in replay(ours))
-    theirs = ledger.find_entries(connection, person_id=gone, target=target)
+    theirs = ledger.find_entries(connection, person_id=absorbed, target=target)
     return [
         (entry, row)
         for entry, row in replay(theirs)
@@ -133,9 +133,9 @@ def _find_left(
     ]
 
 
-def _drop_forgotten(connection: Connection, shelf: Shelf, keeper: PersonId, origin: Origin) -> None:
-    """What a keeper took over and dropped or reworded is not offered to the next one."""
-    ours = ledger.find_entries(connection, person_id=keeper, target=shelf.target)
+def _drop_forgotten(connection: Connection, shelf: Shelf, kept: PersonId, origin: Origin) -> None:
+    """What a kept took over and dropped or reworded is not offered to the next one."""
+    ours = ledger.find_entries(connection, person_id=kept, target=shelf.target)
     taken = find_taken(connection, ours)
     standing = find_sources(connection, [row for _, row in replay(ours)])
     rows = ledger.find_entries(connection, person_id=shelf.person_id, target=shelf.target)
@@ -151,7 +151,7 @@ def divide(
     connection: Connection,
     store: MemoryStore,
     *,
-    keeper: Person,
+    kept: Person,
     back: Person,
     parting: Parting,
     now: int,
@@ -162,17 +162,17 @@ def divide(
     left out of the keeper's lists when `back` was joined to them. What was forgotten or
     reworded by others since does not come back. Conditions as for `merge`.
     """
-    for person in (keeper, back):
+    for person in (kept, back):
         store.take_in(connection, person.id, person.slug, now)
     asleep = [
-        one for one in merge_people.list_joined(connection, person_id=keeper.id) if one != back.id
+        one for one in merge_people.list_joined(connection, person_id=kept.id) if one != back.id
     ]
     moved = 0
     for target in TARGETS:
         cut = _Cut(parting, target, now)
-        ours = ledger.find_entries(connection, person_id=keeper.id, target=target)
+        ours = ledger.find_entries(connection, person_id=kept.id, target=target)
         taken = find_taken(connection, ours)
-        moved += _divide_list(connection, store, keeper.id, back.id, cut)
+        moved += _divide_list(connection, store, kept.id, back.id, cut)
         for person_id in asleep:
             shelf, home = (
                 multi_write.shelf(store, person_id, target),
@@ -190,65 +190,65 @@ class _Cut:
 
 
 def _divide_list(
-    connection: Connection, store: MemoryStore, keeper: PersonId, back: PersonId, cut: _Cut
+    connection: Connection, store: MemoryStore, kept: PersonId, back: PersonId, cut: _Cut
 ) -> int:
-    ours = ledger.find_entries(connection, person_id=keeper, target=cut.target)
+    ours = ledger.find_entries(connection, person_id=kept, target=cut.target)
     theirs = ledger.find_entries(connection, person_id=back, target=cut.target)
     standing = replay(ours)
     leaving = [
         (place, entry, row)
         for place, (entry, row) in enumerate(standing)
-        if came_by(connection, keeper, row, cut.parting)
+        if came_by(connection, kept, row, cut.parting)
     ]
     taken = find_taken(connection, ours)
     returning = find_sources(connection, [row for _, _, row in leaving])
     origin = Origin(actor=UNLINK, now=cut.now)
 
     shelf = multi_write.shelf(store, back, cut.target)
-    kept = replay(theirs)
-    gone = [
+    current = replay(theirs)
+    dropped = [
         (place, entry)
-        for place, (entry, row) in enumerate(kept)
+        for place, (entry, row) in enumerate(current)
         if row.id not in returning
         and (row.id in taken or find_first(connection, back, row) != back)
     ]
-    staying = _find_staying(connection, keeper, kept, taken | returning, cut)
-    staying = [one for one in staying if one[:2] not in gone]
-    gone = sorted([*gone, *(one[:2] for one in staying)])
-    multi_write.remove(connection, shelf, gone, origin)
-    there = {row.id for _, row in kept}
+    staying = _find_staying(connection, kept, current, taken | returning, cut)
+    staying = [one for one in staying if one[:2] not in dropped]
+    dropped = sorted([*dropped, *(one[:2] for one in staying)])
+    multi_write.remove(connection, shelf, dropped, origin)
+    there = {row.id for _, row in current}
     for _, entry, row in leaving:
         if not there & find_sources(connection, [row]):
             multi_write.append(connection, shelf, entry, origin, row)
-    if gone or leaving:
+    if dropped or leaving:
         multi_write.make_stale(connection, shelf)
 
-    shelf = multi_write.shelf(store, keeper, cut.target)
+    shelf = multi_write.shelf(store, kept, cut.target)
     multi_write.remove(connection, shelf, [(place, entry) for place, entry, _ in leaving], origin)
     for _, entry, row in staying:
         multi_write.append(connection, shelf, entry, origin, row)
     if leaving or staying:
         multi_write.make_stale(connection, shelf)
     for _, entry, _ in leaving:
-        multi_write.move_shares(connection, keeper, back, entry, cut.target, origin)
+        multi_write.move_shares(connection, kept, back, entry, cut.target, origin)
     return len(leaving)
 
 
 def _find_staying(
     connection: Connection,
-    keeper: PersonId,
-    kept: list[tuple[str, LedgerEntry]],
+    kept: PersonId,
+    current: list[tuple[str, LedgerEntry]],
     known: set[int],
     cut: _Cut,
 ) -> list[tuple[int, str, LedgerEntry]]:
     """What waits in the list of who leaves, and came by accounts that stay: it did not fit into
     the keeper's when the two were joined, and goes there now whatever the limit.
     """
-    others = {account.id for account in people.list_accounts(connection, person_id=keeper)}
+    others = {account.id for account in people.list_accounts(connection, person_id=kept)}
     others -= {cut.parting.account_id}
     return [
         (place, entry, row)
-        for place, (entry, row) in enumerate(kept)
+        for place, (entry, row) in enumerate(current)
         if row.id not in known and find_account(connection, row) in others
     ]
 

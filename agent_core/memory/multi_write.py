@@ -60,17 +60,17 @@ def share(
 
 def move_shares(
     connection: Connection,
-    keeper: PersonId,
+    kept: PersonId,
     back: PersonId,
     entry: str,
     target: Target,
     origin: Origin,
 ) -> None:
     """Who may see an entry is what was decided last, wherever the entry goes."""
-    like = [s for s in shares.list_of(connection, person_id=keeper) if s.entry == entry]
+    like = [s for s in shares.list_of(connection, person_id=kept) if s.entry == entry]
     shares.delete(connection, person_id=back, target=target, entry=entry)
     share(connection, back, like, target, origin)
-    shares.delete(connection, person_id=keeper, target=target, entry=entry)
+    shares.delete(connection, person_id=kept, target=target, entry=entry)
 
 
 def make_stale(connection: Connection, shelf: Shelf) -> None:

@@ -163,8 +163,8 @@ def _find_fault(
 
 def _is_still(connection: Connection, shelf: Shelf, row: LedgerEntry) -> bool:
     """True unless the words of a row have left with an account; from a room nothing leaves."""
-    keeper = people.find(connection, person_id=shelf.person_id)
-    is_person = keeper is not None and keeper.kind == "human"
+    memory_owner = people.find(connection, person_id=shelf.person_id)
+    is_person = memory_owner is not None and memory_owner.kind == "human"
     return not is_person or belongs(connection, shelf.person_id, row)
 
 

@@ -27,7 +27,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 from agent_core.tools.contract import Effect, ToolContext, ToolResult
 from agent_core.tools.untrusted_text import quote
-from agent_core.tools.user_questions import Inquirer, Inquiry, describe_silence
+from agent_core.tools.user_questions import UserPrompt, UserPrompter, describe_no_answer
 from agent_core.transcript import ToolSpec
 
 _YES, _NO = "yes", "no"
@@ -83,7 +83,7 @@ class ScheduleTool:
     is_cheap = True
     patience = 660.0
 
-    def __init__(self, database: Database, inquirer: Inquirer, around: Around) -> None:
+    def __init__(self, database: Database, inquirer: UserPrompter, around: Around) -> None:
         self._database = database
         self._inquirer = inquirer
         self._zone = around.zone
@@ -92,7 +92,7 @@ class ScheduleTool:
         self._name_places = around.name_places
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Do one action. Raises `ToolArgumentError`, `Unfit`, `StoreError` and `LeftOpen`."""
+        """Do one action. Raises `ToolArgumentError`, `Unfit`, `StoreError` and `QuestionPending`."""
         asker = await self._database.read(lambda c: self._look(c, context))
         action = arguments.get("action")
         if action == "list":
@@ -116,9 +116,9 @@ class ScheduleTool:
         turn = turns.find(connection, turn_id=context.turn_id)
         if person is None or turn is None:
             raise ToolArgumentError("there is nobody here who could have jobs")
-        keeper, room = context.keeper, None
-        if keeper and keeper.kind == "room":
-            room = rooms.find_by_person(connection, person_id=keeper.person_id)
+        memory_owner, room = context.memory_owner, None
+        if memory_owner and memory_owner.kind == "room":
+            room = rooms.find_by_person(connection, person_id=memory_owner.person_id)
         return _Asker(
             person=person,
             zone=person.time_zone or self._zone,
@@ -209,7 +209,7 @@ class ScheduleTool:
             lambda c: self._name_places(c, owner, targets, asker.here)
         )
         answer = await self._inquirer.ask(
-            Inquiry(
+            UserPrompt(
                 person_id=asker.person.id,
                 turn_id=asker.context.turn_id,
                 call_id=asker.context.call_id,
@@ -220,7 +220,7 @@ class ScheduleTool:
         )
         if isinstance(answer, Choice):
             return "" if answer.key == _YES else "The person said no."
-        return describe_silence(answer)
+        return describe_no_answer(answer)
 
 
 def _read_number(number: object) -> JobId:

@@ -13,7 +13,7 @@ Effect = Literal["read", "idempotent", "unsafe"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Keeper:
+class MemoryOwner:
     """Whose memory a talk may change: a person's, or a room's. `slug` names its folder."""
 
     person_id: PersonId
@@ -29,7 +29,7 @@ class ToolContext:
     """Who asks, and pays."""
     owner_id: PersonId
     """Whose transcript this talk is: the same person, or a room that shares one."""
-    keeper: Keeper | None
+    memory_owner: MemoryOwner | None
     """Whose memory may be changed here; None in a room that is not known yet."""
     conversation_id: ConversationId
     scope: str

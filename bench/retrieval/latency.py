@@ -97,7 +97,7 @@ def _context(person_id: PersonId) -> ToolContext:
     return ToolContext(
         person_id=person_id,
         owner_id=person_id,
-        keeper=None,
+        memory_owner=None,
         conversation_id=ConversationId(person_id),
         scope=f"p{person_id}",
         turn_id=TurnId(2**40),

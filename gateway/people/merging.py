@@ -164,9 +164,9 @@ class AccountMerging:
     ) -> list[str]:
         """One memory of two; what did not fit."""
         merge.merge(
-            connection, self._memory, keeper=person, gone=them, actor=f"link:{link.id}", now=now
+            connection, self._memory, kept=person, absorbed=them, actor=f"link:{link.id}", now=now
         )
-        return merge.list_left(connection, keeper=person.id, gone=[them.id])
+        return merge.list_left(connection, kept=person.id, absorbed=[them.id])
 
     def answer_merge(
         self, connection: Connection, question: Question, key: str, person: Person, now: int
@@ -189,7 +189,7 @@ class AccountMerging:
         try:
             kept = sum(
                 merge.take_rest(
-                    connection, self._memory, keeper=person, gone=gone, actor="person", now=now
+                    connection, self._memory, kept=person, absorbed=gone, actor="person", now=now
                 )
                 for gone in merge_people.list_joined(connection, person_id=person.id)
             )
@@ -204,7 +204,7 @@ class AccountMerging:
     def count_left(self, connection: Connection, person: Person) -> int:
         """How many notes were left out when others were joined to a person."""
         gone = merge_people.list_joined(connection, person_id=person.id)
-        return len(merge.list_left(connection, keeper=person.id, gone=gone))
+        return len(merge.list_left(connection, kept=person.id, absorbed=gone))
 
     def unlink(
         self, connection: Connection, person: Person, leaving: Leaving, now: int
@@ -233,7 +233,7 @@ class AccountMerging:
         entries = merge.divide(
             connection,
             self._memory,
-            keeper=person,
+            kept=person,
             back=back,
             parting=_part(account, mine),
             now=now,

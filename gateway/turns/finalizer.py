@@ -11,7 +11,7 @@ from adapters.contract import ChatAdapter
 from agent_core.agent.active_turn import ActiveTurn
 from agent_core.agent.agent import Agent
 from agent_core.agent.quotas.balance import day_of
-from agent_core.agent.session_cache import Standing
+from agent_core.agent.session_cache import SessionState
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
@@ -105,16 +105,16 @@ def offer_undo(
     connection: Connection, active: ActiveTurn, tools: Sequence[str]
 ) -> tuple[Choice, ...]:
     """A button for each thing that a turn has learned, which takes it back."""
-    keeper = active.keeper
-    if keeper is None:
+    memory_owner = active.memory_owner
+    if memory_owner is None:
         return ()
     learned: list[tuple[LedgerEntry, Number]] = []
     if "memory" in tools:
-        register = open_register(connection, person_id=keeper.person_id)
+        register = open_register(connection, person_id=memory_owner.person_id)
         rows = [row for row in register.rows if row.origin.actor == f"turn:{active.id}"]
         learned = [(row, register.number_of(row)) for row in rows]
     if "archive" in tools:
-        learned += list_of_turn(connection, person_id=keeper.person_id, turn_id=active.id)
+        learned += list_of_turn(connection, person_id=memory_owner.person_id, turn_id=active.id)
         learned.sort(key=lambda one: one[0].id)
     return tuple(
         stand_for(f"undo {number}", memory.offer_undo(row.change.after, row.change.before))
@@ -256,7 +256,7 @@ class TurnFinalizer:
         ended: tuple[TurnEnded, Sequence[str]],
         now: int,
         lead: ReservedSlot | None,
-    ) -> tuple[list[OutboxRow], Standing | None]:
+    ) -> tuple[list[OutboxRow], SessionState | None]:
         """Gives what is owed, and how the talk stands then, for `Agent.leave`."""
         end, tools = ended
         is_fresh = active.journal.ensure_begun(connection, is_over=True)

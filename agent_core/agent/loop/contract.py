@@ -10,11 +10,11 @@ from agent_core.host import Steer
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.models.contract import Model, ModelAnswer, Usage
 from agent_core.models.fingerprint import Fingerprints
-from agent_core.tools.contract import Effect, Keeper, ToolContext, ToolResult
+from agent_core.tools.contract import Effect, MemoryOwner, ToolContext, ToolResult
 from agent_core.transcript import Message, ToolCallPart, ToolSpec
 
 
-async def show_nothing(messages: Sequence[Message]) -> Mapping[str, bytes]:
+async def load_no_images(messages: Sequence[Message]) -> Mapping[str, bytes]:
     """Where there are no pictures to be had, none is shown."""
     return {}
 
@@ -68,7 +68,7 @@ class Journal(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Assignment:
+class TurnInput:
     """One turn to run, or to go on with.
 
     `messages` is the transcript with what this turn has added so far; the last `own` of
@@ -85,7 +85,7 @@ class Assignment:
     begun: frozenset[CallId]
     person_id: PersonId
     owner_id: PersonId
-    keeper: Keeper | None
+    memory_owner: MemoryOwner | None
     conversation_id: ConversationId
     scope: str
     turn_id: TurnId
@@ -97,7 +97,7 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Course:
+class ModelPolicy:
     """How models are called. `retries` are those after the first try, for each model.
 
     `cheap` answers when a ceiling is near.
@@ -111,7 +111,7 @@ class Course:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Equipment:
+class LoopDeps:
     """What all turns of a process have in common.
 
     `price` gives millionths of a US dollar, None for a model it doesn't know; `now` is
@@ -121,11 +121,11 @@ class Equipment:
     """
 
     model: Model
-    course: Course
+    course: ModelPolicy
     toolbox: Tools
     price: Callable[[str, Usage], int | None]
     now: Callable[[], int]
     wait: Callable[[float], Awaitable[None]] = asyncio.sleep
-    show: Callable[[Sequence[Message]], Awaitable[Mapping[str, bytes]]] = show_nothing
+    show: Callable[[Sequence[Message]], Awaitable[Mapping[str, bytes]]] = load_no_images
     reserve: Reserve = reserve_nothing
     fingerprints: Fingerprints = field(default_factory=Fingerprints)

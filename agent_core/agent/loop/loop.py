@@ -5,27 +5,27 @@ from contextlib import aclosing, nullcontext
 from dataclasses import replace
 from functools import partial
 
-from agent_core.agent.loop.contract import Assignment, Equipment, Journal
+from agent_core.agent.loop.contract import Journal, LoopDeps, TurnInput
 from agent_core.agent.loop.guards import Budget, Guardrails
 from agent_core.agent.loop.messages import (
-    FLAWS,
-    UNSURE,
+    INCOMPLETE_REASONS,
+    UNKNOWN_OUTCOME,
     Display,
     ask_for_answer,
     ask_for_summary,
-    describe_shut,
+    describe_failure,
+    describe_quota,
+    has_visible_text,
     is_answer,
     join_answers,
     list_call_ids,
-    name_calls_apart,
-    name_failure,
-    shows_words,
+    make_call_ids_unique,
     strip_calls,
 )
-from agent_core.agent.loop.model_caller import Broke, Caller
-from agent_core.agent.loop.ports import Boundless, Space
-from agent_core.agent.loop.tool_executor import perform_all
-from agent_core.errors import CeilingReached, ModelError, ModelOverflow
+from agent_core.agent.loop.model_caller import ModelCaller, TextDiscarded
+from agent_core.agent.loop.ports import ContextWindow, UnboundedWindow
+from agent_core.agent.loop.tool_executor import run_tools
+from agent_core.errors import ModelError, ModelOverflow, QuotaExceeded
 from agent_core.events import Ending, Event, TurnEnded
 from agent_core.host import Host, Steer
 from agent_core.ids import CallId
@@ -42,21 +42,21 @@ class Loop:
 
     def __init__(
         self,
-        equipment: Equipment,
+        equipment: LoopDeps,
         *,
         journal: Journal,
         host: Host,
         budget: Budget,
-        space: Space | None = None,
+        space: ContextWindow | None = None,
     ) -> None:
         """Without a `space` no request is measured."""
         self._equipment = equipment
-        self._space: Space = space or Boundless()
+        self._space: ContextWindow = space or UnboundedWindow()
         self._toolbox = equipment.toolbox
         self._journal = journal
         self._host = host
         self._budget = budget
-        self._caller = Caller(equipment, is_late=lambda: budget.exhausted() == "time")
+        self._caller = ModelCaller(equipment, is_late=lambda: budget.exhausted() == "time")
         self._guardrails = Guardrails()
         self._messages: list[Message] = []
         self._unrecorded: list[Message] = []
@@ -69,7 +69,7 @@ class Loop:
         self._circle = ""
         self._has_nudged = False
 
-    async def run(self, assignment: Assignment) -> AsyncGenerator[Event, None]:
+    async def run(self, assignment: TurnInput) -> AsyncGenerator[Event, None]:
         """Run the turn; the last event is `TurnEnded`, unless the run is cancelled.
 
         Runs once. Raises what the journal raises, and what a tool raises that has a bug.
@@ -96,7 +96,7 @@ class Loop:
                         yield event
         yield ended
 
-    async def _step(self, assignment: Assignment) -> AsyncGenerator[Event, None]:
+    async def _step(self, assignment: TurnInput) -> AsyncGenerator[Event, None]:
         """One model call and what it asks for. Gives a `TurnEnded` if it was the last step."""
         if self._host.is_draining():
             yield TurnEnded(ending="suspended", text="")
@@ -116,7 +116,7 @@ class Loop:
         except ModelError as error:
             yield self._fail(error)
             return
-        except CeilingReached as reached:
+        except QuotaExceeded as reached:
             yield self._shut(reached)
             return
         answer = self._take_answer()
@@ -133,12 +133,12 @@ class Loop:
                 yield ended
 
     async def _stream(
-        self, assignment: Assignment, extra: Sequence[Message] = ()
+        self, assignment: TurnInput, extra: Sequence[Message] = ()
     ) -> AsyncGenerator[Event, None]:
         """Make one model call; the whole answer is left in `_answer`. A talk that is too long
         for it is made shorter first. `extra` is put behind it, and not recorded.
 
-        Raises `ModelError` and `CeilingReached`.
+        Raises `ModelError` and `QuotaExceeded`.
         """
         refusal: ModelOverflow | None = None
         for is_last in (*[False] * _MOST_REFUSALS, True):
@@ -156,14 +156,14 @@ class Loop:
                 yield event
 
     async def _call(
-        self, assignment: Assignment, request: ModelRequest
+        self, assignment: TurnInput, request: ModelRequest
     ) -> AsyncGenerator[Event, None]:
         async with aclosing(self._caller.call(assignment, request)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, TextDelta):
                     for event in self._display.grow(piece.text) if piece.text else ():
                         yield event
-                elif isinstance(piece, Broke):
+                elif isinstance(piece, TextDiscarded):
                     for event in self._display.wipe():
                         yield event
                 else:
@@ -177,7 +177,7 @@ class Loop:
             raise ModelOverflow("The model's window was full before its answer was whole.")
 
     async def _draft(
-        self, assignment: Assignment, extra: Sequence[Message], refusal: ModelOverflow | None
+        self, assignment: TurnInput, extra: Sequence[Message], refusal: ModelOverflow | None
     ) -> ModelRequest:
         """The next request, of a transcript that is made shorter where it has to be.
 
@@ -220,8 +220,8 @@ class Loop:
         if answer.stop == "refusal":
             self._unpaid.append(answer)
             return self._conclude("refused", answer.refusal)
-        flaw = FLAWS.get(answer.stop, "")
-        if shows_words(message.text):
+        flaw = INCOMPLETE_REASONS.get(answer.stop, "")
+        if has_visible_text(message.text):
             if await self._take_steers_after(answer):
                 return None
             self._answers.append(message.text)
@@ -252,7 +252,7 @@ class Loop:
         await self._record_input(steers)
         return True
 
-    async def _sum_up(self, assignment: Assignment) -> AsyncGenerator[Event, None]:
+    async def _sum_up(self, assignment: TurnInput) -> AsyncGenerator[Event, None]:
         """The last call of a turn that reached a limit: its words, no more tools."""
         limit = self._budget.exhausted()
         reason = "no_progress" if self._circle else limit
@@ -264,20 +264,20 @@ class Loop:
         except ModelError as error:
             yield self._conclude("exhausted", reason, detail=str(error))
             return
-        except CeilingReached as reached:
+        except QuotaExceeded as reached:
             yield self._shut(reached)
             return
         answer = self._take_answer()
         self._unpaid.append(answer)
         message = strip_calls(answer.message)
         added = []
-        if answer.stop != "refusal" and shows_words(message.text):
+        if answer.stop != "refusal" and has_visible_text(message.text):
             self._answers.append(message.text)
             added = [question, message]
         yield self._conclude("exhausted", reason, added=added)
 
     async def _act(
-        self, assignment: Assignment, calls: Sequence[ToolCallPart]
+        self, assignment: TurnInput, calls: Sequence[ToolCallPart]
     ) -> AsyncGenerator[Event, None]:
         """Run the calls of the last message, except those that an earlier process settled."""
         results: dict[CallId, ToolResult] = {}
@@ -287,7 +287,7 @@ class Loop:
             if call_id in assignment.outcomes:
                 results[call_id] = assignment.outcomes[call_id]
             elif call_id in assignment.begun and self._toolbox.effect(call.name) == "unsafe":
-                results[call_id] = ToolResult(text=UNSURE, is_error=True)
+                results[call_id] = ToolResult(text=UNKNOWN_OUTCOME, is_error=True)
                 await self._journal.record_result(call, results[call_id])
             else:
                 waiting.append(call)
@@ -300,7 +300,7 @@ class Loop:
 
         waits = any(self._toolbox.waits_for_person(call.name) for call in waiting)
         with self._budget.stand_still() if waits else nullcontext():
-            async with aclosing(perform_all(waiting, perform, results)) as events:
+            async with aclosing(run_tools(waiting, perform, results)) as events:
                 async for event in events:
                     yield event
         if all(self._toolbox.is_cheap(call.name) for call in calls):
@@ -334,11 +334,11 @@ class Loop:
             )
         return parts
 
-    def _context_of(self, assignment: Assignment, call: ToolCallPart) -> ToolContext:
+    def _context_of(self, assignment: TurnInput, call: ToolCallPart) -> ToolContext:
         return ToolContext(
             person_id=assignment.person_id,
             owner_id=assignment.owner_id,
-            keeper=assignment.keeper,
+            memory_owner=assignment.memory_owner,
             conversation_id=assignment.conversation_id,
             scope=assignment.scope,
             turn_id=assignment.turn_id,
@@ -347,11 +347,11 @@ class Loop:
             evidence=assignment.evidence,
         )
 
-    def _name_calls_apart(self, assignment: Assignment, answer: ModelAnswer) -> ModelAnswer:
+    def _name_calls_apart(self, assignment: TurnInput, answer: ModelAnswer) -> ModelAnswer:
         taken = self._remember_call_ids(assignment)
-        return replace(answer, message=name_calls_apart(answer.message, taken))
+        return replace(answer, message=make_call_ids_unique(answer.message, taken))
 
-    def _remember_call_ids(self, assignment: Assignment) -> set[CallId]:
+    def _remember_call_ids(self, assignment: TurnInput) -> set[CallId]:
         """All ids that are taken, also of calls that are not shown any more."""
         if self._call_ids is None:
             self._call_ids = list_call_ids(self._messages)
@@ -381,12 +381,12 @@ class Loop:
         )
 
     def _fail(self, error: ModelError) -> TurnEnded:
-        return self._conclude("failed", name_failure(error), detail=str(error))
+        return self._conclude("failed", describe_failure(error), detail=str(error))
 
-    def _shut(self, reached: CeilingReached) -> TurnEnded:
+    def _shut(self, reached: QuotaExceeded) -> TurnEnded:
         """The end of a turn that a ceiling of the day has no room for any more."""
         ended = self._conclude("exhausted", "ceiling", detail=str(reached))
-        return replace(ended, shut=describe_shut(reached))
+        return replace(ended, shut=describe_quota(reached))
 
 
 def _reword(answer: ModelAnswer, message: Message) -> ModelAnswer:

@@ -6,11 +6,11 @@ from agent_core.state.conversations.messages import PRIVATE
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
-from agent_core.tools.contract import Keeper
+from agent_core.tools.contract import MemoryOwner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class PromptContext:
     """One turn's surroundings. `person` is who asks, and pays; `room` is None in a direct talk.
 
     A conversation that is private and yet in a room is a person's whole talk, going on there.
@@ -34,10 +34,10 @@ class Scene:
         return self.room.audience
 
     @property
-    def keeper(self) -> Keeper | None:
+    def memory_owner(self) -> MemoryOwner | None:
         """Whose memory may be changed: in a room the room's, else the person's."""
         if self.conversation.is_private and not self.is_shared:
-            return Keeper(person_id=self.person.id, slug=self.person.slug)
+            return MemoryOwner(person_id=self.person.id, slug=self.person.slug)
         if self.room is None:
             return None
-        return Keeper(person_id=self.room.person_id, slug=self.room.slug, kind="room")
+        return MemoryOwner(person_id=self.room.person_id, slug=self.room.slug, kind="room")

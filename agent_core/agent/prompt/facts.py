@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agent_core.agent.prompt.context import Scene
-from agent_core.agent.prompt.visibility import Marks, mark
+from agent_core.agent.prompt.context import PromptContext
+from agent_core.agent.prompt.visibility import ShownEntries, hash_entry
 from agent_core.memory.archive.inventory import MOST_COUNTED, Holdings, Inventory, Reach, View
 from agent_core.memory.shared import SharedList
 from agent_core.tools.clock import local_time
@@ -133,7 +133,7 @@ _TOLD = re.compile(rf"({_NEW}|{_GONE}) (team|block:[\w-]+): (\[.*\])")
 
 
 def find_news(
-    shown: Marks, shared: Sequence[SharedList], said: Iterable[Message]
+    shown: ShownEntries, shared: Sequence[SharedList], said: Iterable[Message]
 ) -> tuple[str, ...]:
     """One line for each list with entries that the talk was not told of, or told too much of.
 
@@ -144,7 +144,7 @@ def find_news(
     lines: list[str] = []
     for one in shared:
         known = told.get(one.target, {})
-        now = {escape(entry): mark(one, entry) for entry in one.entries}
+        now = {escape(entry): hash_entry(one, entry) for entry in one.entries}
         new = [text for text, its_mark in now.items() if not known.get(text, its_mark in shown)]
         gone = [text for text, stands in known.items() if stands and text not in now]
         lines += [_write(_NEW, one, new)] if new else []
@@ -179,12 +179,14 @@ def _write(what: str, shared: SharedList, texts: Sequence[str]) -> str:
 _MAX_TAGS = 12
 
 
-async def take_stock(inventory: Inventory, scene: Scene, view: View, now: int) -> tuple[str, ...]:
+async def describe_searchable(
+    inventory: Inventory, scene: PromptContext, view: View, now: int
+) -> tuple[str, ...]:
     """The line for a talk that shows what is in `view`. Raises `StoreError`."""
     reach = Reach(
         owner_id=scene.conversation.person_id,
         scope=scene.conversation.scope,
-        keeper_id=scene.keeper.person_id if scene.keeper else None,
+        memory_owner_id=scene.memory_owner.person_id if scene.memory_owner else None,
     )
     holdings = await inventory.look_up(reach, view, now=now)
     return describe_holdings(holdings, scene.person.time_zone or "UTC")

@@ -4,7 +4,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from agent_core.agent.prompt.context import Scene
+from agent_core.agent.prompt.context import PromptContext
 from agent_core.memory.shared import SharedList, SharedMemory
 from agent_core.memory.store import Snapshot
 from agent_core.state.engine.database import Database
@@ -13,7 +13,7 @@ from agent_core.state.memory.shares import EVERYONE
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
 
-Marks = frozenset[tuple[str, str]]
+ShownEntries = frozenset[tuple[str, str]]
 """What a prompt shows of others' or for others: (whose, hash of the entry or heading)."""
 
 _EXACT = ("lent", "block")
@@ -21,7 +21,7 @@ _EXACT = ("lent", "block")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sight:
+class VisibleMemory:
     """All of memory that enters the prompt of one talk.
 
     `own` is everything of the person, where nobody else reads along or they trust who does;
@@ -35,25 +35,25 @@ class Sight:
     shared: tuple[SharedList, ...] = ()
 
     @property
-    def marks(self) -> Marks:
+    def marks(self) -> ShownEntries:
         """What a prompt shows that is made of this."""
         notes = self.room.memory if self.room else ()
         return frozenset(
             [("room", _digest(entry)) for entry in notes]
             + [("lent", _digest(entry)) for entry in self.lent]
-            + [mark(one, entry) for one in self.shared for entry in one.entries]
+            + [hash_entry(one, entry) for one in self.shared for entry in one.entries]
             + [_mark_heading(one) for one in self.shared if one.block]
         )
 
 
-class Eyes:
+class Visibility:
     """Looks up what may be seen."""
 
     def __init__(self, database: Database, memory: SharedMemory) -> None:
         self._database = database
         self._memory = memory
 
-    async def look(self, scene: Scene, now: int) -> Sight:
+    async def look(self, scene: PromptContext, now: int) -> VisibleMemory:
         """What may be seen in a talk when its asker asks.
 
         Nothing personal is so much as read for the talk that a room shares. Raises
@@ -67,20 +67,20 @@ class Eyes:
         if room:
             notes = await store.snapshot(room.person_id, room.slug, now, kind="room")
         if scene.is_shared or (room is None and not is_private):
-            return Sight(room=notes, shared=shared)
+            return VisibleMemory(room=notes, shared=shared)
         own = await store.snapshot(person.id, person.slug, now)
         if is_private:
-            return Sight(own=own, room=notes, shared=shared)
+            return VisibleMemory(own=own, room=notes, shared=shared)
         lent = await self._find_lent(person, room, own) if room else ()
-        return Sight(room=notes, lent=lent, shared=shared)
+        return VisibleMemory(room=notes, lent=lent, shared=shared)
 
-    async def look_at_shared(self, scene: Scene, now: int) -> tuple[SharedList, ...]:
+    async def look_at_shared(self, scene: PromptContext, now: int) -> tuple[SharedList, ...]:
         """What of shared memory is seen in a talk: by whoever its memory belongs to.
 
         In a room that is the room, whoever asks. Raises `StoreError`.
         """
-        keeper = scene.keeper
-        return await self._memory.look(keeper.person_id if keeper else None, now)
+        memory_owner = scene.memory_owner
+        return await self._memory.look(memory_owner.person_id if memory_owner else None, now)
 
     async def _find_lent(self, person: Person, room: Room, own: Snapshot) -> tuple[str, ...]:
         """The person's entries that everyone in a room may see, in the order of their lists."""
@@ -100,7 +100,7 @@ class Eyes:
         )
 
 
-def keeps_to(shown: Marks, allowed: Marks) -> bool:
+def is_still_allowed(shown: ShownEntries, allowed: ShownEntries) -> bool:
     """True if a prompt may go on being used.
 
     What was lent must be just what is lent now: a person who shares or takes back something
@@ -109,28 +109,31 @@ def keeps_to(shown: Marks, allowed: Marks) -> bool:
     stand there (any more); what is new in a room's can wait for the next fresh prompt, and what
     is new in the others is told in the facts.
     """
-    exact = frozenset(mark for mark in allowed if mark[0] in _EXACT)
-    return frozenset(mark for mark in shown if mark[0] in _EXACT) == exact and shown <= allowed
+    exact = frozenset(hash_entry for hash_entry in allowed if hash_entry[0] in _EXACT)
+    return (
+        frozenset(hash_entry for hash_entry in shown if hash_entry[0] in _EXACT) == exact
+        and shown <= allowed
+    )
 
 
-def keep_shared(marks: Marks) -> Marks:
+def select_shared(marks: ShownEntries) -> ShownEntries:
     """Of marks, those of shared memory."""
-    return frozenset(mark for mark in marks if mark[0] not in ("lent", "room"))
+    return frozenset(hash_entry for hash_entry in marks if hash_entry[0] not in ("lent", "room"))
 
 
-def mark(shared: SharedList, entry: str) -> tuple[str, str]:
+def hash_entry(shared: SharedList, entry: str) -> tuple[str, str]:
     """The mark of an entry of a shared list."""
     return f"{shared.kind}:{shared.person_id}", _digest(entry)
 
 
-def dump_marks(marks: Marks) -> str:
+def dump_shown(marks: ShownEntries) -> str:
     """Marks as JSON text; the same marks, the same bytes."""
     return json.dumps(sorted(marks), separators=(",", ":"))
 
 
-def load_marks(text: str) -> Marks:
-    """The reverse of `dump_marks`."""
-    return frozenset((mark[0], mark[1]) for mark in json.loads(text))
+def load_shown(text: str) -> ShownEntries:
+    """The reverse of `dump_shown`."""
+    return frozenset((hash_entry[0], hash_entry[1]) for hash_entry in json.loads(text))
 
 
 def _mark_heading(shared: SharedList) -> tuple[str, str]:

@@ -4,13 +4,13 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 
-from agent_core.agent.loop.contract import Assignment, Course, Equipment
+from agent_core.agent.loop.contract import LoopDeps, ModelPolicy, TurnInput
 from agent_core.agent.loop.guards import Budget
 from agent_core.agent.loop.loop import Loop
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt
-from agent_core.agent.replay.rebuild import Call
+from agent_core.agent.replay.rebuild import RebuiltCall
 from agent_core.agent.replay.records import TurnRecord
-from agent_core.agent.replay.script import RecordEnds, Script
+from agent_core.agent.replay.script import RecordEnds, ReplayScript
 from agent_core.host import Steer
 from agent_core.ids import CallId
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta, Usage
@@ -20,23 +20,25 @@ from agent_core.transcript import Message, ToolCallPart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class ReplayedRequest:
     """A request that the loop made when the turn was played again."""
 
     request: ModelRequest
     hash: str
 
 
-async def play(record: TurnRecord, calls: Sequence[Call], prompt: FrozenPrompt) -> list[Made]:
+async def replay(
+    record: TurnRecord, calls: Sequence[RebuiltCall], prompt: FrozenPrompt
+) -> list[ReplayedRequest]:
     """The requests that the loop makes of the same words, answers and results.
 
     It ends where the record does: one request more than there are answers is made by a turn
     that broke off. `prompt` is the turn's own, or another.
     """
-    script = Script(record, calls)
-    equipment = Equipment(
+    script = ReplayScript(record, calls)
+    equipment = LoopDeps(
         model=_Voice(script),
-        course=Course(model="recorded", retries=0),
+        course=ModelPolicy(model="recorded", retries=0),
         toolbox=_Results(record.results),
         price=lambda model, usage: script.price(),
         now=lambda: record.turn.started_at,
@@ -50,7 +52,7 @@ async def play(record: TurnRecord, calls: Sequence[Call], prompt: FrozenPrompt) 
         budget=script.budget(),
         space=_Folds(script),
     )
-    assignment = Assignment(
+    assignment = TurnInput(
         system=prompt.system,
         tools=prompt.tools,
         messages=script.opening,
@@ -58,7 +60,7 @@ async def play(record: TurnRecord, calls: Sequence[Call], prompt: FrozenPrompt) 
         begun=frozenset(),
         person_id=record.turn.person_id,
         owner_id=record.conversation.person_id,
-        keeper=None,
+        memory_owner=None,
         conversation_id=record.conversation.id,
         scope=record.conversation.scope,
         turn_id=record.turn.id,
@@ -72,7 +74,7 @@ async def play(record: TurnRecord, calls: Sequence[Call], prompt: FrozenPrompt) 
                 pass
     known = Fingerprints()
     return [
-        Made(request=one, hash=known.take(record.conversation.id, prompt.hash, one).hash)
+        ReplayedRequest(request=one, hash=known.take(record.conversation.id, prompt.hash, one).hash)
         for one in script.made
     ]
 
@@ -82,7 +84,7 @@ class _Voice:
 
     provider = "replay"
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: ReplayScript) -> None:
         self._script = script
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelAnswer, None]:
@@ -100,7 +102,7 @@ class _Voice:
 class _Folds:
     """The room for requests: what was folded then is folded again, and nothing else."""
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: ReplayScript) -> None:
         self._script = script
 
     async def fit(
@@ -146,7 +148,7 @@ class _Results:
 class _Journal:
     """Counts what of the transcript has been played; writes nothing."""
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: ReplayScript) -> None:
         self._script = script
 
     async def record_answer(self, answer: ModelAnswer) -> None:
@@ -171,7 +173,7 @@ class _Journal:
 class _Person:
     """Whoever wrote meanwhile, as they wrote."""
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: ReplayScript) -> None:
         self._script = script
 
     def take_steers(self) -> Sequence[Steer]:

@@ -42,12 +42,12 @@ class Holdings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
     """What the searches of a talk may look into: messages of `owner_id` in `scope`, as in
-    `search.Field`, and the archive of `keeper_id`, if there is one.
+    `search.Field`, and the archive of `memory_owner_id`, if there is one.
     """
 
     owner_id: PersonId
     scope: str
-    keeper_id: PersonId | None
+    memory_owner_id: PersonId | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,14 +55,14 @@ class View:
     """What a talk shows by itself: the messages of its session behind those that are folded."""
 
     messages: Sequence[StoredMessage]
-    folded_to: MessageId = START
+    summarized_to: MessageId = START
 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
     messages: int
     since: int
-    folded_to: MessageId
+    summarized_to: MessageId
     counted_at: int
 
 
@@ -87,10 +87,12 @@ class Inventory:
         """What can be searched from a talk. Raises `StoreError`."""
         said = self._said.get((reach.owner_id, reach.scope))
         if said and (
-            not view.messages or view.folded_to != said.folded_to or now - said.counted_at > _LASTS
+            not view.messages
+            or view.summarized_to != said.summarized_to
+            or now - said.counted_at > _LASTS
         ):
             said = None
-        kept = self._find_kept(reach.keeper_id)
+        kept = self._find_kept(reach.memory_owner_id)
         if said is None or kept is None:
             said, kept = await self._count(reach, view, (said, kept), now)
         return Holdings(
@@ -108,8 +110,8 @@ class Inventory:
         self._said.clear()
         self._kept.clear()
 
-    def _find_kept(self, keeper_id: PersonId | None) -> _Kept | None:
-        return _Kept(0, ()) if keeper_id is None else self._kept.get(keeper_id)
+    def _find_kept(self, memory_owner_id: PersonId | None) -> _Kept | None:
+        return _Kept(0, ()) if memory_owner_id is None else self._kept.get(memory_owner_id)
 
     async def _count(
         self,
@@ -121,7 +123,7 @@ class Inventory:
         def look(connection: Connection) -> tuple[_Said, _Kept]:
             said, kept = known
             said = said or _count_said(connection, reach, view, now)
-            return said, kept or _count_kept(connection, reach.keeper_id)
+            return said, kept or _count_kept(connection, reach.memory_owner_id)
 
         changes = self._changes
         said, kept = await self._database.read(look)
@@ -130,8 +132,8 @@ class Inventory:
         if max(len(self._said), len(self._kept)) >= _MOST_KEPT:
             self.forget()
         self._said[reach.owner_id, reach.scope] = said
-        if reach.keeper_id is not None:
-            self._kept[reach.keeper_id] = kept
+        if reach.memory_owner_id is not None:
+            self._kept[reach.memory_owner_id] = kept
         return said, kept
 
 
@@ -141,16 +143,18 @@ def _count_said(connection: Connection, reach: Reach, view: View, now: int) -> _
     oldest = search.list_holders(connection, field=field, terms=(), limit=1, oldest_first=True)
     first = passages.list_sayings(connection, field=field, message_ids=oldest)
     seen = sum(
-        one.id > view.folded_to and one.message.role != "tool" and bool(one.message.text.strip())
+        one.id > view.summarized_to
+        and one.message.role != "tool"
+        and bool(one.message.text.strip())
         for one in view.messages
     )
     beyond = count if count == MOST_COUNTED else max(count - seen, 0)
-    return _Said(beyond, first[0].said_at if first else 0, view.folded_to, now)
+    return _Said(beyond, first[0].said_at if first else 0, view.summarized_to, now)
 
 
-def _count_kept(connection: Connection, keeper_id: PersonId | None) -> _Kept:
-    if keeper_id is None:
+def _count_kept(connection: Connection, memory_owner_id: PersonId | None) -> _Kept:
+    if memory_owner_id is None:
         return _Kept(0, ())
-    count = archive.count(connection, person_id=keeper_id, most=MOST_COUNTED)
-    tags = archive.list_tags(connection, person_id=keeper_id, newest=MOST_TAGGED)
+    count = archive.count(connection, person_id=memory_owner_id, most=MOST_COUNTED)
+    tags = archive.list_tags(connection, person_id=memory_owner_id, newest=MOST_TAGGED)
     return _Kept(count, tuple(tag for tag, _ in tags))

@@ -193,12 +193,12 @@ class ArchiveTool:
         Raises `ToolArgumentError` where an argument that the action needs is missing or can't
         be, and `StoreError`.
         """
-        keeper = context.keeper
-        if keeper is None or (keeper.kind == "room") != self._in_room:
+        memory_owner = context.memory_owner
+        if memory_owner is None or (memory_owner.kind == "room") != self._in_room:
             return ToolResult(text="There is no archive here.", is_error=True)
         action = str(arguments.get("action"))
         asked = _read(arguments, has_text=action in ("insert", "update"))
-        person_id = keeper.person_id
+        person_id = memory_owner.person_id
         if action == "tags":
             return ToolResult(text=await self._database.read(lambda c: _list_tags(c, person_id)))
         if action == "search":

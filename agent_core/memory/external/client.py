@@ -36,7 +36,7 @@ class ExternalMemoryClient:
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Ask it. Raises `ExternalMemoryError`."""
-        if context.keeper is None or context.keeper.person_id != context.person_id:
+        if context.memory_owner is None or context.memory_owner.person_id != context.person_id:
             return ToolResult(text="There is no outside memory here.", is_error=True)
         if not self._condition.is_well:
             raise ExternalMemoryUnavailable(

@@ -54,7 +54,7 @@ class ProposeIdentity:
 
         What they approve is just this text in place of just that one. Raises
         `ToolArgumentError`, `StoreError`, `OSError` if the file can't be read or written, and
-        `LeftOpen`.
+        `QuestionPending`.
         """
         call_key = f"{context.turn_id}:{context.call_id}"
         if await self._identity.is_made(call_key):

@@ -11,7 +11,7 @@ from agent_core.memory.shared import SharedList, SharedMemory
 from agent_core.memory.tool import arguments as wanting
 from agent_core.memory.tool.arguments import Wanted, describe_done, describe_refusal
 from agent_core.state.memory.ledger import Origin
-from agent_core.tools.contract import Effect, Keeper, ToolContext, ToolResult
+from agent_core.tools.contract import Effect, MemoryOwner, ToolContext, ToolResult
 from agent_core.tools.secret_scan import find_secret
 from agent_core.transcript import ToolSpec
 
@@ -77,7 +77,7 @@ class _Attempt:
     """One call: what it wants, for whom, and how its changes are signed."""
 
     wanted: Wanted
-    keeper: Keeper
+    memory_owner: MemoryOwner
     context: ToolContext
     origin: Origin
 
@@ -112,10 +112,10 @@ class MemoryTool:
         """Make one change, or several together, to a list that this turn may change.
 
         Raises `ToolArgumentError` where an argument that the action needs is missing or may
-        not be, `StoreError`, and `LeftOpen` where an owner was asked and the house goes out.
+        not be, `StoreError`, and `QuestionPending` where an owner was asked and the house goes out.
         """
-        keeper = context.keeper
-        if keeper is None or (keeper.kind == "room") != self._in_room:
+        memory_owner = context.memory_owner
+        if memory_owner is None or (memory_owner.kind == "room") != self._in_room:
             return _refuse("Nothing can be remembered here.")
         wanted = wanting.read(arguments, in_room=self._in_room)
         if secret := _find_secret(wanted):
@@ -129,7 +129,7 @@ class MemoryTool:
             evidence=context.evidence[:EVIDENCE_LIMIT],
             call_key=f"{context.turn_id}:{context.call_id}",
         )
-        attempt = _Attempt(wanted=wanted, keeper=keeper, context=context, origin=origin)
+        attempt = _Attempt(wanted=wanted, memory_owner=memory_owner, context=context, origin=origin)
         try:
             if wanted.is_own:
                 return await self._change_own(attempt)
@@ -141,15 +141,15 @@ class MemoryTool:
             )
 
     async def _change_own(self, attempt: _Attempt) -> ToolResult:
-        keeper, wanted = attempt.keeper, attempt.wanted
+        memory_owner, wanted = attempt.memory_owner, attempt.wanted
         outcome = await self._store.change_all(
-            keeper.person_id, keeper.slug, wanted.edits, attempt.origin, kind=keeper.kind
+            memory_owner.person_id, memory_owner.slug, wanted.edits, attempt.origin, kind=memory_owner.kind
         )
         return _describe(outcome, wanted, self._store.limits.of(wanted.edits[0].target))
 
     async def _change_shared(self, attempt: _Attempt) -> ToolResult:
         wanted, context = attempt.wanted, attempt.context
-        seen = await self._shared.look(attempt.keeper.person_id, context.now)
+        seen = await self._shared.look(attempt.memory_owner.person_id, context.now)
         shared = next((one for one in seen if one.target == wanted.target), None)
         if shared is None:
             names = ", ".join(f"`{one.target}`" for one in seen)

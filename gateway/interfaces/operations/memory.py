@@ -41,10 +41,10 @@ async def show_log(desk: Desk, asked: Answer) -> Answer:
             recent = ledger.list_recent(connection, limit=limit)
             names = _name_all(connection)
             return [_tell(row, names.get(person_id, "?")) for person_id, row in recent]
-        keeper = memory_owners.find_by_slug(connection, slug=slug)
-        if keeper is None:
+        memory_owner = memory_owners.find_by_slug(connection, slug=slug)
+        if memory_owner is None:
             return None
-        rows = ledger.list_recent_of(connection, person_id=keeper.person_id, limit=limit)
+        rows = ledger.list_recent_of(connection, person_id=memory_owner.person_id, limit=limit)
         return [_tell(row, slug) for row in rows]
 
     found = await desk.database.read(look)
@@ -57,19 +57,19 @@ async def show_lists(desk: Desk, asked: Answer) -> Answer:
     """What is remembered now, or was at a moment, by everybody or by one. Raises `Declined`."""
     moment = _moment(asked)
     lists = []
-    for keeper in await _find(desk, asked):
+    for memory_owner in await _find(desk, asked):
         if moment is None:
             await desk.memory.snapshot(
-                keeper.person_id, keeper.folder, desk.now(), kind=keeper.kind
+                memory_owner.person_id, memory_owner.folder, desk.now(), kind=memory_owner.kind
             )
         lists += await desk.database.read(
-            lambda c, keeper=keeper: _show(c, keeper, moment)  # type: ignore[misc]
+            lambda c, memory_owner=memory_owner: _show(c, memory_owner, moment)  # type: ignore[misc]
         )
     return {"lists": lists}
 
 
-def _show(connection: Connection, keeper: Remembering, moment: int | None) -> list[dict[str, Any]]:
-    register = open_register(connection, person_id=keeper.person_id)
+def _show(connection: Connection, memory_owner: Remembering, moment: int | None) -> list[dict[str, Any]]:
+    register = open_register(connection, person_id=memory_owner.person_id)
     shown = []
     for target, history in register.histories.items():
         entries: list[tuple[int | None, str]]
@@ -83,7 +83,7 @@ def _show(connection: Connection, keeper: Remembering, moment: int | None) -> li
             entries = [(None, words) for words in replay_rows(up_to(history.rows, moment))]
         if entries:
             told = [{"row": row, "words": words} for row, words in entries]
-            shown.append({"person": keeper.slug, "list": target, "entries": told})
+            shown.append({"person": memory_owner.slug, "list": target, "entries": told})
     return shown
 
 
@@ -100,47 +100,47 @@ async def undo(desk: Desk, asked: Answer) -> Answer:
     found = await desk.database.read(look)
     if found is None:
         raise Declined(f"There is no row {row_id} in the ledger.")
-    keeper, row = found
+    memory_owner, row = found
     if row.target == "soul":
         raise Declined(f"Row {row_id} is of SOUL.md, which is changed by hand or by a proposal.")
     if row.target == "skill":
         raise Declined(f"Row {row_id} is of a skill; `talaria skills undo {row_id}` does that.")
-    if keeper is None:
+    if memory_owner is None:
         raise Declined(f"Row {row_id} is of somebody who was joined to another person since.")
     if row.target == "archive":
-        return await _undo_archived(desk, keeper, row)
+        return await _undo_archived(desk, memory_owner, row)
     try:
         outcome = await desk.memory.undo(
-            keeper.person_id, keeper.folder, row_id, _origin(desk), kind=keeper.kind
+            memory_owner.person_id, memory_owner.folder, row_id, _origin(desk), kind=memory_owner.kind
         )
     except OSError as error:
-        raise Declined(_describe_unreadable(keeper, error)) from error
+        raise Declined(_describe_unreadable(memory_owner, error)) from error
     if isinstance(outcome, Kept):
         raise Declined(_describe_kept(outcome))
     (done,) = outcome
     return {
-        "person": keeper.slug,
+        "person": memory_owner.slug,
         "list": row.target,
-        "undone": _tell(done.undone, keeper.slug),
-        "row": _tell(done.row, keeper.slug),
-        "derived": [_tell(one, keeper.slug) for one in done.derived],
-        "revived": [_tell(one, keeper.slug) for one in done.revived],
+        "undone": _tell(done.undone, memory_owner.slug),
+        "row": _tell(done.row, memory_owner.slug),
+        "derived": [_tell(one, memory_owner.slug) for one in done.derived],
+        "revived": [_tell(one, memory_owner.slug) for one in done.revived],
     }
 
 
-async def _undo_archived(desk: Desk, keeper: Remembering, row: LedgerEntry) -> Answer:
+async def _undo_archived(desk: Desk, memory_owner: Remembering, row: LedgerEntry) -> Answer:
     """Take a change of the archive back. Raises `Declined`."""
-    work = partial(archived.undo, person_id=keeper.person_id, row=row, origin=_origin(desk))
+    work = partial(archived.undo, person_id=memory_owner.person_id, row=row, origin=_origin(desk))
     try:
         made = await desk.database.write("memory.undo", work)
     except Overtaken as error:
         raise Declined(_FAULTS[error.fault].format(row=row.id)) from error
     desk.forget_known()
     return {
-        "person": keeper.slug,
+        "person": memory_owner.slug,
         "list": row.target,
-        "undone": _tell(row, keeper.slug),
-        "row": _tell(made, keeper.slug),
+        "undone": _tell(row, memory_owner.slug),
+        "row": _tell(made, memory_owner.slug),
         "derived": [],
         "revived": [],
     }
@@ -155,17 +155,17 @@ async def restore(desk: Desk, asked: Answer) -> Answer:
     if moment is None:
         raise Declined("Say which moment memory is to be led back to.")
     restored, kept = [], []
-    for keeper in await _find(desk, asked):
+    for memory_owner in await _find(desk, asked):
         try:
             outcome = await desk.memory.restore(
-                keeper.person_id, keeper.folder, moment, _origin(desk), kind=keeper.kind
+                memory_owner.person_id, memory_owner.folder, moment, _origin(desk), kind=memory_owner.kind
             )
         except OSError as error:
-            kept.append({"person": keeper.slug, "why": _describe_unreadable(keeper, error)})
+            kept.append({"person": memory_owner.slug, "why": _describe_unreadable(memory_owner, error)})
             continue
         restored += [
             {
-                "person": keeper.slug,
+                "person": memory_owner.slug,
                 "list": target,
                 "changes": one.rows,
                 "entries": len(one.entries),
@@ -174,16 +174,16 @@ async def restore(desk: Desk, asked: Answer) -> Answer:
             for target, one in outcome.items()
             if one.rows or one.left_out
         ]
-        restored += await _restore_archive(desk, keeper, moment)
+        restored += await _restore_archive(desk, memory_owner, moment)
     desk.forget_known()
     return {"restored": restored, "kept": kept}
 
 
-async def _restore_archive(desk: Desk, keeper: Remembering, moment: int) -> list[dict[str, Any]]:
+async def _restore_archive(desk: Desk, memory_owner: Remembering, moment: int) -> list[dict[str, Any]]:
     """Lead somebody's archive back; what that came to, if anything did."""
 
     def work(connection: Connection) -> tuple[Restored, int]:
-        person_id = keeper.person_id
+        person_id = memory_owner.person_id
         done = archived.restore(
             connection, person_id=person_id, moment=moment, origin=_origin(desk)
         )
@@ -194,7 +194,7 @@ async def _restore_archive(desk: Desk, keeper: Remembering, moment: int) -> list
         return []
     return [
         {
-            "person": keeper.slug,
+            "person": memory_owner.slug,
             "list": "archive",
             "changes": done.rows,
             "entries": count,
@@ -216,10 +216,10 @@ async def _find(desk: Desk, asked: Answer) -> Sequence[Remembering]:
     slug = _slug(asked)
     if slug is None:
         return await desk.database.read(_list_all)
-    keeper = await desk.database.read(lambda c: memory_owners.find_by_slug(c, slug=slug))
-    if keeper is None:
+    memory_owner = await desk.database.read(lambda c: memory_owners.find_by_slug(c, slug=slug))
+    if memory_owner is None:
         raise Declined(_describe_unknown(slug))
-    return [keeper]
+    return [memory_owner]
 
 
 def _list_all(connection: Connection) -> list[Remembering]:
@@ -233,7 +233,7 @@ def _list_all(connection: Connection) -> list[Remembering]:
 
 
 def _name_all(connection: Connection) -> dict[PersonId, str]:
-    return {keeper.person_id: keeper.slug for keeper in _list_all(connection)}
+    return {memory_owner.person_id: memory_owner.slug for memory_owner in _list_all(connection)}
 
 
 def _origin(desk: Desk) -> Origin:
@@ -282,8 +282,8 @@ def _describe_kept(kept: Kept) -> str:
     return template.format(row=kept.row.id if kept.row else "")
 
 
-def _describe_unreadable(keeper: Remembering, error: OSError) -> str:
+def _describe_unreadable(memory_owner: Remembering, error: OSError) -> str:
     why = error.strerror or str(error)
     return (
-        f"A memory file of {keeper.slug} can't be read ({why}), so nothing of theirs was changed."
+        f"A memory file of {memory_owner.slug} can't be read ({why}), so nothing of theirs was changed."
     )

@@ -15,7 +15,7 @@ from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
-from agent_core.tools.contract import Keeper, ToolContext, ToolResult
+from agent_core.tools.contract import MemoryOwner, ToolContext, ToolResult
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart
 from tests.agent_core.state.rows import Talk, add_talk, add_turn
@@ -78,7 +78,7 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     context = ToolContext(
         person_id=person.id,
         owner_id=person.id,
-        keeper=Keeper(person_id=person.id, slug=person.slug),
+        memory_owner=MemoryOwner(person_id=person.id, slug=person.slug),
         conversation_id=talk.conversation.id,
         scope=talk.conversation.scope,
         turn_id=turn,

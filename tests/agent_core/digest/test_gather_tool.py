@@ -15,7 +15,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import NewJob, Options
 from agent_core.state.people import people
-from agent_core.tools.contract import Keeper
+from agent_core.tools.contract import MemoryOwner
 from agent_core.transcript import Message, Role, TextPart
 from tests.agent_core.digest.conftest import NOW, Desk
 from tests.agent_core.state.rows import Talk, add_talk, add_turn
@@ -126,8 +126,8 @@ async def test_a_calendar_has_an_address_or_lies_in_a_folder_of_the_person_s_own
     desk.put("own.ics", CALENDAR.replace("Fair", "Mine"), "people/ann")
     desk.put("own.ics", CALENDAR)
     assert '"Mine"' in await desk.gather({"kind": "calendar", "at": "own.ics"})
-    other = Keeper(person_id=PersonId(9), slug="bob")
-    desk.context = replace(desk.context, keeper=other)
+    other = MemoryOwner(person_id=PersonId(9), slug="bob")
+    desk.context = replace(desk.context, memory_owner=other)
     assert '"Fair"' in await desk.gather({"kind": "calendar", "at": "own.ics"})
 
 
@@ -137,7 +137,7 @@ async def test_a_calendar_has_an_address_or_lies_in_a_folder_of_the_person_s_own
 async def test_a_calendar_s_name_leads_out_of_no_folder(desk: Desk, name: str) -> None:
     desk.put("own.ics", CALENDAR, "people/ann")
     (desk.home / "sources" / "link.ics").symlink_to(desk.home / "sources/people/ann/own.ics")
-    desk.context = replace(desk.context, keeper=None)
+    desk.context = replace(desk.context, memory_owner=None)
     result = await desk.call("gather", {"sources": [{"kind": "calendar", "at": name}]})
     assert result.is_error
     assert "was not read" in result.text

@@ -123,7 +123,7 @@ async def test_an_entry_that_was_taken_over_rests_on_what_was_said_elsewhere(
     await Notebook(database, store, bob).note("I have a dog")
 
     def join(connection: Connection) -> None:
-        merge.merge(connection, store, keeper=notebook.person, gone=bob, actor="link:1", now=70_000)
+        merge.merge(connection, store, memory_owner=notebook.person, gone=bob, actor="link:1", now=70_000)
         connection.execute("UPDATE messages SET person_id = ?", (notebook.person.id,))
 
     await database.write("join", join)

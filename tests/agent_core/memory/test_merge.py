@@ -49,7 +49,7 @@ class Desk:
         return await self.database.write(
             "merge",
             lambda c: merging.merge(
-                c, self.store, keeper=self.ann, gone=self.ben, actor="link:1", now=5
+                c, self.store, kept=self.ann, absorbed=self.ben, actor="link:1", now=5
             ),
         )
 
@@ -57,13 +57,13 @@ class Desk:
         return await self.database.write(
             "rest",
             lambda c: merging.take_rest(
-                c, self.store, keeper=self.ann, gone=self.ben.id, actor="person", now=6
+                c, self.store, kept=self.ann, absorbed=self.ben.id, actor="person", now=6
             ),
         )
 
     async def left(self) -> list[str]:
         return await self.database.read(
-            lambda c: merging.list_left(c, keeper=self.ann.id, gone=[self.ben.id])
+            lambda c: merging.list_left(c, kept=self.ann.id, absorbed=[self.ben.id])
         )
 
     async def divide(
@@ -73,7 +73,7 @@ class Desk:
         return await self.database.write(
             "divide",
             lambda c: parting.divide(
-                c, self.store, keeper=self.ann, back=back or self.ben, parting=leaving, now=7
+                c, self.store, kept=self.ann, back=back or self.ben, parting=leaving, now=7
             ),
         )
 

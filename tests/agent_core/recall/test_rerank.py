@@ -49,7 +49,7 @@ async def recall(archive: Archive, talk: Talk, query: str, nearness: Nearness | 
     context = ToolContext(
         person_id=talk.person.id,
         owner_id=talk.person.id,
-        keeper=None,
+        memory_owner=None,
         conversation_id=talk.conversation.id,
         scope=talk.scope,
         turn_id=TurnId(999_999),
@@ -102,7 +102,7 @@ async def test_browsing_and_scrolling_ask_no_model(archive: Archive, ann: Talk) 
     context = ToolContext(
         person_id=ann.person.id,
         owner_id=ann.person.id,
-        keeper=None,
+        memory_owner=None,
         conversation_id=ann.conversation.id,
         scope=ann.scope,
         turn_id=TurnId(999_999),

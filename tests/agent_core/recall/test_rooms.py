@@ -23,7 +23,7 @@ async def recall(archive: Archive, talk: Talk, asker: Person, query: str) -> str
     context = ToolContext(
         person_id=asker.id,
         owner_id=talk.conversation.person_id,
-        keeper=None,
+        memory_owner=None,
         conversation_id=talk.conversation.id,
         scope=talk.scope,
         turn_id=TurnId(999_999),
@@ -135,7 +135,7 @@ async def test_a_room_s_rows_are_no_person_s(archive: Archive, ann: Talk) -> Non
     context = ToolContext(
         person_id=ann.person.id,
         owner_id=PersonId(ann.person.id),
-        keeper=None,
+        memory_owner=None,
         conversation_id=mixed.conversation.id,
         scope=mixed.scope,
         turn_id=TurnId(1),

@@ -36,7 +36,7 @@ async def recall(
     context = ToolContext(
         person_id=talk.person.id,
         owner_id=talk.conversation.person_id if shared else talk.person.id,
-        keeper=None,
+        memory_owner=None,
         conversation_id=talk.conversation.id,
         scope=talk.scope,
         turn_id=turn or TurnId(999_999),

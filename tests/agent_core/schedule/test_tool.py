@@ -17,7 +17,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.tools.contract import ToolContext
-from agent_core.tools.user_questions import Answer, Inquiry
+from agent_core.tools.user_questions import Answer, UserPrompt
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
 
 NOW = 1_790_000_000_000
@@ -28,7 +28,7 @@ RULES = JobRules()
 class Nobody:
     """Whom nothing of this needs to be asked."""
 
-    async def ask(self, inquiry: Inquiry) -> Answer:
+    async def ask(self, inquiry: UserPrompt) -> Answer:
         raise AssertionError(inquiry.text)
 
 
@@ -61,7 +61,7 @@ class Desk:
         context = ToolContext(
             person_id=self._talk.person.id,
             owner_id=self._talk.person.id,
-            keeper=None,
+            memory_owner=None,
             conversation_id=self._talk.conversation.id,
             scope="",
             turn_id=self._turn_id,

@@ -9,7 +9,7 @@ import pytest
 from agent_core.ids import CallId, TurnId
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Database
-from agent_core.tools.contract import Keeper, ToolContext, ToolResult
+from agent_core.tools.contract import MemoryOwner, ToolContext, ToolResult
 from agent_core.tools.send_file import MOST_BYTES, MOST_FILES, SendFileTool
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart
@@ -63,7 +63,7 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     context = ToolContext(
         person_id=person.id,
         owner_id=person.id,
-        keeper=Keeper(person_id=person.id, slug=person.slug),
+        memory_owner=MemoryOwner(person_id=person.id, slug=person.slug),
         conversation_id=talk.conversation.id,
         scope=talk.conversation.scope,
         turn_id=turn,

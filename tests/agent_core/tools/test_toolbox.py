@@ -9,7 +9,7 @@ import pytest
 
 from agent_core.errors import StoreFull, ToolArgumentError
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
-from agent_core.tools.contract import Effect, Keeper, ToolContext, ToolResult
+from agent_core.tools.contract import Effect, MemoryOwner, ToolContext, ToolResult
 from agent_core.tools.toolbox import RESULT_LIMIT, Toolbox
 from agent_core.transcript import ToolCallPart
 from tests.fakes.tool import Act, FakeTool
@@ -17,7 +17,7 @@ from tests.fakes.tool import Act, FakeTool
 CONTEXT = ToolContext(
     person_id=PersonId(1),
     owner_id=PersonId(1),
-    keeper=Keeper(person_id=PersonId(1), slug="ada"),
+    memory_owner=MemoryOwner(person_id=PersonId(1), slug="ada"),
     conversation_id=ConversationId(2),
     scope="p1",
     turn_id=TurnId(3),

@@ -70,10 +70,10 @@ async def test_a_job_in_a_room_has_one_talk_though_its_person_is_joined_and_spli
 
         assert await runs(1) == [(f"job:{job.id}:{bob}:{room}", bob, 1)]
         await one.joins(two)
-        keeper = await one.person()
-        assert keeper
-        assert keeper.id != bob
-        joined = [(f"job:{job.id}:{keeper.id}:{room}", keeper.id)]
+        memory_owner = await one.person()
+        assert memory_owner
+        assert memory_owner.id != bob
+        joined = [(f"job:{job.id}:{memory_owner.id}:{room}", memory_owner.id)]
         assert [row[:2] for row in await talks(house)] == joined
         assert await runs(2) == [(*joined[0], 2)]
         await one.says("/unlink 2")
@@ -83,7 +83,7 @@ async def test_a_job_in_a_room_has_one_talk_though_its_person_is_joined_and_spli
         found = await runs(3)
         assert sum(turns for *_, turns in found) == 3
         assert {key for key, *_ in found} <= {
-            f"job:{job.id}:{person}:{room}" for person in (bob, keeper.id)
+            f"job:{job.id}:{person}:{room}" for person in (bob, memory_owner.id)
         }
         assert all(key.split(":")[2] == str(person) for key, person, _ in found)
 

@@ -3,14 +3,14 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 
-from agent_core.agent.loop.contract import Assignment, Course, Equipment, show_nothing
+from agent_core.agent.loop.contract import LoopDeps, ModelPolicy, TurnInput, load_no_images
 from agent_core.agent.loop.guards import Budget, Limits
 from agent_core.agent.loop.loop import Loop
-from agent_core.agent.loop.ports import Boundless, Reserve, Space, reserve_nothing
+from agent_core.agent.loop.ports import ContextWindow, Reserve, UnboundedWindow, reserve_nothing
 from agent_core.events import Event, TextGrew, TextReset, TurnEnded
 from agent_core.ids import CallId, ConversationId, PersonId, TurnId
 from agent_core.models.contract import Usage
-from agent_core.tools.contract import Keeper, Tool, ToolResult
+from agent_core.tools.contract import MemoryOwner, Tool, ToolResult
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, TextPart, ToolResultPart, user_message
 from tests.fakes.host import FakeHost
@@ -29,7 +29,7 @@ class Rig:
         self,
         *plays: Play,
         tools: Sequence[Tool] = (),
-        course: Course | None = None,
+        course: ModelPolicy | None = None,
         steps: int = 20,
         tokens: int = 0,
         micro_dollars: int = 0,
@@ -43,10 +43,10 @@ class Rig:
         self.time = 0.0
         limits = Limits(steps=steps, tokens=tokens, micro_dollars=micro_dollars, seconds=seconds)
         self.budget = Budget(limits, started=0.0, clock=lambda: self.time)
-        self.course = course or Course(model="fake-1")
-        self.show = show_nothing
+        self.course = course or ModelPolicy(model="fake-1")
+        self.show = load_no_images
         self.reserve: Reserve = reserve_nothing
-        self.space: Space = Boundless()
+        self.space: ContextWindow = UnboundedWindow()
         self.wait: Callable[[float], Awaitable[None]] = self._pass
 
     async def _pass(self, seconds: float) -> None:
@@ -54,7 +54,7 @@ class Rig:
         self.time += seconds
 
     def loop(self) -> Loop:
-        equipment = Equipment(
+        equipment = LoopDeps(
             model=self.model,
             course=self.course,
             toolbox=self.toolbox,
@@ -79,8 +79,8 @@ class Rig:
         own: int = 0,
         outcomes: Mapping[CallId, ToolResult] | None = None,
         begun: Sequence[str] = (),
-    ) -> Assignment:
-        return Assignment(
+    ) -> TurnInput:
+        return TurnInput(
             system="be kind",
             tools=self.toolbox.specs,
             messages=tuple(messages),
@@ -88,7 +88,7 @@ class Rig:
             begun=frozenset(CallId(call_id) for call_id in begun),
             person_id=PersonId(1),
             owner_id=PersonId(1),
-            keeper=Keeper(person_id=PersonId(1), slug="ada"),
+            memory_owner=MemoryOwner(person_id=PersonId(1), slug="ada"),
             conversation_id=ConversationId(2),
             scope="p1",
             turn_id=TurnId(3),

@@ -8,7 +8,7 @@ import pytest
 
 from agent_core.events import TextGrew, TextReset, ToolEnded, ToolStarted, TurnEnded
 from agent_core.ids import CallId, PersonId
-from agent_core.tools.contract import Keeper, ToolContext, ToolResult
+from agent_core.tools.contract import MemoryOwner, ToolContext, ToolResult
 from agent_core.transcript import ToolCallPart
 from tests.agent_core.agent.loop.rig import Rig, result_texts
 from tests.fakes.journal import Kind
@@ -37,7 +37,7 @@ async def test_a_tool_is_told_on_whose_behalf_it_runs() -> None:
     await rig.run()
     context = look.asked[0][1]
     assert (context.person_id, context.owner_id, context.conversation_id) == (1, 1, 2)
-    assert context.keeper == Keeper(person_id=PersonId(1), slug="ada")
+    assert context.memory_owner == MemoryOwner(person_id=PersonId(1), slug="ada")
     assert (context.scope, context.turn_id, context.call_id) == ("p1", 3, "c1")
     assert (context.now, context.evidence) == (1_000, "hello")
 

@@ -10,7 +10,7 @@ from agent_core.memory.archive.tool import ArchiveTool
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Kind, Person
-from agent_core.tools.contract import Keeper, ToolContext, ToolResult
+from agent_core.tools.contract import MemoryOwner, ToolContext, ToolResult
 from tests.agent_core.state.rows import Talk, add_talk, add_turn
 
 BEGIN = 1_770_000_000_000
@@ -51,21 +51,21 @@ async def bob(database: Database, ann: Talk) -> Talk:
 class Caller:
     """Turns of one person, each with one call, a minute apart."""
 
-    def __init__(self, database: Database, talk: Talk, keeper: Person | None = None) -> None:
+    def __init__(self, database: Database, talk: Talk, memory_owner: Person | None = None) -> None:
         self.changed: list[PersonId] = []
         self.now = BEGIN
         self._database = database
         self._talk = talk
-        self._keeper = keeper or talk.person
+        self._keeper = memory_owner or talk.person
         in_room = self._keeper.kind == "room"
         self.tool = ArchiveTool(database, self.changed.append, in_room=in_room)
 
     def context(self, turn_id: TurnId, call: str = "call") -> ToolContext:
-        keeper = self._keeper
+        memory_owner = self._keeper
         return ToolContext(
             person_id=self._talk.person.id,
             owner_id=self._talk.conversation.person_id,
-            keeper=Keeper(person_id=keeper.id, slug=keeper.slug, kind=keeper.kind),
+            memory_owner=MemoryOwner(person_id=memory_owner.id, slug=memory_owner.slug, kind=memory_owner.kind),
             conversation_id=self._talk.conversation.id,
             scope=self._talk.conversation.scope,
             turn_id=turn_id,

@@ -32,17 +32,17 @@ class Stock:
         self,
         talk: Talk,
         *in_view: StoredMessage,
-        keeper: Talk | None = None,
+        memory_owner: Talk | None = None,
         scope: str = "",
         now: int = BEGIN,
-        folded_to: MessageId = START,
+        summarized_to: MessageId = START,
     ) -> Holdings:
         reach = Reach(
             owner_id=talk.conversation.person_id,
             scope=scope or talk.conversation.scope,
-            keeper_id=(keeper or talk).person.id,
+            memory_owner_id=(memory_owner or talk).person.id,
         )
-        view = View(messages=in_view, folded_to=folded_to)
+        view = View(messages=in_view, summarized_to=summarized_to)
         return await self.inventory.look_up(reach, view, now=now)
 
 
@@ -117,7 +117,7 @@ async def test_a_room_shows_a_persons_numbers_of_that_room_only(
         "here", lambda c: add_talk(c, ann.person, key="room:p:1::1", room=True)
     )
     await say(database, here, "hello")
-    assert await stock.look(here, keeper=den) == Holdings(
+    assert await stock.look(here, memory_owner=den) == Holdings(
         messages=1, since=BEGIN, entries=0, tags=()
     )
     everywhere = await stock.look(ann)
@@ -128,7 +128,7 @@ async def test_a_talk_whose_keeper_is_not_known_has_no_archive(
     database: Database, ann: Talk, call: Caller
 ) -> None:
     await call.keep("Lemons")
-    reach = Reach(owner_id=ann.person.id, scope=ann.conversation.scope, keeper_id=None)
+    reach = Reach(owner_id=ann.person.id, scope=ann.conversation.scope, memory_owner_id=None)
     assert await Inventory(database).look_up(reach, View(messages=()), now=BEGIN) == NOTHING
 
 
@@ -172,7 +172,7 @@ async def test_what_a_talk_no_longer_shows_can_be_searched(
     seen = await say(database, ann, "tea", "milk", "bread")
     assert (await stock.look(ann, *seen)).messages == 0
     for _ in range(2):
-        folded = await stock.look(ann, *seen, folded_to=seen[1].id)
+        folded = await stock.look(ann, *seen, summarized_to=seen[1].id)
         assert folded.messages == 2
 
 

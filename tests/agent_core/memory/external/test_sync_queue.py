@@ -56,7 +56,9 @@ class Desk:
 
 
 def _list_rows(connection: Connection) -> list[tuple[str, str, int]]:
-    return connection.execute("SELECT key, state, attempts FROM mirror ORDER BY id").fetchall()
+    return connection.execute(
+        "SELECT key, state, attempts FROM external_sync ORDER BY id"
+    ).fetchall()
 
 
 @pytest.fixture
@@ -180,7 +182,7 @@ async def test_who_is_gone_while_they_are_told_of_leaves_nothing_but_the_erasure
         await hung.wait()
 
     def erase(connection: Connection) -> None:
-        connection.execute("DELETE FROM mirror")
+        connection.execute("DELETE FROM external_sync")
         external_sync.enqueue(
             connection, provider="honcho", kind="erase", key="person:1", person_id=ANN, now=1
         )

@@ -20,7 +20,7 @@ from agent_core.state.memory.shares import Share
 from agent_core.state.people import rooms
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Room
-from agent_core.tools.contract import Keeper, Tool, ToolContext, ToolResult
+from agent_core.tools.contract import MemoryOwner, Tool, ToolContext, ToolResult
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ class Caller:
         context = ToolContext(
             person_id=self._person.id,
             owner_id=self._person.id,
-            keeper=Keeper(
+            memory_owner=MemoryOwner(
                 person_id=self._person.id, slug=self._person.slug, kind=self._person.kind
             ),
             conversation_id=ConversationId(1),
@@ -257,11 +257,11 @@ async def den(database: Database) -> Room:
     )
 
 
-def context_of(person: Person, keeper: Keeper | None) -> ToolContext:
+def context_of(person: Person, memory_owner: MemoryOwner | None) -> ToolContext:
     return ToolContext(
         person_id=person.id,
         owner_id=person.id,
-        keeper=keeper,
+        memory_owner=memory_owner,
         conversation_id=ConversationId(1),
         scope="c1",
         turn_id=TurnId(7),
@@ -281,8 +281,8 @@ async def test_in_a_room_the_tool_writes_to_the_room_and_to_nobody_else(
 ) -> None:
     store, tool = shared.store, MemoryTool(shared, approval, in_room=True)
     assert "user" not in tool.spec.schema
-    keeper = Keeper(person_id=den.person_id, slug=den.slug, kind="room")
-    added = await tool.run({"action": "add", "text": "Rent is due"}, context_of(ann, keeper))
+    memory_owner = MemoryOwner(person_id=den.person_id, slug=den.slug, kind="room")
+    added = await tool.run({"action": "add", "text": "Rent is due"}, context_of(ann, memory_owner))
     assert added.text.startswith("Added to `memory`. It holds 1 entry")
     assert folder.joinpath("rooms/den/MEMORY.md").read_text() == "- Rent is due\n"
     assert not folder.joinpath("people").exists()
@@ -299,13 +299,13 @@ async def test_the_tool_of_one_kind_of_talk_leaves_the_other_kind_s_memory_alone
     shared: SharedMemory, approval: Approval, folder: Path, ann: Person, den: Room, in_room: bool
 ) -> None:
     keepers = {
-        True: Keeper(person_id=ann.id, slug=ann.slug),
-        False: Keeper(person_id=den.person_id, slug=den.slug, kind="room"),
+        True: MemoryOwner(person_id=ann.id, slug=ann.slug),
+        False: MemoryOwner(person_id=den.person_id, slug=den.slug, kind="room"),
     }
     tool = MemoryTool(shared, approval, in_room=in_room)
-    for keeper in (keepers[in_room], None):
+    for memory_owner in (keepers[in_room], None):
         refused = await tool.run(
-            {"action": "add", "target": "memory", "text": "x"}, context_of(ann, keeper)
+            {"action": "add", "target": "memory", "text": "x"}, context_of(ann, memory_owner)
         )
         assert refused.is_error
     assert not folder.joinpath("people").exists()
@@ -417,7 +417,7 @@ async def test_what_is_wrong_with_a_call_is_said(
     tool: MemoryTool, ann: Person, arguments: dict[str, object], why: str
 ) -> None:
     with pytest.raises(ToolArgumentError, match=re.escape(why)):
-        await tool.run(arguments, context_of(ann, Keeper(person_id=ann.id, slug=ann.slug)))
+        await tool.run(arguments, context_of(ann, MemoryOwner(person_id=ann.id, slug=ann.slug)))
 
 
 async def test_nobody_who_could_approve_it_means_no_change_of_the_team_s_list(
