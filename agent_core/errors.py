@@ -22,7 +22,7 @@ CoreError
 ├── SkillBroken            a skill can't be read
 ├── SkillStays             a skill is not moved or written back: it is needed, or has changed
 ├── EmbeddingFailed        an embedding model gave nothing for a text
-├── CeilingReached         what may be spent in a day is spent
+├── QuotaExceeded          what may be spent in a day is spent
 ├── StillAtWork            something of a person's is under way: try again in a moment
 ├── LastOwner              the house would have no owner any more
 └── ToolArgumentError      the model called a tool in a way it can't run
@@ -127,7 +127,7 @@ class EmbeddingFailed(CoreError):
     """An embedding model gave nothing for a text."""
 
 
-class CeilingReached(CoreError):
+class QuotaExceeded(CoreError):
     """A model call was not made: a ceiling of the day has no room for it."""
 
     def __init__(self, message: str, *, whose: str, unit: str, limit: int, opens_at: int) -> None:

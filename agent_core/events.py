@@ -41,8 +41,8 @@ class ToolEnded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shut:
-    """The ceiling of the day that left no room for a call; see `CeilingReached`."""
+class ReachedQuota:
+    """The ceiling of the day that left no room for a call; see `QuotaExceeded`."""
 
     whose: str
     unit: str
@@ -64,7 +64,7 @@ class TurnEnded:
     text: str
     reason: str = ""
     detail: str = ""
-    shut: Shut | None = None
+    shut: ReachedQuota | None = None
     is_thrifty: bool = False
 
 

@@ -12,7 +12,7 @@ _MOST_WEIGHT = 20_000_000
 """Bytes kept over all conversations; what is let go of is read again when needed."""
 
 
-class Pictures:
+class ImageCache:
     """The bytes behind the pictures of transcripts. The database is the truth."""
 
     def __init__(self, database: Database, most_weight: int = _MOST_WEIGHT) -> None:

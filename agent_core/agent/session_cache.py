@@ -26,7 +26,7 @@ class _Kept:
     weight: int
 
 
-class History:
+class TranscriptCache:
     """The transcripts of the sessions that were used last. The database is the truth.
 
     A transcript is handed out and taken back whole: what is let go of in between takes
@@ -102,7 +102,7 @@ def _content(part: Part) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SessionState:
     """The open session of a talk, if there is one, its transcript, and where it is held."""
 
     session: Session | None
@@ -110,7 +110,7 @@ class Standing:
     room: Room | None
 
 
-class Numbers:
+class IdAllocator:
     """Gives turns and sessions their numbers before they are written.
 
     Only one process has the database, and whoever opens either asks here. A number that is not
@@ -138,16 +138,16 @@ class SessionCache:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._history = History()
-        self._numbers: Numbers | None = None
+        self._history = TranscriptCache()
+        self._numbers: IdAllocator | None = None
 
     @property
-    def numbers(self) -> Numbers:
+    def numbers(self) -> IdAllocator:
         """The numbers to come; known once a talk was looked up."""
         assert self._numbers  # noqa: S101 - nobody needs a number before that
         return self._numbers
 
-    async def know_numbers(self) -> Numbers:
+    async def know_numbers(self) -> IdAllocator:
         """The numbers to come, for whoever writes turns besides the agent. Raises `StoreError`."""
         if self._numbers is None:
             numbers = await self._database.read(_read_numbers)
@@ -156,21 +156,21 @@ class SessionCache:
 
     async def look_up(
         self, conversation: Conversation, room_id: RoomId | None, *, is_afresh: bool = False
-    ) -> Standing:
+    ) -> SessionState:
         """How a talk stands. `room_id` is where it is held. One that is looked up afresh may have
         been closed beside its turns. Raises `StoreError`.
         """
         known = self._history.enter(conversation.id) if room_id is None else None
         known = None if is_afresh else known
         if known and self._numbers:
-            return Standing(*known, None)
+            return SessionState(*known, None)
 
-        def look(connection: Connection) -> tuple[Standing, Numbers]:
+        def look(connection: Connection) -> tuple[SessionState, IdAllocator]:
             numbers = _read_numbers(connection)
             room = find_room(connection, room_id)
             session = sessions.find_open(connection, conversation_id=conversation.id)
             if session is None:
-                return Standing(None, (), room), numbers
+                return SessionState(None, (), room), numbers
             known = self._history.recall(session.id)
             fresh = messages.list_session(
                 connection,
@@ -178,7 +178,7 @@ class SessionCache:
                 person_id=conversation.person_id,
                 after=known[-1].id if known else START,
             )
-            return Standing(session, (*known, *fresh), room), numbers
+            return SessionState(session, (*known, *fresh), room), numbers
 
         standing, numbers = await self._database.read(look)
         self._numbers = self._numbers or numbers  # none was given before these were read
@@ -186,7 +186,7 @@ class SessionCache:
             self._history.keep(standing.session.id, standing.transcript)
         return standing
 
-    def leave(self, conversation_id: ConversationId, standing: Standing) -> None:
+    def leave(self, conversation_id: ConversationId, standing: SessionState) -> None:
         """Keep a talk at hand as its last turn left it: the next one need not read it."""
         if standing.session:
             self._history.leave(conversation_id, standing.session, standing.transcript)
@@ -200,8 +200,8 @@ class SessionCache:
         self._history.forget_talks()
 
 
-def _read_numbers(connection: Connection) -> Numbers:
-    return Numbers(turns.find_newest(connection), sessions.find_newest(connection))
+def _read_numbers(connection: Connection) -> IdAllocator:
+    return IdAllocator(turns.find_newest(connection), sessions.find_newest(connection))
 
 
 def find_room(connection: Connection, room_id: RoomId | None) -> Room | None:

@@ -3,7 +3,7 @@
 from contextlib import aclosing
 
 from agent_core.agent.quotas.reservations import Quotas
-from agent_core.errors import CeilingReached, ModelCut
+from agent_core.errors import ModelCut, QuotaExceeded
 from agent_core.ids import PersonId, SessionId
 from agent_core.models.contract import Model, ModelAnswer, ModelRequest
 from agent_core.models.pricing import bill
@@ -23,7 +23,7 @@ _LONGEST_TITLE = 80
 _OUTPUT_TOKENS = 200
 
 
-class Titles:
+class TitleGenerator:
     """Gives sessions their titles."""
 
     def __init__(self, *, database: Database, model: Model, name: str, ceilings: Quotas) -> None:
@@ -54,7 +54,7 @@ class Titles:
         talk = "\n".join(_show(role, text) for role, text in words)
         try:
             answer = await self._ask(talk, person_id)
-        except CeilingReached:
+        except QuotaExceeded:
             answer = None
         named = answer.message.text if answer else ""
         title = choose_title(named, first_words=words[0][1])

@@ -24,7 +24,7 @@ class _Kept(Generic[T]):
     weight: int
 
 
-class Beginnings(Generic[T]):
+class PrefixCache(Generic[T]):
     """What is known of talks by the messages they begin with; those used last are kept.
 
     A key is anything that mostly tells talks apart: two that share one cost each other time,
@@ -97,7 +97,7 @@ class Fingerprints:
     """
 
     def __init__(self) -> None:
-        self._digests: Beginnings[tuple[Digest, int]] = Beginnings()
+        self._digests: PrefixCache[tuple[Digest, int]] = PrefixCache()
 
     def take(self, talk: ConversationId, prompt_hash: str, request: ModelRequest) -> Fingerprint:
         """The fingerprint of a request that is about to be made in a talk."""

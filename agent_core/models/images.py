@@ -48,7 +48,7 @@ def choose(messages: Iterable[Message]) -> tuple[str, ...]:
     return tuple(kept)
 
 
-class Gallery:
+class ImageSelection:
     """Shows the pictures of one request, each of them once."""
 
     def __init__(self, images: Mapping[str, bytes]) -> None:
@@ -80,7 +80,7 @@ def is_about_images(status: int, said: str) -> bool:
     )
 
 
-class Sight:
+class ImageSupport:
     """What one provider's models took and refused.
 
     A picture stands in the transcript for good: were it sent again, every later turn would

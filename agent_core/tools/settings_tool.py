@@ -76,18 +76,18 @@ class SettingsTool:
                     days = read_days(str(value))
                     delivery_targets.set_days_off(connection, person_id=person.id, days=days)
                 else:
-                    person = apply_wish(person, name, str(value))
-            people.set_wishes(connection, wishes_of(person), person_id=person.id)
+                    person = apply_setting(person, name, str(value))
+            people.set_wishes(connection, list_settings(person), person_id=person.id)
             self._ease(connection, person, context.now)
             days = delivery_targets.find(connection, person_id=person.id).days_off
-            return f"{describe_wishes(person)}, days off {describe_days(days) or 'none'}"
+            return f"{describe_settings(person)}, days off {describe_days(days) or 'none'}"
 
         told = await self._database.write("settings.set", work)
         self._changed()
         return ToolResult(text=f"Set. Now: {told}.")
 
 
-def apply_wish(person: Person, name: str, value: str) -> Person:
+def apply_setting(person: Person, name: str, value: str) -> Person:
     """The person with one setting changed. Raises `ToolArgumentError` with a plain sentence.
 
     Days off stand beside a person (`state.homes`), and are not set here.
@@ -113,7 +113,7 @@ def apply_wish(person: Person, name: str, value: str) -> Person:
             raise ToolArgumentError(f'there is no setting "{name}"; there are {", ".join(NAMES)}')
 
 
-def wishes_of(person: Person) -> Wishes:
+def list_settings(person: Person) -> Wishes:
     """What a person has set."""
     return Wishes(
         time_zone=person.time_zone,
@@ -125,7 +125,7 @@ def wishes_of(person: Person) -> Wishes:
     )
 
 
-def describe_wishes(person: Person) -> str:
+def describe_settings(person: Person) -> str:
     """What is set, in a line."""
     return ", ".join(
         (

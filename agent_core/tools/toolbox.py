@@ -15,7 +15,12 @@ from agent_core.errors import CoreError, ToolArgumentError
 from agent_core.state.conversations.questions import Choice
 from agent_core.tools.contract import Effect, Tool, ToolContext, ToolResult
 from agent_core.tools.untrusted_text import escape, flatten
-from agent_core.tools.user_questions import Inquirer, Inquiry, NeedsLeave, describe_silence
+from agent_core.tools.user_questions import (
+    NeedsApproval,
+    UserPrompt,
+    UserPrompter,
+    describe_no_answer,
+)
 from agent_core.transcript import ToolCallPart, ToolSpec
 
 Validate = Callable[[object], object]
@@ -172,7 +177,7 @@ class Toolbox:
     """The tools of an agent, by name, in a fixed order."""
 
     def __init__(
-        self, tools: Sequence[Tool], *, timeout: float = 60.0, inquirer: Inquirer | None = None
+        self, tools: Sequence[Tool], *, timeout: float = 60.0, inquirer: UserPrompter | None = None
     ) -> None:
         """`timeout` is in seconds and for one call. Raises `ValueError` for a name used twice.
 
@@ -206,7 +211,7 @@ class Toolbox:
 
     def needs_leave(self, name: str) -> bool:
         """True for a tool whose calls begin only once the person has allowed them."""
-        return isinstance(self._tools.get(name), NeedsLeave)
+        return isinstance(self._tools.get(name), NeedsApproval)
 
     def waits_for_person(self, name: str) -> bool:
         """True for a tool whose calls may take as long as a person does."""
@@ -222,7 +227,7 @@ class Toolbox:
 
         `begin` is awaited before a call runs that needed leave; what it raises is raised.
         Whatever the model or the world did wrong comes back as an error result. Raises
-        `LeftOpen`; any other exception out of here is a bug of a tool.
+        `QuestionPending`; any other exception out of here is a bug of a tool.
         """
         tool = self._tools.get(call.name)
         if tool is None:
@@ -236,7 +241,7 @@ class Toolbox:
             return _fail(f"`{call.name}` failed: {_end_sentence(error)}")
         if refusal:
             return _fail(refusal)
-        if begin and isinstance(tool, NeedsLeave):
+        if begin and isinstance(tool, NeedsApproval):
             await begin()
         return await self._do(tool, call, arguments, context)
 
@@ -267,12 +272,12 @@ class Toolbox:
         self, tool: Tool, arguments: Mapping[str, object], context: ToolContext
     ) -> str:
         """Why a call that needs leave may not be made; empty if it may, or needs none."""
-        if not isinstance(tool, NeedsLeave):
+        if not isinstance(tool, NeedsApproval):
             return ""
         if self._inquirer is None:
             return f"`{tool.spec.name}` was not run: nobody is there who could allow it."
         answer = await self._inquirer.ask(
-            Inquiry(
+            UserPrompt(
                 person_id=context.person_id,
                 turn_id=context.turn_id,
                 call_id=context.call_id,
@@ -283,7 +288,7 @@ class Toolbox:
         )
         if isinstance(answer, Choice) and answer.key == _LEAVE[0].key:
             return ""
-        why = "The person refused." if isinstance(answer, Choice) else describe_silence(answer)
+        why = "The person refused." if isinstance(answer, Choice) else describe_no_answer(answer)
         return f"`{tool.spec.name}` was not run. {why}"
 
     def _check_of(self, spec: ToolSpec) -> Validate:

@@ -20,12 +20,12 @@ Answer = Literal["interrupted", "late", "unreachable"]
 whom it is for can be asked."""
 
 
-class LeftOpen(Exception):
+class QuestionPending(Exception):
     """The house goes out while a question is open: its turn is taken up with it again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Inquiry:
+class UserPrompt:
     """What a tool call wants to know of its person. The same call asks once only.
 
     One that `is_for_owner` goes to an owner, in a direct talk of theirs, whoever the person is.
@@ -40,19 +40,19 @@ class Inquiry:
     is_for_owner: bool = False
 
 
-class Inquirer(Protocol):
+class UserPrompter(Protocol):
     """Whoever can ask people, while a turn waits."""
 
-    async def ask(self, inquiry: Inquiry) -> Choice | Answer:
+    async def ask(self, inquiry: UserPrompt) -> Choice | Answer:
         """Ask and wait, for minutes; the answer given to an earlier process counts.
 
-        Raises `StoreError`, and `LeftOpen` when the house goes out meanwhile. Cancelling
+        Raises `StoreError`, and `QuestionPending` when the house goes out meanwhile. Cancelling
         leaves the question open.
         """
 
 
 @runtime_checkable
-class NeedsLeave(Protocol):
+class NeedsApproval(Protocol):
     """Tools that do nothing before the person has allowed this very call."""
 
     def describe(self, arguments: Mapping[str, object]) -> str:
@@ -93,14 +93,14 @@ class AskTool:
     is_cheap = True
     patience = 660.0
 
-    def __init__(self, inquirer: Inquirer) -> None:
+    def __init__(self, inquirer: UserPrompter) -> None:
         self._inquirer = inquirer
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Ask, and tell what was chosen. Raises `ToolArgumentError`, `StoreError`, `LeftOpen`."""
+        """Ask, and tell what was chosen. Raises `ToolArgumentError`, `StoreError`, `QuestionPending`."""
         question, options = _read(arguments)
         answer = await self._inquirer.ask(
-            Inquiry(
+            UserPrompt(
                 person_id=context.person_id,
                 turn_id=context.turn_id,
                 call_id=context.call_id,
@@ -114,10 +114,10 @@ class AskTool:
         )
         if isinstance(answer, Choice):
             return ToolResult(text=f"They chose: {answer.label}")
-        return ToolResult(text=describe_silence(answer))
+        return ToolResult(text=describe_no_answer(answer))
 
 
-def describe_silence(answer: Answer) -> str:
+def describe_no_answer(answer: Answer) -> str:
     """Why there is no choice, as the model reads it."""
     if answer == "interrupted":
         return "They did not choose, but wrote something else: read it before you go on."

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from adapters.contract import ChatAdapter
-from agent_core.agent.active_turn import Setup
+from agent_core.agent.active_turn import AgentConfig
 from agent_core.agent.compaction.compactor import Compactor
-from agent_core.agent.compaction.summaries import Summaries
-from agent_core.agent.compaction.token_meter import ContextRules, Measures
-from agent_core.agent.loop.contract import Course
+from agent_core.agent.compaction.summaries import Summarizer
+from agent_core.agent.compaction.token_meter import ContextRules, TokenMeter
+from agent_core.agent.loop.contract import ModelPolicy
 from agent_core.agent.loop.guards import Limits
 from agent_core.agent.prompt.persona import ensure_soul
-from agent_core.agent.prompt.prompt_cache import Freezer, Ground
-from agent_core.agent.quotas.balance import Ceiling
-from agent_core.agent.quotas.reservations import Quotas, Rules
+from agent_core.agent.prompt.prompt_cache import PromptCache, PromptConfig
+from agent_core.agent.quotas.balance import DailyLimit
+from agent_core.agent.quotas.reservations import QuotaRules, Quotas
 from agent_core.errors import ModelDenied, ModelError, ModelUnknown
 from agent_core.memory.external.client import ExternalMemory, Pace
 from agent_core.memory.external.contact import Condition, Contact, Names
@@ -83,9 +83,9 @@ def make_ceilings(settings: Settings, database: Database, zone: str) -> Quotas:
     """What may be spent in a day; `zone` is the house's."""
     cost = settings.cost
     return Quotas(
-        rules=Rules(
-            person=Ceiling(money=_micro(cost.person_day_usd), tokens=cost.person_day_tokens),
-            house=Ceiling(money=_micro(cost.house_day_usd), tokens=cost.house_day_tokens),
+        rules=QuotaRules(
+            person=DailyLimit(money=_micro(cost.person_day_usd), tokens=cost.person_day_tokens),
+            house=DailyLimit(money=_micro(cost.house_day_usd), tokens=cost.house_day_tokens),
             cheap_from=cost.cheap_from_percent,
             zone=zone,
         ),
@@ -114,8 +114,8 @@ def make_folding(
     )
     return Compactor(
         database=database,
-        summaries=Summaries(model=model, names=(names.cheap, names.name), ceilings=ceilings),
-        measures=Measures(provider=model, model=names.name, rules=rules),
+        summaries=Summarizer(model=model, names=(names.cheap, names.name), ceilings=ceilings),
+        measures=TokenMeter(provider=model, model=names.name, rules=rules),
         now=now,
     )
 
@@ -171,12 +171,12 @@ def load_nearness(settings: Settings) -> Nearness | None:
 
 def set_up_agent(
     settings: Settings, ceilings: Quotas, folding: Compactor, outside: ExternalMemory | None
-) -> Setup:
+) -> AgentConfig:
     """How the agent is to work."""
     model, limits = settings.model, settings.turns
-    return Setup(
+    return AgentConfig(
         home=settings.home,
-        course=Course(
+        course=ModelPolicy(
             model=model.name,
             fallback=model.fallback,
             cheap=model.cheap,
@@ -205,16 +205,16 @@ def make_memory(settings: Settings, database: Database) -> SharedMemory:
     return SharedMemory(database, MemoryStore(database, settings.home / "memories", limits))
 
 
-def make_freezer(settings: Settings, database: Database, memory: SharedMemory) -> Freezer:
+def make_freezer(settings: Settings, database: Database, memory: SharedMemory) -> PromptCache:
     """What gives a talk its prompt, beside the agent's own: to see what it would be now."""
-    ground = Ground(
+    ground = PromptConfig(
         home=settings.home,
         cache_ttl=settings.model.cache_ttl,
         context_folder=_context_folder(settings),
         context_files=settings.prompt.context_files,
         context_limit=settings.prompt.context_limit,
     )
-    return Freezer(ground, database=database, memory=memory, now=now)
+    return PromptCache(ground, database=database, memory=memory, now=now)
 
 
 def _context_folder(settings: Settings) -> Path | None:

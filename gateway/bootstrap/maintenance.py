@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from agent_core.agent.quotas.reservations import Quotas
-from agent_core.agent.titles import Titles
+from agent_core.agent.titles import TitleGenerator
 from agent_core.errors import StoreError
 from agent_core.ids import SessionId
 from agent_core.memory.integrity_scan import compare_all
@@ -110,7 +110,9 @@ def make_background(
     delivery: OutboxDispatcher,
 ) -> Background:
     """Durable work after turns."""
-    titles = Titles(database=database, model=model, name=settings.model.cheap, ceilings=ceilings)
+    titles = TitleGenerator(
+        database=database, model=model, name=settings.model.cheap, ceilings=ceilings
+    )
 
     async def give_title(task: Task) -> None:
         await titles.give(SessionId(int(task.payload)), task.person_id, now())

@@ -4,8 +4,8 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from agent_core.agent.loop.messages import shows_words
-from agent_core.agent.session_cache import Numbers
+from agent_core.agent.loop.messages import has_visible_text
+from agent_core.agent.session_cache import IdAllocator
 from agent_core.ids import CallId, ConversationId, RoomId, SessionId, TurnId
 from agent_core.state.conversations import files, messages, sessions
 from agent_core.state.conversations.messages import PRIVATE, Shelf
@@ -34,7 +34,7 @@ def clean(text: str) -> str:
     """The text with nothing in it that is not to be read; "" if there is nothing to read."""
     plain = _ESCAPES.sub("", _LINE_ENDS.sub("\n", text))
     kept = "".join(letter for letter in plain if letter in "\n\t" or not is_hidden(letter))
-    return kept if shows_words(kept) else ""
+    return kept if has_visible_text(kept) else ""
 
 
 def shorten(text: str) -> str:
@@ -72,9 +72,9 @@ class JobHistory:
     """Turns without a model. Their numbers are the agent's, which promises some ahead."""
 
     def __init__(self) -> None:
-        self.count: Callable[[], Awaitable[Numbers]] | None = None
+        self.count: Callable[[], Awaitable[IdAllocator]] | None = None
         """Gives the agent's numbers; set before the first job is run."""
-        self._numbers: Numbers | None = None
+        self._numbers: IdAllocator | None = None
 
     async def prepare(self) -> None:
         """To be called before anything is noted. Raises `StoreError`."""

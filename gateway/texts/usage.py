@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from agent_core.agent.quotas.balance import Ceiling
-from agent_core.agent.quotas.reservations import Standing
-from agent_core.agent.replay.context_report import Reckoning, Source
-from agent_core.events import Shut
+from agent_core.agent.quotas.balance import DailyLimit
+from agent_core.agent.quotas.reservations import QuotaStatus
+from agent_core.agent.replay.context_report import ContextReport, Source
+from agent_core.events import ReachedQuota
 from agent_core.state.conversations.usage import Charged, Line
 from agent_core.tools.clock import local_time
 from gateway.texts.people import quote_name
@@ -52,7 +52,7 @@ _LEAST_SAVED = 100
 """Tokens below which nobody is told how to save them."""
 
 
-def describe_context(reckoning: Reckoning, limit: int) -> str:
+def describe_context(reckoning: ContextReport, limit: int) -> str:
     """How much a model reads before each answer, of what, and what would make it less.
 
     `limit` is the most tokens that a call may read here.
@@ -76,7 +76,7 @@ def describe_context(reckoning: Reckoning, limit: int) -> str:
     return "\n".join([*lines, "", *hints]) if hints else "\n".join(lines)
 
 
-def _describe_last(reckoning: Reckoning) -> str:
+def _describe_last(reckoning: ContextReport) -> str:
     calls = "1 call" if reckoning.calls == 1 else f"{reckoning.calls} calls"
     share = 100 * reckoning.cached // max(reckoning.read, 1)
     line = f"The last answer took {calls}; {share} % of what was read came from the cache"
@@ -86,7 +86,7 @@ def _describe_last(reckoning: Reckoning) -> str:
     return f"{line}, and {abs(reckoning.grown):,} tokens {word} were read than for the one before."
 
 
-def _list_hints(reckoning: Reckoning) -> Iterator[str]:
+def _list_hints(reckoning: ContextReport) -> Iterator[str]:
     """What a person can do about it, the largest first."""
     ways = [
         (reckoning.history, "Without this talk's past, with /new, it is {} less."),
@@ -128,7 +128,7 @@ class Reader:
     is_owner: bool
 
 
-def describe_ceiling(shut: Shut, answered: str, reader: Reader) -> str:
+def describe_ceiling(shut: ReachedQuota, answered: str, reader: Reader) -> str:
     """That a day's ceiling ended a turn: which one, until when, and who can raise it."""
     limit = _amount(shut.unit, shut.limit)
     whose = "one person" if shut.whose == "person" else "all of us together"
@@ -148,11 +148,11 @@ class UsageReport:
     """
 
     reader: Reader
-    person: Standing
+    person: QuotaStatus
     today: Sequence[Line]
     month: Charged
     priced: Sequence[tuple[str, str]]
-    house: Standing | None = None
+    house: QuotaStatus | None = None
     people: Sequence[tuple[str, Charged]] = ()
 
 
@@ -190,7 +190,7 @@ def _line(line: Line) -> str:
     )
 
 
-def _of_ceiling(spent: Charged, ceiling: Ceiling) -> str:
+def _of_ceiling(spent: Charged, ceiling: DailyLimit) -> str:
     """Each unit that is used, with its ceiling; the other one only where it has something."""
     words = [_part("money", spent.micro_dollars, ceiling.money)]
     if spent.unpriced_tokens:

@@ -24,7 +24,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from agent_core.tools.user_questions import LeftOpen
+from agent_core.tools.user_questions import QuestionPending
 from agent_core.transcript import mend_text
 from gateway import conversion
 from gateway.conversion import Place, QueuedMessage
@@ -402,7 +402,7 @@ class TurnRunner:
                 raise
             active.journal.interrupt()
             ended = TurnEnded(ending="stopped", text=mend_text(presenter.text))
-        except LeftOpen:
+        except QuestionPending:
             ended = TurnEnded(ending="suspended", text="")
         finally:
             presenter.close()

@@ -1,6 +1,6 @@
 """Whether what was read for a turn still holds when it begins."""
 
-from agent_core.agent.active_turn import Prepared
+from agent_core.agent.active_turn import PreparedTurn
 from agent_core.state.conversations import messages, sessions
 from agent_core.state.conversations.messages import START
 from agent_core.state.conversations.turns import Asked
@@ -18,7 +18,7 @@ class StaleTurn(Exception):
 
 
 def find_asked(
-    connection: Connection, pending: QueuedMessage, prepared: Prepared, *, is_stopped: bool
+    connection: Connection, pending: QueuedMessage, prepared: PreparedTurn, *, is_stopped: bool
 ) -> Asked:
     """Who asks, as the database has it in the transaction that begins their turn.
 
@@ -42,7 +42,7 @@ def find_asked(
     )
 
 
-def _is_as_it_was(connection: Connection, prepared: Prepared) -> bool:
+def _is_as_it_was(connection: Connection, prepared: PreparedTurn) -> bool:
     """True if a talk has the session, the prompt and the last message that were seen."""
     talk, seen = prepared.scene.conversation, prepared.session
     now = sessions.find_open(connection, conversation_id=talk.id)

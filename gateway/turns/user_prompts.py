@@ -10,7 +10,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from agent_core.tools.user_questions import Answer, Inquiry, LeftOpen
+from agent_core.tools.user_questions import Answer, QuestionPending, UserPrompt
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.question_views import choice_of
 from gateway.outbound.questions import FOR_OWNER, Questions, drop, make_secret
@@ -64,9 +64,9 @@ class UserPrompts:
         self._is_open = False
         for waiting in self._waiting.values():
             if not waiting.done():
-                waiting.set_exception(LeftOpen())
+                waiting.set_exception(QuestionPending())
 
-    async def ask(self, inquiry: Inquiry) -> Choice | Answer:
+    async def ask(self, inquiry: UserPrompt) -> Choice | Answer:
         """Ask on behalf of a running turn, and wait; see `Inquirer`."""
         now = self._now()
         turn_id, call_id = inquiry.turn_id, inquiry.call_id
@@ -104,7 +104,7 @@ class UserPrompts:
         return choice_of(question, question.answer) or "late"
 
     def _choose(
-        self, connection: Connection, inquiry: Inquiry, here: tuple[str, str]
+        self, connection: Connection, inquiry: UserPrompt, here: tuple[str, str]
     ) -> tuple[PersonId, tuple[str, str]] | None:
         """Who is asked, and where: the turn's person where it is answered, or an owner."""
         if not inquiry.is_for_owner:
@@ -129,7 +129,7 @@ class UserPrompts:
 
     async def _wait(self, question: Question) -> Choice | Answer:
         if not self._is_open:
-            raise LeftOpen
+            raise QuestionPending
         if question.turn_id is not None and self._is_spoken_to(question.turn_id):
             return await self._give_up(question, "interrupted")
         waiting = asyncio.get_running_loop().create_future()
@@ -180,7 +180,9 @@ class UserPrompts:
         return await asyncio.shield(carry_out())
 
 
-def _word(inquiry: Inquiry, whom: tuple[PersonId, tuple[str, str]], expires_at: int) -> NewQuestion:
+def _word(
+    inquiry: UserPrompt, whom: tuple[PersonId, tuple[str, str]], expires_at: int
+) -> NewQuestion:
     return NewQuestion(
         person_id=whom[0],
         kind=inquiry.kind,
@@ -196,7 +198,7 @@ def _word(inquiry: Inquiry, whom: tuple[PersonId, tuple[str, str]], expires_at: 
 
 
 def _tell_asker(
-    connection: Connection, inquiry: Inquiry, here: tuple[str, str], now: int
+    connection: Connection, inquiry: UserPrompt, here: tuple[str, str], now: int
 ) -> OutboxRow:
     """Why an answer takes long: somebody else has to decide."""
     outgoing = NewOutboxMessage(

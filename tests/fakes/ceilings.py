@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from agent_core.agent.quotas.balance import Ceiling
-from agent_core.agent.quotas.reservations import Quotas, Rules
+from agent_core.agent.quotas.balance import DailyLimit
+from agent_core.agent.quotas.reservations import QuotaRules, Quotas
 from agent_core.models.pricing import Price, Prices
 from agent_core.state.engine.database import Database
 
-NONE = Ceiling(money=0, tokens=0)
+NONE = DailyLimit(money=0, tokens=0)
 PRICED = {
     "good": Price(input=1_000_000, output=1_000_000),
     "cheap": Price(input=100_000, output=100_000),
@@ -20,12 +20,12 @@ def ceilings(
     database: Database,
     now: Callable[[], int] = lambda: 1_000,
     *,
-    person: Ceiling = NONE,
-    house: Ceiling = NONE,
+    person: DailyLimit = NONE,
+    house: DailyLimit = NONE,
     zone: str = "UTC",
     patience: float = 60.0,
 ) -> Quotas:
     """Ceilings that are near from 80 % on."""
-    rules = Rules(person=person, house=house, cheap_from=80, zone=zone)
+    rules = QuotaRules(person=person, house=house, cheap_from=80, zone=zone)
     prices = Prices(own=PRICED)
     return Quotas(rules=rules, prices=prices, database=database, now=now, patience=patience)

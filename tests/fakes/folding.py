@@ -1,8 +1,8 @@
 """Folding over a real database, with bounds that a test sets."""
 
 from agent_core.agent.compaction.compactor import Compactor, Pinned, pin_nothing
-from agent_core.agent.compaction.summaries import Summaries
-from agent_core.agent.compaction.token_meter import ContextRules, Measures
+from agent_core.agent.compaction.summaries import Summarizer
+from agent_core.agent.compaction.token_meter import ContextRules, TokenMeter
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.models.contract import Model
 from agent_core.state.engine.database import Database
@@ -21,8 +21,8 @@ def folding(
     """Folds at 80 % of `cap` tokens; the last of `names` is the model that thinks."""
     return Compactor(
         database=database,
-        summaries=Summaries(model=model, names=names, ceilings=limits or ceilings(database)),
-        measures=Measures(
+        summaries=Summarizer(model=model, names=names, ceilings=limits or ceilings(database)),
+        measures=TokenMeter(
             provider=model,
             model=names[-1],
             rules=ContextRules(cap_tokens=cap, threshold_percent=80),

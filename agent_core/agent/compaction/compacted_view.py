@@ -21,12 +21,16 @@ _LEAD = (
 )
 
 
-def show_under(stored: Sequence[StoredMessage], fold: Compaction | None) -> tuple[Message, ...]:
+def apply_compaction(
+    stored: Sequence[StoredMessage], fold: Compaction | None
+) -> tuple[Message, ...]:
     """The messages under a fold that is known to count, or as they are."""
     return show(stored, fold) if fold else tuple(one.message for one in stored)
 
 
-def find_fold(stored: Sequence[StoredMessage], folds: Sequence[Compaction]) -> Compaction | None:
+def find_compaction(
+    stored: Sequence[StoredMessage], folds: Sequence[Compaction]
+) -> Compaction | None:
     """The newest fold that was made when the last of `stored` was there already."""
     if not stored:
         return None
@@ -38,9 +42,9 @@ def find_fold(stored: Sequence[StoredMessage], folds: Sequence[Compaction]) -> C
 def show(stored: Sequence[StoredMessage], fold: NewCompaction) -> tuple[Message, ...]:
     """The messages under a fold: what is kept, the summary, then what is not folded."""
     kept = set(fold.kept)
-    before = [one for one in stored if one.id <= fold.folded_to and one.id in kept]
-    after = [one for one in stored if one.id > fold.folded_to]
-    summary = (tell_summary(fold.summary),) if fold.summary else ()
+    before = [one for one in stored if one.id <= fold.summarized_to and one.id in kept]
+    after = [one for one in stored if one.id > fold.summarized_to]
+    summary = (render_summary(fold.summary),) if fold.summary else ()
     return (
         *(_shown(one, fold) for one in before),
         *summary,
@@ -83,7 +87,7 @@ def _shorten(part: Part) -> Part:
     return replace(part, text=text)
 
 
-def tell_summary(summary: str) -> Message:
+def render_summary(summary: str) -> Message:
     """A summary as a message that can't pass for anybody's words: a block of quoted lines."""
     lines = "\n".join(f"| {line}" for line in escape(summary).splitlines())
     text = f"<earlier-talk>\n{_LEAD}\n{lines}\n</earlier-talk>"

@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from agent_core.agent.compaction.compacted_view import show, show_under
-from agent_core.agent.compaction.plan import Plan, Planner, Room
-from agent_core.agent.compaction.summaries import Order, Summaries
-from agent_core.agent.compaction.token_meter import Measures
-from agent_core.errors import CeilingReached, ModelError
+from agent_core.agent.compaction.compacted_view import apply_compaction, show
+from agent_core.agent.compaction.plan import CompactionPlan, Planner, TokenBudget
+from agent_core.agent.compaction.summaries import Summarizer, SummaryRequest
+from agent_core.agent.compaction.token_meter import TokenMeter
+from agent_core.errors import ModelError, QuotaExceeded
 from agent_core.ids import MessageId, PersonId, PromptHash, SessionId, TurnId
 from agent_core.models.contract import ModelRequest
 from agent_core.models.limits import estimate_input, estimate_messages
@@ -48,7 +48,7 @@ def pin_nothing(stored: Sequence[StoredMessage]) -> Collection[MessageId]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Talk:
+class CompactionTarget:
     """The session that is made shorter, whose it is, who pays, and the turn that runs in it."""
 
     session_id: SessionId
@@ -58,7 +58,7 @@ class Talk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Need:
+class CompactionRequest:
     """Why a request has to become shorter, and how much of it there is.
 
     `tokens` is how long it is, `estimated` the same by the plain estimate, and `threshold`
@@ -74,7 +74,7 @@ class Need:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Folded:
+class CompactionResult:
     """The fold that now counts, what calls see under it, and what making it took."""
 
     fold: Compaction
@@ -89,8 +89,8 @@ class Compactor:
         self,
         *,
         database: Database,
-        summaries: Summaries,
-        measures: Measures,
+        summaries: Summarizer,
+        measures: TokenMeter,
         now: Callable[[], int],
         pinned: Pinned = pin_nothing,
     ) -> None:
@@ -124,14 +124,16 @@ class Compactor:
         """Something was done to talks from outside: folds are read anew."""
         self._newest.clear()
 
-    async def fold(self, talk: Talk, need: Need) -> Folded | None:
+    async def fold(
+        self, talk: CompactionTarget, need: CompactionRequest
+    ) -> CompactionResult | None:
         """Fold as much as is needed; None where nothing is gained, and then nothing changes.
 
         Where no summary is to be had, outputs of tools are shortened, if that gains anything.
         Raises `StoreError`.
         """
         stored, former, ground = await self._database.read(lambda c: _look(c, talk))
-        sizes = _Sizes(need, show_under(stored, former))
+        sizes = _Sizes(need, apply_compaction(stored, former))
         planner = Planner(
             stored,
             former,
@@ -156,11 +158,11 @@ class Compactor:
             fold.tokens_after,
             fold.reason,
         )
-        return Folded(fold=fold, messages=show(stored, fold), paid=tuple(paid))
+        return CompactionResult(fold=fold, messages=show(stored, fold), paid=tuple(paid))
 
     async def fold_now(
-        self, talk: Talk, prompt_hash: PromptHash | None, hint: str
-    ) -> Folded | None:
+        self, talk: CompactionTarget, prompt_hash: PromptHash | None, hint: str
+    ) -> CompactionResult | None:
         """Fold all but the newest turns of a talk in which nothing runs, because somebody asked;
         `hint` is what they want kept. None where nothing is gained. Raises `StoreError`.
         """
@@ -168,14 +170,14 @@ class Compactor:
         def look(connection: Connection) -> tuple[str, tuple[Message, ...]]:
             stored, fold, _ = _look(connection, talk)
             prompt = prompt_hash and sessions.get_prompt(connection, prompt_hash=prompt_hash)
-            return "".join(prompt[:2]) if prompt else "", show_under(stored, fold)
+            return "".join(prompt[:2]) if prompt else "", apply_compaction(stored, fold)
 
         system, shown = await self._database.read(look)
         request = ModelRequest(
             model=self.measures.model, system=system, tools=(), messages=shown, max_output_tokens=0
         )
         estimated = estimate_input(request)
-        need = Need(
+        need = CompactionRequest(
             reason="asked",
             tokens=self.measures.estimate(talk.session_id, request.model, estimated),
             estimated=estimated,
@@ -185,10 +187,15 @@ class Compactor:
         return await self.fold(talk, need) if shown else None
 
     async def _sum_up(
-        self, plan: Plan, earlier: str, talk: Talk, need: Need, paid: list[Spent]
+        self,
+        plan: CompactionPlan,
+        earlier: str,
+        talk: CompactionTarget,
+        need: CompactionRequest,
+        paid: list[Spent],
     ) -> str:
         """What a plan folds, in words; empty where no model gives any."""
-        order = Order(
+        order = SummaryRequest(
             messages=tuple(one.message for one in plan.told),
             earlier=earlier,
             tokens=_summary_tokens(need),
@@ -198,19 +205,24 @@ class Compactor:
         )
         try:
             return await self._summaries.give(order, paid)
-        except (ModelError, CeilingReached, TimeoutError) as error:
+        except (ModelError, QuotaExceeded, TimeoutError) as error:
             _log.warning("session %d is not summed up: %r", talk.session_id, error)
             return ""
 
     def _draw_up(
-        self, plan: Plan, summary: str, stored: list[StoredMessage], talk: Talk, sizes: "_Sizes"
+        self,
+        plan: CompactionPlan,
+        summary: str,
+        stored: list[StoredMessage],
+        talk: CompactionTarget,
+        sizes: "_Sizes",
     ) -> NewCompaction | None:
         """The fold of a plan; None if it gains too little to be worth it."""
         fold = NewCompaction(
             turn_id=talk.turn_id,
             made_after=stored[-1].id,
             shortened_to=plan.shortened_to,
-            folded_to=plan.folded_to,
+            summarized_to=plan.summarized_to,
             kept=plan.kept,
             summary=summary,
             reason=sizes.need.reason,
@@ -225,7 +237,7 @@ class Compactor:
 
     async def _write(
         self,
-        talk: Talk,
+        talk: CompactionTarget,
         made: NewCompaction | None,
         ground: _Ground,
         paid: list[Spent],
@@ -273,7 +285,7 @@ async def see_through(work: Coroutine[object, object, T]) -> T:
 class _Sizes:
     """Tokens of what is shown, learned from how long the whole request is."""
 
-    def __init__(self, need: Need, shown_now: Sequence[Message]) -> None:
+    def __init__(self, need: CompactionRequest, shown_now: Sequence[Message]) -> None:
         self.need = need
         self._scale = need.tokens / max(need.estimated, 1)
         talk = self._scale * estimate_messages(shown_now, need.shown)
@@ -283,9 +295,9 @@ class _Sizes:
         """The whole request with these messages instead."""
         return int(self._fixed + self._scale * estimate_messages(shown, self.need.shown))
 
-    def room(self) -> Room:
+    def room(self) -> TokenBudget:
         """What a plan has to keep to."""
-        return Room(
+        return TokenBudget(
             fixed=self._fixed,
             scale=self._scale,
             target=self.need.threshold * _TARGET_PERCENT / 100,
@@ -295,12 +307,12 @@ class _Sizes:
         )
 
 
-def _summary_tokens(need: Need) -> int:
+def _summary_tokens(need: CompactionRequest) -> int:
     return min(_MOST_SUMMARY, min(need.threshold, need.tokens) // _SUMMARY_SHARE)
 
 
 def _look(
-    connection: Connection, talk: Talk
+    connection: Connection, talk: CompactionTarget
 ) -> tuple[list[StoredMessage], Compaction | None, _Ground]:
     session_id, person_id = talk.session_id, talk.owner_id
     return (

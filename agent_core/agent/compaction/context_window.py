@@ -2,8 +2,8 @@
 
 from collections.abc import Awaitable, Callable
 
-from agent_core.agent.compaction.compactor import Compactor, Need, Talk
-from agent_core.agent.compaction.token_meter import Bounds
+from agent_core.agent.compaction.compactor import CompactionRequest, CompactionTarget, Compactor
+from agent_core.agent.compaction.token_meter import ContextBounds
 from agent_core.agent.loop.guards import Budget
 from agent_core.errors import ModelOverflow
 from agent_core.models.contract import ModelRequest, Usage
@@ -18,7 +18,7 @@ _REGROWTH = 1.1
 """By how much a talk has to grow before a fold that failed is tried again."""
 
 
-class TurnSpace:
+class TurnContextWindow:
     """The room of one turn; what the loop asks for as `Space`."""
 
     def __init__(
@@ -32,7 +32,7 @@ class TurnSpace:
         is folded is on disk.
         """
         self._folding = folding
-        self._talk = Talk(
+        self._talk = CompactionTarget(
             session_id=shelf.session_id,
             owner_id=shelf.person_id,
             payer_id=payer.id,
@@ -65,7 +65,7 @@ class TurnSpace:
             below = bounds.threshold
             if tokens <= below or self._was_in_vain(tokens, bounds):
                 return None
-        need = Need(
+        need = CompactionRequest(
             reason="overflow" if is_refused else "near",
             tokens=tokens,
             estimated=estimated,
@@ -78,11 +78,13 @@ class TurnSpace:
         """The request that was measured last was made by a model, and took this."""
         self._folding.measures.learn(self._talk.session_id, model, self._estimated, taken)
 
-    def _was_in_vain(self, tokens: int, bounds: Bounds) -> bool:
+    def _was_in_vain(self, tokens: int, bounds: ContextBounds) -> bool:
         """True if there is still room, and folding was of no use a moment ago."""
         return tokens <= bounds.limit and tokens < self._vain * _REGROWTH
 
-    async def _fold(self, need: Need, budget: Budget, bounds: Bounds) -> tuple[Message, ...] | None:
+    async def _fold(
+        self, need: CompactionRequest, budget: Budget, bounds: ContextBounds
+    ) -> tuple[Message, ...] | None:
         await self._begin()
         folded = await self._folding.fold(self._talk, need)
         if folded is None and need.reason == "overflow":

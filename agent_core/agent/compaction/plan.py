@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from agent_core.agent.compaction.compacted_view import shorten, tell_summary
+from agent_core.agent.compaction.compacted_view import render_summary, shorten
 from agent_core.ids import MessageId, TurnId
 from agent_core.models.limits import estimate_messages
 from agent_core.state.conversations.compactions import Compaction
@@ -17,7 +17,7 @@ _WHOLE_TURNS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
+class TokenBudget:
     """How much room there is, in tokens.
 
     `fixed` is what else stands in the request; `scale` makes tokens of estimated ones, and
@@ -34,7 +34,7 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class CompactionPlan:
     """How the transcript is to be shown, and about how long the request is then.
 
     `told` are the messages that a new summary has to tell, besides the former one; without
@@ -42,7 +42,7 @@ class Plan:
     """
 
     shortened_to: MessageId
-    folded_to: MessageId
+    summarized_to: MessageId
     kept: tuple[MessageId, ...]
     told: tuple[StoredMessage, ...]
     size: int
@@ -64,7 +64,7 @@ class Planner:
         self,
         stored: Sequence[StoredMessage],
         fold: Compaction | None,
-        room: Room,
+        room: TokenBudget,
         *,
         turn_id: TurnId | None = None,
         pinned: Collection[MessageId] = (),
@@ -76,7 +76,7 @@ class Planner:
         self._fold = fold
         self._room = room
         self._running = turn_id
-        self._cut = _count_to(stored, fold.folded_to if fold else START)
+        self._cut = _count_to(stored, fold.summarized_to if fold else START)
         self._whole_from = _count_to(stored, fold.shortened_to if fold else START)
         self._pins = _close_pairs(stored, _find_pins(stored, pinned))
         self._words = frozenset(
@@ -92,7 +92,7 @@ class Planner:
         self._long_sums = [0.0, *accumulate(self._long)]
         self._short_sums = [0.0, *accumulate(self._short)]
 
-    def choose(self) -> Plan | None:
+    def choose(self) -> CompactionPlan | None:
         """The gentlest way to the target, or below the roof; else the one that gains most.
 
         None if there is nothing to gain.
@@ -108,7 +108,7 @@ class Planner:
             tried += choices
         return self._best(tried)
 
-    def fold_most(self) -> Plan | None:
+    def fold_most(self) -> CompactionPlan | None:
         """All but the newest turns folded, however much room there is; None for no gain.
 
         Where a fold has left these already, they stay.
@@ -117,11 +117,11 @@ class Planner:
         choices = far or ([] if self._cut else near)
         return self._best(choices[-1:] or self._ways_to_shorten())
 
-    def shorten_only(self) -> Plan | None:
+    def shorten_only(self) -> CompactionPlan | None:
         """What can be gained without a new summary; None for nothing."""
         return self._best(self._ways_to_shorten())
 
-    def _best(self, choices: Iterable[_Choice]) -> Plan | None:
+    def _best(self, choices: Iterable[_Choice]) -> CompactionPlan | None:
         best = min(choices, key=self._size, default=None)
         present = _Choice(self._cut, self._whole_from, self._kept)
         if best is None or self._size(best) >= self._size(present):
@@ -190,11 +190,11 @@ class Planner:
             if (i >= self._cut or i in self._kept) and i not in choice.pins
         )
 
-    def _plan(self, choice: _Choice) -> Plan:
+    def _plan(self, choice: _Choice) -> CompactionPlan:
         stored, cut = self._stored, choice.cut
-        return Plan(
+        return CompactionPlan(
             shortened_to=stored[choice.whole_from - 1].id if choice.whole_from else START,
-            folded_to=stored[cut - 1].id if cut else START,
+            summarized_to=stored[cut - 1].id if cut else START,
             kept=tuple(stored[i].id for i in sorted(choice.pins) if i < cut),
             told=self._told(choice),
             size=int(self._size(choice)),
@@ -217,7 +217,7 @@ class Planner:
     def _tokens_of_summary(self) -> float:
         if self._fold is None or not self._fold.summary:
             return 0.0
-        return self._room.scale * estimate_messages((tell_summary(self._fold.summary),), ())
+        return self._room.scale * estimate_messages((render_summary(self._fold.summary),), ())
 
 
 def _count_to(stored: Sequence[StoredMessage], message_id: MessageId) -> int:

@@ -149,7 +149,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class SummaryRequest:
     """What is to be summed up, in at most so many tokens; `earlier` is the summary before.
 
     No call is shown more than `room` tokens of it, about. `payer_id` pays; `hint` is what the
@@ -164,7 +164,7 @@ class Order:
     hint: str = ""
 
 
-class Summaries:
+class Summarizer:
     """Makes summaries."""
 
     def __init__(self, *, model: Model, names: tuple[str, ...], ceilings: Quotas) -> None:
@@ -173,10 +173,10 @@ class Summaries:
         self._names = tuple(dict.fromkeys(names))
         self._ceilings = ceilings
 
-    async def give(self, order: Order, paid: list[Spent]) -> str:
+    async def give(self, order: SummaryRequest, paid: list[Spent]) -> str:
         """A summary; what its calls cost is added to `paid`, also where it fails.
 
-        Raises `ModelError`, `CeilingReached`, `StoreError`, and `TimeoutError`.
+        Raises `ModelError`, `QuotaExceeded`, `StoreError`, and `TimeoutError`.
         """
         most = min(PIECE, max(order.room * _CHARACTERS, _LEAST_PIECE))
         pieces = list(cut(tell(order.messages), most))
@@ -189,7 +189,7 @@ class Summaries:
                 told = await self._sum_up(ask(told, piece, order.hint), order, paid)
         return told
 
-    async def _sum_up(self, talk: str, order: Order, paid: list[Spent]) -> str:
+    async def _sum_up(self, talk: str, order: SummaryRequest, paid: list[Spent]) -> str:
         for place, name in enumerate(self._names, start=1):
             try:
                 answer = await self._ask(name, talk, order, paid)
@@ -201,7 +201,9 @@ class Summaries:
                 return _bound(answer, order.tokens)
         raise ModelCut("there is no model to ask for a summary")
 
-    async def _ask(self, name: str, talk: str, order: Order, paid: list[Spent]) -> ModelAnswer:
+    async def _ask(
+        self, name: str, talk: str, order: SummaryRequest, paid: list[Spent]
+    ) -> ModelAnswer:
         request = ModelRequest(
             model=name,
             system=instruct(order.tokens // _TOKENS_A_WORD),

@@ -24,7 +24,7 @@ _NEW_SHARE = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class TokenEstimate:
     """Tokens of a request: how many it likely has, at least and at most."""
 
     low: int
@@ -39,14 +39,14 @@ class _Mark:
     measured: int
 
 
-class Gauge:
+class TokenEstimator:
     """What was measured last, by model and by session. Forgotten with the process."""
 
     def __init__(self) -> None:
         self._ratios: dict[str, float] = {}
         self._marks: OrderedDict[SessionId, _Mark] = OrderedDict()
 
-    def read(self, session_id: SessionId, model: str, estimated: int) -> Reading:
+    def read(self, session_id: SessionId, model: str, estimated: int) -> TokenEstimate:
         """How long a request of so many estimated tokens is."""
         ratio = self._ratios.get(model)
         mark = self._marks.get(session_id)
@@ -61,7 +61,7 @@ class Gauge:
             likely = estimated * ratio
             spread = likely * _KNOWN_SPREAD
         likely = max(likely, 0.0)
-        return Reading(
+        return TokenEstimate(
             low=int(max(likely - spread, 0.0)), likely=int(likely), high=int(likely + spread)
         )
 
@@ -98,14 +98,14 @@ class ContextRules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class ContextBounds:
     """No request is longer than `limit`; above `threshold` it is made shorter first."""
 
     limit: int
     threshold: int
 
 
-class Measures:
+class TokenMeter:
     """Knows the bounds, and measures requests against them."""
 
     def __init__(self, *, provider: Model, model: str, rules: ContextRules) -> None:
@@ -113,17 +113,17 @@ class Measures:
         self._provider = provider
         self.model = model
         self._rules = rules
-        self._gauge = Gauge()
+        self._gauge = TokenEstimator()
         self._refused: dict[str, int] = {}
         """The shortest request, by model, that was too long for it."""
 
-    def bounds(self, request: ModelRequest, cap: int | None) -> Bounds:
+    def bounds(self, request: ModelRequest, cap: int | None) -> ContextBounds:
         """The bounds of a request; `cap` is its person's own, if they have set one."""
         window = self._rules.window_tokens or find_window(request.model)
         limit = min(window - request.max_output_tokens, self._rules.cap_tokens)
         refused = self._refused.get(request.model, limit)
         limit = max(min(limit, cap or limit, refused), LEAST_CAP)
-        return Bounds(limit=limit, threshold=limit * self._rules.threshold_percent // 100)
+        return ContextBounds(limit=limit, threshold=limit * self._rules.threshold_percent // 100)
 
     def refuse(self, model: str, tokens: int) -> None:
         """A request of about so many tokens was too long for a model."""

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 from agent_core.agent.loop.guards import Exhausted
 from agent_core.errors import (
-    CeilingReached,
     ModelBusy,
     ModelCut,
     ModelDenied,
     ModelError,
     ModelOverflow,
     ModelUnknown,
+    QuotaExceeded,
 )
-from agent_core.events import Shut, TextGrew, TextReset
+from agent_core.events import ReachedQuota, TextGrew, TextReset
 from agent_core.ids import CallId
 from agent_core.models.contract import StopReason
 from agent_core.transcript import Message, Part, TextPart, ToolCallPart
@@ -30,7 +30,7 @@ def strip_calls(message: Message) -> Message:
     return replace(message, parts=words)
 
 
-def shows_words(text: str) -> bool:
+def has_visible_text(text: str) -> bool:
     """True if there is something in a text that a screen would show."""
     return any(not letter.isspace() and unicodedata.category(letter) != "Cf" for letter in text)
 
@@ -42,7 +42,7 @@ def is_answer(message: Message) -> bool:
     """
     if message.role != "assistant" or message.calls or not message.parts:
         return False
-    return isinstance(message.parts[-1], TextPart) and shows_words(message.text)
+    return isinstance(message.parts[-1], TextPart) and has_visible_text(message.text)
 
 
 def list_call_ids(messages: Iterable[Message]) -> set[CallId]:
@@ -56,7 +56,7 @@ def list_call_ids(messages: Iterable[Message]) -> set[CallId]:
     }
 
 
-def name_calls_apart(message: Message, taken: set[CallId]) -> Message:
+def make_call_ids_unique(message: Message, taken: set[CallId]) -> Message:
     """The message with no call id that is empty, used twice or `taken`; adds its ids to that.
 
     Some servers count calls anew in every answer, or give no id. Results are kept by id,
@@ -137,18 +137,18 @@ _FAILURES: tuple[tuple[type[ModelError], str], ...] = (
     (ModelDenied, "model_denied"),
     (ModelError, "model_rejected"),
 )
-FLAWS: dict[StopReason, str] = {"length": "length", "unknown": "unknown_stop"}
+INCOMPLETE_REASONS: dict[StopReason, str] = {"length": "length", "unknown": "unknown_stop"}
 """Why an answer may not be whole, as an ending's reason."""
 
 
-def name_failure(error: ModelError) -> str:
+def describe_failure(error: ModelError) -> str:
     """What a model call ended in, as an ending's reason."""
     return next(word for kind, word in _FAILURES if isinstance(error, kind))
 
 
-def describe_shut(reached: CeilingReached) -> Shut:
+def describe_quota(reached: QuotaExceeded) -> ReachedQuota:
     """The ceiling that has no room for a turn any more."""
-    return Shut(
+    return ReachedQuota(
         whose=reached.whose,
         unit=reached.unit,
         limit=reached.limit,
@@ -156,7 +156,7 @@ def describe_shut(reached: CeilingReached) -> Shut:
     )
 
 
-UNSURE = (
+UNKNOWN_OUTCOME = (
     "It is not known whether this call took effect: the process ended while it ran."
     " Check before repeating it."
 )

@@ -5,7 +5,7 @@ import random
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, replace
 
-from agent_core.agent.loop.contract import Assignment, Equipment
+from agent_core.agent.loop.contract import LoopDeps, TurnInput
 from agent_core.errors import ModelBusy, ModelCut, ModelError, ModelOverflow
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.transcript import Message
@@ -18,18 +18,18 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Broke:
+class TextDiscarded:
     """Whatever text was streamed no longer stands: the call is made again."""
 
 
-class Caller:
+class ModelCaller:
     """Makes the model calls of one turn.
 
     Once it has gone over to the fallback it stays there: going back would wait for the
     same failures before every step.
     """
 
-    def __init__(self, equipment: Equipment, *, is_late: Callable[[], bool]) -> None:
+    def __init__(self, equipment: LoopDeps, *, is_late: Callable[[], bool]) -> None:
         """`is_late` tells that the turn's time is up, and that no failure is worth a wait."""
         course = equipment.course
         self._equipment = equipment
@@ -45,7 +45,7 @@ class Caller:
         """The model that the next call is made to, if no ceiling is near."""
         return self._models[0]
 
-    async def draft(self, assignment: Assignment, messages: tuple[Message, ...]) -> ModelRequest:
+    async def draft(self, assignment: TurnInput, messages: tuple[Message, ...]) -> ModelRequest:
         """The request of a call with these messages. Raises `StoreError`."""
         return ModelRequest(
             model=self.model,
@@ -57,11 +57,11 @@ class Caller:
         )
 
     async def call(
-        self, assignment: Assignment, drafted: ModelRequest
-    ) -> AsyncGenerator[TextDelta | Broke | ModelAnswer, None]:
+        self, assignment: TurnInput, drafted: ModelRequest
+    ) -> AsyncGenerator[TextDelta | TextDiscarded | ModelAnswer, None]:
         """Stream the answer to a drafted request; it comes last.
 
-        Raises any `ModelError`, `CeilingReached`, and `StoreError` where the store can't be read.
+        Raises any `ModelError`, `QuotaExceeded`, and `StoreError` where the store can't be read.
         """
         self._tries = 0
         while True:
@@ -97,7 +97,7 @@ class Caller:
                 reserved.close(streamed=streamed)
                 if isinstance(stream, AsyncGenerator):
                     await stream.aclose()
-            yield Broke()
+            yield TextDiscarded()
             await self._equipment.wait(pause)
 
     def _plan(self, error: ModelError) -> float:

@@ -8,7 +8,7 @@ from agent_core.models.contract import ModelRequest, Usage
 from agent_core.transcript import Message
 
 
-class Space(Protocol):
+class ContextWindow(Protocol):
     """The room that one turn has for its requests; asked before every call."""
 
     async def fit(
@@ -25,7 +25,7 @@ class Space(Protocol):
         """The request that was asked about last was answered by `model`, and took this."""
 
 
-class Boundless:
+class UnboundedWindow:
     """The room of a turn that nobody measures."""
 
     async def fit(
@@ -79,4 +79,4 @@ class Reserve(Protocol):
     """Sets aside what a call may take, before it is made."""
 
     async def __call__(self, request: ModelRequest, *, cheap: str) -> Reservation:
-        """May wait for others' calls. Raises `CeilingReached` and `StoreError`."""
+        """May wait for others' calls. Raises `QuotaExceeded` and `StoreError`."""

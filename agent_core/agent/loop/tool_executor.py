@@ -8,7 +8,7 @@ from typing import Any
 from agent_core.events import ToolEnded, ToolStarted
 from agent_core.ids import CallId
 from agent_core.tools.contract import ToolResult
-from agent_core.tools.user_questions import LeftOpen
+from agent_core.tools.user_questions import QuestionPending
 from agent_core.transcript import ToolCallPart
 
 Perform = Callable[[ToolCallPart], Coroutine[Any, Any, ToolResult]]
@@ -16,18 +16,18 @@ Perform = Callable[[ToolCallPart], Coroutine[Any, Any, ToolResult]]
 _log = logging.getLogger(__name__)
 
 
-async def perform_all(
+async def run_tools(
     calls: Sequence[ToolCallPart], perform: Perform, results: dict[CallId, ToolResult]
 ) -> AsyncGenerator[ToolStarted | ToolEnded, None]:
     """Run calls at once, put what they give into `results`, and tell when each began and ended.
 
     Closing or cancelling it cancels every call that still runs and waits for it. What
-    `perform` raises ends the others and is raised; but `LeftOpen` is raised once the others
+    `perform` raises ends the others and is raised; but `QuestionPending` is raised once the others
     are done, so that nothing is cut off.
 
     No TaskGroup: it may not be held open over a `yield`.
     """
-    left_open: LeftOpen | None = None
+    left_open: QuestionPending | None = None
     for call in calls:
         yield ToolStarted(call_id=call.call_id, name=call.name)
     unread = {asyncio.create_task(perform(call), name=f"tool {call.name}"): call for call in calls}
@@ -38,7 +38,7 @@ async def perform_all(
                 call = unread.pop(task)
                 try:
                     result = results[call.call_id] = task.result()
-                except LeftOpen as error:
+                except QuestionPending as error:
                     left_open = error
                     continue
                 yield ToolEnded(call_id=call.call_id, name=call.name, is_error=result.is_error)

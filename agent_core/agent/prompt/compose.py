@@ -212,7 +212,7 @@ _MEMORY = ("# Memory of ", "# Shared memory", "# What this person lets ")
 _FILE = "# Context file "
 
 
-def divide(system: str) -> Mapping[PromptPart, str]:
+def split_parts(system: str) -> Mapping[PromptPart, str]:
     """The text of each part; together they are the whole of it, in another order.
 
     What a person wrote can't pass for a heading in memory (see `prompt.compose`); in a context

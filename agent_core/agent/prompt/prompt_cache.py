@@ -8,11 +8,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from agent_core.agent.prompt.compose import PromptInputs, compose
-from agent_core.agent.prompt.context import Scene
+from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.context_files import read_context
 from agent_core.agent.prompt.facts import MOST_CHARACTERS, find_news
 from agent_core.agent.prompt.persona import ensure_soul
-from agent_core.agent.prompt.visibility import Eyes, Marks, Sight, keep_shared, keeps_to, load_marks
+from agent_core.agent.prompt.visibility import (
+    ShownEntries,
+    Visibility,
+    VisibleMemory,
+    is_still_allowed,
+    load_shown,
+    select_shared,
+)
 from agent_core.ids import PromptHash
 from agent_core.memory.shared import SharedMemory
 from agent_core.memory.soul.soul import Identity
@@ -33,7 +40,7 @@ class FrozenPrompt:
     hash: PromptHash
     system: str
     tools: tuple[ToolSpec, ...]
-    shown: Marks = frozenset()
+    shown: ShownEntries = frozenset()
     """What it shows of a room's memory and of what is lent to a room; see `prompt.sight`."""
 
 
@@ -47,13 +54,15 @@ def load_tools(text: str) -> tuple[ToolSpec, ...]:
     return tuple(ToolSpec(**fields) for fields in json.loads(text))
 
 
-def freeze(system: str, tools: tuple[ToolSpec, ...], shown: Marks = frozenset()) -> FrozenPrompt:
+def freeze(
+    system: str, tools: tuple[ToolSpec, ...], shown: ShownEntries = frozenset()
+) -> FrozenPrompt:
     """A frozen prompt under the hash of its bytes."""
     digest = hashlib.sha256(f"{system}\0{dump_tools(tools)}".encode()).hexdigest()
     return FrozenPrompt(hash=PromptHash(digest), system=system, tools=tools, shown=shown)
 
 
-class FrozenPrompts:
+class StoredPrompts:
     """The prompts of the database, the ones used last at hand."""
 
     def __init__(self, database: Database) -> None:
@@ -71,7 +80,7 @@ class FrozenPrompts:
                 hash=prompt_hash,
                 system=system,
                 tools=load_tools(tools),
-                shown=load_marks(shown),
+                shown=load_shown(shown),
             )
         self.remember(known)
         return known
@@ -93,7 +102,7 @@ _CACHE_LASTS = {"5m": 300_000, "1h": 3_600_000}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class PromptConfig:
     """What all prompts of a house rest on. `cache_ttl` is how long a provider keeps one."""
 
     home: Path
@@ -104,22 +113,27 @@ class Ground:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class SessionPrompt:
     """A talk's prompt, and lines for the facts of its next turn; see `prompt.news`."""
 
     prompt: FrozenPrompt
     news: tuple[str, ...] = ()
 
 
-class Freezer:
+class PromptCache:
     """Makes prompts, and keeps the ones used last at hand."""
 
     def __init__(
-        self, ground: Ground, *, database: Database, memory: SharedMemory, now: Callable[[], int]
+        self,
+        ground: PromptConfig,
+        *,
+        database: Database,
+        memory: SharedMemory,
+        now: Callable[[], int],
     ) -> None:
         self._ground = ground
-        self._eyes = Eyes(database, memory)
-        self._prompts = FrozenPrompts(database)
+        self._eyes = Visibility(database, memory)
+        self._prompts = StoredPrompts(database)
         self._identity = Identity(database, ground.home)
         self._now = now
 
@@ -133,11 +147,11 @@ class Freezer:
 
     async def give(
         self,
-        scene: Scene,
+        scene: PromptContext,
         session: Session | None,
         tools: tuple[ToolSpec, ...],
         transcript: Sequence[StoredMessage] = (),
-    ) -> Given:
+    ) -> SessionPrompt:
         """The session's prompt if the provider may still have it and it may stand, else another.
 
         `transcript` is all of the talk so far. Raises `StoreError`.
@@ -148,13 +162,13 @@ class Freezer:
             return kept
         sight = await self._eyes.look(scene, self._now())
         fresh = await self._compose(scene, sight, tools)
-        return Given(
+        return SessionPrompt(
             prompt=fresh, news=find_news(fresh.shown, sight.shared, _list_messages(transcript))
         )
 
     async def _keep(
-        self, warm: FrozenPrompt, scene: Scene, transcript: Sequence[StoredMessage]
-    ) -> Given | None:
+        self, warm: FrozenPrompt, scene: PromptContext, transcript: Sequence[StoredMessage]
+    ) -> SessionPrompt | None:
         """The prompt that a talk has, if it may go on being used.
 
         In a direct talk only what others can change is looked at: its person's own memory may
@@ -162,15 +176,15 @@ class Freezer:
         """
         now = self._now()
         if scene.room is None:
-            sight = Sight(shared=await self._eyes.look_at_shared(scene, now))
-            shown = keep_shared(warm.shown)
+            sight = VisibleMemory(shared=await self._eyes.look_at_shared(scene, now))
+            shown = select_shared(warm.shown)
         else:
             sight, shown = await self._eyes.look(scene, now), warm.shown
-        if not keeps_to(shown, sight.marks):
+        if not is_still_allowed(shown, sight.marks):
             return None
         news = find_news(shown, sight.shared, _list_messages(transcript))
         is_short = sum(map(len, news)) <= MOST_CHARACTERS
-        return Given(prompt=warm, news=news) if is_short else None
+        return SessionPrompt(prompt=warm, news=news) if is_short else None
 
     async def _find_warm(
         self, session: Session | None, tools: tuple[ToolSpec, ...]
@@ -184,7 +198,7 @@ class Freezer:
         return prompt if prompt.tools == tools else None
 
     async def _compose(
-        self, scene: Scene, sight: Sight, tools: tuple[ToolSpec, ...]
+        self, scene: PromptContext, sight: VisibleMemory, tools: tuple[ToolSpec, ...]
     ) -> FrozenPrompt:
         """A fresh prompt. What a room's other people may not see does not enter it."""
         ground = self._ground

@@ -14,14 +14,14 @@ to have a fresh day, and have to be waited out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Day:
+class QuotaDay:
     """From its first moment to that of the next one; milliseconds since the epoch, UTC."""
 
     start: int
     end: int
 
 
-def day_of(now: int, zone: str, before: Day | None = None) -> Day:
+def day_of(now: int, zone: str, before: QuotaDay | None = None) -> QuotaDay:
     """The day that `now` lies in, by the clock of an IANA time zone.
 
     Where the clocks skip midnight, the day begins with the skip. `before` is the day that was
@@ -30,10 +30,10 @@ def day_of(now: int, zone: str, before: Day | None = None) -> Day:
     """
     start, end = _midnight(now, zone, 0), _midnight(now, zone, 1)
     if before is None or before.start > now or start - before.start >= _SHORTEST:
-        return Day(start=start, end=end)
+        return QuotaDay(start=start, end=end)
     if end - before.start < _SHORTEST:
         end = _midnight(now, zone, 2)
-    return Day(start=before.start, end=end)
+    return QuotaDay(start=before.start, end=end)
 
 
 def _midnight(now: int, zone: str, later: int) -> int:
@@ -51,7 +51,7 @@ Verdict = Literal["room", "busy", "shut"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ceiling:
+class DailyLimit:
     """What may be spent in a day, in micro-dollars and in tokens; 0 for no ceiling."""
 
     money: int
@@ -63,7 +63,7 @@ class Ceiling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Need:
+class CostEstimate:
     """What a call may come to: `least` if all is read from the cache and nothing answered,
     `most` if nothing is and the answer is as long as it may be. `sent` is the estimate of its
     input, in tokens.
@@ -75,20 +75,20 @@ class Need:
     most: int
 
 
-class Till:
+class Balance:
     """The sums of one day, for one ceiling.
 
     `spent` is what came of calls, `reserved` the most that calls under way may come to.
     """
 
-    def __init__(self, whose: Whose, ceiling: Ceiling) -> None:
+    def __init__(self, whose: Whose, ceiling: DailyLimit) -> None:
         self.whose = whose
         self.ceiling = ceiling
-        self.day = Day(start=0, end=0)
+        self.day = QuotaDay(start=0, end=0)
         self.spent: dict[Unit, int] = {"money": 0, "tokens": 0}
         self.reserved: dict[Unit, int] = {"money": 0, "tokens": 0}
 
-    def load(self, day: Day, rows: Iterable[Charged]) -> None:
+    def load(self, day: QuotaDay, rows: Iterable[Charged]) -> None:
         """Take over what the database holds of a day.
 
         What this process knows of the same day and is not written yet stays; what was
@@ -102,7 +102,7 @@ class Till:
             spent = {unit: max(amount, self.spent[unit]) for unit, amount in spent.items()}
         self.day, self.spent = day, spent
 
-    def judge(self, need: Need) -> Verdict:
+    def judge(self, need: CostEstimate) -> Verdict:
         """Whether a call may be made.
 
         One call alone may begin although its most does not fit: how long an answer gets is
@@ -116,7 +116,7 @@ class Till:
             return "shut"
         return "busy" if reserved else "room"
 
-    def is_near(self, need: Need, percent: int) -> bool:
+    def is_near(self, need: CostEstimate, percent: int) -> bool:
         """True once so much of the ceiling is spent."""
         limit = self.ceiling.of(need.unit)
         return bool(limit and need.most) and self.spent[need.unit] * 100 >= limit * percent

@@ -5,8 +5,15 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from agent_core.agent.quotas.balance import Ceiling, Day, Need, Till, Unit, day_of
-from agent_core.errors import CeilingReached, StoreError
+from agent_core.agent.quotas.balance import (
+    Balance,
+    CostEstimate,
+    DailyLimit,
+    QuotaDay,
+    Unit,
+    day_of,
+)
+from agent_core.errors import QuotaExceeded, StoreError
 from agent_core.ids import PersonId
 from agent_core.models.contract import ModelRequest, Usage
 from agent_core.models.limits import estimate_input
@@ -21,23 +28,23 @@ _MOST_RATIO = 4.0
 _RATIO_KEPT = 0.95
 """What is left of a ratio that was seen after each call that shows a lower one."""
 
-Wish = tuple[ModelRequest, Need]
+PricedRequest = tuple[ModelRequest, CostEstimate]
 """A call, and what it may come to."""
 
 
-class Needs:
+class CostEstimator:
     """Estimates for all models; what each took corrects those to come."""
 
     def __init__(self, prices: Prices) -> None:
         self._prices = prices
         self._ratios: dict[str, float] = {}
 
-    def measure(self, request: ModelRequest) -> Wish:
+    def measure(self, request: ModelRequest) -> PricedRequest:
         """The call with the model that is wished for."""
         sent, most = estimate_input(request), request.max_output_tokens
         return request, self._need(request.model, sent, most)
 
-    def list_all(self, wish: Wish, cheap: str) -> list[Wish]:
+    def list_all(self, wish: PricedRequest, cheap: str) -> list[PricedRequest]:
         """The call with each model that may be asked, the one that is wished for first."""
         request, need = wish
         if not cheap or cheap == request.model:
@@ -50,13 +57,13 @@ class Needs:
         seen = min(taken / estimated, _MOST_RATIO) if estimated else 1.0
         self._ratios[model] = max(1.0, seen, self._ratios.get(model, 1.0) * _RATIO_KEPT)
 
-    def _need(self, model: str, sent: int, written: int) -> Need:
+    def _need(self, model: str, sent: int, written: int) -> CostEstimate:
         read = math.ceil(sent * self._ratios.get(model, 1.0))
         low = self._prices.cost(model, Usage(cache_read_tokens=sent))
         high = self._prices.cost(model, Usage(cache_write_tokens=read, output_tokens=written))
         if low is None or high is None:
-            return Need(sent=sent, unit="tokens", least=sent, most=read + written)
-        return Need(sent=sent, unit="money", least=low, most=high)
+            return CostEstimate(sent=sent, unit="tokens", least=sent, most=read + written)
+        return CostEstimate(sent=sent, unit="money", least=low, most=high)
 
 
 _FRESH = 60_000
@@ -68,13 +75,13 @@ _CHARACTERS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class QuotaRules:
     """The ceilings of a house. `cheap_from` is the percentage from which the cheap model
     answers and background work stops; `zone` is that of the house, and of people without one.
     """
 
-    person: Ceiling
-    house: Ceiling
+    person: DailyLimit
+    house: DailyLimit
     cheap_from: int
     zone: str
 
@@ -86,8 +93,8 @@ class Reservation:
         self,
         ceilings: "Quotas",
         person_id: PersonId,
-        tills: tuple[Till, Till],
-        wish: tuple[ModelRequest, Need],
+        tills: tuple[Balance, Balance],
+        wish: tuple[ModelRequest, CostEstimate],
         *,
         is_thrifty: bool,
     ) -> None:
@@ -140,12 +147,12 @@ class Reservation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class QuotaStatus:
     """How a person stands today, or everybody together."""
 
-    day: Day
+    day: QuotaDay
     spent: Charged
-    ceiling: Ceiling
+    ceiling: DailyLimit
 
 
 class Quotas:
@@ -154,7 +161,7 @@ class Quotas:
     def __init__(
         self,
         *,
-        rules: Rules,
+        rules: QuotaRules,
         prices: Prices,
         database: Database,
         now: Callable[[], int],
@@ -165,11 +172,11 @@ class Quotas:
         self.prices = prices
         self._database = database
         self._now = now
-        self._house = Till("house", rules.house)
-        self._people: dict[PersonId, Till] = {}
+        self._house = Balance("house", rules.house)
+        self._people: dict[PersonId, Balance] = {}
         self._read_at: dict[PersonId, int] = {}
         self._opening = asyncio.Lock()
-        self.needs = Needs(prices)
+        self.needs = CostEstimator(prices)
         self._patience = patience
         self._changed = asyncio.Event()
         self._broken: list[tuple[PersonId, Spent, int]] = []
@@ -186,7 +193,7 @@ class Quotas:
         """Set aside what a call may take, before it is made.
 
         Near a ceiling the model `cheap` is chosen instead; background work is refused there.
-        While others have reserved what is left, it waits. Raises `CeilingReached`, `StoreError`.
+        While others have reserved what is left, it waits. Raises `QuotaExceeded`, `StoreError`.
         """
         await self._write_broken()
         wish = self.needs.measure(request)
@@ -206,7 +213,7 @@ class Quotas:
             except TimeoutError:
                 raise found.shut from None
 
-    async def look(self, person_id: PersonId) -> tuple[Standing, Standing]:
+    async def look(self, person_id: PersonId) -> tuple[QuotaStatus, QuotaStatus]:
         """How a person stands today, and everybody together. Raises `StoreError`."""
         await self._write_broken()
         person, house = await self._open(person_id)
@@ -239,12 +246,12 @@ class Quotas:
 
     def _choose(
         self,
-        tills: tuple[Till, Till],
-        wished: Wish,
+        tills: tuple[Balance, Balance],
+        wished: PricedRequest,
         cheap: str,
         *,
         is_background: bool,
-    ) -> "Wish | _Refusal":
+    ) -> "PricedRequest | _Refusal":
         """What there is room for, or why there is none. Nothing is awaited until it is taken."""
         need = wished[1]
         near = [till for till in tills if till.is_near(need, self.rules.cheap_from)]
@@ -264,17 +271,17 @@ class Quotas:
         shut = _explain(tight, need)
         return _Refusal(shut=shut, may_wait=may_wait and not is_background)
 
-    async def _open(self, person_id: PersonId) -> tuple[Till, Till]:
+    async def _open(self, person_id: PersonId) -> tuple[Balance, Balance]:
         """The tills of a person and of the house, of today. Raises `StoreError`."""
         now, zone, house = self._now(), self.rules.zone, self._house
         if not house.day.start <= now < house.day.end:
             await self._open_house(now)
-        person = self._people.setdefault(person_id, Till("person", self.rules.person))
+        person = self._people.setdefault(person_id, Balance("person", self.rules.person))
         age = now - self._read_at.get(person_id, now - _FRESH)
         if 0 <= age < _FRESH and now < person.day.end:
             return person, house
 
-        def look(connection: Connection) -> tuple[Day, Charged]:
+        def look(connection: Connection) -> tuple[QuotaDay, Charged]:
             known = people.find(connection, person_id=person_id)
             day = day_of(now, (known and known.time_zone) or zone, person.day)
             return day, usage.charged_since(connection, person_id=person_id, since=day.start)
@@ -299,15 +306,15 @@ class Quotas:
 class _Refusal:
     """Why a call has to wait, or can't be made today."""
 
-    shut: CeilingReached
+    shut: QuotaExceeded
     may_wait: bool
 
 
-def _explain(tills: Sequence[Till], need: Need) -> CeilingReached:
+def _explain(tills: Sequence[Balance], need: CostEstimate) -> QuotaExceeded:
     """Of ceilings that leave no room, the one that does so longest."""
     till = max(tills, key=lambda till: till.day.end)
     limit = till.ceiling.of(need.unit)
-    return CeilingReached(
+    return QuotaExceeded(
         f"the {need.unit} of the {till.whose} for today: {till.spent[need.unit]} of {limit} spent",
         whose=till.whose,
         unit=need.unit,
@@ -316,6 +323,6 @@ def _explain(tills: Sequence[Till], need: Need) -> CeilingReached:
     )
 
 
-def _standing(till: Till) -> Standing:
+def _standing(till: Balance) -> QuotaStatus:
     spent = Charged(micro_dollars=till.spent["money"], unpriced_tokens=till.spent["tokens"])
-    return Standing(day=till.day, spent=spent, ceiling=till.ceiling)
+    return QuotaStatus(day=till.day, spent=spent, ceiling=till.ceiling)

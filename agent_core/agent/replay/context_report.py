@@ -5,10 +5,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from agent_core.agent.compaction.compacted_view import find_fold, show_under, tell_summary
-from agent_core.agent.prompt.compose import divide
+from agent_core.agent.compaction.compacted_view import (
+    apply_compaction,
+    find_compaction,
+    render_summary,
+)
+from agent_core.agent.prompt.compose import split_parts
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt
-from agent_core.agent.replay.rebuild import Call
+from agent_core.agent.replay.rebuild import RebuiltCall
 from agent_core.agent.replay.records import TurnRecord
 from agent_core.models.contract import ModelRequest
 from agent_core.models.images import choose
@@ -29,7 +33,7 @@ _SUMMARY_SHARE = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reckoning:
+class ContextReport:
     """What the next call of a talk reads before anything is said, in tokens by source.
 
     `saved_by_folding` is what `/compact` would about save. `read` and `cached` are what all
@@ -57,26 +61,26 @@ class Reckoning:
         return sum(self.sources[name] for name in ("talk", "outputs", "summary"))
 
 
-def reckon(
-    record: TurnRecord, prompt: FrozenPrompt, calls: Sequence[Call], before: Sequence[Spent]
-) -> Reckoning:
+def report_context(
+    record: TurnRecord, prompt: FrozenPrompt, calls: Sequence[RebuiltCall], before: Sequence[Spent]
+) -> ContextReport:
     """Reckon after a turn. `calls` are its calls, `before` those of the turn before it."""
     ratio = _calibrate(prompt, calls)
-    fold = find_fold(record.transcript, record.folds)
-    shown = show_under(record.transcript, fold)
+    fold = find_compaction(record.transcript, record.folds)
+    shown = apply_compaction(record.transcript, fold)
     pictures = choose(shown)
     sources: dict[Source, int] = {
-        **{name: _estimate(text) for name, text in divide(prompt.system).items()},
+        **{name: _estimate(text) for name, text in split_parts(prompt.system).items()},
         "tools": _estimate_tools(prompt),
         "outputs": _estimate_outputs(shown),
         "summary": 0,
     }
     if fold and fold.summary:
-        sources["summary"] = estimate_messages((tell_summary(fold.summary),), ())
+        sources["summary"] = estimate_messages((render_summary(fold.summary),), ())
     whole = estimate_messages(shown, pictures)
     sources["talk"] = max(whole - sources["outputs"] - sources["summary"], 0)
     last = calls[-1].spent
-    return Reckoning(
+    return ContextReport(
         sources={name: round(tokens * ratio) for name, tokens in sources.items()},
         saved_by_folding=round(ratio * _gain(record, shown)),
         calls=len(calls),
@@ -88,7 +92,7 @@ def reckon(
     )
 
 
-def _calibrate(prompt: FrozenPrompt, calls: Sequence[Call]) -> float:
+def _calibrate(prompt: FrozenPrompt, calls: Sequence[RebuiltCall]) -> float:
     """Tokens of what is estimated as one, by what the turn's last call took."""
     call = calls[-1]
     if call.sent is None:

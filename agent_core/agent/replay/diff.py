@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agent_core.agent.replay.rebuild import Call
-from agent_core.agent.replay.replayer import Made
+from agent_core.agent.replay.rebuild import RebuiltCall
+from agent_core.agent.replay.replayer import ReplayedRequest
 from agent_core.transcript import Message, dump_parts
 
 Verdict = Literal["identical", "differs", "fewer", "not_noted"]
@@ -31,7 +31,7 @@ class Comparison:
     lines: tuple[str, ...] = ()
 
 
-def compare(calls: Sequence[Call], made: Sequence[Made]) -> Comparison:
+def compare(calls: Sequence[RebuiltCall], made: Sequence[ReplayedRequest]) -> Comparison:
     """Hold the requests that were made again against the noted fingerprints, in order."""
     for number, call in enumerate(calls):
         if call.spent.request_hash is None:
@@ -52,7 +52,7 @@ def differ_in_words(before: str, after: str) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _differ(call: Call, made: Made) -> tuple[str, ...]:
+def _differ(call: RebuiltCall, made: ReplayedRequest) -> tuple[str, ...]:
     """The first places where a request is another than the one that was made."""
     request, spent = made.request, call.spent
     before = [f"model {spent.asked_model}", f"at most {spent.output_limit} tokens"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal, get_args
 
-from agent_core.agent.compaction.compacted_view import find_fold, show_under
+from agent_core.agent.compaction.compacted_view import apply_compaction, find_compaction
 from agent_core.agent.loop.guards import Exhausted, Guardrails
 from agent_core.agent.loop.messages import ask_for_summary
 from agent_core.agent.replay.records import TurnRecord
@@ -17,7 +17,7 @@ from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.usage import Spent
 from agent_core.transcript import Message
 
-Doubt = Literal["", "not_noted", "prompt_gone", "forgotten", "differs"]
+UnprovenReason = Literal["", "not_noted", "prompt_gone", "forgotten", "differs"]
 """Why a rebuilt request is not proved: no fingerprint was noted then, its prompt or words of
 its transcript were forgotten since, or what stands there is something else. "" is proved."""
 
@@ -27,7 +27,7 @@ down only with the answer to it, and behind it may stand what the person was tol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
+class SentRequest:
     """What stood in a request when the first `end` of the turn's own messages were there.
 
     `fold` is the one it was made under, `shown` are the keys of the pictures whose bytes were
@@ -41,15 +41,15 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class RebuiltCall:
     """One model call. `sent` is None where it can't be told at all what was sent."""
 
     spent: Spent
-    sent: Sent | None
-    doubt: Doubt
+    sent: SentRequest | None
+    doubt: UnprovenReason
 
 
-def rebuild(record: TurnRecord) -> tuple[Call, ...]:
+def rebuild(record: TurnRecord) -> tuple[RebuiltCall, ...]:
     """The calls of a turn, in the order in which they were made.
 
     No row says what stood in a request: there are only so many it can have been, and the
@@ -62,19 +62,21 @@ def rebuild(record: TurnRecord) -> tuple[Call, ...]:
     calls = []
     for spent, sent in zip(record.calls, found, strict=True):
         likely = free.pop(0) if sent is None and free else sent
-        calls.append(Call(spent=spent, sent=likely, doubt="" if sent else _doubt(record, spent)))
+        calls.append(
+            RebuiltCall(spent=spent, sent=likely, doubt="" if sent else _doubt(record, spent))
+        )
     # An answer that held nothing is paid for at the turn's end, so rows are not in order.
     return tuple(sorted(calls, key=lambda call: _place(record, call)))
 
 
-def _place(record: TurnRecord, call: Call) -> tuple[int, int]:
+def _place(record: TurnRecord, call: RebuiltCall) -> tuple[int, int]:
     """When a call was made: behind which message, and behind which fold."""
     if call.sent is None:
         return record.own + 1, 0
     return call.sent.end, call.sent.fold.id if call.sent.fold else 0
 
 
-def _doubt(record: TurnRecord, spent: Spent) -> Doubt:
+def _doubt(record: TurnRecord, spent: Spent) -> UnprovenReason:
     if spent.request_hash is None:
         return "not_noted"
     if record.prompt is None:
@@ -82,12 +84,12 @@ def _doubt(record: TurnRecord, spent: Spent) -> Doubt:
     return "forgotten" if record.forgotten else "differs"
 
 
-def _fingerprint_all(record: TurnRecord) -> dict[str, Sent]:
+def _fingerprint_all(record: TurnRecord) -> dict[str, SentRequest]:
     """All requests that this turn can have made, by their hashes."""
     prompt = record.prompt
     asked = {(one.asked_model or one.model, one.output_limit or 0) for one in record.calls}
     known = Fingerprints()
-    proofs: dict[str, Sent] = {}
+    proofs: dict[str, SentRequest] = {}
     for sent in _list_possible(record) if prompt else ():
         for model, limit in asked:
             request = ModelRequest(
@@ -104,29 +106,31 @@ def _fingerprint_all(record: TurnRecord) -> dict[str, Sent]:
     return proofs
 
 
-def _list_possible(record: TurnRecord) -> Iterator[Sent]:
+def _list_possible(record: TurnRecord) -> Iterator[SentRequest]:
     for end in range(1, record.own + 1):
         part = _part(record, end)
         questions: Sequence[tuple[Message, ...]] = [()]
         if record.turn.state == "exhausted" and end > record.own - _QUESTIONS_AT:
             questions = [(), *((question,) for question in _list_questions(record))]
         for fold, question in product(_list_folds(part, record.folds), questions):
-            messages = (*show_under(part, fold), *question)
+            messages = (*apply_compaction(part, fold), *question)
             chosen = choose(messages)
             there = tuple(key for key in chosen if key in record.pictures)
             for shown in dict.fromkeys((there, chosen)):
-                yield Sent(end=end, fold=fold, messages=messages, shown=shown)
+                yield SentRequest(end=end, fold=fold, messages=messages, shown=shown)
 
 
-def _list_likely(record: TurnRecord) -> list[Sent]:
+def _list_likely(record: TurnRecord) -> list[SentRequest]:
     """What was sent for each of the answers that stand in the transcript."""
     likely = []
     for end, stored in enumerate(record.said):
         if end and stored.message.role == "assistant":
             part = _part(record, end)
-            fold = find_fold(part, record.folds)
-            messages = show_under(part, fold)
-            likely.append(Sent(end=end, fold=fold, messages=messages, shown=choose(messages)))
+            fold = find_compaction(part, record.folds)
+            messages = apply_compaction(part, fold)
+            likely.append(
+                SentRequest(end=end, fold=fold, messages=messages, shown=choose(messages))
+            )
     return likely
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agent_core.agent.prompt.context import Scene
+from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, freeze, load_tools
 from agent_core.ids import CallId, TurnId
 from agent_core.models.images import choose
@@ -90,14 +90,14 @@ def _is_by_job(connection: Connection, turn: Turn) -> bool:
     return said is not None and turn.chat != ""  # it is where the turn's person was erased
 
 
-def read_scene(connection: Connection, record: TurnRecord) -> Scene | None:
+def read_prompt_context(connection: Connection, record: TurnRecord) -> PromptContext | None:
     """Where the turn was held and who asked, as they are now; None if the asker is gone."""
     person = people.find(connection, person_id=record.turn.person_id)
     room_id = record.conversation.room_id
     room = None if room_id is None else rooms.find_by_id(connection, room_id=room_id)
     if person is None:
         return None
-    return Scene(
+    return PromptContext(
         conversation=record.conversation,
         person=person,
         room=room,

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from agent_core.agent.compaction.compacted_view import find_fold, show_under
+from agent_core.agent.compaction.compacted_view import apply_compaction, find_compaction
 from agent_core.agent.loop.guards import Budget, Limits
 from agent_core.agent.loop.messages import is_answer
 from agent_core.agent.loop.ports import Reservation, Unlimited
-from agent_core.agent.replay.rebuild import Call, Sent
+from agent_core.agent.replay.rebuild import RebuiltCall, SentRequest
 from agent_core.agent.replay.records import TurnRecord
 from agent_core.host import Steer
 from agent_core.models.contract import ModelAnswer, ModelRequest, StopReason, Usage
@@ -25,7 +25,7 @@ _FLAWS: dict[str, StopReason] = {
 _OPEN_OR_ANSWERED: tuple[TurnState, ...] = ("running", "answered")
 
 
-def list_answers(record: TurnRecord, calls: Sequence[Call]) -> tuple[ModelAnswer, ...]:
+def list_answers(record: TurnRecord, calls: Sequence[RebuiltCall]) -> tuple[ModelAnswer, ...]:
     """The answers to `calls`. Of one that held nothing only that it came is known."""
     following = (*(call.sent for call in calls[1:]), None)
     return tuple(
@@ -33,14 +33,14 @@ def list_answers(record: TurnRecord, calls: Sequence[Call]) -> tuple[ModelAnswer
     )
 
 
-def speaks_for_loop(message: Message) -> bool:
+def is_loop_message(message: Message) -> bool:
     """True for what the loop itself put in front of a call: facts, and nobody's words."""
     return message.role == "user" and all(
         isinstance(part, TextPart) and part.is_fact for part in message.parts
     )
 
 
-def _answer(record: TurnRecord, sent: Sent | None, later: Sent | None) -> ModelAnswer:
+def _answer(record: TurnRecord, sent: SentRequest | None, later: SentRequest | None) -> ModelAnswer:
     said = [stored.message for stored in record.said]
     end = sent.end if sent else None
     message = said[end] if end is not None and end < len(said) else _EMPTY
@@ -63,7 +63,7 @@ def _was_told(record: TurnRecord, said: Sequence[Message], end: int) -> bool:
     is_last = end == len(said) - 1 and not said[end].calls
     if not is_last or record.turn.state in _OPEN_OR_ANSWERED:
         return False
-    return not (record.turn.state == "exhausted" and speaks_for_loop(said[end - 1]))
+    return not (record.turn.state == "exhausted" and is_loop_message(said[end - 1]))
 
 
 def _stop_of(record: TurnRecord, said: Sequence[Message], end: int) -> StopReason:
@@ -88,10 +88,10 @@ class RecordEnds(Exception):
     """The turn was cut off here: no answer and no result is recorded for what comes next."""
 
 
-class Script:
+class ReplayScript:
     """What is known of the turn, and how far it has been played."""
 
-    def __init__(self, record: TurnRecord, calls: Sequence[Call]) -> None:
+    def __init__(self, record: TurnRecord, calls: Sequence[RebuiltCall]) -> None:
         self._record = record
         self._calls = calls
         self._answers = list_answers(record, calls)
@@ -131,7 +131,7 @@ class Script:
 
     def _view(self) -> tuple[Message, ...]:
         end = len(self._record.transcript) - self._record.own + self.recorded
-        return show_under(self._record.transcript[:end], self._fold)
+        return apply_compaction(self._record.transcript[:end], self._fold)
 
     def _find_first_fold(self) -> Compaction | None:
         """The fold that counted when the turn began."""
@@ -140,7 +140,7 @@ class Script:
         if fold is None or fold.made_after < self._record.said[0].id:
             return fold
         before = self._record.transcript[: -self._record.own]
-        return find_fold(before, self._record.folds)
+        return find_compaction(before, self._record.folds)
 
     async def reserve(self, request: ModelRequest, *, cheap: str) -> Reservation:
         """The model that was asked then: a fallback and a near ceiling chose another."""
@@ -159,12 +159,12 @@ class Script:
         """What the person said next, if it is their turn to speak."""
         place = self.recorded + (1 if self.has_spoken else 0)
         while place < len(self._said) and (
-            self._said[place].role == "tool" or speaks_for_loop(self._said[place])
+            self._said[place].role == "tool" or is_loop_message(self._said[place])
         ):
             place += 1
         steers = []
         for message in self._said[place:]:
-            if message.role != "user" or speaks_for_loop(message):
+            if message.role != "user" or is_loop_message(message):
                 break
             steers.append(_steer(message))
         return steers
@@ -194,10 +194,10 @@ class Script:
         return Usage(output_tokens=self.price())
 
 
-def _is_summed_up(record: TurnRecord, calls: Sequence[Call]) -> bool:
+def _is_summed_up(record: TurnRecord, calls: Sequence[RebuiltCall]) -> bool:
     """True if the turn's last call asked for a summary, because a limit was reached."""
     sent = calls[-1].sent if calls and record.turn.state == "exhausted" else None
-    return sent is not None and speaks_for_loop(sent.messages[-1])
+    return sent is not None and is_loop_message(sent.messages[-1])
 
 
 def _count_opening(said: Sequence[Message]) -> int:
@@ -205,7 +205,7 @@ def _count_opening(said: Sequence[Message]) -> int:
     later = (
         place
         for place, message in enumerate(said)
-        if message.role != "user" or (place and speaks_for_loop(message))
+        if message.role != "user" or (place and is_loop_message(message))
     )
     return next(later, len(said))
 

@@ -180,7 +180,7 @@ _ERROR = b"error"
 _PING = b"ping"
 
 
-class Events:
+class EventStream:
     """The events of one call, in order.
 
     The SDK's own reader looks at every line by itself, and takes twice as long.

@@ -20,7 +20,7 @@ from agent_core.errors import (
     ModelRejected,
     ModelUnknown,
 )
-from agent_core.models.anthropic.answer import AnswerReader, Events
+from agent_core.models.anthropic.answer import AnswerReader, EventStream
 from agent_core.models.anthropic.translate import (
     PROVIDER,
     Prefix,
@@ -29,7 +29,7 @@ from agent_core.models.anthropic.translate import (
     render_request,
 )
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
-from agent_core.models.fingerprint import Beginnings
+from agent_core.models.fingerprint import PrefixCache
 from agent_core.models.http import (
     divide,
     parse_retry_after,
@@ -38,17 +38,17 @@ from agent_core.models.http import (
     read_seconds,
     refuse_unknown,
 )
-from agent_core.models.images import Sight, is_about_images
+from agent_core.models.images import ImageSupport, is_about_images
 
 _SHORT = 8
 """Messages up to which a talk is rendered anew each time: to keep what comes of it takes longer."""
 
 
-class Prefixes:
+class RenderedPrefixes:
     """Renders requests. What comes of it is the same as without anything kept."""
 
     def __init__(self) -> None:
-        self._prefixes: Beginnings[Prefix] = Beginnings()
+        self._prefixes: PrefixCache[Prefix] = PrefixCache()
 
     def render(self, request: ModelRequest, *, cache_ttl: str, effort: str) -> bytes:
         """The body of a request; see `render_request`."""
@@ -187,8 +187,8 @@ class AnthropicModel:
         self._messages = cast("str", address)
         self._effort = effort
         self._cache_ttl = cache_ttl
-        self._sight = Sight()
-        self._prefixes = Prefixes()
+        self._sight = ImageSupport()
+        self._prefixes = RenderedPrefixes()
 
     @property
     def provider(self) -> str:
@@ -202,9 +202,9 @@ class AnthropicModel:
         answer that lacks nothing but the stream's last event is taken.
         """
         reader = AnswerReader(request.model)
-        events: Events | None = None
+        events: EventStream | None = None
         try:
-            events = Events(await self._open(request))
+            events = EventStream(await self._open(request))
             while not reader.has_ended and (event := await events.next()) is not None:
                 text = reader.read(event)
                 if text:
@@ -223,7 +223,7 @@ class AnthropicModel:
         yield reader.finish()
 
     async def _open(self, request: ModelRequest) -> AsyncStream[object]:
-        """Begin the call, without pictures where the model refuses them; see `Sight`.
+        """Begin the call, without pictures where the model refuses them; see `ImageSupport`.
 
         That is no retry: nothing was run, and the request is another one.
         """
@@ -285,7 +285,7 @@ class AnthropicModel:
         await self._client.close()
 
 
-async def _drain(events: Events) -> None:
+async def _drain(events: EventStream) -> None:
     """Read on to the body's end, so that the connection can be used again.
 
     It is there already or at once; a server that doesn't end its body costs a connection,
@@ -297,7 +297,7 @@ async def _drain(events: Events) -> None:
                 pass
 
 
-async def _close(events: Events) -> None:
+async def _close(events: EventStream) -> None:
     """Let go of the call; a connection that is broken already is gone as well."""
     with suppress(*WIRE_ERRORS):
         await events.close()

@@ -8,7 +8,7 @@ from typing import Any
 
 from agent_core.ids import CallId
 from agent_core.models.contract import ModelRequest
-from agent_core.models.images import Gallery
+from agent_core.models.images import ImageSelection
 from agent_core.transcript import (
     DocumentPart,
     ImagePart,
@@ -177,7 +177,7 @@ def _lay_out(prefix: Prefix, request: ModelRequest) -> list[_Entry]:
     """Entries of alternating roles; in a user's, the tool results come first."""
     entries: list[_Entry] = []
     names = _CallNames(prefix.names)
-    gallery = Gallery(request.images)
+    gallery = ImageSelection(request.images)
     for place, message in enumerate(request.messages[prefix.count :], start=prefix.count):
         if message.role == "assistant":
             role, blocks = "assistant", _render_assistant(message, request.model, names)
@@ -200,7 +200,7 @@ def _lay_out(prefix: Prefix, request: ModelRequest) -> list[_Entry]:
     return entries
 
 
-def _render_user(message: Message, names: "_CallNames", gallery: Gallery) -> list[Block]:
+def _render_user(message: Message, names: "_CallNames", gallery: ImageSelection) -> list[Block]:
     """A person's message: facts, words and files, a block each; or the results of tools."""
     blocks: list[Block] = []
     for part in message.parts:
@@ -220,7 +220,7 @@ def _render_user(message: Message, names: "_CallNames", gallery: Gallery) -> lis
     return blocks or [{"type": "text", "text": _NO_WORDS}]
 
 
-def _render_image(part: ImagePart, gallery: Gallery) -> Block:
+def _render_image(part: ImagePart, gallery: ImageSelection) -> Block:
     data, instead = gallery.show(part)
     if instead:
         return {"type": "text", "text": instead}

@@ -31,7 +31,7 @@ from agent_core.models.http import (
     read_seconds,
     refuse_unknown,
 )
-from agent_core.models.images import Sight, is_about_images
+from agent_core.models.images import ImageSupport, is_about_images
 from agent_core.models.openai.answer import AnswerReader
 from agent_core.models.openai.translate import PROVIDER, Dialect, Limit, render_request
 
@@ -152,7 +152,7 @@ class OpenAIModel:
         self._client = client
         self._dialect = dialect
         self._effort = effort
-        self._sight = Sight()
+        self._sight = ImageSupport()
 
     @property
     def provider(self) -> str:
@@ -210,7 +210,7 @@ class OpenAIModel:
 
     async def _open(self, request: ModelRequest) -> AsyncStream[object]:
         """Begin the call, in a plainer dialect where the server refuses a word of it, and
-        without pictures where the model refuses them; see `Sight`.
+        without pictures where the model refuses them; see `ImageSupport`.
 
         That is no retry: nothing was run, and the request is another one. What was learned
         holds for the life of this client.

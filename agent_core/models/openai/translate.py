@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from agent_core.models.contract import ModelRequest
-from agent_core.models.images import Gallery
+from agent_core.models.images import ImageSelection
 from agent_core.transcript import (
     DocumentPart,
     ImagePart,
@@ -74,7 +74,7 @@ def _parse_schema(schema: str) -> Body:
 def _render_messages(request: ModelRequest) -> list[Body]:
     system = request.system
     rendered: list[Body] = [{"role": "system", "content": system}] if system.strip() else []
-    gallery = Gallery(request.images)
+    gallery = ImageSelection(request.images)
     for message in request.messages:
         if message.role == "tool":
             rendered += [
@@ -95,7 +95,7 @@ def _render_messages(request: ModelRequest) -> list[Body]:
     return rendered
 
 
-def _render_user(message: Message, gallery: Gallery) -> list[Body]:
+def _render_user(message: Message, gallery: ImageSelection) -> list[Body]:
     """Facts, words and files of a person, a block each."""
     blocks: list[Body] = []
     for part in message.parts:

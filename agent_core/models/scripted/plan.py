@@ -16,12 +16,12 @@ from agent_core.models.scripted.commands import (
     read_command,
 )
 from agent_core.models.scripted.memory_view import find_entries, read_notes
-from agent_core.models.scripted.replies import ABILITIES, WHO_SHORT, Piece, Teller
+from agent_core.models.scripted.replies import ABILITIES, WHO_SHORT, Piece, ReplyWriter
 from agent_core.transcript import DocumentPart, ImagePart, Message, ToolResultPart
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class PlannedCall:
     """A tool call that a command needs: name and arguments as JSON text."""
 
     name: str
@@ -32,7 +32,7 @@ class Wish:
 class Plan:
     """Tool calls to make now; or, without any, the answer."""
 
-    wishes: tuple[Wish, ...] = ()
+    wishes: tuple[PlannedCall, ...] = ()
     pieces: tuple[Piece, ...] = ()
 
 
@@ -58,7 +58,7 @@ def make_plan(request: ModelRequest, delay: float) -> Plan:
     wanted = dict.fromkeys(wish for chain in chains if (wish := _next(chain, done)) is not None)
     if wanted:
         return Plan(wishes=tuple(wanted))
-    teller = Teller(
+    teller = ReplyWriter(
         before=notes,
         now=read_notes(request.system, request.messages),
         is_first=not _was_told(request.messages[:start]),
@@ -98,7 +98,7 @@ def _find_turn(messages: Sequence[Message]) -> int:
     return 0
 
 
-def _find_results(turn: Sequence[Message]) -> dict[Wish, ToolResultPart]:
+def _find_results(turn: Sequence[Message]) -> dict[PlannedCall, ToolResultPart]:
     results = {
         part.call_id: part
         for message in turn
@@ -106,14 +106,16 @@ def _find_results(turn: Sequence[Message]) -> dict[Wish, ToolResultPart]:
         if isinstance(part, ToolResultPart)
     }
     return {
-        Wish(call.name, call.arguments): results[call.call_id]
+        PlannedCall(call.name, call.arguments): results[call.call_id]
         for message in turn
         for call in message.calls
         if call.call_id in results
     }
 
 
-def _next(chain: Sequence[Wish], done: dict[Wish, ToolResultPart]) -> Wish | None:
+def _next(
+    chain: Sequence[PlannedCall], done: dict[PlannedCall, ToolResultPart]
+) -> PlannedCall | None:
     """The first wish that was not tried, unless one before it was granted."""
     for wish in chain:
         if wish not in done:
@@ -123,21 +125,21 @@ def _next(chain: Sequence[Wish], done: dict[Wish, ToolResultPart]) -> Wish | Non
     return None
 
 
-def _wish(command: Command, notes: dict[str, list[str]]) -> list[Wish]:
+def _wish(command: Command, notes: dict[str, list[str]]) -> list[PlannedCall]:
     """The calls that a command needs: each one is tried when the one before it failed."""
     match command:
         case Remember():
             return [_memory(action="add", target=command.target, text=command.text)]
         case Search():
-            return [Wish("recall", _dump({"query": command.query}))]
+            return [PlannedCall("recall", _dump({"query": command.query}))]
         case ShowJobs():
-            return [Wish("schedule", _dump({"action": "list"}))]
+            return [PlannedCall("schedule", _dump({"action": "list"}))]
         case Remind():
             name, value = (
                 ("cron", command.cron) if command.cron else ("in_minutes", command.minutes)
             )
             asked = {"action": "create", "kind": "message", "text": command.text, name: value}
-            return [Wish("schedule", _dump(asked))]
+            return [PlannedCall("schedule", _dump(asked))]
         case Forget():
             fitting = find_entries(command.words, notes)
             if len(fitting) > 1:
@@ -152,8 +154,8 @@ def _wish(command: Command, notes: dict[str, list[str]]) -> list[Wish]:
     return []
 
 
-def _memory(**arguments: str) -> Wish:
-    return Wish("memory", _dump(arguments))
+def _memory(**arguments: str) -> PlannedCall:
+    return PlannedCall("memory", _dump(arguments))
 
 
 def _dump(arguments: Mapping[str, str | int]) -> str:

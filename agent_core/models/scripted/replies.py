@@ -44,7 +44,7 @@ class Piece:
 
 
 @dataclass(slots=True, kw_only=True)
-class Teller:
+class ReplyWriter:
     """Puts results into words.
 
     `before` and `now` are the notes when the turn began and at present; `is_first` is true

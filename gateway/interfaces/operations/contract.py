@@ -7,7 +7,7 @@ from typing import Any
 import tzlocal
 
 from adapters.contract import ChatAdapter
-from agent_core.agent.prompt.prompt_cache import Freezer
+from agent_core.agent.prompt.prompt_cache import PromptCache
 from agent_core.memory.store import MemoryStore
 from agent_core.schedule.job_editor import JobRules
 from agent_core.state.engine.database import Database
@@ -52,7 +52,7 @@ class Desk:
     """Exports and erases."""
     times: Times
     skills: SkillRoom
-    freezer: Freezer | None = None
+    freezer: PromptCache | None = None
     """Tells what a talk's prompt would be now; None where nobody knows the settings."""
 
 

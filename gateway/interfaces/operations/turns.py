@@ -9,9 +9,9 @@ from typing import Any
 
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt
 from agent_core.agent.replay.diff import compare, differ_in_words
-from agent_core.agent.replay.rebuild import Call, rebuild
-from agent_core.agent.replay.records import TurnRecord, read_record, read_scene
-from agent_core.agent.replay.replayer import play
+from agent_core.agent.replay.rebuild import RebuiltCall, rebuild
+from agent_core.agent.replay.records import TurnRecord, read_prompt_context, read_record
+from agent_core.agent.replay.replayer import replay
 from agent_core.ids import TurnId
 from agent_core.state.conversations import messages, turns, usage
 from agent_core.state.conversations.turns import Turn
@@ -95,7 +95,7 @@ async def replay_turn(desk: Desk, asked: Answer) -> Answer:
     calls = await asyncio.to_thread(rebuild, record)
     if asked.get("memory") == "now":
         return await _replay_with_memory_of_now(desk, record, record.prompt, calls)
-    comparison = compare(calls, await play(record, calls, record.prompt))
+    comparison = compare(calls, await replay(record, calls, record.prompt))
     return {
         "id": record.turn.id,
         "calls": len(calls),
@@ -128,14 +128,14 @@ async def list_undelivered(desk: Desk, asked: Answer) -> Answer:
 
 
 async def _replay_with_memory_of_now(
-    desk: Desk, record: TurnRecord, prompt: FrozenPrompt, calls: Sequence[Call]
+    desk: Desk, record: TurnRecord, prompt: FrozenPrompt, calls: Sequence[RebuiltCall]
 ) -> Answer:
-    scene = await desk.database.read(lambda connection: read_scene(connection, record))
+    scene = await desk.database.read(lambda connection: read_prompt_context(connection, record))
     if scene is None or desk.freezer is None:
         raise Declined(f"Nobody knows what the prompt of turn {record.turn.id} would be now.")
     # Without a session no prompt is warm: it is made of what there is now.
     fresh = (await desk.freezer.give(scene, None, prompt.tools)).prompt
-    made = await play(record, calls, fresh)
+    made = await replay(record, calls, fresh)
     rest = [(one.sent and one.sent.messages) for one in calls]
     return {
         "id": record.turn.id,
@@ -183,7 +183,7 @@ async def _read(desk: Desk, asked: Answer) -> TurnRecord:
     return record
 
 
-def _tell(call: Call, before: Sequence[Message]) -> dict[str, Any]:
+def _tell(call: RebuiltCall, before: Sequence[Message]) -> dict[str, Any]:
     spent, sent = call.spent, call.sent
     messages = sent.messages if sent else ()
     pairs = zip(messages, before, strict=False)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.agent.active_turn import ActiveTurn, Setup, Toolboxes
+from agent_core.agent.active_turn import ActiveTurn, AgentConfig, Toolboxes
 from agent_core.agent.agent import Agent
-from agent_core.agent.loop.contract import Course
+from agent_core.agent.loop.contract import ModelPolicy
 from agent_core.agent.loop.guards import Limits
-from agent_core.agent.session_cache import Standing
+from agent_core.agent.session_cache import SessionState
 from agent_core.agent.toolset import private_tools, room_tools
 from agent_core.events import Event, TurnEnded
 from agent_core.ids import RoomId
@@ -76,9 +76,9 @@ class Bench:
             inventory=inventory,
         )
         self.agent = Agent(
-            setup=Setup(
+            setup=AgentConfig(
                 home=self.home,
-                course=Course(model="fake-1", retries=0),
+                course=ModelPolicy(model="fake-1", retries=0),
                 limits=self.limits,
                 ceilings=ceilings(self.database),
                 folding=folding(self.database, self.model),
@@ -452,7 +452,7 @@ async def test_what_a_turn_leaves_at_hand_that_was_written_at_once_is_what_stand
     bench.model.plays += (say("Yes: “ü”."),)
     ended = await bench.run(turn)
 
-    def finalize(connection: Connection) -> tuple[Standing | None, Session | None]:
+    def finalize(connection: Connection) -> tuple[SessionState | None, Session | None]:
         assert turn.journal.ensure_begun(connection, is_over=True)
         ending = (ended.ending, ended.reason)
         standing = bench.agent.finalize(

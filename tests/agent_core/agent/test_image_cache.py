@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.agent.image_cache import Pictures
+from agent_core.agent.image_cache import ImageCache
 from agent_core.models.images import MOST_IMAGES
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Database
@@ -40,13 +40,13 @@ def shows(*parts: ImagePart) -> Message:
 
 async def test_pictures_are_given_by_their_keys(database: Database) -> None:
     one, two = await keep(database, b"1"), await keep(database, b"22")
-    shown = await Pictures(database).show([shows(one), shows(two)])
+    shown = await ImageCache(database).show([shows(one), shows(two)])
     assert shown == {one.file_key: b"1", two.file_key: b"22"}
 
 
 async def test_only_those_that_a_request_shows_are_read(database: Database) -> None:
     parts = [await keep(database, bytes([number])) for number in range(MOST_IMAGES + 1)]
-    assert len(await Pictures(database).show([shows(*parts)])) == MOST_IMAGES // 2
+    assert len(await ImageCache(database).show([shows(*parts)])) == MOST_IMAGES // 2
 
 
 async def test_what_is_gone_or_damaged_is_left_out(database: Database) -> None:
@@ -58,12 +58,12 @@ async def test_what_is_gone_or_damaged_is_left_out(database: Database) -> None:
         ),
     )
     gone = ImagePart(file_key="gone", media_type="image/png", size=1)
-    assert await Pictures(database).show([shows(good, bad, gone)]) == {good.file_key: b"good"}
+    assert await ImageCache(database).show([shows(good, bad, gone)]) == {good.file_key: b"good"}
 
 
 async def test_the_last_ones_are_kept_at_hand_and_no_more_than_may_be(database: Database) -> None:
     first, second = await keep(database, b"x" * 60), await keep(database, b"y" * 60)
-    pictures = Pictures(database, most_weight=100)
+    pictures = ImageCache(database, most_weight=100)
     await pictures.show([shows(first)])
     await pictures.show([shows(second)])
     await forget(database)

@@ -1,6 +1,6 @@
 """History: what is remembered is what was read, and it does not grow without end."""
 
-from agent_core.agent.session_cache import History
+from agent_core.agent.session_cache import TranscriptCache
 from agent_core.ids import CallId, ConversationId, MessageId, SessionId, TurnId
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.sessions import Session
@@ -18,7 +18,7 @@ def stored(*numbers: int, size: int = 1) -> tuple[StoredMessage, ...]:
 
 
 def test_what_was_kept_is_recalled_by_session() -> None:
-    history = History()
+    history = TranscriptCache()
     history.keep(ONE, stored(1, 2))
     history.keep(TWO, stored(3))
     history.keep(ONE, stored(1, 2, 4))
@@ -28,7 +28,7 @@ def test_what_was_kept_is_recalled_by_session() -> None:
 
 
 def test_the_session_unused_for_longest_is_let_go_of() -> None:
-    history = History(most_weight=5000)
+    history = TranscriptCache(most_weight=5000)
     history.keep(ONE, stored(1, 2, size=1000))
     history.keep(TWO, stored(3, 4, size=1000))
     history.keep(ONE, stored(1, 2, size=1000))
@@ -38,7 +38,7 @@ def test_the_session_unused_for_longest_is_let_go_of() -> None:
 
 
 def test_what_is_let_go_of_frees_its_place() -> None:
-    history = History(most_weight=4000)
+    history = TranscriptCache(most_weight=4000)
     for number in range(1, 50):
         session_id = SessionId(number)
         history.keep(session_id, stored(1, size=1000))
@@ -47,13 +47,13 @@ def test_what_is_let_go_of_frees_its_place() -> None:
 
 
 def test_a_session_that_is_too_long_to_keep_is_not_kept() -> None:
-    history = History(most_weight=1000)
+    history = TranscriptCache(most_weight=1000)
     history.keep(ONE, stored(1, 2, 3))
     assert history.recall(ONE) == ()
 
 
 def test_calls_and_a_providers_own_blocks_weigh_too() -> None:
-    history = History(most_weight=2000)
+    history = TranscriptCache(most_weight=2000)
     parts = (
         ToolCallPart(call_id=CallId("c"), name="t", arguments="x" * 1000),
         RawPart(provider="p", model="m", payload="x" * 1000),
@@ -64,7 +64,7 @@ def test_calls_and_a_providers_own_blocks_weigh_too() -> None:
 
 
 def test_what_is_let_go_of_while_a_turn_reads_is_missing_nowhere() -> None:
-    history = History(most_weight=1400)
+    history = TranscriptCache(most_weight=1400)
     history.keep(ONE, stored(1, 2))
     known = history.recall(ONE)
     history.keep(TWO, stored(3))
@@ -78,7 +78,7 @@ def session(session_id: SessionId) -> Session:
 
 
 def test_a_talk_is_entered_once_as_it_was_left() -> None:
-    history = History()
+    history = TranscriptCache()
     assert history.enter(HERE) is None
     history.leave(HERE, session(ONE), stored(1, 2))
     assert history.enter(THERE) is None
@@ -88,7 +88,7 @@ def test_a_talk_is_entered_once_as_it_was_left() -> None:
 
 
 def test_a_talk_whose_words_were_let_go_of_is_read_again() -> None:
-    history = History(most_weight=1400)
+    history = TranscriptCache(most_weight=1400)
     history.leave(HERE, session(ONE), stored(1, 2))
     history.leave(THERE, session(TWO), stored(3))
     assert history.enter(HERE) is None
@@ -96,7 +96,7 @@ def test_a_talk_whose_words_were_let_go_of_is_read_again() -> None:
 
 
 def test_talks_that_may_have_changed_are_not_entered() -> None:
-    history = History()
+    history = TranscriptCache()
     history.leave(HERE, session(ONE), stored(1))
     history.forget_talks()
     assert history.enter(HERE) is None

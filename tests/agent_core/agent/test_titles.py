@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.agent.quotas.balance import Ceiling
-from agent_core.agent.titles import Titles, choose_title
+from agent_core.agent.quotas.balance import DailyLimit
+from agent_core.agent.titles import TitleGenerator, choose_title
 from agent_core.errors import ModelBusy, ModelCut
 from agent_core.ids import PersonId, SessionId
 from agent_core.models.contract import ModelRequest, TextDelta, Usage
@@ -48,8 +48,10 @@ async def title_of(database: Database, session_id: SessionId) -> str:
     return str(row[0])
 
 
-def titles(database: Database, model: FakeModel) -> Titles:
-    return Titles(database=database, model=model, name="cheap-1", ceilings=ceilings(database))
+def titles(database: Database, model: FakeModel) -> TitleGenerator:
+    return TitleGenerator(
+        database=database, model=model, name="cheap-1", ceilings=ceilings(database)
+    )
 
 
 async def test_a_talk_is_named_by_the_cheap_model_and_paid_for(
@@ -112,14 +114,14 @@ async def test_an_answer_without_words_falls_back_on_the_first_words(
 async def test_near_a_ceiling_no_model_is_asked_and_the_first_words_have_to_do(
     database: Database, talk: Talk
 ) -> None:
-    near = ceilings(database, person=Ceiling(money=0, tokens=1_000))
+    near = ceilings(database, person=DailyLimit(money=0, tokens=1_000))
     unpriced = ModelRequest(
         model="cheap-1", system="", tools=(), messages=(), max_output_tokens=900
     )
     reserved = await near.reserve(talk.person.id, unpriced)
     reserved.finalize("cheap-1", Usage(output_tokens=800))
     model = FakeModel()
-    named = Titles(database=database, model=model, name="cheap-1", ceilings=near)
+    named = TitleGenerator(database=database, model=model, name="cheap-1", ceilings=near)
     await named.give(talk.session_id, talk.person.id, NOW)
     assert await title_of(database, talk.session_id) == "Is green tea better than black?"
     assert model.requests == []

@@ -1,13 +1,13 @@
 """What is kept of how talks begin: found where they still begin so, and let go of in time."""
 
-from agent_core.models.fingerprint import Beginnings
+from agent_core.models.fingerprint import PrefixCache
 from agent_core.transcript import user_message
 
 ONE, TWO, OTHER = (user_message(text) for text in ("one", "two", "other"))
 
 
 def test_a_talk_is_known_as_far_as_it_begins_as_it_did() -> None:
-    known: Beginnings[str] = Beginnings()
+    known: PrefixCache[str] = PrefixCache()
     assert known.take("t", (ONE,)) is None
     known.keep("t", (ONE,), "found", 1)
     assert known.take("t", (user_message("one"), TWO)) == (1, "found")
@@ -19,7 +19,7 @@ def test_a_talk_is_known_as_far_as_it_begins_as_it_did() -> None:
 
 
 def test_talks_that_weigh_too_much_together_are_let_go_of_oldest_first() -> None:
-    known: Beginnings[int] = Beginnings(most_weight=10)
+    known: PrefixCache[int] = PrefixCache(most_weight=10)
     for number in range(5):
         known.keep(number, (ONE,), number, 4)
     assert known.weight == 8

@@ -9,8 +9,8 @@ from agent_core.models.images import (
     MOST_IMAGES,
     REPEATED,
     UNSEEN,
-    Gallery,
-    Sight,
+    ImageSelection,
+    ImageSupport,
     choose,
     is_about_images,
 )
@@ -60,13 +60,13 @@ def test_a_request_never_carries_more_than_the_bytes_it_may() -> None:
 
 
 def test_a_picture_that_is_sent_twice_is_shown_once() -> None:
-    gallery = Gallery({"k1": b"bytes"})
+    gallery = ImageSelection({"k1": b"bytes"})
     assert gallery.show(picture()) == (base64.b64encode(b"bytes").decode(), "")
     assert gallery.show(picture()) == ("", REPEATED)
 
 
 def test_what_is_not_there_or_of_another_kind_is_said_instead() -> None:
-    gallery = Gallery({"k1": b"bytes", "empty": b""})
+    gallery = ImageSelection({"k1": b"bytes", "empty": b""})
     assert gallery.show(picture("gone")) == ("", UNSEEN)
     assert gallery.show(picture("empty")) == ("", UNSEEN)
     assert gallery.show(picture(media_type="image/heic")) == ("", UNSEEN)
@@ -87,7 +87,7 @@ def test_a_picture_that_is_shown_counts_as_its_tokens() -> None:
 
 
 def test_a_refused_picture_is_spared_and_those_that_were_taken_are_not() -> None:
-    sight = Sight()
+    sight = ImageSupport()
     first = ask(shows(picture("a")), images={"a": b"1"})
     sight.take(first)
     both = ask(shows(picture("a"), picture("b")), images={"a": b"1", "b": b"2"})
@@ -99,7 +99,7 @@ def test_a_refused_picture_is_spared_and_those_that_were_taken_are_not() -> None
 
 
 def test_what_one_model_refused_another_may_see() -> None:
-    sight = Sight()
+    sight = ImageSupport()
     sight.refuse(ask(shows(picture()), images={"k1": b"1"}, model="blind"))
     seeing = ask(shows(picture()), images={"k1": b"1"}, model="seeing")
     assert sight.spare(seeing) is seeing

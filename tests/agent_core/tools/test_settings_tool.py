@@ -11,7 +11,12 @@ from agent_core.ids import CallId, PersonId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import delivery_targets, people
 from agent_core.state.people.people import Person
-from agent_core.tools.settings_tool import SettingsTool, apply_wish, describe_hours, describe_wishes
+from agent_core.tools.settings_tool import (
+    SettingsTool,
+    apply_setting,
+    describe_hours,
+    describe_settings,
+)
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import ToolCallPart
 from tests.agent_core.state.rows import add_person
@@ -44,7 +49,7 @@ def test_a_wish_is_taken_in_the_words_people_use(name: str, value: str, told: st
         quiet_until=120,
         verbosity="quiet",
     )
-    assert told in describe_wishes(apply_wish(before, name, value))
+    assert told in describe_settings(apply_setting(before, name, value))
 
 
 @pytest.mark.parametrize(
@@ -56,7 +61,7 @@ def test_a_wish_is_taken_in_the_words_people_use(name: str, value: str, told: st
 )
 def test_a_cap_is_taken_as_people_write_numbers(value: str, tokens: int | None) -> None:
     before = replace(ANN, context_cap=9_000)
-    assert apply_wish(before, "context_cap", value).context_cap == tokens
+    assert apply_setting(before, "context_cap", value).context_cap == tokens
 
 
 @pytest.mark.parametrize(
@@ -78,7 +83,7 @@ def test_a_cap_is_taken_as_people_write_numbers(value: str, tokens: int | None) 
 )
 def test_what_can_not_be_set_is_said(name: str, value: str, complaint: str) -> None:
     with pytest.raises(ToolArgumentError, match=complaint):
-        apply_wish(ANN, name, value)
+        apply_setting(ANN, name, value)
 
 
 def test_hours_that_are_not_set_are_no_words() -> None:

@@ -9,7 +9,7 @@ from agent_core.ids import CallId
 from agent_core.state.conversations.questions import Choice
 from agent_core.tools.contract import ToolResult
 from agent_core.tools.toolbox import Toolbox
-from agent_core.tools.user_questions import Answer, AskTool, Inquiry, LeftOpen
+from agent_core.tools.user_questions import Answer, AskTool, QuestionPending, UserPrompt
 from agent_core.transcript import ToolCallPart
 from tests.agent_core.tools.test_toolbox import CONTEXT, gives
 from tests.fakes.tool import FakeTool
@@ -22,9 +22,9 @@ class FakeInquirer:
 
     def __init__(self, *answers: int | Answer | Exception) -> None:
         self.answers = list(answers)
-        self.asked: list[Inquiry] = []
+        self.asked: list[UserPrompt] = []
 
-    async def ask(self, inquiry: Inquiry) -> Choice | Answer:
+    async def ask(self, inquiry: UserPrompt) -> Choice | Answer:
         self.asked.append(inquiry)
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
@@ -101,8 +101,8 @@ async def test_a_store_that_refuses_is_told() -> None:
 
 
 async def test_a_house_that_goes_out_is_no_answer() -> None:
-    with pytest.raises(LeftOpen):
-        await use(Toolbox([AskTool(FakeInquirer(LeftOpen()))]), "ask", GOOD)
+    with pytest.raises(QuestionPending):
+        await use(Toolbox([AskTool(FakeInquirer(QuestionPending()))]), "ask", GOOD)
 
 
 # Leave

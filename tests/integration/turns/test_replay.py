@@ -5,9 +5,9 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 from agent_core.agent.replay.diff import Comparison, compare
-from agent_core.agent.replay.rebuild import Call, rebuild
+from agent_core.agent.replay.rebuild import RebuiltCall, rebuild
 from agent_core.agent.replay.records import TurnRecord, read_record
-from agent_core.agent.replay.replayer import play
+from agent_core.agent.replay.replayer import replay
 from agent_core.ids import TurnId
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.state.conversations import turns
@@ -27,7 +27,7 @@ def read_all(connection: Connection) -> list[TurnRecord]:
     return [record for turn in recent if (record := read_record(connection, turn.id))]
 
 
-async def check(home: Path, requests: list[ModelRequest]) -> list[Call]:
+async def check(home: Path, requests: list[ModelRequest]) -> list[RebuiltCall]:
     """Each request that the model was sent is rebuilt and proved, in its order; and each turn
     that is played again makes the same ones.
     """
@@ -41,7 +41,7 @@ async def check(home: Path, requests: list[ModelRequest]) -> list[Call]:
         assert record.prompt
         of_turn = rebuild(record)
         calls += of_turn
-        made = await play(record, of_turn, record.prompt)
+        made = await replay(record, of_turn, record.prompt)
         comparison = compare(of_turn, made)
         assert comparison == Comparison(verdict="identical", compared=len(of_turn)), record.turn
     assert [one.doubt for one in calls] == [""] * len(requests)
@@ -164,7 +164,9 @@ async def test_calls_before_and_after_a_talk_was_folded_are_proved(tmp_path: Pat
             await talk(house, f"say {number}", f"{number}. word")
         await talk(house, "look it all up", "Found.")
         await talk(house, "and", "The end.")
-        made = await house.read(lambda c: c.execute("SELECT reason, turn_id FROM folds").fetchall())
+        made = await house.read(
+            lambda c: c.execute("SELECT reason, turn_id FROM compactions").fetchall()
+        )
     assert {reason for reason, _ in made} == {"near", "overflow"}
     assert any(turn_id == 9 for _, turn_id in made)
     await check(tmp_path, model.requests)

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agent_core.agent.compaction.compactor import Compactor, Talk
-from agent_core.agent.compaction.context_window import TurnSpace
+from agent_core.agent.compaction.compactor import CompactionTarget, Compactor
+from agent_core.agent.compaction.context_window import TurnContextWindow
 from agent_core.agent.loop.guards import Budget, Limits
 from agent_core.ids import TurnId
 from agent_core.models.contract import ModelRequest, Usage
@@ -62,13 +62,15 @@ class Rig:
     async def begin(self) -> None:
         self.begun += 1
 
-    def space(self, turn: int) -> TurnSpace:
+    def space(self, turn: int) -> TurnContextWindow:
         shelf = self.talk.shelf(self.turns[turn])
-        return TurnSpace(self.folding, shelf, self.talk.person, self.begin)
+        return TurnContextWindow(self.folding, shelf, self.talk.person, self.begin)
 
-    def talk_between_turns(self) -> Talk:
+    def talk_between_turns(self) -> CompactionTarget:
         person_id = self.talk.person.id
-        return Talk(session_id=self.talk.session_id, owner_id=person_id, payer_id=person_id)
+        return CompactionTarget(
+            session_id=self.talk.session_id, owner_id=person_id, payer_id=person_id
+        )
 
     async def stored(self) -> list[StoredMessage]:
         session_id, person_id = self.talk.session_id, self.talk.person.id

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent_core.agent.compaction.compacted_view import find_fold, show_under
+from agent_core.agent.compaction.compacted_view import apply_compaction, find_compaction
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.transcript import Message
@@ -10,4 +10,4 @@ from agent_core.transcript import Message
 
 def view(stored: Sequence[StoredMessage], folds: Sequence[Compaction]) -> tuple[Message, ...]:
     """The messages of a call whose newest message is the last of `stored`."""
-    return show_under(stored, find_fold(stored, folds))
+    return apply_compaction(stored, find_compaction(stored, folds))

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from agent_core.agent.compaction.token_meter import ContextRules, Measures
-from agent_core.agent.quotas.balance import Ceiling
+from agent_core.agent.compaction.token_meter import ContextRules, TokenMeter
+from agent_core.agent.quotas.balance import DailyLimit
 from agent_core.errors import ModelBusy, ModelOverflow
 from agent_core.models.contract import ModelRequest, Usage
 from agent_core.models.limits import estimate_input
@@ -139,7 +139,7 @@ async def test_outputs_are_shortened_without_any_call_where_that_is_enough(
     outputs = [p.text for m in shown for p in m.parts if isinstance(p, ToolResultPart)]
     assert [len(text) > 5000 for text in outputs] == [False] * 9 + [True] * 3
     (fold,) = await rig.folds()
-    assert (fold.folded_to, fold.summary) == (0, "")
+    assert (fold.summarized_to, fold.summary) == (0, "")
     assert await rig.spent() == []
 
 
@@ -190,7 +190,7 @@ async def test_a_talk_without_a_summary_goes_on_with_shorter_outputs_if_that_is_
     assert shown
     assert exact(await rig.request()).input_tokens <= CAP
     (fold,) = await rig.folds()
-    assert (fold.folded_to, fold.summary) == (0, "")
+    assert (fold.summarized_to, fold.summary) == (0, "")
 
 
 @pytest.mark.parametrize("stop", ["refusal", "overflow", "unknown", "pause"])
@@ -278,7 +278,7 @@ async def test_what_the_provider_counts_is_believed(database: Database) -> None:
 
 
 async def test_a_persons_own_cap_is_kept_where_it_is_lower(database: Database) -> None:
-    measures = Measures(
+    measures = TokenMeter(
         provider=FakeModel(),
         model="fake-1",
         rules=ContextRules(cap_tokens=50_000, threshold_percent=50, window_tokens=40_000),
@@ -318,7 +318,7 @@ async def test_a_turn_that_is_stopped_while_it_is_summed_up_leaves_no_fold(
 
 
 async def test_near_a_ceiling_of_the_day_no_summary_is_bought(database: Database) -> None:
-    tight = ceilings(database, person=Ceiling(money=0, tokens=100))
+    tight = ceilings(database, person=DailyLimit(money=0, tokens=100))
     rig = await Rig(database, FakeModel()).open()
     rig.folding = folding(database, rig.model, cap=CAP, limits=tight)
     await rig.grow(long_talk(9))

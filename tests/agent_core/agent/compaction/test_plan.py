@@ -3,8 +3,8 @@
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from agent_core.agent.compaction.compacted_view import shorten, show, show_under
-from agent_core.agent.compaction.plan import Plan, Planner, Room
+from agent_core.agent.compaction.compacted_view import apply_compaction, shorten, show
+from agent_core.agent.compaction.plan import CompactionPlan, Planner, TokenBudget
 from agent_core.ids import MessageId, TurnId
 from agent_core.models.limits import estimate_messages
 from agent_core.state.conversations.compactions import Compaction
@@ -42,10 +42,12 @@ def _is_running(script: Script) -> bool:
 
 
 def _size(stored: list[StoredMessage], fold: Compaction | None) -> int:
-    return int(FIXED + estimate_messages(show_under(stored, fold), ()))
+    return int(FIXED + estimate_messages(apply_compaction(stored, fold), ()))
 
 
-def _fold(plan: Plan, stored: list[StoredMessage], former: Compaction | None) -> Compaction:
+def _fold(
+    plan: CompactionPlan, stored: list[StoredMessage], former: Compaction | None
+) -> Compaction:
     """The fold of a plan, with a summary as long as it may be."""
     told = "w" * (SUMMARY * 4) if plan.told else former.summary if former else ""
     return Compaction(
@@ -53,7 +55,7 @@ def _fold(plan: Plan, stored: list[StoredMessage], former: Compaction | None) ->
         turn_id=None,
         made_after=stored[-1].id,
         shortened_to=plan.shortened_to,
-        folded_to=plan.folded_to,
+        summarized_to=plan.summarized_to,
         kept=plan.kept,
         summary=told,
         reason="near",
@@ -66,7 +68,7 @@ def _fold(plan: Plan, stored: list[StoredMessage], former: Compaction | None) ->
 def _planner(
     script: Script, stored: list[StoredMessage], fold: Compaction | None, roof: int
 ) -> Planner:
-    room = Room(fixed=FIXED, scale=1.0, target=roof / 2, roof=roof, summary=SUMMARY + 100)
+    room = TokenBudget(fixed=FIXED, scale=1.0, target=roof / 2, roof=roof, summary=SUMMARY + 100)
     running = stored[-1].turn_id if stored[-1].message.role != "assistant" else None
     return Planner(stored, fold, room, turn_id=running)
 
@@ -80,7 +82,7 @@ def _check(
     short = {shorten(one.message): one.id for one in stored}
     ids = [plain.get(id(message)) or short[message] for message in shown if message in short]
     assert ids == sorted(ids), "the order is kept"
-    visible = {one.id for one in stored if one.id > fold.folded_to or one.id in fold.kept}
+    visible = {one.id for one in stored if one.id > fold.summarized_to or one.id in fold.kept}
     assert {one.id for one in stored} - visible <= told, "what is hidden stands in a summary"
     if stored[-1].message.role != "assistant":
         words = {
@@ -150,10 +152,10 @@ def test_what_somebody_asks_for_folds_all_but_the_newest_turns(script: Script) -
     plan = _planner(script, stored, None, 100).fold_most()
     if plan is None:
         return
-    hidden = {one.turn_id for one in stored if one.id <= plan.folded_to}
+    hidden = {one.turn_id for one in stored if one.id <= plan.summarized_to}
     turns = sorted({one.turn_id for one in stored})
     assert len(hidden) <= max(len(turns) - 2, 1)
-    assert stored[0].id in plan.kept or plan.folded_to == 0
+    assert stored[0].id in plan.kept or plan.summarized_to == 0
 
 
 def _long_talk(turns: int, output: int = 100) -> Script:
@@ -169,7 +171,7 @@ def test_outputs_are_shortened_before_anything_is_folded() -> None:
     script = _long_talk(8, output=20_000)
     plan = _planner(script, script.stored, None, 30_000).choose()
     assert plan is not None
-    assert (plan.folded_to, plan.told) == (0, ())
+    assert (plan.summarized_to, plan.told) == (0, ())
     assert plan.shortened_to > 0
 
 
@@ -178,11 +180,11 @@ def test_the_first_request_and_the_newest_turns_stay_word_for_word() -> None:
     plan = _planner(script, script.stored, None, 5_000).choose()
     assert plan is not None
     assert plan.kept == (script.stored[0].id,)
-    whole = {one.turn_id for one in script.stored if one.id > plan.folded_to}
+    whole = {one.turn_id for one in script.stored if one.id > plan.summarized_to}
     assert len(whole) >= 2
     assert script.stored[0] not in plan.told
     assert [one.id for one in plan.told] == [
-        one.id for one in script.stored[1:] if one.id <= plan.folded_to
+        one.id for one in script.stored[1:] if one.id <= plan.summarized_to
     ]
 
 
@@ -201,7 +203,7 @@ def test_a_turn_of_many_steps_folds_its_own_oldest_steps_and_keeps_what_was_aske
     assert plan.size <= 9_000
     first, task, hurry = (one for one in script.stored if one.message.role == "user")
     assert plan.kept[:2] == (first.id, task.id)
-    assert (hurry.id in plan.kept) == (hurry.id <= plan.folded_to)
+    assert (hurry.id in plan.kept) == (hurry.id <= plan.summarized_to)
 
 
 def test_what_an_earlier_fold_kept_of_a_turn_is_told_once_the_turn_is_old() -> None:
@@ -231,7 +233,7 @@ def test_what_is_pinned_stays_and_so_does_the_call_that_it_belongs_to() -> None:
     script = _long_talk(12)
     result = script.stored[6]
     assert result.message.role == "tool"
-    room = Room(fixed=FIXED, scale=1.0, target=2_500, roof=5_000, summary=SUMMARY)
+    room = TokenBudget(fixed=FIXED, scale=1.0, target=2_500, roof=5_000, summary=SUMMARY)
     plan = Planner(script.stored, None, room, pinned=[result.id]).choose()
     assert plan is not None
     assert plan.kept == (script.stored[0].id, script.stored[5].id, result.id)
@@ -259,7 +261,7 @@ def test_nothing_is_planned_where_nothing_can_be_gained() -> None:
 def test_a_running_turn_is_told_by_its_number() -> None:
     script = _long_talk(4)
     script.says("now")
-    room = Room(fixed=FIXED, scale=1.0, target=1.0, roof=1.0, summary=SUMMARY)
+    room = TokenBudget(fixed=FIXED, scale=1.0, target=1.0, roof=1.0, summary=SUMMARY)
     plan = Planner(script.stored, None, room, turn_id=TurnId(script.turn)).choose()
     assert plan is not None
-    assert plan.folded_to < script.stored[-1].id
+    assert plan.summarized_to < script.stored[-1].id

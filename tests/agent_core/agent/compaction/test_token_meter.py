@@ -3,20 +3,20 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_core.agent.compaction.token_meter import Gauge
+from agent_core.agent.compaction.token_meter import TokenEstimator
 from agent_core.ids import SessionId
 
 HERE, THERE = SessionId(1), SessionId(2)
 
 
 def test_an_unknown_model_is_taken_for_a_bit_dearer_and_much_is_left_open() -> None:
-    reading = Gauge().read(HERE, "m", 1000)
+    reading = TokenEstimator().read(HERE, "m", 1000)
     assert reading.low < 1000 < reading.likely < reading.high
     assert (reading.low, reading.high) == (600, 1800)
 
 
 def test_a_talk_that_was_measured_is_known_but_for_what_came_since() -> None:
-    gauge = Gauge()
+    gauge = TokenEstimator()
     gauge.learn(HERE, "m", 1000, 1500)
     same = gauge.read(HERE, "m", 1000)
     assert (same.low, same.likely, same.high) == (1500, 1500, 1500)
@@ -27,19 +27,19 @@ def test_a_talk_that_was_measured_is_known_but_for_what_came_since() -> None:
 
 
 def test_other_talks_of_the_model_profit_and_other_models_do_not() -> None:
-    gauge = Gauge()
+    gauge = TokenEstimator()
     gauge.learn(HERE, "m", 1000, 2000)
     assert gauge.read(THERE, "m", 1000).likely == 2000
-    assert gauge.read(THERE, "other", 1000) == Gauge().read(THERE, "other", 1000)
-    assert gauge.read(HERE, "other", 1000) == Gauge().read(HERE, "other", 1000)
+    assert gauge.read(THERE, "other", 1000) == TokenEstimator().read(THERE, "other", 1000)
+    assert gauge.read(HERE, "other", 1000) == TokenEstimator().read(HERE, "other", 1000)
 
 
 def test_counts_that_can_not_be_of_the_whole_request_are_not_believed() -> None:
-    gauge = Gauge()
+    gauge = TokenEstimator()
     for measured in (0, 10, 9000):
         gauge.learn(HERE, "m", 1000, measured)
     gauge.learn(HERE, "m", 0, 10)
-    assert gauge.read(HERE, "m", 1000) == Gauge().read(HERE, "m", 1000)
+    assert gauge.read(HERE, "m", 1000) == TokenEstimator().read(HERE, "m", 1000)
 
 
 @given(
@@ -49,7 +49,7 @@ def test_counts_that_can_not_be_of_the_whole_request_are_not_believed() -> None:
 def test_a_reading_is_in_order_whatever_was_learned(
     learned: list[tuple[int, int]], estimated: int
 ) -> None:
-    gauge = Gauge()
+    gauge = TokenEstimator()
     for before, measured in learned:
         gauge.learn(HERE, "m", before, measured)
     reading = gauge.read(HERE, "m", estimated)

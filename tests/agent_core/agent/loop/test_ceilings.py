@@ -5,16 +5,16 @@ from dataclasses import replace
 
 import pytest
 
-from agent_core.agent.loop.contract import Course
-from agent_core.errors import CeilingReached, ModelBusy, ModelError, ModelOverflow, ModelUnknown
-from agent_core.events import Shut, TextGrew, TurnEnded
+from agent_core.agent.loop.contract import ModelPolicy
+from agent_core.errors import ModelBusy, ModelError, ModelOverflow, ModelUnknown, QuotaExceeded
+from agent_core.events import ReachedQuota, TextGrew, TurnEnded
 from agent_core.models.contract import ModelRequest, TextDelta, Usage
 from tests.agent_core.agent.loop.rig import Rig
 from tests.fakes.model import USAGE, Play, ask, call, say
 from tests.fakes.tool import FakeTool
 
-REACHED = CeilingReached("reached", whose="house", unit="tokens", limit=7, opens_at=9)
-SHUT = Shut(whose="house", unit="tokens", limit=7, opens_at=9)
+REACHED = QuotaExceeded("reached", whose="house", unit="tokens", limit=7, opens_at=9)
+SHUT = ReachedQuota(whose="house", unit="tokens", limit=7, opens_at=9)
 
 
 class Purse:
@@ -53,7 +53,7 @@ class Granted:
 
 
 def rig(purse: Purse, plays: Sequence[Play]) -> Rig:
-    course = Course(model="fake-1", cheap="cheap-1", retries=1)
+    course = ModelPolicy(model="fake-1", cheap="cheap-1", retries=1)
     made = Rig(*plays, tools=[FakeTool("look")], course=course)
     made.reserve = purse.reserve
     return made
@@ -76,7 +76,7 @@ async def test_a_ceiling_that_is_reached_on_the_way_keeps_what_was_done() -> Non
 
 async def test_the_summary_of_a_limit_is_asked_for_as_well() -> None:
     purse = Purse(1)
-    course = Course(model="fake-1")
+    course = ModelPolicy(model="fake-1")
     made = Rig(ask(call("look")), tools=[FakeTool("look")], course=course, steps=1)
     made.reserve = purse.reserve
     assert (await made.end()).shut == SHUT

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_core.agent.loop.contract import Course
+from agent_core.agent.loop.contract import ModelPolicy
 from agent_core.errors import (
     ModelBusy,
     ModelCut,
@@ -77,7 +77,7 @@ async def test_any_behaviour_of_a_model_ends_in_one_way(
 ) -> None:
     look = FakeTool("look", is_cheap=True)
     send = FakeTool("send", effect="unsafe")
-    course = Course(model="fake-1", fallback=fallback, retries=1)
+    course = ModelPolicy(model="fake-1", fallback=fallback, retries=1)
     rig = Rig(tools=[look, send], course=course, steps=steps, tokens=tokens)
 
     def meddle(number: int) -> Piece:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_core.agent.loop.contract import Course
+from agent_core.agent.loop.contract import ModelPolicy
 from agent_core.errors import (
     ModelBusy,
     ModelCut,
@@ -19,7 +19,7 @@ from tests.fakes.model import Play, ask, call, say
 from tests.fakes.tool import FakeTool
 
 BUSY = [ModelBusy("overloaded")]
-TWO = Course(model="fake-1", fallback="fake-2", retries=2)
+TWO = ModelPolicy(model="fake-1", fallback="fake-2", retries=2)
 
 
 @pytest.mark.parametrize("error", [ModelBusy("overloaded"), ModelCut("broke off")])
@@ -50,7 +50,7 @@ async def test_a_stream_that_ends_without_an_answer_is_a_cut() -> None:
 
 
 async def test_pauses_double_with_jitter_up_to_thirty_seconds() -> None:
-    rig = Rig(*[BUSY] * 8, say("there"), course=Course(model="fake-1", retries=8))
+    rig = Rig(*[BUSY] * 8, say("there"), course=ModelPolicy(model="fake-1", retries=8))
     await rig.run()
     for pause, full in zip(rig.pauses, [1, 2, 4, 8, 16, 30, 30, 30], strict=True):
         assert full / 2 <= pause <= full
@@ -136,7 +136,7 @@ async def test_a_cut_after_tools_repeats_the_call_and_not_the_tools() -> None:
 
 
 async def test_a_turn_whose_time_is_up_waits_for_no_retry() -> None:
-    rig = Rig(*[BUSY] * 4, course=Course(model="fake-1", retries=50), seconds=2)
+    rig = Rig(*[BUSY] * 4, course=ModelPolicy(model="fake-1", retries=50), seconds=2)
     assert (await rig.end()).reason == "model_busy"
     assert 2 <= rig.time <= 6
 

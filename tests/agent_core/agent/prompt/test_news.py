@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_core.agent.prompt.facts import FactInputs, compose_facts, find_news
-from agent_core.agent.prompt.visibility import Marks, Sight
+from agent_core.agent.prompt.visibility import ShownEntries, VisibleMemory
 from agent_core.ids import PersonId
 from agent_core.memory.shared import SharedList
 from agent_core.transcript import Message, user_message
@@ -23,8 +23,8 @@ def team(*entries: str) -> SharedList:
     )
 
 
-def marks(*entries: str) -> Marks:
-    return Sight(shared=(team(*entries),)).marks
+def marks(*entries: str) -> ShownEntries:
+    return VisibleMemory(shared=(team(*entries),)).marks
 
 
 def tell(*news: str, text: str = "hi") -> Message:

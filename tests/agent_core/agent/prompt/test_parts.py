@@ -1,6 +1,6 @@
 """A frozen text taken apart: every section is counted once, and where it belongs."""
 
-from agent_core.agent.prompt.compose import PromptInputs, compose, divide
+from agent_core.agent.prompt.compose import PromptInputs, compose, split_parts
 from agent_core.agent.prompt.context_files import ContextFile
 from agent_core.ids import PersonId
 from agent_core.memory.files import size
@@ -40,7 +40,7 @@ def everything() -> PromptInputs:
 
 def test_every_section_is_where_it_belongs() -> None:
     text = compose(everything())
-    parts = divide(text)
+    parts = split_parts(text)
     assert sorted("".join(parts.values())) == sorted(text)
     for word in ("OWN", "ROOM", "LENT", "SHARED", "MEMORY.md of this room"):
         assert word in parts["memory"], word
@@ -53,7 +53,7 @@ def test_every_section_is_where_it_belongs() -> None:
 
 def test_what_is_not_there_is_empty() -> None:
     bare = PromptInputs(soul="I.", snapshot=None, context=(), platform="x", tools=())
-    parts = divide(compose(bare))
+    parts = split_parts(compose(bare))
     assert (parts["memory"], parts["files"]) == ("", "")
     assert parts["identity"] == compose(bare)
-    assert divide("") == {"identity": "", "memory": "", "files": ""}
+    assert split_parts("") == {"identity": "", "memory": "", "files": ""}

@@ -4,17 +4,23 @@ from dataclasses import replace
 
 import pytest
 
-from agent_core.agent.prompt.visibility import Sight, dump_marks, keep_shared, keeps_to, load_marks
+from agent_core.agent.prompt.visibility import (
+    VisibleMemory,
+    dump_shown,
+    is_still_allowed,
+    load_shown,
+    select_shared,
+)
 from agent_core.ids import BlockId, PersonId
 from agent_core.memory.shared import SharedList
 from agent_core.memory.store import MemoryLimits, Snapshot
 from agent_core.state.memory.blocks import Block
 
 
-def sight(room: str = "", lent: str = "") -> Sight:
+def sight(room: str = "", lent: str = "") -> VisibleMemory:
     """Entries by their letters."""
     notes = Snapshot(memory=tuple(room), user=(), memory_size=0, user_size=0, limits=MemoryLimits())
-    return Sight(room=notes, lent=tuple(lent))
+    return VisibleMemory(room=notes, lent=tuple(lent))
 
 
 @pytest.mark.parametrize(
@@ -27,18 +33,18 @@ def sight(room: str = "", lent: str = "") -> Sight:
         (sight("ab"), sight("a"), False),
         (sight("a"), sight("b"), False),
         (sight("a"), sight(), False),
-        (sight("a"), Sight(), False),
+        (sight("a"), VisibleMemory(), False),
         (sight(lent="x"), sight(lent="xy"), False),
         (sight(lent="xy"), sight(lent="x"), False),
         (sight(lent="x"), sight("x"), False),
         (sight("x"), sight(lent="x"), False),
-        (Sight(), sight("a"), True),
+        (VisibleMemory(), sight("a"), True),
     ],
 )
 def test_growth_of_a_room_s_memory_can_wait_and_nothing_else(
-    shown: Sight, allowed: Sight, stands: bool
+    shown: VisibleMemory, allowed: VisibleMemory, stands: bool
 ) -> None:
-    assert keeps_to(shown.marks, allowed.marks) == stands
+    assert is_still_allowed(shown.marks, allowed.marks) == stands
 
 
 def block(label: str = "shopping", entries: str = "ab", **rest: object) -> SharedList:
@@ -89,16 +95,19 @@ def team(entries: str = "ab") -> SharedList:
 def test_what_is_added_to_shared_lists_can_be_told_and_nothing_else(
     allowed: tuple[SharedList, ...], stands: bool
 ) -> None:
-    shown = Sight(shared=(team(), block()))
-    assert keeps_to(shown.marks, Sight(shared=allowed).marks) == stands
+    shown = VisibleMemory(shared=(team(), block()))
+    assert is_still_allowed(shown.marks, VisibleMemory(shared=allowed).marks) == stands
 
 
 def test_the_same_words_in_two_lists_are_two_entries() -> None:
-    shown, allowed = Sight(shared=(team("a"),)), Sight(shared=(team(""), block(entries="a")))
-    assert not keeps_to(keep_shared(shown.marks), keep_shared(allowed.marks))
+    shown, allowed = (
+        VisibleMemory(shared=(team("a"),)),
+        VisibleMemory(shared=(team(""), block(entries="a"))),
+    )
+    assert not is_still_allowed(select_shared(shown.marks), select_shared(allowed.marks))
 
 
 def test_marks_are_kept_as_they_are() -> None:
     marks = sight("ab", "xy").marks
-    assert load_marks(dump_marks(marks)) == marks
-    assert dump_marks(marks) == dump_marks(load_marks(dump_marks(marks)))
+    assert load_shown(dump_shown(marks)) == marks
+    assert dump_shown(marks) == dump_shown(load_shown(dump_shown(marks)))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_core.agent.quotas.balance import Day, day_of
+from agent_core.agent.quotas.balance import QuotaDay, day_of
 
 HOUR = 3_600_000
 ZONES = ("UTC", "Europe/Vienna", "Africa/Cairo", "America/Havana", "Asia/Kolkata", "Pacific/Apia")
@@ -33,7 +33,7 @@ def at(text: str) -> int:
     ],
 )
 def test_a_day_goes_from_midnight_to_midnight(now: str, zone: str, start: str, end: str) -> None:
-    assert day_of(at(now), zone) == Day(start=at(start), end=at(end))
+    assert day_of(at(now), zone) == QuotaDay(start=at(start), end=at(end))
 
 
 def test_the_first_moment_of_a_day_is_in_it_and_its_end_is_not() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.agent.quotas.balance import Ceiling
+from agent_core.agent.quotas.balance import DailyLimit
 from agent_core.agent.quotas.reservations import Quotas, Reservation
-from agent_core.errors import CeilingReached
+from agent_core.errors import QuotaExceeded
 from agent_core.ids import PersonId
 from agent_core.models.contract import ModelRequest, Usage
 from agent_core.state.conversations import usage
@@ -65,8 +65,8 @@ class Clock:
         return self.now
 
 
-def money(micro_dollars: int) -> Ceiling:
-    return Ceiling(money=micro_dollars, tokens=0)
+def money(micro_dollars: int) -> DailyLimit:
+    return DailyLimit(money=micro_dollars, tokens=0)
 
 
 async def pay(
@@ -93,8 +93,8 @@ def spend(reservation: Reservation, micro_dollars: int) -> None:
     reservation.finalize("good", Usage(input_tokens=micro_dollars))
 
 
-async def refusal(opened: Quotas, person_id: PersonId, **how: bool) -> CeilingReached:
-    with pytest.raises(CeilingReached) as caught:
+async def refusal(opened: Quotas, person_id: PersonId, **how: bool) -> QuotaExceeded:
+    with pytest.raises(QuotaExceeded) as caught:
         await opened.reserve(person_id, ASKED, **how)
     return caught.value
 
@@ -158,10 +158,10 @@ async def test_a_day_is_that_of_the_persons_own_zone(
 
 async def test_a_call_without_a_price_counts_in_tokens(database: Database, ann: PersonId) -> None:
     await pay(database, ann, 9_999, NOON, tokens=1_000_000)
-    opened = ceilings(database, Clock(), person=Ceiling(money=0, tokens=5_000))
+    opened = ceilings(database, Clock(), person=DailyLimit(money=0, tokens=5_000))
     reserved = await opened.reserve(ann, UNPRICED)
     reserved.finalize("llama", Usage(input_tokens=4_000, output_tokens=950))
-    with pytest.raises(CeilingReached) as caught:
+    with pytest.raises(QuotaExceeded) as caught:
         await opened.reserve(ann, UNPRICED)
     assert caught.value.unit == "tokens"
     (await opened.reserve(ann, ASKED)).close()  # money is another ceiling
@@ -302,7 +302,7 @@ async def test_fifty_turns_at_once_do_not_overrun_a_ceiling(
                 reserved = await opened.reserve(
                     ann if whose == "person" or number % 2 else bob, ASKED
                 )
-            except CeilingReached:
+            except QuotaExceeded:
                 return
             running += 1
             for _ in range(number % 4):

@@ -6,7 +6,7 @@ from agent_core.agent.prompt.prompt_cache import freeze
 from agent_core.agent.replay.diff import Comparison, compare, differ_in_words
 from agent_core.agent.replay.rebuild import rebuild
 from agent_core.agent.replay.records import TurnRecord
-from agent_core.agent.replay.replayer import play
+from agent_core.agent.replay.replayer import replay
 from agent_core.ids import ConversationId, MessageId, PersonId, SessionId, TurnId
 from agent_core.models.contract import ModelRequest
 from agent_core.models.fingerprint import Fingerprints
@@ -98,7 +98,7 @@ async def test_a_picture_counts_as_it_was_then_whether_or_not_it_is_still_there(
         assert call.doubt == ""
         assert call.sent
         assert call.sent.shown == shown
-        made = await play(record(spent, pictures=shown), (call,), PROMPT)
+        made = await replay(record(spent, pictures=shown), (call,), PROMPT)
         assert compare((call,), made) == Comparison(verdict="identical", compared=1)
     (gone,) = rebuild(record(spend(SAID[:3], "k1"), pictures=()))
     assert gone.doubt == "", "its bytes are gone, and what was sent is known all the same"
@@ -136,7 +136,9 @@ async def test_the_first_request_that_differs_is_shown_where_it_differs() -> Non
     calls = rebuild(record(spent))
     other = user_message("X", parts=(PICTURE,))
     changed = (*record().transcript[:2], replace(record().transcript[2], message=other))
-    made = await play(record(spent, transcript=(*changed, record().transcript[3])), calls, PROMPT)
+    made = await replay(
+        record(spent, transcript=(*changed, record().transcript[3])), calls, PROMPT
+    )
     comparison = compare(calls, made)
     assert (comparison.verdict, comparison.compared) == ("differs", 0)
     assert len(comparison.lines) == 2

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from agent_core.ids import CallId
 from agent_core.models.anthropic import client
-from agent_core.models.anthropic.client import Prefixes
+from agent_core.models.anthropic.client import RenderedPrefixes
 from agent_core.models.anthropic.translate import Prefix, render_behind, render_request
 from agent_core.models.contract import ModelRequest
 from agent_core.transcript import (
@@ -96,7 +96,7 @@ def test_only_what_is_new_is_rendered() -> None:
 
 
 def test_talks_that_are_cut_changed_or_let_go_of_are_rendered_right() -> None:
-    kept = Prefixes()
+    kept = RenderedPrefixes()
     requests = [
         talk_of(40),
         talk_of(60),
