@@ -29,7 +29,7 @@ from agent_core.agent.session_cache import IdAllocator, SessionCache, SessionSta
 from agent_core.events import Ending, Event
 from agent_core.host import Host
 from agent_core.ids import CallId, PersonId, RoomId
-from agent_core.memory.archive.inventory import View
+from agent_core.memory.archive.inventory import VisibleMessages
 from agent_core.memory.shared import SharedMemory
 from agent_core.models.contract import Model
 from agent_core.models.fingerprint import Fingerprints
@@ -116,7 +116,7 @@ class Agent:
         fold = await self._folding.find(session.id, conversation.person_id) if session else None
         warm = None if is_fresh(history, fold) else session
         given = await self._freezer.give(scene, warm, tools, history)
-        view = View(messages=history, summarized_to=fold.summarized_to if fold else START)
+        view = VisibleMessages(messages=history, summarized_to=fold.summarized_to if fold else START)
         stock = await describe_searchable(self._toolboxes.inventory, scene, view, self._now())
         heard = await outside.recall(person.id, apply_compaction(history, fold)) if outside else ()
         return PreparedTurn(

@@ -1,12 +1,17 @@
--- The whole schema as it stands after every migration, for reading. The program never runs
--- it: databases are made by the migrations, and a test holds the two equal.
--- Times are integer milliseconds since the epoch, UTC. JSON is text.
+-- The schema after every migration, for reading. Migrations create databases, never this file; a test
+-- keeps the two equal. Times are integer milliseconds since the epoch, UTC. JSON is text.
+-- `checksum` is a CRC-32 that detects a damaged row.
 
+-- Single values of Talaria itself, by key.
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY,
     value TEXT NOT NULL
 );
 
+-- Memory owners: humans, rooms, the team and memory blocks, told apart by `kind`. A merged person
+-- points to the person that absorbed it in `joined_to`; an erased person points to itself.
+-- `quiet_from` and `quiet_until` are minutes of the local day. `days_off` is JSON (1 is Monday).
+-- `context_cap` is in tokens. `home_platform` and `home_chat` receive reminders and digests.
 CREATE TABLE "people" (
     id         INTEGER PRIMARY KEY,
     slug       TEXT NOT NULL UNIQUE,
@@ -27,6 +32,7 @@ CREATE TABLE "people" (
     days_off TEXT NOT NULL DEFAULT '[]'
 );
 
+-- A platform account of a person. `came_from` is the person that it belonged to before a merge.
 CREATE TABLE accounts (
     id           INTEGER PRIMARY KEY,
     person_id    INTEGER NOT NULL REFERENCES people (id),
@@ -40,7 +46,7 @@ CREATE TABLE accounts (
 );
 CREATE INDEX accounts_by_person ON accounts (person_id);
 
--- A one-time code: `claim` makes an account the owner's, `pairing` asks the owner to let it in.
+-- A one-time code. `claim` makes an account an owner's; `pairing` asks an owner to admit it.
 CREATE TABLE link_codes (
     id           INTEGER PRIMARY KEY,
     purpose      TEXT NOT NULL CHECK (purpose IN ('claim', 'pairing')),
@@ -55,6 +61,7 @@ CREATE TABLE link_codes (
 );
 CREATE INDEX link_codes_by_account ON link_codes (platform, user_id);
 
+-- A conversation of a person or a room. `scope` is the search scope of its messages.
 CREATE TABLE conversations (
     id         INTEGER PRIMARY KEY,
     key        TEXT NOT NULL UNIQUE,
@@ -65,7 +72,8 @@ CREATE TABLE conversations (
 );
 CREATE INDEX conversations_by_person ON conversations (person_id);
 
--- A frozen prompt: the system text and the tools exactly as they are sent.
+-- A frozen prompt: the system text and the tools exactly as they are sent. `shown` (JSON) is what
+-- the prompt shows of memory.
 CREATE TABLE prompts (
     hash       TEXT PRIMARY KEY,
     system     TEXT NOT NULL,
@@ -74,7 +82,7 @@ CREATE TABLE prompts (
     shown TEXT NOT NULL DEFAULT '[]'
 );
 
--- An epoch of a conversation with one frozen prompt.
+-- A part of a conversation with one frozen prompt. /new starts the next one.
 CREATE TABLE sessions (
     id              INTEGER PRIMARY KEY,
     conversation_id INTEGER NOT NULL REFERENCES conversations (id),
@@ -87,6 +95,8 @@ CREATE TABLE sessions (
 );
 CREATE INDEX sessions_by_conversation ON sessions (conversation_id, id);
 
+-- One request and its answer. `answers` is the platform message that it replies to. `run_id` is
+-- set for the turn of a job run.
 CREATE TABLE turns (
     id              INTEGER PRIMARY KEY,
     conversation_id INTEGER NOT NULL REFERENCES conversations (id),
@@ -112,6 +122,8 @@ CREATE INDEX turns_by_person ON turns (person_id, id);
 CREATE INDEX turns_running ON turns (id) WHERE state = 'running';
 
 -- The transcript: append-only. `parts` is what the model reads, `text` what people wrote or read.
+-- `audience` is `private` or `room:<person id>`. A redacted message keeps its row and gets
+-- `forgotten_at`.
 CREATE TABLE messages (
     id              INTEGER PRIMARY KEY,
     session_id      INTEGER NOT NULL REFERENCES sessions (id),
@@ -130,11 +142,12 @@ CREATE TABLE messages (
 CREATE INDEX messages_by_session ON messages (session_id, id);
 CREATE INDEX messages_by_turn ON messages (turn_id, id);
 
+-- The full-text index of the transcript: contentless, fed by agent_core/state/tokenizer.py.
 CREATE VIRTUAL TABLE message_search USING fts5 (
     words, content = '', columnsize = 0, detail = none, tokenize = "ascii tokenchars '_'"
 );
 
--- One platform event, kept as it came until it is done.
+-- One platform event. The payload stays until the event is done and its retention is over.
 CREATE TABLE inbox (
     id          INTEGER PRIMARY KEY,
     platform    TEXT NOT NULL,
@@ -152,7 +165,7 @@ CREATE INDEX inbox_open ON inbox (id) WHERE state IN ('received', 'claimed');
 CREATE INDEX inbox_dead ON inbox (id) WHERE state = 'dead';
 CREATE INDEX inbox_by_turn ON inbox (turn_id);
 
--- One tool call of a turn: its row stands before it runs, its outcome after.
+-- One tool call of a turn. The row exists before the tool runs; `outcome` follows.
 CREATE TABLE steps (
     id         INTEGER PRIMARY KEY,
     turn_id    INTEGER NOT NULL REFERENCES turns (id),
@@ -166,8 +179,8 @@ CREATE TABLE steps (
     UNIQUE (turn_id, call_id)
 );
 
--- One platform message owed. `shown` is what an unconfirmed attempt carried, `anchor` the newest
--- message id of the platform that was known before it.
+-- One platform message to send. `is_live` marks a message that still grows with its turn. `shown` is
+-- what an unconfirmed attempt carried, `anchor` the platform's newest message id before it.
 CREATE TABLE outbox (
     id           INTEGER PRIMARY KEY,
     platform     TEXT NOT NULL,
@@ -198,8 +211,10 @@ CREATE INDEX outbox_open ON outbox (id) WHERE state IN ('owed', 'sending', 'unsu
 CREATE INDEX outbox_live ON outbox (id) WHERE is_live = 1;
 CREATE INDEX outbox_by_turn ON outbox (turn_id, part);
 CREATE INDEX outbox_dead ON outbox (id) WHERE state = 'dead';
-CREATE INDEX outbox_told ON outbox (platform, chat, id) WHERE message_id IS NOT NULL;
+CREATE INDEX outbox_by_chat ON outbox (platform, chat, id) WHERE message_id IS NOT NULL;
 
+-- One model call: its tokens and cost. `request_hash` (SHA-256, hex) verifies a rebuilt request.
+-- `micro_dollars` is NULL for a model without a price.
 CREATE TABLE usage (
     id                 INTEGER PRIMARY KEY,
     person_id          INTEGER NOT NULL REFERENCES people (id),
@@ -219,12 +234,11 @@ CREATE TABLE usage (
 CREATE INDEX usage_by_person ON usage (person_id, created_at);
 CREATE INDEX usage_by_turn ON usage (turn_id);
 
--- What was learned: append-only. `target` is `memory`, `user`, `archive` (`position` is then the
--- row's id there), `soul` (one entry, the whole text) or `skill` (`position` is the skill's id, the
--- entry its whole SKILL.md). `actor` is `turn:N`, `hand`, `person`, `house`, `curator`, `link:N` or
--- `unlink`. `position` is the entry's place in its list at that moment, from 0, so that replaying
--- the rows gives the list. `undoes` is the row that this one takes back, `message_ids` (JSON) are
--- the messages that it rests on.
+-- The memory ledger: append-only. `target` is `memory`, `user`, `archive` (`position` is the archive
+-- row's id), `soul` (one entry, the whole text) or `skill` (`position` is the skill's id, the entry
+-- its whole SKILL.md). `actor` is `turn:N`, `hand`, `person`, `house`, `curator`, `link:N` or
+-- `unlink`. `position` is the entry's index at that moment, from 0, so that replaying the rows gives
+-- the list. `undoes` is the row that this row reverts. `message_ids` (JSON) are its evidence.
 CREATE TABLE "ledger" (
     id         INTEGER PRIMARY KEY,
     person_id  INTEGER NOT NULL REFERENCES people (id),
@@ -245,7 +259,7 @@ CREATE TABLE "ledger" (
 CREATE INDEX ledger_by_person ON ledger (person_id, target, id);
 CREATE INDEX ledger_by_undone ON ledger (undoes) WHERE undoes IS NOT NULL;
 
--- Background work owed.
+-- Queued background work.
 CREATE TABLE tasks (
     id         INTEGER PRIMARY KEY,
     kind       TEXT NOT NULL,
@@ -261,8 +275,8 @@ CREATE TABLE tasks (
 );
 CREATE INDEX tasks_open ON tasks (due_at) WHERE state IN ('owed', 'running');
 
--- A group, channel or server room. `mode` says how mentions are answered there; `person_id`
--- is the room as somebody who remembers.
+-- A group, channel or server room. `mode` selects who answers mentions; `person_id` is the room as a
+-- memory owner.
 CREATE TABLE rooms (
     id         INTEGER PRIMARY KEY,
     platform   TEXT NOT NULL,
@@ -275,8 +289,8 @@ CREATE TABLE rooms (
     UNIQUE (platform, chat_id)
 );
 
--- An entry of memory that others than its person may see: `everyone`, or `room:<person id>`.
--- What is not in here is private; an entry whose words change is private again.
+-- A memory entry that others may see: `everyone`, or `room:<person id>`. An entry without a row is
+-- private. An entry whose text changes becomes private again.
 CREATE TABLE shares (
     id         INTEGER PRIMARY KEY,
     person_id  INTEGER NOT NULL REFERENCES people (id),
@@ -288,8 +302,9 @@ CREATE TABLE shares (
     UNIQUE (person_id, target, entry, audience)
 );
 
--- What somebody was asked, and the answer. `choices` is JSON: [[key, label, style], …].
--- `payload` is for whoever asked. `call_id` binds it to one tool call of one turn.
+-- A question to a person, and its answer. `choices` is JSON: [[key, label, style], …]. `payload`
+-- belongs to the asking component. `call_id` binds it to one tool call of one turn. `secret` is part
+-- of the button keys, so that nobody can forge them.
 CREATE TABLE questions (
     id          INTEGER PRIMARY KEY,
     person_id   INTEGER NOT NULL REFERENCES people (id),
@@ -317,7 +332,7 @@ CREATE INDEX outbox_by_message ON outbox (platform, chat, message_id)
     WHERE message_id IS NOT NULL;
 CREATE INDEX outbox_by_question ON outbox (question_id) WHERE question_id IS NOT NULL;
 
--- Bytes that came in or go out, by the SHA-256 of them.
+-- Attachment bytes, by their SHA-256.
 CREATE TABLE files (
     key        TEXT PRIMARY KEY,
     media_type TEXT NOT NULL,
@@ -325,7 +340,7 @@ CREATE TABLE files (
     created_at INTEGER NOT NULL
 );
 
--- Files that a turn made, to be sent with its answer.
+-- Files that a turn made and sends with its answer.
 CREATE TABLE turn_files (
     id         INTEGER PRIMARY KEY,
     turn_id    INTEGER NOT NULL REFERENCES turns (id),
@@ -336,16 +351,16 @@ CREATE TABLE turn_files (
     UNIQUE (turn_id, call_id)
 );
 
--- How far each channel of a platform was read; see the `Inlet` of adapters.
-CREATE TABLE marks (
+-- The position up to which each channel of a platform was read; see `Inlet` in adapters/contract.py.
+CREATE TABLE "read_positions" (
     platform TEXT NOT NULL,
     channel  TEXT NOT NULL,
     position TEXT NOT NULL,
     PRIMARY KEY (platform, channel)
 );
 
--- Places where nobody can be reached any more, until somebody writes from there again.
-CREATE TABLE retired_chats (
+-- Chats that no longer accept messages, until somebody writes from there again.
+CREATE TABLE "unreachable_chats" (
     platform   TEXT NOT NULL,
     chat       TEXT NOT NULL,
     reason     TEXT NOT NULL,
@@ -353,9 +368,9 @@ CREATE TABLE retired_chats (
     PRIMARY KEY (platform, chat)
 );
 
--- A wish to join two accounts: asked for by `person_id` in a direct talk, `platform`/`chat`;
--- taken up with the code by the other account, and confirmed on the first side.
--- `other_person` is who that account was then, empty for a stranger.
+-- A request to link two accounts. `person_id` starts it in the direct chat `platform`/`chat`, the
+-- other account sends the code, and the first side confirms. `other_person` is the owner of the
+-- other account at that moment, NULL for a stranger.
 CREATE TABLE link_requests (
     id             INTEGER PRIMARY KEY,
     person_id      INTEGER NOT NULL REFERENCES people (id),
@@ -377,8 +392,7 @@ CREATE INDEX link_requests_by_person ON link_requests (person_id, id);
 CREATE INDEX link_requests_asked ON link_requests (other_platform, other_user_id)
     WHERE state = 'asked';
 
--- Wrong codes that an account has sent; `since` is when the first of them came, or, once they
--- are too many, the last.
+-- Wrong codes of an account. `since` is the time of the first one or, above the limit, the last.
 CREATE TABLE guesses (
     platform TEXT NOT NULL,
     user_id  TEXT NOT NULL,
@@ -387,7 +401,7 @@ CREATE TABLE guesses (
     PRIMARY KEY (platform, user_id)
 );
 
--- What was done about people, rooms and rights; append-only.
+-- Changes to people, rooms and rights: append-only.
 CREATE TABLE audit (
     id         INTEGER PRIMARY KEY,
     person_id  INTEGER REFERENCES people (id),
@@ -398,8 +412,8 @@ CREATE TABLE audit (
 );
 CREATE INDEX audit_by_person ON audit (person_id, id);
 
--- A named block of memory, which several people and rooms may share. `person_id` is the block
--- as somebody who remembers; `made_by` is who made it, and may change and share it.
+-- A named memory block, shared by people and rooms. `person_id` is the block as a memory owner;
+-- `made_by` may change and share it. `char_limit` is in characters of its file.
 CREATE TABLE blocks (
     id           INTEGER PRIMARY KEY,
     person_id    INTEGER NOT NULL UNIQUE REFERENCES people (id),
@@ -412,7 +426,7 @@ CREATE TABLE blocks (
 );
 CREATE INDEX blocks_by_maker ON blocks (made_by);
 
--- Who sees a block: a person, a room, or everybody (the team's row in `people`).
+-- Readers of a block: a person, a room, or everyone (the team's row in `people`).
 CREATE TABLE block_readers (
     block_id  INTEGER NOT NULL REFERENCES blocks (id),
     person_id INTEGER NOT NULL REFERENCES people (id),
@@ -420,7 +434,7 @@ CREATE TABLE block_readers (
 );
 CREATE INDEX block_readers_by_person ON block_readers (person_id);
 
--- The archive: what is remembered outside of the prompt. `tags` is JSON, a sorted list.
+-- The archive: memory outside the prompt. `tags` is JSON, a sorted list.
 CREATE TABLE archive (
     id         INTEGER PRIMARY KEY,
     person_id  INTEGER NOT NULL REFERENCES people (id),
@@ -432,22 +446,23 @@ CREATE TABLE archive (
 );
 CREATE INDEX archive_by_person ON archive (person_id, id);
 
+-- The full-text index of the archive; built like `message_search`.
 CREATE VIRTUAL TABLE archive_search USING fts5 (
     words, content = '', columnsize = 0, detail = none, tokenize = "ascii tokenchars '_'"
 );
 
--- A talk made shorter for its next calls; the transcript stays whole. The newest row of a session
--- counts, for calls made when `made_after` was its newest message or later: messages up to
--- `folded_to` are told by `summary`, but for those in `kept` (JSON: message ids); of the others
--- up to `shortened_to` long outputs of tools are shown by their ends.
-CREATE TABLE folds (
+-- A compaction of a session; the transcript stays whole. The newest row counts, for calls made when
+-- `made_after` was the newest message or later. `summary` replaces messages up to `summarized_to`,
+-- except those in `kept` (JSON: message ids). Long tool outputs of the others, up to `shortened_to`,
+-- are shortened to both ends.
+CREATE TABLE "compactions" (
     id            INTEGER PRIMARY KEY,
     session_id    INTEGER NOT NULL REFERENCES sessions (id),
     person_id     INTEGER NOT NULL REFERENCES people (id),
     turn_id       INTEGER REFERENCES turns (id),
     made_after    INTEGER NOT NULL,
     shortened_to  INTEGER NOT NULL,
-    folded_to     INTEGER NOT NULL,
+    summarized_to INTEGER NOT NULL,
     kept          TEXT NOT NULL DEFAULT '[]',
     summary       TEXT NOT NULL DEFAULT '',
     reason        TEXT NOT NULL CHECK (reason IN ('near', 'overflow', 'asked')),
@@ -456,10 +471,10 @@ CREATE TABLE folds (
     created_at    INTEGER NOT NULL,
     checksum      INTEGER NOT NULL
 );
-CREATE INDEX folds_by_session ON folds (session_id, id);
+CREATE INDEX compactions_by_session ON compactions (session_id, id);
 
--- What an outside provider of memory is to be told, in this order.
-CREATE TABLE mirror (
+-- The queue of changes for an external memory provider, in this order.
+CREATE TABLE "external_sync" (
     id         INTEGER PRIMARY KEY,
     provider   TEXT NOT NULL,
     person_id  INTEGER NOT NULL REFERENCES people (id),
@@ -473,13 +488,13 @@ CREATE TABLE mirror (
     created_at INTEGER NOT NULL,
     UNIQUE (provider, kind, key)
 );
-CREATE INDEX mirror_owed ON mirror (provider, id) WHERE state = 'owed';
-CREATE INDEX mirror_by_person ON mirror (person_id);
+CREATE INDEX external_sync_owed ON external_sync (provider, id) WHERE state = 'owed';
+CREATE INDEX external_sync_by_person ON external_sync (person_id);
 
--- Work to be done at set times. `timing` names local moments of the IANA zone in `zone`; see
--- `agent_core/schedule/timing.py`. `body` is a prompt, a message, a command line (JSON: a list) or
--- the name of one of the house's own works. `options` (JSON) is how a prompt is run; `targets`
--- (JSON) is where it goes. `next_slot` is due at `next_at`; a one-time job that has run has none.
+-- A scheduled job. `timing` names local moments of the IANA zone in `zone`; see
+-- agent_core/schedule. `body` is a prompt, a message, a command line (JSON: a list) or the name of a
+-- system job. `options` (JSON) configures a prompt job; `targets` (JSON) are its chats. `next_slot`
+-- is due at `next_at`; both are NULL once a one-time job has run.
 CREATE TABLE jobs (
     id         INTEGER PRIMARY KEY,
     person_id  INTEGER REFERENCES people (id),
@@ -506,10 +521,10 @@ CREATE TABLE jobs (
 CREATE INDEX jobs_by_person ON jobs (person_id, id);
 CREATE INDEX jobs_by_room ON jobs (room_id) WHERE room_id IS NOT NULL;
 CREATE INDEX jobs_due ON jobs (next_at) WHERE state = 'active' AND next_at IS NOT NULL;
-CREATE UNIQUE INDEX jobs_of_the_house ON jobs (body) WHERE kind = 'system';
+CREATE UNIQUE INDEX jobs_of_the_system ON jobs (body) WHERE kind = 'system';
 
--- One due moment of a job; unique, so that it fires once. `missed` slots before it were passed
--- over. One that waits is taken up again at `due_at`: when its turn comes, or it is tried again.
+-- One slot of a job; unique, so that it fires once. `missed` counts the slots skipped before it. A
+-- waiting run continues at `due_at`: when a place is free, or when it is retried.
 CREATE TABLE job_runs (
     id         INTEGER PRIMARY KEY,
     job_id     INTEGER NOT NULL REFERENCES jobs (id),
@@ -526,8 +541,8 @@ CREATE TABLE job_runs (
 );
 CREATE INDEX job_runs_open ON job_runs (due_at) WHERE state IN ('waiting', 'running');
 
--- A message that nobody asked for just now, kept until its person may be disturbed again.
-CREATE TABLE held (
+-- An unsolicited message that waits for the end of its person's quiet hours.
+CREATE TABLE "deferred_messages" (
     id         INTEGER PRIMARY KEY,
     person_id  INTEGER NOT NULL REFERENCES people (id),
     run_id     INTEGER REFERENCES job_runs (id),
@@ -542,13 +557,12 @@ CREATE TABLE held (
     created_at INTEGER NOT NULL,
     checksum   INTEGER NOT NULL
 );
-CREATE INDEX held_until ON held (release_at);
-CREATE INDEX held_by_person ON held (person_id);
+CREATE INDEX deferred_messages_due ON deferred_messages (release_at);
+CREATE INDEX deferred_messages_by_person ON deferred_messages (person_id);
 
--- What is known of each skill besides its files: how often jobs used it, and how it stands. Disuse
--- is counted from its last use or from `seen_at`: when it was first seen, or taken back.
--- `told_fault` is the hash of the fault that the owners were told of last, '' for none. A row stays
--- when its skill is gone: the ledger goes by its id.
+-- State of a skill besides its files. Disuse counts from `last_used_at`, or from `seen_at` (first
+-- seen, or restored). `told_fault` is the hash of the fault last reported to the owners, '' for
+-- none. The row outlives the skill, because the ledger refers to its id.
 CREATE TABLE "skills" (
     id           INTEGER PRIMARY KEY,
     name         TEXT NOT NULL UNIQUE,

@@ -24,7 +24,15 @@ from tests.architecture.statements import Statement, list_statements, list_unrea
 
 OWNED = frozenset(
     (
-        *("archive", "archive_search", "folds", "ledger", "message_search", "messages", "mirror"),
+        *(
+            "archive",
+            "archive_search",
+            "compactions",
+            "ledger",
+            "message_search",
+            "messages",
+            "external_sync",
+        ),
         *("questions", "shares", "turn_files", "usage"),
     )
 )
@@ -38,36 +46,36 @@ NAMES_TURN = re.compile(r"\b(?:turn_id = :turn_id|turns\.id = :turn_id)")
 
 BY_NUMBER = "by the numbers of rows that a statement with the person in it has found just before"
 IN_SESSION = "within one session, which was found by its talk, and that by its person"
-OWED = "by its number, which `mirror.list_queued` has just given with its person"
+OWED = "by its number, which `external_sync.list_queued` has just given with its person"
 QUESTIONS = "by its number, which only a button with its secret or the house itself knows"
 EXCEPTIONS = {
     "archive._tell": "tells the index; every word that it is given has its person in front",
     "archive._untell": "tells the index; every word that it is given has its person in front",
     "archive._is_taken": "says whether a number is free; numbers tell a time only",
     "archive.insert": "gives the next number; it tells a time, and nothing of what is there",
-    "erasing.delete_questions": BY_NUMBER,
-    "erasing.delete_rows": BY_NUMBER,
-    "erasing.forget_answers": "takes out who answered, whoever was asked",
-    "erasing.list_messages": IN_SESSION,
-    "folds.move": IN_SESSION,
-    "folds.sum_up_ground": IN_SESSION,
+    "erase_person.delete_questions": BY_NUMBER,
+    "erase_person.delete_rows": BY_NUMBER,
+    "erase_person.forget_answers": "takes out who answered, whoever was asked",
+    "erase_person.list_messages": IN_SESSION,
+    "compactions.move": IN_SESSION,
+    "compactions.sum_up_ground": IN_SESSION,
     "ledger.find_row": "the owner's desk, and where words that were joined came from",
     "ledger.drop_evidence": BY_NUMBER,
     "ledger.list_recent": "the owner's desk: what was learned last, of whomever",
     "ledger.redact": BY_NUMBER,
-    "mirror._list_providers": "which outside memories there are; nothing of anybody",
-    "mirror.begin": OWED,
-    "mirror.count_all": "the owner's eyes: how much each outside memory is owed",
-    "mirror.count_dropped": IN_SESSION,
-    "mirror.drop": OWED,
-    "mirror.find_newest_change": "gives a number, and nothing of what is there",
-    "mirror.find_oldest_at": "tells a time, and nothing of anybody",
-    "mirror.finish": OWED,
-    "mirror.list_changed": "each is told to their own place outside, under their own name",
-    "mirror.list_owed": "each is told to their own place outside, under their own name",
-    "mirror.park": OWED,
-    "mirror.postpone": OWED,
-    "mirror.revive": "what was set aside is owed again, to each person's own place outside",
+    "external_sync._list_providers": "which outside memories there are; nothing of anybody",
+    "external_sync.begin": OWED,
+    "external_sync.count_all": "the owner's eyes: how much each outside memory is owed",
+    "external_sync.count_dropped": IN_SESSION,
+    "external_sync.drop": OWED,
+    "external_sync.find_newest_change": "gives a number, and nothing of what is there",
+    "external_sync.find_oldest_at": "tells a time, and nothing of anybody",
+    "external_sync.finish": OWED,
+    "external_sync.list_changed": "each is told to their own place outside, under their own name",
+    "external_sync.list_queued": "each is told to their own place outside, under their own name",
+    "external_sync.park": OWED,
+    "external_sync.postpone": OWED,
+    "external_sync.revive": "what was set aside is owed again, to each person's own place outside",
     "passages.list_damaged": BY_NUMBER,
     "questions.answer": QUESTIONS,
     "questions.end": QUESTIONS,
@@ -81,9 +89,9 @@ EXCEPTIONS = {
     "usage.charged_by_person": "the owner's desk: what everybody's calls cost, each by name",
 }
 FORGETTING = {
-    "redacting": BY_NUMBER,
+    "redact": BY_NUMBER,
     "retention": "lets go of what has grown old, whoever's it is",
-    "traces": "looks for what is to go wherever it may stand",
+    "person_data": "looks for what is to go wherever it may stand",
 }
 """Rooms of the state in which nothing is read for anybody, and why they need not say whose."""
 
@@ -126,7 +134,7 @@ SEARCHES: dict[str, Callable[[Connection], object]] = {
 }
 """Every function that asks an index, called in all its ways for one person."""
 
-MACHINERY = {"commit", "database", "upgrade"}
+MACHINERY = {"connection", "database", "upgrade"}
 """Rooms that begin and end transactions, and run migrations: they hold no query of their own."""
 
 
@@ -231,11 +239,11 @@ def look(connection, person_id):
         (False, 'connection.execute("INSERT INTO ledger (person_id) VALUES (:person_id)")'),
         (False, 'connection.execute("SELECT text FROM messages WHERE turn_id = :turn_id")'),
         (True, 'connection.execute("SELECT 1 FROM turns JOIN usage ON usage.turn_id = turns.id")'),
-        (True, 'q = "FROM mirror"; connection.execute(f"SELECT id {q} WHERE id = :id")'),
+        (True, 'q = "FROM external_sync"; connection.execute(f"SELECT id {q} WHERE id = :id")'),
         (
             True,
             (
-                'q = "SELECT id FROM folds"; p = "WHERE person_id = :p"; '
+                'q = "SELECT id FROM compactions"; p = "WHERE person_id = :p"; '
                 'connection.execute(f"{q} {p} UNION ALL {q}")'
             ),
         ),

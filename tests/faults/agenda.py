@@ -28,7 +28,7 @@ _OPEN = (
     "SELECT 'outbox', id, state, reason FROM outbox WHERE state <> 'sent'",
     "SELECT 'turn', id, state, reason FROM turns WHERE state <> 'answered'",
     "SELECT 'inbox', id, state, reason FROM inbox WHERE state <> 'done'",
-    "SELECT 'held', id, title, release_at FROM held",
+    "SELECT 'held', id, title, release_at FROM deferred_messages",
 )
 _GIVEN_UP = (
     "SELECT jobs.body FROM job_runs JOIN jobs ON jobs.id = job_runs.job_id"

@@ -25,7 +25,7 @@ async def town(tmp_path: Path, nursery: Path) -> AsyncIterator[Town]:
 
 def count_folds(home: Path) -> int:
     with closing(sqlite3.connect(home / "state.db")) as connection:
-        (count,) = connection.execute("SELECT COUNT(*) FROM folds").fetchone()
+        (count,) = connection.execute("SELECT COUNT(*) FROM compactions").fetchone()
     return int(count)
 
 

@@ -172,7 +172,7 @@ class Town:
         with closing(sqlite3.connect(self.home / "state.db")) as connection, connection:
             for platform, first in _FIRST_POSITIONS.items():
                 connection.execute(
-                    "UPDATE marks SET position = ? WHERE platform = ?", (first, platform)
+                    "UPDATE read_positions SET position = ? WHERE platform = ?", (first, platform)
                 )
 
     def stream_slowly(self) -> None:

@@ -146,7 +146,8 @@ def _plant_rows(connection: Connection, side: Side, family: str) -> None:
         {"user": side.user},
     ).fetchone()
     connection.execute(
-        "INSERT INTO folds (session_id, person_id, made_after, shortened_to, folded_to, summary,"
+        "INSERT INTO compactions (session_id, person_id, made_after, shortened_to, summarized_to,"
+        " summary,"
         " reason, tokens_before, tokens_after, created_at, checksum)"
         " VALUES (?, ?, ?, 0, 0, ?, 'asked', 1, 1, 1, ?)",
         (row[0], row[1], row[2], summary, checksum(row[2], 0, 0, "[]", summary)),

@@ -125,7 +125,7 @@ async def test_a_server_that_throws_the_bot_out_is_left_in_peace(town: Stage) ->
         town.discord.kick(guild)
         released.set()
         await house.at_rest()
-        assert await house.count("retired_chats", "platform = 'discord'") == 1
+        assert await house.count("unreachable_chats", "platform = 'discord'") == 1
         assert await house.count("outbox", "state IN ('owed', 'sending', 'unsure')") == 0
         assert await house.hears(room.anna, "here?") == "echo: here?"
 
@@ -137,7 +137,7 @@ async def test_who_blocks_the_bot_is_left_in_peace_and_heard_again_when_they_wri
     async with town.open() as house:
         town.discord.block(ANNA)
         assert await house.hears(anna, "hello") == ""
-        assert await house.count("retired_chats", "platform = 'discord'") == 1
+        assert await house.count("unreachable_chats", "platform = 'discord'") == 1
         town.discord.block(ANNA, is_blocked=False)
         assert "echo: are you there?" in await house.hears(anna, "are you there?")
 

@@ -226,7 +226,7 @@ async def test_an_archived_channel_and_what_was_missed_are_taken_calmly(town: St
         town.slack.archives(room.id)
         released.set()
         await house.at_rest()
-        assert await house.count("retired_chats", "platform = 'slack'") == 1
+        assert await house.count("unreachable_chats", "platform = 'slack'") == 1
     town.slack.holds_seconds = 0
     await anna.says("two")
     async with town.open() as house:

@@ -26,7 +26,7 @@ _MOST_KEPT = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holdings:
+class SearchableCounts:
     """What can be searched from a talk, without what stands in it anyway.
 
     `since` is when the oldest message was said, in milliseconds since the epoch. `tags` are
@@ -40,7 +40,7 @@ class Holdings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
+class SearchScope:
     """What the searches of a talk may look into: messages of `owner_id` in `scope`, as in
     `search.Field`, and the archive of `memory_owner_id`, if there is one.
     """
@@ -51,7 +51,7 @@ class Reach:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class VisibleMessages:
     """What a talk shows by itself: the messages of its session behind those that are folded."""
 
     messages: Sequence[StoredMessage]
@@ -83,7 +83,7 @@ class Inventory:
         self._kept: dict[PersonId, _Kept] = {}
         self._changes = 0
 
-    async def look_up(self, reach: Reach, view: View, *, now: int) -> Holdings:
+    async def look_up(self, reach: SearchScope, view: VisibleMessages, *, now: int) -> SearchableCounts:
         """What can be searched from a talk. Raises `StoreError`."""
         said = self._said.get((reach.owner_id, reach.scope))
         if said and (
@@ -95,7 +95,7 @@ class Inventory:
         kept = self._find_kept(reach.memory_owner_id)
         if said is None or kept is None:
             said, kept = await self._count(reach, view, (said, kept), now)
-        return Holdings(
+        return SearchableCounts(
             messages=said.messages, since=said.since, entries=kept.entries, tags=kept.tags
         )
 
@@ -115,8 +115,8 @@ class Inventory:
 
     async def _count(
         self,
-        reach: Reach,
-        view: View,
+        reach: SearchScope,
+        view: VisibleMessages,
         known: tuple[_Said | None, _Kept | None],
         now: int,
     ) -> tuple[_Said, _Kept]:
@@ -137,11 +137,11 @@ class Inventory:
         return said, kept
 
 
-def _count_said(connection: Connection, reach: Reach, view: View, now: int) -> _Said:
+def _count_said(connection: Connection, reach: SearchScope, view: VisibleMessages, now: int) -> _Said:
     field = Field(person_id=reach.owner_id, scope=reach.scope, except_turn=TurnId(0))
     count = search.count_holders(connection, field=field, most=MOST_COUNTED)
     oldest = search.list_holders(connection, field=field, terms=(), limit=1, oldest_first=True)
-    first = passages.list_sayings(connection, field=field, message_ids=oldest)
+    first = passages.load_messages(connection, field=field, message_ids=oldest)
     seen = sum(
         one.id > view.summarized_to
         and one.message.role != "tool"

@@ -35,7 +35,7 @@ from agent_core.transcript import (
 )
 
 
-def bury(message: Message, mark: str) -> tuple[Part, ...]:
+def redact_message(message: Message, mark: str) -> tuple[Part, ...]:
     """The parts that stay: the mark instead of all words and files, and calls and results
     without what is in them, for a provider takes no call without its result.
     """
@@ -59,7 +59,7 @@ _OPEN = ("received", "claimed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class ErasureRecord:
     """What has to be known to go on with an erasure; itself gone when that is done."""
 
     person_ids: tuple[PersonId, ...]
@@ -74,7 +74,7 @@ class Mark:
         return Whose(person_ids=self.person_ids, accounts=self.accounts, chats=self.chats)
 
 
-class Erasing:
+class PersonErasure:
     """Erases people. `folders` hold the memories, and what digests read; `is_alone` says of a chat
     that it is direct.
     """
@@ -108,7 +108,7 @@ class Erasing:
             raise StillAtWork
         folders = [f"people/{slug}" for slug in slugs]
         folders += [f"blocks/{slug.removeprefix(PREFIX)}" for _, slug in blocks]
-        mark = Mark(
+        mark = ErasureRecord(
             person_ids=whose.person_ids,
             accounts=whose.accounts,
             chats=whose.chats,
@@ -119,7 +119,7 @@ class Erasing:
         await self._database.write("erase.begin", work)
 
     def _decide(
-        self, connection: Connection, mark: Mark, blocks: Sequence[PersonId], now: int
+        self, connection: Connection, mark: ErasureRecord, blocks: Sequence[PersonId], now: int
     ) -> None:
         """The transaction after which there is no such person."""
         whose = mark.whose
@@ -169,7 +169,7 @@ class Erasing:
             raise stuck
         return len(marks)
 
-    async def _leave_nothing(self, mark: Mark, now: int) -> None:
+    async def _leave_nothing(self, mark: ErasureRecord, now: int) -> None:
         whose = mark.whose
         await self._empty_talks(whose)
         await self._empty_turns_elsewhere(whose, now)
@@ -218,7 +218,7 @@ class Erasing:
             erase_person.delete_rows(
                 connection,
                 tasks=[row_id for table, row_id, _ in owed[piece] if table == "tasks"],
-                mirrored=[row_id for table, row_id, _ in owed[piece] if table == "mirror"],
+                mirrored=[row_id for table, row_id, _ in owed[piece] if table == "external_sync"],
             )
             for person_id, archive_id, _ in kept[piece]:
                 entry = archive.find(connection, person_id=person_id, archive_id=archive_id)
@@ -244,15 +244,15 @@ class Erasing:
 
         await self._database.write("erase.prompts", work)
 
-    async def _remove_folders(self, mark: Mark) -> None:
+    async def _remove_folders(self, mark: ErasureRecord) -> None:
         for name in mark.folders:
             for folder in self._folders:
                 await asyncio.to_thread(_remove, folder / name)
 
 
-def _read(text: str) -> Mark:
+def _read(text: str) -> ErasureRecord:
     fields = json.loads(text)
-    return Mark(
+    return ErasureRecord(
         person_ids=tuple(fields["person_ids"]),
         accounts=tuple((platform, user_id) for platform, user_id in fields["accounts"]),
         chats=tuple((platform, chat) for platform, chat in fields["chats"]),
@@ -260,7 +260,7 @@ def _read(text: str) -> Mark:
     )
 
 
-def _finish(connection: Connection, mark: Mark, key: str) -> None:
+def _finish(connection: Connection, mark: ErasureRecord, key: str) -> None:
     """Only numbers are left now."""
     whose = mark.whose
     erase_person.leave_no_talk(connection, whose=whose)
@@ -312,7 +312,7 @@ def _bury(connection: Connection, said: Sequence[tuple[MessageId, SessionId]], n
             continue
         scrub.note(connection, _list_keys(row[1]))
         message = Message(role=row[0], parts=load_parts(row[1]))
-        parts = dump_parts(bury(message, ERASED))
+        parts = dump_parts(redact_message(message, ERASED))
         redact.bury_message(connection, message_id=message_id, parts=parts, now=now)
         redact.drop_title(connection, session_id=session_id)
         redact.unfold(connection, session_id=session_id)

@@ -14,7 +14,7 @@ FoldReason = Literal["near", "overflow", "asked"]
 """The limit was near, the provider found the input too long, or somebody asked for it."""
 
 _FIELDS = (
-    "id, turn_id, made_after, shortened_to, folded_to, kept, summary, reason, tokens_before,"
+    "id, turn_id, made_after, shortened_to, summarized_to, kept, summary, reason, tokens_before,"
     " tokens_after, created_at, checksum"
 )
 
@@ -23,7 +23,7 @@ _FIELDS = (
 class NewCompaction:
     """How a session is shown to calls made when `made_after` is its newest message, or later.
 
-    Messages up to `folded_to` are told by `summary`, but for those in `kept`; of the others,
+    Messages up to `summarized_to` are told by `summary`, but for those in `kept`; of the others,
     up to `shortened_to`, long outputs of tools are shown by their ends. The numbers of tokens
     are estimates of the whole request. `turn_id` is the turn that needed it, if one did.
     """
@@ -31,7 +31,7 @@ class NewCompaction:
     turn_id: TurnId | None
     made_after: MessageId
     shortened_to: MessageId
-    folded_to: MessageId
+    summarized_to: MessageId
     kept: tuple[MessageId, ...]
     summary: str
     reason: FoldReason
@@ -58,19 +58,22 @@ def insert(
         "turn_id": fold.turn_id,
         "made_after": fold.made_after,
         "shortened_to": fold.shortened_to,
-        "folded_to": fold.folded_to,
+        "summarized_to": fold.summarized_to,
         "kept": kept,
         "summary": fold.summary,
         "reason": fold.reason,
         "tokens_before": fold.tokens_before,
         "tokens_after": fold.tokens_after,
         "now": fold.created_at,
-        "checksum": _sum(fold.made_after, fold.shortened_to, fold.folded_to, kept, fold.summary),
+        "checksum": _sum(
+            fold.made_after, fold.shortened_to, fold.summarized_to, kept, fold.summary
+        ),
     }
     row = connection.execute(
-        "INSERT INTO folds (session_id, person_id, turn_id, made_after, shortened_to, folded_to,"
+        "INSERT INTO compactions (session_id, person_id, turn_id, made_after, shortened_to,"
+        " summarized_to,"
         " kept, summary, reason, tokens_before, tokens_after, created_at, checksum) VALUES"
-        " (:session_id, :person_id, :turn_id, :made_after, :shortened_to, :folded_to, :kept,"
+        " (:session_id, :person_id, :turn_id, :made_after, :shortened_to, :summarized_to, :kept,"
         " :summary, :reason, :tokens_before, :tokens_after, :now, :checksum) RETURNING id",
         values,
     ).fetchone()
@@ -79,7 +82,7 @@ def insert(
         turn_id=fold.turn_id,
         made_after=fold.made_after,
         shortened_to=fold.shortened_to,
-        folded_to=fold.folded_to,
+        summarized_to=fold.summarized_to,
         kept=fold.kept,
         summary=fold.summary,
         reason=fold.reason,
@@ -94,7 +97,8 @@ def list_of_session(
 ) -> list[Compaction]:
     """All folds of a session, oldest first. Raises `StoreDamaged`."""
     rows = connection.execute(
-        f"SELECT {_FIELDS} FROM folds WHERE session_id = :session_id AND person_id = :person_id"
+        f"SELECT {_FIELDS} FROM compactions WHERE session_id = :session_id AND person_id ="
+        " :person_id"
         " ORDER BY id",
         {"session_id": session_id, "person_id": person_id},
     ).fetchall()
@@ -106,7 +110,8 @@ def find_newest(
 ) -> Compaction | None:
     """The fold that counts for the session's next call, if there is one. Raises `StoreDamaged`."""
     row = connection.execute(
-        f"SELECT {_FIELDS} FROM folds WHERE session_id = :session_id AND person_id = :person_id"
+        f"SELECT {_FIELDS} FROM compactions WHERE session_id = :session_id AND person_id ="
+        " :person_id"
         " ORDER BY id DESC LIMIT 1",
         {"session_id": session_id, "person_id": person_id},
     ).fetchone()
@@ -116,7 +121,7 @@ def find_newest(
 def move(connection: Connection, *, session_ids: Iterable[SessionId], person_id: PersonId) -> None:
     """The folds of sessions go with them to another person."""
     connection.executemany(
-        "UPDATE folds SET person_id = :person_id WHERE session_id = :session_id",
+        "UPDATE compactions SET person_id = :person_id WHERE session_id = :session_id",
         [{"person_id": person_id, "session_id": session_id} for session_id in session_ids],
     )
 
@@ -131,7 +136,7 @@ def sum_up_ground(connection: Connection, *, session_id: SessionId) -> tuple[int
         {"session_id": session_id},
     ).fetchone()
     row = connection.execute(
-        "SELECT MAX(id) FROM folds WHERE session_id = :session_id", {"session_id": session_id}
+        "SELECT MAX(id) FROM compactions WHERE session_id = :session_id", {"session_id": session_id}
     ).fetchone()
     return newest, total, row[0] or 0
 
@@ -147,8 +152,8 @@ _Row = tuple[int, int | None, int, int, int, str, str, FoldReason, int, int, int
 
 
 def _fold(row: _Row) -> Compaction:
-    fold_id, turn_id, made_after, shortened_to, folded_to, kept, summary = row[:7]
-    if _sum(made_after, shortened_to, folded_to, kept, summary) != row[11]:
+    fold_id, turn_id, made_after, shortened_to, summarized_to, kept, summary = row[:7]
+    if _sum(made_after, shortened_to, summarized_to, kept, summary) != row[11]:
         raise StoreDamaged(
             f"fold {fold_id} of the transcript is damaged; restore a backup, or start afresh"
             " with /new"
@@ -158,7 +163,7 @@ def _fold(row: _Row) -> Compaction:
         turn_id=None if turn_id is None else TurnId(turn_id),
         made_after=MessageId(made_after),
         shortened_to=MessageId(shortened_to),
-        folded_to=MessageId(folded_to),
+        summarized_to=MessageId(summarized_to),
         kept=tuple(MessageId(message_id) for message_id in json.loads(kept)),
         summary=summary,
         reason=row[7],
@@ -168,5 +173,5 @@ def _fold(row: _Row) -> Compaction:
     )
 
 
-def _sum(made_after: int, shortened_to: int, folded_to: int, kept: str, summary: str) -> int:
-    return checksum(made_after, shortened_to, folded_to, kept, summary)
+def _sum(made_after: int, shortened_to: int, summarized_to: int, kept: str, summary: str) -> int:
+    return checksum(made_after, shortened_to, summarized_to, kept, summary)

@@ -10,7 +10,7 @@ def move_all(connection: Connection, *, keeper: PersonId, gone: PersonId) -> Non
     """All jobs of `gone` become the keeper's, and what is held for them; a home that only
     `gone` has chosen, too.
     """
-    for table in ("jobs", "held"):
+    for table in ("jobs", "deferred_messages"):
         connection.execute(
             f"UPDATE {table} SET person_id = :keeper WHERE person_id = :gone",
             {"keeper": keeper, "gone": gone},
@@ -45,7 +45,7 @@ def give(
             {"into": into, "out_of": out_of, "job_id": job_id},
         )
         connection.execute(
-            "UPDATE held SET person_id = :into WHERE person_id = :out_of AND run_id IN"
+            "UPDATE deferred_messages SET person_id = :into WHERE person_id = :out_of AND run_id IN"
             " (SELECT id FROM job_runs WHERE job_id = :job_id)",
             {"into": into, "out_of": out_of, "job_id": job_id},
         )

@@ -63,7 +63,7 @@ def leave_no_talk(connection: Connection, *, whose: Whose) -> None:
         whose.values,
     )
     connection.execute(
-        f"DELETE FROM folds WHERE session_id IN (SELECT id FROM sessions"
+        f"DELETE FROM compactions WHERE session_id IN (SELECT id FROM sessions"
         f" WHERE conversation_id IN {_TALKS})",
         whose.values,
     )
@@ -83,7 +83,7 @@ def leave_no_job(connection: Connection, *, whose: Whose) -> None:
     """Their jobs, what came of them, and what is held back for them."""
     mine = f"SELECT id FROM jobs WHERE person_id IN {_PEOPLE}"
     connection.execute(
-        f"DELETE FROM held WHERE person_id IN {_PEOPLE} OR run_id IN"
+        f"DELETE FROM deferred_messages WHERE person_id IN {_PEOPLE} OR run_id IN"
         f" (SELECT id FROM job_runs WHERE job_id IN ({mine}))",
         whose.values,
     )
@@ -94,9 +94,10 @@ def leave_no_job(connection: Connection, *, whose: Whose) -> None:
 def enqueue_external(connection: Connection, *, whose: Whose, now: int) -> None:
     """Outside memories that were ever told of them are to forget them."""
     connection.execute(
-        "INSERT INTO mirror (provider, person_id, kind, key, payload, state, due_at, created_at)"
+        "INSERT INTO external_sync (provider, person_id, kind, key, payload, state, due_at,"
+        " created_at)"
         " SELECT DISTINCT provider, person_id, 'erase', 'person:' || person_id, '{}', 'owed', :now,"
-        f" :now FROM mirror WHERE person_id IN {_PEOPLE} ON CONFLICT DO NOTHING",
+        f" :now FROM external_sync WHERE person_id IN {_PEOPLE} ON CONFLICT DO NOTHING",
         {"now": now, **whose.values},
     )
 
@@ -121,7 +122,7 @@ def leave_no_wish(connection: Connection, *, whose: Whose) -> None:
         whose.values,
     )
     connection.executemany(
-        "DELETE FROM retired_chats WHERE platform = :platform AND chat = :chat",
+        "DELETE FROM unreachable_chats WHERE platform = :platform AND chat = :chat",
         [{"platform": platform, "chat": chat} for platform, chat in whose.chats],
     )
 
@@ -276,7 +277,9 @@ def is_erased(connection: Connection, *, person_id: PersonId) -> bool:
 def delete_rows(connection: Connection, *, tasks: Sequence[int], mirrored: Sequence[int]) -> None:
     """Background work about them is not owed any more, nor anything told to outside memories."""
     connection.executemany("DELETE FROM tasks WHERE id = :id", [{"id": one} for one in tasks])
-    connection.executemany("DELETE FROM mirror WHERE id = :id", [{"id": one} for one in mirrored])
+    connection.executemany(
+        "DELETE FROM external_sync WHERE id = :id", [{"id": one} for one in mirrored]
+    )
 
 
 def find_heir(connection: Connection, *, whose: Whose) -> PersonId | None:

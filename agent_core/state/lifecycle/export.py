@@ -62,7 +62,7 @@ TABLES: Mapping[str, str] = {
         f" WHERE person_id IN {_PEOPLE} ORDER BY id"
     ),
     "summaries": (
-        "SELECT session_id, folded_to, summary, created_at FROM folds"
+        "SELECT session_id, summarized_to, summary, created_at FROM compactions"
         f" WHERE person_id IN {_PEOPLE} ORDER BY id"
     ),
     "deeds": (

@@ -119,7 +119,7 @@ def walk_titles(connection: Connection, *, whose: Whose) -> Iterator[tuple[Sessi
 def walk_folds(connection: Connection, *, whose: Whose) -> Iterator[tuple[SessionId, str]]:
     """(session, summary) of a person's talks that were made shorter."""
     yield from connection.execute(
-        f"SELECT session_id, summary FROM folds WHERE session_id IN {_SESSIONS}", whose.values
+        f"SELECT session_id, summary FROM compactions WHERE session_id IN {_SESSIONS}", whose.values
     )
 
 
@@ -256,9 +256,11 @@ def walk_withheld(
 ) -> Iterator[tuple[int, str, str | None, bytes]]:
     """(id, words, key of a file, its bytes) of what is held back for a person."""
     yield from connection.execute(
-        "SELECT held.id, title || char(10) || body || char(10) || COALESCE(file_name, ''),"
-        " file_key, COALESCE(files.data, x'') FROM held LEFT JOIN files"
-        f" ON files.key = held.file_key WHERE held.person_id IN {_PEOPLE}",
+        "SELECT deferred_messages.id, title || char(10) || body || char(10) ||"
+        " COALESCE(file_name, ''),"
+        " file_key, COALESCE(files.data, x'') FROM deferred_messages LEFT JOIN files"
+        " ON files.key = deferred_messages.file_key WHERE deferred_messages.person_id IN"
+        f" {_PEOPLE}",
         whose.values,
     )
 
@@ -293,7 +295,7 @@ def walk_foreign_changes(connection: Connection, *, whose: Whose) -> Iterator[tu
 
 def walk_debts(connection: Connection, *, whose: Whose) -> Iterator[tuple[str, int, str]]:
     """(table, id, words) of background work and of what an outside memory is to be told."""
-    for table, condition in (("tasks", ""), ("mirror", " AND kind <> 'erase'")):
+    for table, condition in (("tasks", ""), ("external_sync", " AND kind <> 'erase'")):
         yield from connection.execute(
             f"SELECT '{table}', id, payload FROM {table} WHERE person_id IN {_PEOPLE}{condition}",
             whose.values,
@@ -304,7 +306,7 @@ def list_held(connection: Connection, *, keys: Sequence[str]) -> set[str]:
     """Those of some files that a message, a turn or a message owed still refers to."""
     held = {
         row[0]
-        for table in ("outbox", "turn_files", "held")
+        for table in ("outbox", "turn_files", "deferred_messages")
         for row in connection.execute(
             f"SELECT file_key FROM {table} WHERE file_key IN (SELECT value FROM json_each(:keys))",
             {"keys": json.dumps(list(keys))},

@@ -83,7 +83,7 @@ def drop_title(connection: Connection, *, session_id: SessionId) -> None:
 def unfold(connection: Connection, *, session_id: SessionId) -> None:
     """Drop every summary of a session; it is folded anew when it has to be."""
     connection.execute(
-        "DELETE FROM folds WHERE session_id = :session_id", {"session_id": session_id}
+        "DELETE FROM compactions WHERE session_id = :session_id", {"session_id": session_id}
     )
 
 
@@ -181,7 +181,7 @@ def drop_task(connection: Connection, *, task_id: int) -> None:
 
 def drop_mirrored(connection: Connection, *, mirror_id: int) -> None:
     """An outside memory is told this no more."""
-    connection.execute("DELETE FROM mirror WHERE id = :mirror_id", {"mirror_id": mirror_id})
+    connection.execute("DELETE FROM external_sync WHERE id = :mirror_id", {"mirror_id": mirror_id})
 
 
 def drop_description(connection: Connection, *, person_id: PersonId) -> None:
@@ -202,7 +202,7 @@ def drop_job(connection: Connection, *, job_id: JobId) -> list[str]:
     values = {"job_id": job_id}
     runs = "(SELECT id FROM job_runs WHERE job_id = :job_id)"
     held = connection.execute(
-        f"DELETE FROM held WHERE run_id IN {runs} RETURNING file_key", values
+        f"DELETE FROM deferred_messages WHERE run_id IN {runs} RETURNING file_key", values
     ).fetchall()
     jobs.bury(connection, job_id=job_id)
     return [row[0] for row in held if row[0]]

@@ -60,7 +60,8 @@ def enqueue(
 ) -> None:
     """Owe something, unless the same was owed before."""
     connection.execute(
-        "INSERT INTO mirror (provider, person_id, kind, key, payload, state, due_at, created_at)"
+        "INSERT INTO external_sync (provider, person_id, kind, key, payload, state, due_at,"
+        " created_at)"
         " VALUES (:provider, :person_id, :kind, :key, '{}', 'owed', :now, :now)"
         " ON CONFLICT (provider, kind, key) DO NOTHING",
         {
@@ -76,7 +77,8 @@ def enqueue(
 def enqueue_memory(connection: Connection, *, provider: str, person_id: PersonId, now: int) -> None:
     """How a person's memory stands is to be told, again or for the first time."""
     connection.execute(
-        "INSERT INTO mirror (provider, person_id, kind, key, payload, state, due_at, created_at)"
+        "INSERT INTO external_sync (provider, person_id, kind, key, payload, state, due_at,"
+        " created_at)"
         " VALUES (:provider, :person_id, 'memory', :key, '{}', 'owed', :now, :now)"
         " ON CONFLICT (provider, kind, key) DO UPDATE SET state = 'owed', due_at = :now,"
         " attempts = 0, reason = ''",
@@ -104,7 +106,7 @@ def ensure_memory(connection: Connection, *, provider: str, person_id: PersonId,
 def list_queued(connection: Connection, *, provider: str, limit: int) -> list[Owed]:
     """What is owed longest, in the order in which it is to be told."""
     rows = connection.execute(
-        f"SELECT {_OWED} FROM mirror WHERE provider = :provider AND state = 'owed'"
+        f"SELECT {_OWED} FROM external_sync WHERE provider = :provider AND state = 'owed'"
         " ORDER BY id LIMIT :limit",
         {"provider": provider, "limit": limit},
     ).fetchall()
@@ -125,7 +127,7 @@ def list_queued(connection: Connection, *, provider: str, limit: int) -> list[Ow
 def begin(connection: Connection, *, mirror_id: int) -> bool:
     """Note that something is being told from now on; False if it is not owed any more."""
     row = connection.execute(
-        "UPDATE mirror SET attempts = attempts + 1 WHERE id = :mirror_id AND state = 'owed'"
+        "UPDATE external_sync SET attempts = attempts + 1 WHERE id = :mirror_id AND state = 'owed'"
         " RETURNING id",
         {"mirror_id": mirror_id},
     ).fetchone()
@@ -135,7 +137,7 @@ def begin(connection: Connection, *, mirror_id: int) -> bool:
 def drop(connection: Connection, *, mirror_id: int) -> bool:
     """Something was told and need not be known any more; False if it was gone already."""
     row = connection.execute(
-        "DELETE FROM mirror WHERE id = :mirror_id RETURNING id", {"mirror_id": mirror_id}
+        "DELETE FROM external_sync WHERE id = :mirror_id RETURNING id", {"mirror_id": mirror_id}
     ).fetchone()
     return row is not None
 
@@ -143,7 +145,8 @@ def drop(connection: Connection, *, mirror_id: int) -> bool:
 def finish(connection: Connection, *, mirror_id: int, payload: str) -> None:
     """Something was told; `payload` is what has to be known of it."""
     connection.execute(
-        "UPDATE mirror SET state = 'done', payload = :payload, reason = '' WHERE id = :mirror_id",
+        "UPDATE external_sync SET state = 'done', payload = :payload, reason = '' WHERE id ="
+        " :mirror_id",
         {"mirror_id": mirror_id, "payload": payload},
     )
 
@@ -151,7 +154,7 @@ def finish(connection: Connection, *, mirror_id: int, payload: str) -> None:
 def postpone(connection: Connection, *, mirror_id: int, due_at: int, reason: str) -> None:
     """Something could not be told; it is tried again."""
     connection.execute(
-        "UPDATE mirror SET due_at = :due_at, reason = :reason WHERE id = :mirror_id",
+        "UPDATE external_sync SET due_at = :due_at, reason = :reason WHERE id = :mirror_id",
         {"mirror_id": mirror_id, "due_at": due_at, "reason": reason},
     )
 
@@ -163,7 +166,7 @@ def park(connection: Connection, *, mirror_id: int, reason: str, now: int) -> No
     what never works is tried less and less often.
     """
     connection.execute(
-        "UPDATE mirror SET state = 'dead', reason = :reason, due_at = CASE"
+        "UPDATE external_sync SET state = 'dead', reason = :reason, due_at = CASE"
         " WHEN :now - created_at > :least THEN 2 * :now - created_at ELSE :now + :least END"
         " WHERE id = :mirror_id",
         {"mirror_id": mirror_id, "reason": reason, "now": now, "least": _LEAST_PARKED},
@@ -173,7 +176,7 @@ def park(connection: Connection, *, mirror_id: int, reason: str, now: int) -> No
 def revive(connection: Connection, *, provider: str, now: int) -> int:
     """What was parked long enough is owed again; how much that is."""
     cursor = connection.execute(
-        "UPDATE mirror SET state = 'owed' WHERE provider = :provider AND state = 'dead'"
+        "UPDATE external_sync SET state = 'owed' WHERE provider = :provider AND state = 'dead'"
         " AND due_at <= :now",
         {"provider": provider, "now": now},
     )
@@ -186,7 +189,7 @@ def find_oldest_at(connection: Connection, *, provider: str) -> int | None:
     How somebody's memory stands is owed since it last changed.
     """
     row = connection.execute(
-        "SELECT MIN(CASE WHEN kind = 'memory' THEN due_at ELSE created_at END) FROM mirror"
+        "SELECT MIN(CASE WHEN kind = 'memory' THEN due_at ELSE created_at END) FROM external_sync"
         " WHERE provider = :provider AND state = 'owed'",
         {"provider": provider},
     ).fetchone()
@@ -196,7 +199,8 @@ def find_oldest_at(connection: Connection, *, provider: str) -> int | None:
 def count_all(connection: Connection) -> list[Backlog]:
     """What each provider that was ever told anything is still owed; for the owner's eyes."""
     rows = connection.execute(
-        "SELECT provider, SUM(state = 'owed'), SUM(state = 'dead') FROM mirror GROUP BY provider"
+        "SELECT provider, SUM(state = 'owed'), SUM(state = 'dead') FROM external_sync GROUP BY"
+        " provider"
     ).fetchall()
     return [Backlog(provider=row[0], owed=row[1], dead=row[2]) for row in rows]
 
@@ -204,7 +208,7 @@ def count_all(connection: Connection) -> list[Backlog]:
 def count_dropped(connection: Connection, *, provider: str, session_id: SessionId) -> int:
     """How often a session was, or is to be, forgotten outside; it goes on under another name."""
     row = connection.execute(
-        "SELECT COUNT(*) FROM mirror WHERE provider = :provider AND kind = 'erase'"
+        "SELECT COUNT(*) FROM external_sync WHERE provider = :provider AND kind = 'erase'"
         " AND key >= :first AND key < :last",
         {
             "provider": provider,
@@ -279,4 +283,7 @@ def list_said(connection: Connection, *, turn_id: TurnId) -> list[tuple[int, str
 
 
 def _list_providers(connection: Connection) -> list[str]:
-    return [row[0] for row in connection.execute("SELECT DISTINCT provider FROM mirror").fetchall()]
+    return [
+        row[0]
+        for row in connection.execute("SELECT DISTINCT provider FROM external_sync").fetchall()
+    ]

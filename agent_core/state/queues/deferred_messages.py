@@ -45,7 +45,8 @@ def hold(connection: Connection, held: NewDeferredMessage, *, now: int) -> None:
     """Hold a message."""
     key, name = held.file or (None, None)
     connection.execute(
-        "INSERT INTO held (person_id, run_id, turn_id, platform, chat, title, body, file_key,"
+        "INSERT INTO deferred_messages (person_id, run_id, turn_id, platform, chat, title, body,"
+        " file_key,"
         " file_name, release_at, created_at, checksum) VALUES (:person_id, :run_id, :turn_id,"
         " :platform, :chat, :title, :body, :file_key, :file_name, :release_at, :now, :checksum)",
         {
@@ -71,7 +72,8 @@ def list_due(connection: Connection, *, now: int, limit: int) -> list[Held]:
     Those are who the first `limit` messages are for: of each of them all that may go is given.
     """
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM held WHERE person_id IN (SELECT person_id FROM held"
+        f"SELECT {_COLUMNS} FROM deferred_messages WHERE person_id IN (SELECT person_id FROM"
+        " deferred_messages"
         " WHERE release_at <= :now ORDER BY release_at, id LIMIT :limit)"
         " AND release_at <= :now ORDER BY release_at, id",
         {"now": now, "limit": limit},
@@ -82,7 +84,7 @@ def list_due(connection: Connection, *, now: int, limit: int) -> list[Held]:
 def list_of_person(connection: Connection, *, person_id: PersonId) -> list[Held]:
     """What is held for a person, oldest first."""
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM held WHERE person_id = :person_id ORDER BY id",
+        f"SELECT {_COLUMNS} FROM deferred_messages WHERE person_id = :person_id ORDER BY id",
         {"person_id": person_id},
     ).fetchall()
     return [_held(row) for row in rows]
@@ -90,14 +92,17 @@ def list_of_person(connection: Connection, *, person_id: PersonId) -> list[Held]
 
 def find_next_at(connection: Connection) -> int | None:
     """When the next of it may go; None if nothing is held."""
-    row = connection.execute("SELECT release_at FROM held ORDER BY release_at LIMIT 1").fetchone()
+    row = connection.execute(
+        "SELECT release_at FROM deferred_messages ORDER BY release_at LIMIT 1"
+    ).fetchone()
     return row[0] if row and isinstance(row[0], int) else None  # damaged ones come last
 
 
 def release_sooner(connection: Connection, *, person_id: PersonId, at: int) -> None:
     """A person's quiet time ends earlier than it was thought to."""
     connection.execute(
-        "UPDATE held SET release_at = :at WHERE person_id = :person_id AND release_at > :at",
+        "UPDATE deferred_messages SET release_at = :at WHERE person_id = :person_id AND"
+        " release_at > :at",
         {"at": at, "person_id": person_id},
     )
 
@@ -105,28 +110,32 @@ def release_sooner(connection: Connection, *, person_id: PersonId, at: int) -> N
 def hasten(connection: Connection, *, after: int, at: int) -> None:
     """What is held until later than `after` is held until `at`."""
     connection.execute(
-        "UPDATE held SET release_at = :at WHERE release_at > :after", {"after": after, "at": at}
+        "UPDATE deferred_messages SET release_at = :at WHERE release_at > :after",
+        {"after": after, "at": at},
     )
 
 
 def hold_on(connection: Connection, *, ids: Sequence[int], at: int) -> None:
     """These are held until a later moment."""
     connection.executemany(
-        "UPDATE held SET release_at = :at WHERE id = :id", [{"id": one, "at": at} for one in ids]
+        "UPDATE deferred_messages SET release_at = :at WHERE id = :id",
+        [{"id": one, "at": at} for one in ids],
     )
 
 
 def redirect(connection: Connection, *, held_id: int, place: tuple[str, str]) -> None:
     """It goes to another place, (platform, chat), once it may."""
     connection.execute(
-        "UPDATE held SET platform = :platform, chat = :chat WHERE id = :held_id",
+        "UPDATE deferred_messages SET platform = :platform, chat = :chat WHERE id = :held_id",
         {"platform": place[0], "chat": place[1], "held_id": held_id},
     )
 
 
 def drop(connection: Connection, *, ids: Sequence[int]) -> None:
     """It is held no more."""
-    connection.executemany("DELETE FROM held WHERE id = :id", [{"id": one} for one in ids])
+    connection.executemany(
+        "DELETE FROM deferred_messages WHERE id = :id", [{"id": one} for one in ids]
+    )
 
 
 def _held(row: tuple[object, ...]) -> Held:

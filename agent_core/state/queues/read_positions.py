@@ -8,9 +8,10 @@ from agent_core.state.engine.database import Connection
 def advance(connection: Connection, *, platform: str, reached: Mapping[str, str]) -> None:
     """Move the marks of channels on; none ever moves back. Positions sort as text."""
     connection.executemany(
-        "INSERT INTO marks (platform, channel, position) VALUES (:platform, :channel, :position)"
+        "INSERT INTO read_positions (platform, channel, position) VALUES (:platform, :channel,"
+        " :position)"
         " ON CONFLICT (platform, channel) DO UPDATE SET position = excluded.position"
-        " WHERE excluded.position > marks.position",
+        " WHERE excluded.position > read_positions.position",
         [
             {"platform": platform, "channel": channel, "position": position}
             for channel, position in reached.items()
@@ -21,6 +22,7 @@ def advance(connection: Connection, *, platform: str, reached: Mapping[str, str]
 def read_all(connection: Connection, *, platform: str) -> dict[str, str]:
     """Channel -> position, of one platform."""
     rows = connection.execute(
-        "SELECT channel, position FROM marks WHERE platform = :platform", {"platform": platform}
+        "SELECT channel, position FROM read_positions WHERE platform = :platform",
+        {"platform": platform},
     ).fetchall()
     return dict(rows)

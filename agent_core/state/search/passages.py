@@ -17,7 +17,7 @@ REACH = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Saying:
+class FoundMessage:
     """A message that people wrote or read. `is_within` tells that a search may show it; it is
     False for one that is only there because it stands beside such.
 
@@ -35,7 +35,7 @@ class Saying:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sitting:
+class SessionOverview:
     """A conversation from its beginning to a new start: when, how it is called, and with what
     words it began and ended.
     """
@@ -59,9 +59,9 @@ _FROM = (
 _SAID = " messages.person_id = :person_id AND messages.role <> 'tool' AND messages.text <> ''"
 
 
-def list_sayings(
+def load_messages(
     connection: Connection, *, field: Field, message_ids: Sequence[MessageId]
-) -> list[Saying]:
+) -> list[FoundMessage]:
     """Messages by their ids, oldest first."""
     rows = connection.execute(
         f"SELECT {_ROW}{_FROM} WHERE messages.id IN (SELECT value FROM json_each(:ids))"
@@ -78,7 +78,7 @@ def list_around(
     session_id: SessionId,
     message_id: MessageId,
     reach: int = REACH,
-) -> list[Saying]:
+) -> list[FoundMessage]:
     """A message of a session and those on both sides of it, oldest first."""
     one_side = (
         f"SELECT * FROM (SELECT {_ROW}{_FROM} WHERE messages.session_id = :session_id"
@@ -139,9 +139,9 @@ def list_damaged(connection: Connection, *, message_ids: Sequence[MessageId]) ->
     return damaged
 
 
-def list_sittings(
+def load_overviews(
     connection: Connection, *, field: Field, session_ids: Sequence[SessionId]
-) -> list[Sitting]:
+) -> list[SessionOverview]:
     """Sessions by their ids, latest first, without those in which nothing was said yet."""
     ends = [
         f"(SELECT text FROM messages WHERE messages.session_id = sessions.id AND{_SAID}"
@@ -158,7 +158,7 @@ def list_sittings(
         },
     ).fetchall()
     return [
-        Sitting(
+        SessionOverview(
             id=SessionId(session_id),
             title=title,
             started_at=started_at,
@@ -194,9 +194,9 @@ def list_latest(connection: Connection, *, field: Field, limit: int) -> list[Ses
 _Row = tuple[MessageId, SessionId, Speaker, str, int, str, str, int, str]
 
 
-def _sayings(field: Field, rows: list[_Row]) -> list[Saying]:
+def _sayings(field: Field, rows: list[_Row]) -> list[FoundMessage]:
     return [
-        Saying(
+        FoundMessage(
             id=message_id,
             session_id=session_id,
             role=role,

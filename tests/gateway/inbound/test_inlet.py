@@ -101,7 +101,7 @@ async def test_platforms_have_marks_of_their_own(rig: Rig) -> None:
     assert rig.taken == ["a", "a"]
 
 
-@pytest.mark.parametrize("table", ["inbox", "marks"])
+@pytest.mark.parametrize("table", ["inbox", "read_positions"])
 async def test_events_and_marks_are_stored_together_or_not_at_all(rig: Rig, table: str) -> None:
     trigger = f"CREATE TRIGGER no BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END"
     await rig.database.write("test", lambda c: c.execute(trigger))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.schedule import job_editor
-from agent_core.schedule.job_editor import JobRules, Unfit, Wish
+from agent_core.schedule.job_editor import JobRules, InvalidJob, JobRequest
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs
 from agent_core.state.jobs.jobs import DAMAGED, Job, Options
@@ -109,12 +109,12 @@ async def test_a_damaged_job_can_only_be_dropped(tmp_path: Path) -> None:
         await flip(house, "jobs", FLIPS[1], job.id)
         rules, now = JobRules(), clock()
         damaged = await find(house, job)
-        with pytest.raises(Unfit):
-            job_editor.redraft(damaged, Wish(title="Bread"), rules=rules, now=now)
+        with pytest.raises(InvalidJob):
+            job_editor.redraft(damaged, JobRequest(title="Bread"), rules=rules, now=now)
         for deed in (_resume, _pause):
             try:
                 await house.gateway.database.write("test", lambda c, deed=deed: deed(c, damaged))
-            except Unfit:
+            except InvalidJob:
                 continue
         assert not (await find(house, job)).is_whole
         await house.gateway.database.write("test", lambda c: job_editor.drop(c, damaged))
@@ -182,7 +182,7 @@ async def test_what_is_held_and_damaged_is_not_sent_and_the_rest_is(tmp_path: Pa
         for hours in (21, 24):
             clock.move(house, hours=hours)
             await looked(house)
-        await flip(house, "held", "body = 'Water the plans.'", 1)
+        await flip(house, "deferred_messages", "body = 'Water the plans.'", 1)
         clock.move(house, hours=15)
         shown = await house.chat.sees_text("Feed the cat.")
         assert "held back for you can't be read" in shown.text
@@ -255,8 +255,10 @@ async def test_what_is_held_for_a_damaged_place_or_time_holds_up_nothing(
             await give_job(house, text, f"2026-11-20T13:0{minute}")
         clock.move(house, hours=2)
         await looked(house)
-        held_ids = await house.read(lambda c: c.execute("SELECT id FROM held").fetchall())
-        await flip(house, "held", change, held_ids[0][0])
+        held_ids = await house.read(
+            lambda c: c.execute("SELECT id FROM deferred_messages").fetchall()
+        )
+        await flip(house, "deferred_messages", change, held_ids[0][0])
         clock.move(house, hours=6)
         await house.chat.sees_text("Feed the cat.")
     house.model.plays.append(say("Hello."))

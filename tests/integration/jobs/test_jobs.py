@@ -314,7 +314,7 @@ async def test_a_place_that_is_gone_is_replaced_by_where_the_person_was_seen(
 
         def leave(connection: Connection) -> None:
             connection.execute(
-                "INSERT INTO retired_chats (platform, chat, reason, retired_at)"
+                "INSERT INTO unreachable_chats (platform, chat, reason, retired_at)"
                 " SELECT 'fake', chat, 'gone', 1 FROM turns LIMIT 1"
             )
             connection.execute(

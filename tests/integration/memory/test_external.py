@@ -230,7 +230,9 @@ async def test_what_it_refuses_is_set_aside_and_holds_up_nothing(
         await all_told(house)
         assert server.said == ["two", "B."]
         assert await owes(house) == [Backlog(provider="honcho", owed=0, dead=1)]
-        reasons = await house.read(lambda c: c.execute("SELECT reason FROM mirror").fetchall())
+        reasons = await house.read(
+            lambda c: c.execute("SELECT reason FROM external_sync").fetchall()
+        )
         assert ("Honcho refuses it (HTTP 422)",) in reasons
         assert "poison" not in str(reasons), "what the server quotes is kept nowhere"
         assert "honcho, there; 1 set aside" in await says(house, "/status")
@@ -246,8 +248,8 @@ async def test_an_outage_is_told_and_is_no_failure_of_the_house(
         await says(house, "one")
         await server.until(lambda: server.calls["workspaces"] > 0)
         await house.until(lambda: house.gateway.outside.describe(()).state == "away")  # type: ignore[union-attr]
-        is_well, report = await examine(house.gateway)
-        assert is_well
+        is_available, report = await examine(house.gateway)
+        assert is_available
         assert report["outside_memory"]["state"] == "away"
         assert report["outside_memory"]["owed"] == 1
         told = await says(house, "/status")

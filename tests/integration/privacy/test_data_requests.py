@@ -361,7 +361,8 @@ async def test_outside_memories_are_told_to_forget_whom_they_knew(tmp_path: Path
             await house.gateway.database.write(
                 "plant",
                 lambda c, row=row: c.execute(
-                    "INSERT INTO mirror (provider, person_id, kind, key, payload, state, due_at,"
+                    "INSERT INTO external_sync (provider, person_id, kind, key, payload, state,"
+                    " due_at,"
                     " created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                     row,
                 ),
@@ -370,7 +371,9 @@ async def test_outside_memories_are_told_to_forget_whom_they_knew(tmp_path: Path
         assert gone
         await house.gateway.belongings.erase(gone.id)
         rows = await house.read(
-            lambda c: c.execute("SELECT person_id, kind, state FROM mirror ORDER BY id").fetchall()
+            lambda c: c.execute(
+                "SELECT person_id, kind, state FROM external_sync ORDER BY id"
+            ).fetchall()
         )
         assert (gone.id, "erase", "owed") in rows
         assert [row for row in rows if row[0] == gone.id] == [(gone.id, "erase", "owed")]

@@ -83,7 +83,7 @@ async def test_jobs_and_messages_that_are_held_are_forgotten(tmp_path: Path) -> 
             await plant_jobs(house, side, word)
         assert "1 job" in await forget(ana, "bluefish")
         assert await count(house, "jobs", "kind = 'message'") == 3
-        assert await count(house, "held") == 4
+        assert await count(house, "deferred_messages") == 4
         assert await count(house, "job_runs", "job_id IN (SELECT id FROM jobs)") == 3
     assert search(tmp_path, "bluefish") == []
     assert search(tmp_path, "redfish") != []

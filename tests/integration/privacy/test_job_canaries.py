@@ -54,7 +54,7 @@ async def test_every_place_of_a_job_was_planted(tmp_path: Path) -> None:
     clock = Clock(*NOON)
     async with running(tmp_path, model(), chat=FakeChat(), now=clock, **HOUSE) as house:
         await plant(house, clock)
-        assert await count(house, "held") > 0
+        assert await count(house, "deferred_messages") > 0
     assert {line.split()[0] for line in search(tmp_path, *words())} == words()
 
 
@@ -66,7 +66,7 @@ async def test_what_jobs_hold_goes_when_it_is_forgotten(tmp_path: Path) -> None:
         await ana.says("/forget bluefish")
         await ana.presses(privacy.FORGET_ALL)
         await settled(house)
-        assert await count(house, "held", "body LIKE '%bluefish%'") == 0
+        assert await count(house, "deferred_messages", "body LIKE '%bluefish%'") == 0
     assert search(tmp_path, FAMILY) == []
 
 
@@ -79,6 +79,6 @@ async def test_what_jobs_hold_goes_with_their_person(tmp_path: Path) -> None:
         await ana.presses(privacy.ERASE_YES)
         await ana.presses(privacy.ERASE_SURE)
         await settled(house)
-        assert await count(house, "held") == 0
+        assert await count(house, "deferred_messages") == 0
         assert await count(house, "jobs", "kind <> 'system' AND state <> 'dropped'") == 0
     assert search(tmp_path, FAMILY) == []

@@ -75,7 +75,7 @@ async def talk(house: House, text: str) -> None:
 async def folds(house: House) -> list[tuple[FoldReason, int, int]]:
     return await house.read(
         lambda c: c.execute(
-            "SELECT reason, tokens_before, tokens_after FROM folds ORDER BY id"
+            "SELECT reason, tokens_before, tokens_after FROM compactions ORDER BY id"
         ).fetchall()
     )
 

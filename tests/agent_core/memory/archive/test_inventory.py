@@ -7,7 +7,7 @@ import pytest
 
 from agent_core.agent.prompt.facts import describe_holdings
 from agent_core.ids import MessageId
-from agent_core.memory.archive.inventory import MOST_COUNTED, Holdings, Inventory, Reach, View
+from agent_core.memory.archive.inventory import MOST_COUNTED, SearchableCounts, Inventory, SearchScope, VisibleMessages
 from agent_core.state.conversations import messages
 from agent_core.state.conversations.messages import START, StoredMessage
 from agent_core.state.engine.database import Connection, Database
@@ -15,7 +15,7 @@ from agent_core.transcript import Message, Role, TextPart
 from tests.agent_core.memory.archive.conftest import BEGIN, DAY, Caller, meet
 from tests.agent_core.state.rows import Talk, add_talk, add_turn
 
-NOTHING = Holdings(messages=0, since=0, entries=0, tags=())
+NOTHING = SearchableCounts(messages=0, since=0, entries=0, tags=())
 
 
 @dataclass
@@ -36,13 +36,13 @@ class Stock:
         scope: str = "",
         now: int = BEGIN,
         summarized_to: MessageId = START,
-    ) -> Holdings:
-        reach = Reach(
+    ) -> SearchableCounts:
+        reach = SearchScope(
             owner_id=talk.conversation.person_id,
             scope=scope or talk.conversation.scope,
             memory_owner_id=(memory_owner or talk).person.id,
         )
-        view = View(messages=in_view, summarized_to=summarized_to)
+        view = VisibleMessages(messages=in_view, summarized_to=summarized_to)
         return await self.inventory.look_up(reach, view, now=now)
 
 
@@ -59,7 +59,7 @@ async def say(
     def work(connection: Connection) -> list[StoredMessage]:
         turn_id = add_turn(connection, talk, now=now)
         said = [Message(role=role, parts=(TextPart(text=text),)) for text in texts]
-        messages.append(connection, talk.shelf(turn_id), said, now=now)
+        messages.append(connection, talk.memory_list(turn_id), said, now=now)
         return messages.list_session(
             connection, session_id=talk.session_id, person_id=talk.person.id, after=START
         )
@@ -77,7 +77,7 @@ async def test_everything_said_and_kept_is_counted(
     await call.keep("Lemons", "food", "sour")
     await call.keep("Soup", "food")
     stock.inventory.forget_archive(ann.person.id)
-    assert await stock.look(ann) == Holdings(
+    assert await stock.look(ann) == SearchableCounts(
         messages=3, since=BEGIN - DAY, entries=2, tags=("food", "sour")
     )
 
@@ -100,7 +100,7 @@ async def test_numbers_of_one_are_never_anothers_nor_a_rooms(
     await say(database, room, "coffee")
     await Caller(database, bob, room.person).keep("Rules", "house-rules")
     assert await stock.look(bob) == NOTHING
-    assert await stock.look(room) == Holdings(
+    assert await stock.look(room) == SearchableCounts(
         messages=1, since=BEGIN, entries=1, tags=("house-rules",)
     )
     mine = await stock.look(ann)
@@ -117,7 +117,7 @@ async def test_a_room_shows_a_persons_numbers_of_that_room_only(
         "here", lambda c: add_talk(c, ann.person, key="room:p:1::1", room=True)
     )
     await say(database, here, "hello")
-    assert await stock.look(here, memory_owner=den) == Holdings(
+    assert await stock.look(here, memory_owner=den) == SearchableCounts(
         messages=1, since=BEGIN, entries=0, tags=()
     )
     everywhere = await stock.look(ann)
@@ -128,8 +128,8 @@ async def test_a_talk_whose_keeper_is_not_known_has_no_archive(
     database: Database, ann: Talk, call: Caller
 ) -> None:
     await call.keep("Lemons")
-    reach = Reach(owner_id=ann.person.id, scope=ann.conversation.scope, memory_owner_id=None)
-    assert await Inventory(database).look_up(reach, View(messages=()), now=BEGIN) == NOTHING
+    reach = SearchScope(owner_id=ann.person.id, scope=ann.conversation.scope, memory_owner_id=None)
+    assert await Inventory(database).look_up(reach, VisibleMessages(messages=()), now=BEGIN) == NOTHING
 
 
 async def test_a_running_session_counts_once_and_a_new_one_again(
@@ -190,7 +190,7 @@ async def test_a_count_that_a_change_has_overtaken_is_not_kept(
 
 def test_the_line_names_what_there_is_and_is_left_out_for_nothing() -> None:
     assert describe_holdings(NOTHING, "UTC") == ()
-    many = Holdings(
+    many = SearchableCounts(
         messages=1204, since=BEGIN, entries=12, tags=tuple(f"tag-{n}" for n in range(13))
     )
     (line,) = describe_holdings(many, "UTC")
@@ -199,11 +199,11 @@ def test_the_line_names_what_there_is_and_is_left_out_for_nothing() -> None:
         "(tags: tag-0, tag-1, tag-2, tag-3, tag-4, tag-5, tag-6, tag-7, tag-8,"
         " tag-9, tag-10, tag-11, …)"
     )
-    one = Holdings(messages=1, since=BEGIN, entries=0, tags=())
+    one = SearchableCounts(messages=1, since=BEGIN, entries=0, tags=())
     assert describe_holdings(one, "America/New_York") == (
         "You can search: 1 message since 2026-02-01",
     )
-    kept = Holdings(messages=0, since=0, entries=1, tags=())
+    kept = SearchableCounts(messages=0, since=0, entries=1, tags=())
     assert describe_holdings(kept, "UTC") == ("You can search: archive: 1 entry",)
-    full = Holdings(messages=MOST_COUNTED, since=BEGIN, entries=0, tags=())
+    full = SearchableCounts(messages=MOST_COUNTED, since=BEGIN, entries=0, tags=())
     assert "over 100,000 messages" in describe_holdings(full, "UTC")[0]

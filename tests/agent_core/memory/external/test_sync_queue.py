@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from agent_core.ids import PersonId, TurnId
-from agent_core.memory.external.client import ExternalMemory, Pace
-from agent_core.memory.external.contact import Condition, Contact, Names
+from agent_core.memory.external.client import ExternalMemory, ExternalMemoryOptions
+from agent_core.memory.external.contact import ProviderHealth, ProviderConnection, Pseudonyms
 from agent_core.memory.external.honcho import create
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import external_sync
@@ -77,13 +77,13 @@ async def desk(tmp_path: Path, server: HonchoEmulator) -> AsyncIterator[Desk]:
 async def at_work(home: Path, server: HonchoEmulator) -> AsyncIterator[Desk]:
     database = await Database.open(home / "state.db")
     await database.write("people", _make_people)
-    contact = Contact(
+    contact = ProviderConnection(
         provider=create({"base_url": server.url, "workspace": "house"}),
-        names=await Names.of(database),
-        condition=Condition("honcho", first=0.01),
+        names=await Pseudonyms.of(database),
+        condition=ProviderHealth("honcho", first=0.01),
     )
     clock = Clock()
-    outside = ExternalMemory(contact, database, clock, Pace(poll=0.01))
+    outside = ExternalMemory(contact, database, clock, ExternalMemoryOptions(poll=0.01))
     running = asyncio.create_task(outside.run())
     try:
         yield Desk(outside=outside, database=database, server=server, clock=clock)

@@ -9,7 +9,7 @@ from agent_core.state.lifecycle import erase_person, redact
 from agent_core.state.memory import archive, ledger
 
 NOBODYS = {
-    "marks": "numbers of channels, and how far each was read; no words",
+    "read_positions": "numbers of channels, and how far each was read; no words",
     "meta": "what the house remembers of itself, but for projections and marks of work owed",
     "message_search_config": "the index's own",
     "prompts": "emptied, where no other talk has them",
@@ -17,9 +17,26 @@ NOBODYS = {
 }
 HANDLED = {
     *("accounts", "archive", "archive_search", "audit", "block_readers", "blocks"),
-    *("conversations", "files", "folds", "guesses", "held", "inbox", "job_runs", "jobs"),
-    *("ledger", "link_codes", "link_requests", "message_search", "messages", "mirror", "outbox"),
-    *("people", "questions", "retired_chats", "rooms", "sessions", "shares", "steps", "tasks"),
+    *(
+        "conversations",
+        "files",
+        "compactions",
+        "guesses",
+        "deferred_messages",
+        "inbox",
+        "job_runs",
+        "jobs",
+    ),
+    *(
+        "ledger",
+        "link_codes",
+        "link_requests",
+        "message_search",
+        "messages",
+        "external_sync",
+        "outbox",
+    ),
+    *("people", "questions", "unreachable_chats", "rooms", "sessions", "shares", "steps", "tasks"),
     *("turn_files", "turns", "usage"),
 }
 

@@ -17,7 +17,7 @@ def _fold(made_after: int, **changes: object) -> NewCompaction:
         "turn_id": None,
         "made_after": MessageId(made_after),
         "shortened_to": MessageId(made_after),
-        "folded_to": MessageId(made_after - 2),
+        "summarized_to": MessageId(made_after - 2),
         "kept": (MessageId(1), MessageId(3)),
         "summary": "They spoke of Łódź.",
         "reason": "near",
@@ -66,13 +66,15 @@ def test_nobody_else_sees_a_fold_and_it_moves_with_its_session(
     assert compactions.find_newest(connection, session_id=session_id, person_id=bob.id) == written
 
 
-@pytest.mark.parametrize("column", ["summary", "kept", "folded_to", "made_after", "shortened_to"])
+@pytest.mark.parametrize(
+    "column", ["summary", "kept", "summarized_to", "made_after", "shortened_to"]
+)
 def test_a_damaged_fold_is_never_served(connection: sqlite3.Connection, column: str) -> None:
     talk = add_talk(connection, add_person(connection))
     mine = {"session_id": talk.session_id, "person_id": talk.person.id}
     compactions.insert(connection, _fold(9), **mine)
 
-    connection.execute(f"UPDATE folds SET {column} = '12'")
+    connection.execute(f"UPDATE compactions SET {column} = '12'")
 
     with pytest.raises(StoreDamaged):
         compactions.find_newest(connection, **mine)

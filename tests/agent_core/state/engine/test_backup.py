@@ -15,8 +15,8 @@ from tests.agent_core.state.conftest import RunScript
 WATCH = """
 import asyncio, sys
 from pathlib import Path
-from agent_core.state import meta, opening, upgrade
-from agent_core.state.database import Database
+from agent_core.state.engine import meta, opening, upgrade
+from agent_core.state.engine.database import Database
 
 path = Path(sys.argv[1])
 opened = []

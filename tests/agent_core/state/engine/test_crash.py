@@ -17,8 +17,8 @@ from tests.agent_core.state.conftest import RunScript, read_file, write_file
 DIE = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from agent_core.state import meta
-from agent_core.state.database import Database
+from agent_core.state.engine import meta
+from agent_core.state.engine.database import Database
 
 path, moment = Path(sys.argv[1]), sys.argv[2]
 
@@ -41,8 +41,8 @@ FAIL = """
 import asyncio, resource, sys
 from pathlib import Path
 from agent_core.errors import StoreError
-from agent_core.state import meta
-from agent_core.state.database import Database
+from agent_core.state.engine import meta
+from agent_core.state.engine.database import Database
 
 def put(key, value):
     return lambda connection: meta.put(connection, key=key, value=value)

@@ -13,8 +13,8 @@ SCRIPT = """
 import asyncio, os, sys
 from pathlib import Path
 from agent_core.errors import StoreError
-from agent_core.state import meta
-from agent_core.state.database import Database
+from agent_core.state.engine import meta
+from agent_core.state.engine.database import Database
 
 disk = Path(sys.argv[1])
 path = disk / "home" / "state.db"

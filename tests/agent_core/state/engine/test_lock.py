@@ -14,7 +14,7 @@ from tests.agent_core.state.conftest import StartScript, read_file, write_file
 HOLD = """
 import asyncio, sys
 from pathlib import Path
-from agent_core.state.database import Database
+from agent_core.state.engine.database import Database
 
 async def main():
     database = await Database.open(Path(sys.argv[1]))

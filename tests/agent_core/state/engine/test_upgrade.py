@@ -16,7 +16,7 @@ from agent_core.state.search import search
 from agent_core.state.search.search import Field, Term
 from tests.agent_core.state.conftest import read_file
 
-SCHEMA = Path(opening.__file__).with_name("schema.sql")
+SCHEMA = Path(opening.__file__).parents[1] / "schema.sql"
 KNOWN = len(load_migrations(FOLDER))
 NEXT = KNOWN + 1
 

@@ -370,7 +370,7 @@ def test_folds_go_with_their_sessions_there_and_back(
         turn_id=None,
         made_after=MessageId(1),
         shortened_to=MessageId(1),
-        folded_to=MessageId(0),
+        summarized_to=MessageId(0),
         kept=(),
         summary="",
         reason="asked",
@@ -502,7 +502,7 @@ def test_a_join_that_fails_at_any_statement_changes_nothing(tmp_path: Path) -> N
 DIE = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from agent_core.state.database import Database
+from agent_core.state.engine.database import Database
 from tests.agent_core.state.lifecycle.test_merge_people import furnish, join
 
 def observe(now, names):

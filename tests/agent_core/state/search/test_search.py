@@ -120,11 +120,11 @@ def test_around_a_message_is_what_was_said_before_and_after_in_its_session(
     around = passages.list_around(
         connection, field=field(), session_id=talk.session_id, message_id=said[3]
     )
-    assert [saying.id for saying in around] == said[1:6]
+    assert [message.id for message in around] == said[1:6]
     first = passages.list_around(
         connection, field=field(), session_id=talk.session_id, message_id=said[0], reach=1
     )
-    assert [saying.id for saying in first] == said[:2]
+    assert [message.id for message in first] == said[:2]
 
 
 def test_what_is_beside_some_messages_is_told_for_all_at_once(
@@ -154,8 +154,8 @@ def test_conversations_come_latest_first_and_those_of_others_never(
         say(connection, one, "end")
     everything = passages.list_latest(connection, field=field(), limit=9)
     assert everything == [empty.session_id, room.session_id, talk.session_id]
-    sittings = passages.list_sittings(connection, field=field(), session_ids=everything)
-    assert [(one.id, one.first, one.last) for one in sittings] == [
+    overviews = passages.load_overviews(connection, field=field(), session_ids=everything)
+    assert [(one.id, one.first, one.last) for one in overviews] == [
         (room.session_id, "begin", "end"),
         (talk.session_id, "begin", "end"),
     ]
@@ -170,10 +170,10 @@ def test_reading_by_id_shows_nothing_of_another_person_or_room(
     room = add_talk(connection, talk.person, key="room", room=True)
     stranger = add_talk(connection, add_person(connection, "bob"))
     said = [say(connection, one, "Rex") for one in (talk, room, stranger)]
-    read = passages.list_sayings(connection, field=field(), message_ids=said)
+    read = passages.load_messages(connection, field=field(), message_ids=said)
     assert [one.id for one in read] == said[:2]
     there = field(f"c{room.conversation.id}")
-    read = passages.list_sayings(connection, field=there, message_ids=said)
+    read = passages.load_messages(connection, field=there, message_ids=said)
     assert [one.id for one in read] == said[1:2]
     assert (
         passages.list_around(
@@ -182,5 +182,5 @@ def test_reading_by_id_shows_nothing_of_another_person_or_room(
         == []
     )
     assert (
-        passages.list_sittings(connection, field=field(), session_ids=[stranger.session_id]) == []
+        passages.load_overviews(connection, field=field(), session_ids=[stranger.session_id]) == []
     )
