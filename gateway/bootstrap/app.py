@@ -23,15 +23,17 @@ from agent_core.state.engine.database import Connection, Database, Observer
 from agent_core.state.people import people
 from agent_core.tools.contract import Tool
 from gateway.bootstrap import factories, garbage_collection, maintenance, scheduling
+from gateway.bootstrap.commands import CommandDeps, make_commands
 from gateway.bootstrap.platform_supervisor import Platforms
-from gateway.bootstrap.scheduling import Scheduling, Timing
+from gateway.bootstrap.scheduling import Scheduling, SchedulingDeps, Timing
 from gateway.bootstrap.toolboxes import Stock, make_toolboxes
 from gateway.commands.catalog import COMMANDS, HIDDEN
-from gateway.commands.registry import House, make_menu
+from gateway.commands.registry import make_menu
+from gateway.concurrency import FairSemaphore
 from gateway.config.clock import now as wall_clock
 from gateway.config.settings import Settings
 from gateway.errors import Broken, StartError
-from gateway.inbound.router import InboundRouter
+from gateway.inbound.router import InboundRouter, RouterDeps
 from gateway.outbound.composer import Speller
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
@@ -41,7 +43,6 @@ from gateway.people.identity import LOCAL_PLATFORM, Access, Identity, new_claim_
 from gateway.people.linking import Linking
 from gateway.people.merging import AccountMerging
 from gateway.people.rooms import Rooms
-from gateway.turns.fair_semaphore import FairSemaphore
 from gateway.turns.lanes import Lanes
 from gateway.turns.runner import TurnRunner
 from gateway.turns.user_prompts import UserPrompts
@@ -205,8 +206,8 @@ async def _serve(parts: _Parts, stop: asyncio.Event, companions: Sequence[Compan
 def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) -> Gateway:
     """Put the rooms of the hall together; nothing runs yet."""
     settings, database, adapters = parts.settings, parts.database, parts.platforms.adapters
-    now, memory, commands = parts.now, parts.memory.store, (*COMMANDS, *HIDDEN)
-    speller = Speller([*(command.name for command in commands), "claim"])
+    now, memory = parts.now, parts.memory.store
+    speller = Speller([*(spec.name for spec in (*COMMANDS, *HIDDEN)), "claim"])
     delivery = OutboxDispatcher(
         group=group, database=database, adapters=adapters, now=now, speller=speller
     )
@@ -219,27 +220,31 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
     gate = FairSemaphore(at_once=settings.turns.at_once, per_person=settings.turns.per_person)
     rooms = Rooms(database=database, adapters=adapters, now=now)
     lanes = Lanes(group=group, turns=running, gate=gate, asking=asking, rooms=rooms)
-    house = House(
+    deps = RouterDeps(
         database=database,
         identity=parts.identity,
         lanes=lanes,
         questions=questions,
         linking=Linking(database=database, questions=questions, joining=joining, now=now),
         rooms=rooms,
-        memory=memory,
-        shared=parts.memory,
-        outside=parts.outside,
-        ceilings=parts.ceilings,
-        folding=parts.folding,
-        unpacking=maintenance.make_unpacking(group, settings, database, lanes, delivery, now),
-        belongings=belongings,
-        model=f"{settings.model.provider}: {settings.model.name}",
-        platforms=adapters.keys(),
+        attachments=maintenance.make_unpacking(group, settings, database, lanes, delivery, now),
         zone_of=running.zone_of,
         wake_jobs=timing.bell.set,
     )
+    commands = make_commands(
+        deps,
+        CommandDeps(
+            settings=settings,
+            memory=parts.memory,
+            external=parts.outside,
+            compactor=parts.folding,
+            quotas=parts.ceilings,
+            data_requests=belongings,
+            platforms=adapters.keys(),
+        ),
+    )
     intake = InboundRouter(
-        group=group, house=house, commands=commands, delivery=delivery, adapters=adapters, now=now
+        group=group, deps=deps, commands=commands, delivery=delivery, adapters=adapters, now=now
     )
     belongings.heed(intake.forget_known, running.forget_words)
     return Gateway(
@@ -255,7 +260,19 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         questions=questions,
         asking=asking,
         belongings=belongings,
-        timekeeper=scheduling.make_timekeeper(group, settings, timing, house, delivery, now),
+        timekeeper=scheduling.make_timekeeper(
+            group,
+            settings,
+            timing,
+            SchedulingDeps(
+                database=database,
+                lanes=lanes,
+                delivery=delivery,
+                external=parts.outside,
+                renew=belongings.renew,
+            ),
+            now,
+        ),
         claim_code=claim_code,
         started=time.monotonic(),
         now=now,
@@ -339,7 +356,7 @@ def _start(
 
 async def _recover(gateway: Gateway) -> None:
     """Take up what an earlier process left: what is owed first, then turns, then events."""
-    await soul.Identity(gateway.database, gateway.settings.home).notice(gateway.now())
+    await soul.SoulFile(gateway.database, gateway.settings.home).notice(gateway.now())
     await gateway.questions.start()
     await gateway.delivery.start()
     for turn in await gateway.database.read(turns.list_running):

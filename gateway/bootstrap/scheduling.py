@@ -5,8 +5,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
+from agent_core.memory.external.client import ExternalMemory
+from agent_core.state.engine.database import Database
 from agent_core.state.people.people import Person
-from gateway.commands.registry import House
 from gateway.config.paths import BACKUPS
 from gateway.config.settings import Settings, environment
 from gateway.jobs.notifier import Notifier
@@ -19,6 +20,7 @@ from gateway.scheduler.runner import JobRunner, RunnerDeps
 from gateway.scheduler.skill_curator import Curator, SkillRoom, compare_at_start, make_skill_room
 from gateway.scheduler.system_jobs import Backups
 from gateway.scheduler.ticker import Scheduler
+from gateway.turns.lanes import Lanes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +48,18 @@ class Scheduling:
     to tell which are used. Raises `StoreError`."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchedulingDeps:
+    """The services that jobs run on."""
+
+    database: Database
+    lanes: Lanes
+    delivery: OutboxDispatcher
+    external: ExternalMemory | None
+    renew: Callable[[], None]
+    """Drops cached conversations after retention has deleted messages."""
+
+
 def make_timing(delivery: OutboxDispatcher, zone: str) -> Timing:
     """What is there before any turn can run. `zone` is the house's."""
 
@@ -63,14 +77,13 @@ def make_timekeeper(
     group: asyncio.TaskGroup,
     settings: Settings,
     timing: Timing,
-    house: House,
-    delivery: OutboxDispatcher,
+    deps: SchedulingDeps,
     now: Callable[[], int],
 ) -> Scheduling:
     """The alarm clock and what it sets going."""
-    database = house.database
+    database, delivery = deps.database, deps.delivery
     backups = Backups(database, settings.home / BACKUPS, keep=settings.jobs.backups, now=now)
-    sweeper = Sweeper(database, settings.retention, now=now, renew=house.belongings.renew)
+    sweeper = Sweeper(database, settings.retention, now=now, renew=deps.renew)
     skills = make_skill_room(settings.home, settings.skills, database)
     notices = Notices(database, delivery)
     timing.outcomes.tell_owners = notices.enqueue_all
@@ -78,7 +91,7 @@ def make_timekeeper(
     bench = RunnerDeps(
         group=group,
         database=database,
-        lanes=house.lanes,
+        lanes=deps.lanes,
         enqueue=delivery.enqueue,
         now=now,
         folder=settings.home,
@@ -88,7 +101,7 @@ def make_timekeeper(
             system_jobs.BACKUP: backups.make,
             system_jobs.RETENTION: sweeper.work,
             system_jobs.CURATOR: curator.work,
-            system_jobs.MEMORY_SYNC: partial(system_jobs.sync_memory, house.outside, now),
+            system_jobs.MEMORY_SYNC: partial(system_jobs.sync_memory, deps.external, now),
         },
         at_once=settings.jobs.at_once,
     )
@@ -102,7 +115,7 @@ def make_timekeeper(
         now=now,
     )
 
-    wanted = set(bench.works) - (set() if house.outside else {system_jobs.MEMORY_SYNC})
+    wanted = set(bench.works) - (set() if deps.external else {system_jobs.MEMORY_SYNC})
 
     async def prepare() -> None:
         await compare_at_start(skills, now())

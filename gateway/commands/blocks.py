@@ -1,14 +1,14 @@
-"""Commands about named blocks of memory that several people or rooms share: block."""
+"""The command for named memory blocks that several people or rooms share: block."""
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from agent_core.ids import PersonId
 from agent_core.memory.files import find_flaw
-from agent_core.memory.shared import SharedList
-from agent_core.memory.undo import Kept
+from agent_core.memory.shared import SharedList, SharedMemory
+from agent_core.memory.undo import UndoRefused
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks
 from agent_core.state.memory.blocks import TEAM, Block, NewBlock
@@ -20,13 +20,12 @@ from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools.secret_scan import find_secret
 from agent_core.tools.untrusted_text import flatten
-from gateway.commands.memory_scope import PERSON, own, view
-from gateway.commands.registry import Call, Effect, House, Reply, SlashCommand
+from gateway.commands.memory_scope import PERSON, MemoryAccess, own_scope
+from gateway.commands.registry import Call, Effect, Handler, Reply
 from gateway.outbound.composer import stand_for
 from gateway.people import owners
 from gateway.people.identity import slug_of
-from gateway.texts import blocks as wording
-from gateway.texts import blocks as wording_blocks
+from gateway.texts import blocks as block_texts
 from gateway.texts import memory
 from gateway.texts.blocks import BlockLine
 from gateway.texts.people import quote_name
@@ -35,40 +34,10 @@ from gateway.texts.rooms import UNREADABLE
 _BLOCK = "block:"
 
 
-async def undo_shared(call: Call, house: House, label: str) -> Reply:
-    """Take back the newest change of a block of this name, or of the team's list.
-
-    Done once if the event is read twice. Said again, it takes back the one before.
-    """
-    seen = await house.shared.look(call.person.id, call.now)
-    shared = _choose(seen, label, is_owner=call.person.is_owner)
-    if shared is None or shared.person_id is None:
-        return Reply(text=wording_blocks.UNKNOWN.format(name=quote_name(label)))
-    is_mine = shared.block is not None and shared.block.made_by == call.person.id
-    if not (is_mine or call.person.is_owner):
-        return Reply(text=wording_blocks.NOT_YOURS.format(name=quote_name(label)))
-    origin = Origin(
-        actor=f"{PERSON}{call.person.id}",
-        now=call.now,
-        evidence=call.message.text,
-        call_key=f"inbox:{call.inbox_id}",
-    )
-    try:
-        outcome = await house.shared.undo(shared, origin)
-    except OSError as error:
-        return Reply(text=UNREADABLE.format(reason=error.strerror or error))
-    if isinstance(outcome, Kept):
-        return Reply(text=memory.describe_kept(outcome))
-    rows = [one.undone for one in outcome]
-    viewer = await view(call, house, own(call.person), rows)
-    return Reply(text=memory.describe_shared_undone(label, outcome, viewer))
-
-
 def _choose(seen: tuple[SharedList, ...], label: str, *, is_owner: bool) -> SharedList | None:
-    """The block of a name, and for owners the team's list for `team`.
+    """Return the block of a name; for owners, `team` names the team's list.
 
-    Before 2026-11-22 a block could be called that: to owners it is `block:team`, as every block
-    may be called here.
+    Before 2026-11-22 a block could have that name. Owners reach it as `block:team`.
     """
     named = {one.target: one for one in seen if one.person_id is not None}
     block = label if label.startswith(_BLOCK) else f"{_BLOCK}{label}"
@@ -77,58 +46,142 @@ def _choose(seen: tuple[SharedList, ...], label: str, *, is_owner: bool) -> Shar
 
 
 _LABEL = re.compile(r"(?=.*[^\W\d_])[\w-]{1,40}")
-_NOTHING_TO_SEE = re.compile("[\u115f\u1160\u3164\uffa0]")
-"""Letters that show as nothing."""
+_BLANK_LETTERS = re.compile("[\u115f\u1160\u3164\uffa0]")
+"""Letters by category that fonts draw as blanks."""
 _LONGEST_DESCRIPTION = 300
 _LEAST_LIMIT, _MOST_LIMIT = 100, 20_000
 _UNDO = "undo"
 _HERE, _EVERYONE, _ME = "here", "everyone", "me"
 _IN_ROOM = ("new", "share", "unshare")
-Written = tuple[str, list[OutboxRow]]
+Result = tuple[str, list[OutboxRow]]
 
 
 class _Refused(Exception):
-    """Nothing is done; the text is what to answer."""
+    """A request that changes nothing; the text is the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Order:
-    """What is wanted of a block: its name, and the words after it."""
+    """A request about a block: its name, and the words after it."""
 
     label: str
     rest: str
     call: Call
-    house: House
+    platforms: Collection[str]
 
     @property
     def shown(self) -> str:
-        """The name, as it can be put into a sentence."""
+        """The name, quoted for use in a sentence."""
         return quote_name(self.label)
 
 
-Act = Callable[[Connection, _Order], Written]
+Act = Callable[[Connection, _Order], Result]
 
 
-async def _block(call: Call, house: House) -> Reply:
-    word, _, rest = call.argument.partition(" ")
-    word = word.casefold()
-    if word == _UNDO and rest.strip() and not call.room:
-        return await undo_shared(call, house, _read_label(rest))
-    if word not in _WORDS:
-        return await _show(call, house, _read_label(call.argument))
-    label, _, rest = rest.strip().partition(" ")
-    order = _Order(label=_read_label(label), rest=rest.strip(), call=call, house=house)
-    if call.room and (word not in _IN_ROOM or (word != "new" and _read_whom(rest) != _HERE)):
-        return Reply(text=wording.ONLY_IN_DIRECT)
-    if word == "drop" and order.rest.casefold() != "yes":
-        return await _ask_to_drop(order)
-    if word == "new":
-        house.shared.expect_blocks()
-    return Reply(effect=_effect(_WORDS[word], order))
+class BlockCommands:
+    """Shows and changes memory blocks, and notifies their new readers."""
+
+    def __init__(
+        self,
+        *,
+        access: MemoryAccess,
+        shared: SharedMemory,
+        platforms: Collection[str],
+    ) -> None:
+        self._access = access
+        self._shared = shared
+        self._platforms = platforms
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """Return the handlers by command name."""
+        return {"block": self._block}
+
+    async def undo_shared(self, call: Call, label: str) -> Reply:
+        """Undo the newest change of a block, or of the team's list.
+
+        A repeated event undoes it once; a second command undoes the change before it.
+        """
+        seen = await self._shared.look(call.person.id, call.now)
+        shared = _choose(seen, label, is_owner=call.person.is_owner)
+        if shared is None or shared.person_id is None:
+            return Reply(text=block_texts.UNKNOWN.format(name=quote_name(label)))
+        is_mine = shared.block is not None and shared.block.made_by == call.person.id
+        if not (is_mine or call.person.is_owner):
+            return Reply(text=block_texts.NOT_YOURS.format(name=quote_name(label)))
+        origin = Origin(
+            actor=f"{PERSON}{call.person.id}",
+            now=call.now,
+            evidence=call.message.text,
+            call_key=call.call_key,
+        )
+        try:
+            outcome = await self._shared.undo(shared, origin)
+        except OSError as error:
+            return Reply(text=UNREADABLE.format(reason=error.strerror or error))
+        if isinstance(outcome, UndoRefused):
+            return Reply(text=memory.describe_kept(outcome))
+        rows = [one.undone for one in outcome]
+        viewer = await self._access.make_viewer(call, own_scope(call.person), rows)
+        return Reply(text=memory.describe_shared_undone(label, outcome, viewer))
+
+    async def _block(self, call: Call) -> Reply:
+        word, _, rest = call.argument.partition(" ")
+        word = word.casefold()
+        if word == _UNDO and rest.strip() and not call.room:
+            return await self.undo_shared(call, _read_label(rest))
+        if word not in _VERBS:
+            return await self._show(call, _read_label(call.argument))
+        label, _, rest = rest.strip().partition(" ")
+        order = _Order(
+            label=_read_label(label), rest=rest.strip(), call=call, platforms=self._platforms
+        )
+        if call.room and (word not in _IN_ROOM or (word != "new" and _parse_target(rest) != _HERE)):
+            return Reply(text=block_texts.ONLY_IN_DIRECT)
+        if word == "drop" and order.rest.casefold() != "yes":
+            return await self._ask_to_drop(order)
+        if word == "new":
+            self._shared.expect_blocks()
+        return Reply(effect=_effect(_VERBS[word], order))
+
+    async def _show(self, call: Call, label: str) -> Reply:
+        """List the blocks that are visible here, or show one of them with its entries."""
+
+        def look(connection: Connection) -> list[tuple[Block, list[str]]]:
+            found = _list_for(connection, call)
+            chosen = [block for block in found if block.label == label] if label else found
+            is_direct = call.room is None
+            return [(one, _name_readers(connection, one) if is_direct else []) for one in chosen]
+
+        seen = await self._access.database.read(look)
+        if not seen:
+            unknown = block_texts.UNKNOWN.format(name=quote_name(label))
+            return Reply(text=unknown if label else block_texts.NONE)
+        opened = await self._shared.open([block for block, _ in seen], call.now)
+        lines = [
+            BlockLine(shared=one, readers=readers, is_mine=block.made_by == call.person.id)
+            for one, (block, readers) in zip(opened, seen, strict=True)
+        ]
+        return Reply(
+            text=block_texts.show_block(lines[0]) if label else block_texts.list_blocks(lines)
+        )
+
+    async def _ask_to_drop(self, order: _Order) -> Reply:
+        """Ask for confirmation; the button carries the block's number, which no label can be."""
+
+        def look(connection: Connection) -> tuple[Block, list[str]]:
+            block = _find_own(connection, order)
+            return block, _name_readers(connection, block)
+
+        try:
+            block, readers = await self._access.database.read(look)
+        except _Refused as refusal:
+            return Reply(text=str(refusal))
+        button = stand_for(f"block drop {block.id} yes", block_texts.DROP, "danger")
+        return Reply(text=block_texts.ask_to_drop(block.label, readers), buttons=(button,))
 
 
 def _effect(act: Act, order: _Order) -> Effect:
-    def effect(connection: Connection) -> Written:
+    def effect(connection: Connection) -> Result:
         try:
             return act(connection, order)
         except _Refused as refusal:
@@ -137,40 +190,19 @@ def _effect(act: Act, order: _Order) -> Effect:
     return effect
 
 
-async def _show(call: Call, house: House, label: str) -> Reply:
-    """The blocks that are seen here, or one of them with what stands in it."""
-
-    def look(connection: Connection) -> list[tuple[Block, list[str]]]:
-        found = _list_for(connection, call)
-        chosen = [block for block in found if block.label == label] if label else found
-        is_direct = call.room is None
-        return [(one, _name_readers(connection, one) if is_direct else []) for one in chosen]
-
-    seen = await house.database.read(look)
-    if not seen:
-        unknown = wording.UNKNOWN.format(name=quote_name(label))
-        return Reply(text=unknown if label else wording.NONE)
-    opened = await house.shared.open([block for block, _ in seen], call.now)
-    lines = [
-        BlockLine(shared=one, readers=readers, is_mine=block.made_by == call.person.id)
-        for one, (block, readers) in zip(opened, seen, strict=True)
-    ]
-    return Reply(text=wording.show_block(lines[0]) if label else wording.list_blocks(lines))
-
-
-def _make(connection: Connection, order: _Order) -> Written:
+def _make(connection: Connection, order: _Order) -> Result:
     number, _, description = order.rest.partition(" ")
     description = " ".join(description.split())
     if not _is_label(order.label):
-        return wording.BAD_LABEL, []
-    if secret := find_secret(order.call.argument):  # the name, too, stands in prompts
-        return wording.BAD_BLOCK.format(secret=secret), []
+        return block_texts.BAD_LABEL, []
+    if secret := find_secret(order.call.argument):  # prompts contain the name, too
+        return block_texts.BAD_BLOCK.format(secret=secret), []
     if (limit := _read_limit(number)) is None:
-        return wording.BAD_LIMIT, []
-    if why := _complain(description):
+        return block_texts.BAD_LIMIT, []
+    if why := _find_fault(description):
         return why, []
     if blocks.find(connection, label=order.label):
-        return wording.TAKEN, []
+        return block_texts.TAKEN, []
     call = order.call
     new = NewBlock(
         slug=slug_of(order.label),
@@ -184,86 +216,71 @@ def _make(connection: Connection, order: _Order) -> Written:
         if reader:
             blocks.share(connection, block_id=made.id, person_id=reader)
     _note(connection, order, made, "block.new", f"{made.label}, {limit} characters")
-    return wording.describe_new(made.label, limit, is_in_room=call.room is not None), []
+    return block_texts.describe_new(made.label, limit, is_in_room=call.room is not None), []
 
 
-def _share(connection: Connection, order: _Order) -> Written:
+def _share(connection: Connection, order: _Order) -> Result:
     block = _find_own(connection, order)
-    if _read_whom(order.rest) == _EVERYONE and not order.call.person.is_owner:
-        return wording.ONLY_OWNERS_WITH_ALL, []
-    reader, name = _find_whom(connection, order)
+    if _parse_target(order.rest) == _EVERYONE and not order.call.person.is_owner:
+        return block_texts.ONLY_OWNERS_WITH_ALL, []
+    reader, name = _find_target(connection, order)
     is_new = blocks.share(connection, block_id=block.id, person_id=reader)
     rows: list[OutboxRow] = []
     if is_new:
         _note(connection, order, block, "block.share", f"with {reader}")
-        rows = _tell_reader(connection, order, block, reader)
-    return wording.describe_shared(block.label, name, is_new=is_new), rows
+        rows = _notify_reader(connection, order, block, reader)
+    return block_texts.describe_shared(block.label, name, is_new=is_new), rows
 
 
-def _unshare(connection: Connection, order: _Order) -> Written:
-    """Its maker and owners take it from anybody; whoever sees it, from themselves."""
-    is_leaving = _read_whom(order.rest) == _ME
+def _unshare(connection: Connection, order: _Order) -> Result:
+    """Unshare a block: its author and owners from anyone, a reader from themselves."""
+    is_leaving = _parse_target(order.rest) == _ME
     block = (_find_block if is_leaving else _find_own)(connection, order)
-    reader, name = _find_whom(connection, order)
+    reader, name = _find_target(connection, order)
     is_gone = blocks.unshare(connection, block_id=block.id, person_id=reader)
     if is_gone:
         _note(connection, order, block, "block.unshare", f"with {reader}")
-    return wording.describe_unshared(block.label, name, is_gone=is_gone), []
+    return block_texts.describe_unshared(block.label, name, is_gone=is_gone), []
 
 
-def _set_read_only(connection: Connection, order: _Order) -> Written:
+def _set_read_only(connection: Connection, order: _Order) -> Result:
     block = _find_own(connection, order)
     word = order.rest.casefold()
     if word not in ("on", "off"):
-        return wording.ON_OR_OFF.format(name=block.label), []
+        return block_texts.ON_OR_OFF.format(name=block.label), []
     blocks.set_read_only(connection, block_id=block.id, is_read_only=word == "on")
     _note(connection, order, block, "block.readonly", word)
-    return wording.describe_read_only(block.label, is_read_only=word == "on"), []
+    return block_texts.describe_read_only(block.label, is_read_only=word == "on"), []
 
 
-def _set_limit(connection: Connection, order: _Order) -> Written:
+def _set_limit(connection: Connection, order: _Order) -> Result:
     block = _find_own(connection, order)
     if (limit := _read_limit(order.rest)) is None:
-        return wording.BAD_LIMIT, []
+        return block_texts.BAD_LIMIT, []
     blocks.set_limit(connection, block_id=block.id, limit=limit)
     _note(connection, order, block, "block.limit", f"{block.limit} -> {limit}")
-    return wording.describe_limit(block.label, limit), []
+    return block_texts.describe_limit(block.label, limit), []
 
 
-def _describe(connection: Connection, order: _Order) -> Written:
+def _describe(connection: Connection, order: _Order) -> Result:
     block = _find_own(connection, order)
     description = " ".join(order.rest.split())
-    if why := _complain(description):
+    if why := _find_fault(description):
         return why, []
     blocks.describe(connection, block_id=block.id, description=description)
     _note(connection, order, block, "block.describe", description)
-    return wording.describe_description(block.label, description), []
+    return block_texts.describe_description(block.label, description), []
 
 
-async def _ask_to_drop(order: _Order) -> Reply:
-    """The button says the command with the block's number, which no label can be."""
-
-    def look(connection: Connection) -> tuple[Block, list[str]]:
-        block = _find_own(connection, order)
-        return block, _name_readers(connection, block)
-
-    try:
-        block, readers = await order.house.database.read(look)
-    except _Refused as refusal:
-        return Reply(text=str(refusal))
-    button = stand_for(f"block drop {block.id} yes", wording.DROP, "danger")
-    return Reply(text=wording.ask_to_drop(block.label, readers), buttons=(button,))
-
-
-def _drop(connection: Connection, order: _Order) -> Written:
+def _drop(connection: Connection, order: _Order) -> Result:
     block = _find_own(connection, order)
     blocks.drop(connection, block_id=block.id)
     _note(connection, order, block, "block.drop", block.label)
-    return wording.describe_dropped(block.label), []
+    return block_texts.describe_dropped(block.label), []
 
 
 def _list_for(connection: Connection, call: Call) -> list[Block]:
-    """The blocks that may be named where the command was used."""
+    """List the blocks that the command may name in this chat."""
     if call.room:
         return blocks.list_seen(connection, person_id=call.room.person_id)
     if call.person.is_owner:
@@ -275,24 +292,24 @@ def _list_for(connection: Connection, call: Call) -> list[Block]:
 
 
 def _find_own(connection: Connection, order: _Order) -> Block:
-    """The block that is named, if it may be changed by whoever names it. Raises `_Refused`.
+    """Return the named block if the caller may change it. Raises `_Refused`.
 
-    A block that somebody neither sees nor has made is not there for them.
+    A block that the caller neither sees nor made counts as unknown.
     """
     block, person = _find_block(connection, order), order.call.person
     if block.made_by == person.id or person.is_owner:
         return block
-    raise _Refused(wording.NOT_YOURS.format(name=order.shown))
+    raise _Refused(block_texts.NOT_YOURS.format(name=order.shown))
 
 
 def _find_block(connection: Connection, order: _Order) -> Block:
-    """The block that is named, if whoever names it sees or has made it. Raises `_Refused`."""
+    """Return the named block if the caller sees it or made it. Raises `_Refused`."""
     call = order.call
     known = blocks.list_all(connection) if call.person.is_owner else _list_own(connection, call)
     for block in known:
         if order.label in (block.label, str(block.id)):
             return block
-    raise _Refused(wording.UNKNOWN.format(name=order.shown))
+    raise _Refused(block_texts.UNKNOWN.format(name=order.shown))
 
 
 def _list_own(connection: Connection, call: Call) -> list[Block]:
@@ -300,19 +317,19 @@ def _list_own(connection: Connection, call: Call) -> list[Block]:
     return [*made, *blocks.list_seen(connection, person_id=call.person.id)]
 
 
-def _find_whom(connection: Connection, order: _Order) -> tuple[PersonId, str]:
-    """Who is named, and what to call them. Raises `_Refused`."""
-    whom, room = _read_whom(order.rest), order.call.room
+def _find_target(connection: Connection, order: _Order) -> tuple[PersonId, str]:
+    """Return the named reader with their display name. Raises `_Refused`."""
+    whom, room = _parse_target(order.rest), order.call.room
     if not whom:
-        raise _Refused(wording.WITH_WHOM)
+        raise _Refused(block_texts.WITH_WHOM)
     if whom == _HERE:
         if room is None:
-            raise _Refused(wording.HERE_NOWHERE)
-        return room.person_id, wording.name_room(room.title)
+            raise _Refused(block_texts.HERE_NOWHERE)
+        return room.person_id, block_texts.name_room(room.title)
     if whom == _ME:
-        return order.call.person.id, wording.YOU
+        return order.call.person.id, block_texts.YOU
     if whom == _EVERYONE:
-        return blocks.make_team(connection, now=order.call.now), wording.EVERYONE
+        return blocks.make_team(connection, now=order.call.now), block_texts.EVERYONE
     platform, _, user_id = whom.partition(":")
     account = people.find_account(connection, platform=platform, user_id=user_id)
     found = [
@@ -322,22 +339,22 @@ def _find_whom(connection: Connection, order: _Order) -> tuple[PersonId, str]:
         or whom in (person.name.casefold(), person.slug)
     ]
     if len(found) != 1:
-        why = wording.SEVERAL if found else wording.NOBODY
+        why = block_texts.SEVERAL if found else block_texts.NOBODY
         raise _Refused(why.format(name=quote_name(whom)))
     return found[0].id, quote_name(found[0].name)
 
 
-def _tell_reader(
+def _notify_reader(
     connection: Connection, order: _Order, block: Block, reader: PersonId
 ) -> list[OutboxRow]:
-    """Tell a person, where they last talked with us in private, who shares a block with them."""
+    """Notify a new reader in their latest direct conversation."""
     person = people.find(connection, person_id=reader)
     if person is None or person.kind != "human" or person.id == order.call.person.id:
         return []
-    place = owners.find_direct(connection, person, order.house.platforms)
+    place = owners.find_direct(connection, person, order.platforms)
     if place is None:
         return []
-    words = wording.tell_shared(order.call.person.name, block.label, block.description)
+    words = block_texts.tell_shared(order.call.person.name, block.label, block.description)
     outgoing = NewOutboxMessage(
         platform=place[0], chat=place[1], body=words, person_id=person.id, is_silent=True
     )
@@ -353,9 +370,9 @@ def _name_readers(connection: Connection, block: Block) -> list[str]:
 
 def _name_reader(connection: Connection, reader: Person) -> str:
     if reader.kind == "team":
-        return wording.EVERYONE
+        return block_texts.EVERYONE
     if reader.kind == "room":
-        return wording.name_room(rooms.find_title(connection, person_id=reader.id))
+        return block_texts.name_room(rooms.find_title(connection, person_id=reader.id))
     return quote_name(reader.name)
 
 
@@ -364,11 +381,11 @@ def _read_label(word: str) -> str:
 
 
 def _is_label(label: str) -> bool:
-    is_word = _LABEL.fullmatch(label) and not _NOTHING_TO_SEE.search(label)
-    return bool(is_word) and label not in (*_WORDS, _UNDO, blocks.TEAM)
+    is_word = _LABEL.fullmatch(label) and not _BLANK_LETTERS.search(label)
+    return bool(is_word) and label not in (*_VERBS, _UNDO, blocks.TEAM)
 
 
-def _read_whom(rest: str) -> str:
+def _parse_target(rest: str) -> str:
     words = " ".join(rest.split()).casefold()
     return re.sub(r"^(?:with|from) ", "", words)
 
@@ -381,14 +398,14 @@ def _read_limit(word: str) -> int | None:
     return limit if _LEAST_LIMIT <= limit <= _MOST_LIMIT else None
 
 
-def _complain(description: str) -> str:
-    """Why a description can't be kept, or nothing; it stands in prompts, as one line."""
+def _find_fault(description: str) -> str:
+    """Return why a description is invalid, or an empty text; prompts show it on one line."""
     if not description or len(description) > _LONGEST_DESCRIPTION:
-        return wording.NO_DESCRIPTION
+        return block_texts.NO_DESCRIPTION
     reason = find_flaw(description)
     if reason is None and (secret := find_secret(description)):
         reason = f"it holds what looks like {secret}"
-    return wording.BAD_DESCRIPTION.format(reason=reason) if reason else ""
+    return block_texts.BAD_DESCRIPTION.format(reason=reason) if reason else ""
 
 
 def _note(connection: Connection, order: _Order, block: Block, action: str, detail: str) -> None:
@@ -402,7 +419,7 @@ def _note(connection: Connection, order: _Order, block: Block, action: str, deta
     audit.note(connection, deed)
 
 
-_WORDS: dict[str, Act] = {
+_VERBS: dict[str, Act] = {
     "new": _make,
     "share": _share,
     "unshare": _unshare,
@@ -411,5 +428,3 @@ _WORDS: dict[str, Act] = {
     "describe": _describe,
     "drop": _drop,
 }
-
-COMMANDS = (SlashCommand(name="block", summary="Named memory that several may share", run=_block),)

@@ -1,57 +1,68 @@
-"""All slash commands, in the order in which help and menus list them."""
+"""The catalog of slash commands, in the order in which help and menus list them."""
 
-from gateway.commands import (
-    blocks,
-    context,
-    conversation,
-    jobs,
-    memory,
-    people,
-    privacy,
-    provenance,
-    rooms,
-    settings,
-)
-from gateway.commands.registry import Call, House, Reply, SlashCommand
+from collections.abc import Mapping
+
+from gateway.commands.registry import Call, CommandSpec, Handler, Reply, SlashCommand
 from gateway.texts import general
 
+COMMANDS: tuple[CommandSpec, ...] = (
+    CommandSpec(name="help", summary="List what I can do"),
+    CommandSpec(name="new", summary="Start a new conversation; old ones stay searchable"),
+    CommandSpec(name="stop", summary="Stop what I'm doing"),
+    CommandSpec(name="here", summary="Continue the current answer in this chat"),
+    CommandSpec(name="queue", summary="Hold a message until I finish answering"),
+    CommandSpec(name="retry", summary="Retry the last message or a failed delivery"),
+    CommandSpec(name="status", summary="Show what I'm doing and what it cost"),
+    CommandSpec(name="compact", summary="Summarise older messages to save tokens"),
+    CommandSpec(name="context", summary="Show what I read before each answer"),
+    CommandSpec(name="usage", summary="Show today's usage and what is left"),
+    CommandSpec(name="whoami", summary="Show who you are to me"),
+    CommandSpec(name="approve", summary="Let someone in with their code", owner_only=True),
+    CommandSpec(name="link", summary="Link another account of yours"),
+    CommandSpec(name="accounts", summary="List your linked accounts"),
+    CommandSpec(name="unlink", summary="Unlink one of your accounts"),
+    CommandSpec(name="memory", summary="Show what I remember and who can see it"),
+    CommandSpec(name="share", summary="Choose who can see a memory entry"),
+    CommandSpec(name="why", summary="Show where a memory entry comes from"),
+    CommandSpec(name="undo", summary="Undo a change to my memory"),
+    CommandSpec(name="block", summary="Manage memory that several people share"),
+    CommandSpec(name="jobs", summary="Show or change scheduled jobs"),
+    CommandSpec(name="sethome", summary="Send reminders and digests to this chat"),
+    CommandSpec(name="export", summary="Export all your data as a file"),
+    CommandSpec(name="forget", summary="Permanently delete notes and messages by keyword"),
+    CommandSpec(name="erase", summary="Permanently delete all your data"),
+    CommandSpec(name="settings", summary="Change time zone, language, quiet hours, detail"),
+    CommandSpec(name="verbose", summary="Show or hide each step I take"),
+    CommandSpec(name="room", summary="Choose how I answer in this group"),
+)
+
+HIDDEN: tuple[CommandSpec, ...] = (
+    CommandSpec(name="home", summary="Show an app's home page"),
+    CommandSpec(name="start", summary="Open a conversation on Telegram"),
+)
+"""Commands that work, but appear in no list: platforms send them on their own."""
+
 _MAIN = ("new", "stop", "here", "status", "memory", "settings", "link")
-"""What a newcomer needs; the rest is in `/help all`."""
+"""The commands a newcomer needs; `/help all` lists the rest."""
 
 
-async def _help(call: Call, _: House) -> Reply:
-    allowed = [c for c in COMMANDS if call.person.is_owner or not c.owner_only]
-    shown = [c for c in allowed if call.argument == "all" or c.name in _MAIN]
-    return Reply(
-        text=general.describe_commands(
-            [(c.name, c.summary) for c in shown], more=len(allowed) - len(shown)
-        )
+def bind(handlers: Mapping[str, Handler]) -> tuple[SlashCommand, ...]:
+    """Join every command of the catalog with its handler.
+
+    Raises `ValueError` if a command has no handler, or a handler no command.
+    """
+    bound = {"help": show_help, "start": show_help} | dict(handlers)
+    specs = {spec.name: spec for spec in (*COMMANDS, *HIDDEN)}
+    if unmatched := specs.keys() ^ bound.keys():
+        raise ValueError(f"commands and handlers differ: {', '.join(sorted(unmatched))}")
+    return tuple(SlashCommand(spec=spec, run=bound[name]) for name, spec in specs.items())
+
+
+async def show_help(call: Call) -> Reply:
+    """List the main commands, or all of them for the argument `all`."""
+    allowed = [spec for spec in COMMANDS if call.person.is_owner or not spec.owner_only]
+    shown = [spec for spec in allowed if call.argument == "all" or spec.name in _MAIN]
+    text = general.describe_commands(
+        [(spec.name, spec.summary) for spec in shown], more=len(allowed) - len(shown)
     )
-
-
-async def _start(call: Call, house: House) -> Reply:
-    return await _help(call, house)
-
-
-COMMANDS: tuple[SlashCommand, ...] = (
-    SlashCommand(name="help", summary="What I can do", run=_help),
-    *conversation.COMMANDS,
-    *context.COMMANDS,
-    *context.REPORT_COMMANDS,
-    *context.USAGE_COMMANDS,
-    *people.COMMANDS,
-    *people.ACCOUNT_COMMANDS,
-    *memory.COMMANDS,
-    *provenance.COMMANDS,
-    *blocks.COMMANDS,
-    *jobs.COMMANDS,
-    *privacy.COMMANDS,
-    *settings.COMMANDS,
-    *rooms.COMMANDS,
-)
-
-HIDDEN: tuple[SlashCommand, ...] = (
-    *settings.HIDDEN,
-    SlashCommand(name="start", summary="Telegram sends this when a talk is opened", run=_start),
-)
-"""Commands that work and are not listed."""
+    return Reply(text=text)

@@ -1,62 +1,137 @@
-"""Commands about what is done at its time: jobs, sethome."""
+"""Commands for scheduled jobs: jobs, sethome."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent_core.ids import JobId
 from agent_core.schedule import job_editor
-from agent_core.schedule.job_editor import UnderWay, Unfit
+from agent_core.schedule.job_editor import InvalidJob, JobAlreadyRunning
 from agent_core.state.conversations.questions import Choice
-from agent_core.state.engine.database import Connection
+from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, JobState, Target
 from agent_core.state.people import delivery_targets
 from agent_core.state.queues.outbox import OutboxRow
 from gateway import conversion
-from gateway.commands.registry import Call, House, Reply, SlashCommand
+from gateway.commands.registry import Call, Handler, Reply
 from gateway.jobs.resources import name_places
 from gateway.outbound.composer import stand_for
-from gateway.texts import jobs as wording
+from gateway.texts import jobs as job_texts
 
 _BUTTONED = 5
-"""Jobs of a list that have buttons; three each, and no platform shows more than 25."""
+"""Listed jobs with buttons: three each, and no platform shows more than 25."""
 _RUNS = 5
 _LONGEST_NUMBER = 15
 _VERBS = ("pause", "resume", "run", "drop")
-_MEANT = {"delete": "drop", "remove": "drop", "rm": "drop", "continue": "resume", "stop": "pause"}
-"""What people say for one of them."""
+_SYNONYMS = {
+    "delete": "drop",
+    "remove": "drop",
+    "rm": "drop",
+    "continue": "resume",
+    "stop": "pause",
+}
+"""Other words that people use for the verbs."""
 _AS_ASKED = "as asked"
 _YES, _OFF = "yes", "off"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Order:
-    """What is to be done to which job."""
+    """A verb, and the job it applies to."""
 
     verb: str
     job_id: JobId
     is_sure: bool
 
 
-async def _jobs(call: Call, house: House) -> Reply:
-    words = call.argument.casefold().split()
-    number = _read_number(words[-1]) if words else None
-    if not words or (words[0] == "from" and len(words) == 2 and number):
-        return await _list(call, house, number or 0)
-    if len(words) == 1 and number:
-        return await _show(call, house, number)
-    order = _read_order(words)
-    if order is None:
-        return Reply(text=wording.HOW)
-    return await _change(call, house, order)
+class JobCommands:
+    """Lists, shows and changes scheduled jobs."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """Return the handlers by command name."""
+        return {"jobs": self._jobs, "sethome": self._sethome}
+
+    async def _jobs(self, call: Call) -> Reply:
+        words = call.argument.casefold().split()
+        number = _read_number(words[-1]) if words else None
+        if not words or (words[0] == "from" and len(words) == 2 and number):
+            return await self._list(call, number or 0)
+        if len(words) == 1 and number:
+            return await self._show(call, number)
+        order = _read_order(words)
+        if order is None:
+            return Reply(text=job_texts.HOW)
+        return await self._change(call, order)
+
+    async def _list(self, call: Call, first: int) -> Reply:
+        found = await self._database.read(lambda c: _find_all(c, call, first))
+        return Reply(text=_format_list(found, call), buttons=_make_buttons(found))
+
+    async def _show(self, call: Call, job_id: JobId) -> Reply:
+        def look(connection: Connection) -> Reply:
+            job = _find(connection, call, job_id)
+            if job is None:
+                return Reply(text=job_texts.UNKNOWN.format(number=job_id))
+            runs = job_runs.list_of_job(connection, job_id=job.id, limit=_RUNS)
+            owner = job.person_id or call.person.id
+            places = name_places(connection, owner, job.targets, _here(call))
+            text = job_texts.show_job(job, runs, call.zone, places)
+            return Reply(text=text, buttons=_make_buttons([job]) if _may_change(call, job) else ())
+
+        return await self._database.read(look)
+
+    async def _change(self, call: Call, order: _Order) -> Reply:
+        """Change a job, once for one event. A press redraws the list that had the button."""
+        found = await self._database.read(lambda c: _find_all(c, call))
+        job = next((one for one in found if one.id == order.job_id), None)
+        refusal = _refuse(call, job, order.job_id)
+        if refusal or job is None:
+            buttons = _make_buttons(found) if call.is_press else ()
+            return Reply(text=_answer(refusal, found, call), buttons=buttons)
+        if order.verb == "drop" and call.is_press and not order.is_sure:
+            sure = stand_for(f"jobs drop {job.id} {_YES}", job_texts.DROP, "danger")
+            return Reply(
+                text=job_texts.ask_to_drop(job), buttons=(sure, stand_for("jobs", job_texts.KEEP))
+            )
+
+        def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
+            current = _find(connection, call, order.job_id)
+            done = _refuse(call, current, order.job_id)
+            if current and not done:
+                done = _act(connection, current, order.verb, call)
+            return _answer(done, _find_all(connection, call), call), ()
+
+        expected = _expect(found, order)
+        shown = expected if call.is_press else [one for one in expected if one.id == order.job_id]
+        return Reply(effect=effect, buttons=_make_buttons(shown))
+
+    async def _sethome(self, call: Call) -> Reply:
+        word = call.argument.casefold()
+        address = replace(call.message.address, ticket=None)  # a ticket permits one answer only
+        place = None if word == _OFF else (call.platform, conversion.name_chat(address))
+        if word not in ("", "here", _OFF):
+            return Reply(text=job_texts.HOME_HOW)
+        if place and not address.is_direct and not call.person.is_owner:
+            return Reply(text=job_texts.HOME_ONLY_OWNER)
+
+        def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
+            delivery_targets.set_place(connection, person_id=call.person.id, place=place)
+            if place is None:
+                return job_texts.HOME_OFF, ()
+            return (job_texts.HOME_HERE if address.is_direct else job_texts.HOME_IN_ROOM), ()
+
+        return Reply(effect=effect)
 
 
 def _read_order(words: Sequence[str]) -> _Order | None:
-    """`pause 3`, and `drop 3 yes`, which a button says."""
+    """Parse `pause 3`, or `drop 3 yes` from a button; None for anything else."""
     is_sure = words[-1] == _YES
     if is_sure:
         words = words[:-1]
-    verb = _MEANT.get(words[0], words[0]) if len(words) == 2 else ""
+    verb = _SYNONYMS.get(words[0], words[0]) if len(words) == 2 else ""
     if verb not in _VERBS:
         return None
     number = _read_number(words[1])
@@ -68,77 +143,34 @@ def _read_number(word: str) -> JobId | None:
     return JobId(int(word)) if word.isdecimal() and len(word) <= _LONGEST_NUMBER else None
 
 
-async def _list(call: Call, house: House, first: int) -> Reply:
-    found = await house.database.read(lambda c: _find_all(c, call, first))
-    return Reply(text=_tell(found, call), buttons=_buttons_of(found))
-
-
-async def _show(call: Call, house: House, job_id: JobId) -> Reply:
-    def look(connection: Connection) -> Reply:
-        job = _find(connection, call, job_id)
-        if job is None:
-            return Reply(text=wording.UNKNOWN.format(number=job_id))
-        runs = job_runs.list_of_job(connection, job_id=job.id, limit=_RUNS)
-        owner = job.person_id or call.person.id
-        places = name_places(connection, owner, job.targets, _here(call))
-        text = wording.show_job(job, runs, call.zone, places)
-        return Reply(text=text, buttons=_buttons_of([job]) if _may_change(call, job) else ())
-
-    return await house.database.read(look)
-
-
-async def _change(call: Call, house: House, order: _Order) -> Reply:
-    """Do it, once for one event. A press shows the list again, which it takes the place of."""
-    found = await house.database.read(lambda c: _find_all(c, call))
-    job = next((one for one in found if one.id == order.job_id), None)
-    refusal = _refuse(call, job, order.job_id)
-    if refusal or job is None:
-        buttons = _buttons_of(found) if call.is_press else ()
-        return Reply(text=_answer(refusal, found, call), buttons=buttons)
-    if order.verb == "drop" and call.is_press and not order.is_sure:
-        sure = stand_for(f"jobs drop {job.id} {_YES}", wording.DROP, "danger")
-        return Reply(text=wording.ask_to_drop(job), buttons=(sure, stand_for("jobs", wording.KEEP)))
-
-    def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
-        now_found = _find(connection, call, order.job_id)
-        done = _refuse(call, now_found, order.job_id)
-        if now_found and not done:
-            done = _act(connection, now_found, order.verb, call)
-        return _answer(done, _find_all(connection, call), call), ()
-
-    expected = _expect(found, order)
-    shown = expected if call.is_press else [one for one in expected if one.id == order.job_id]
-    return Reply(effect=effect, buttons=_buttons_of(shown))
-
-
 def _act(connection: Connection, job: Job, verb: str, call: Call) -> str:
     try:
         match verb:
             case "pause":
-                return wording.describe_paused(job_editor.pause(connection, job, _AS_ASKED))
+                return job_texts.describe_paused(job_editor.pause(connection, job, _AS_ASKED))
             case "resume":
                 resumed = job_editor.resume(connection, job, call.now)
-                return wording.describe_resumed(resumed, call.zone)
+                return job_texts.describe_resumed(resumed, call.zone)
             case "run":
-                return _run(connection, job, call)
+                return _run_now(connection, job, call)
             case _:
-                return wording.describe_dropped(job_editor.drop(connection, job))
-    except UnderWay:
-        return wording.describe_busy(job)
-    except Unfit as reason:
-        return wording.describe_unfit(str(reason))
+                return job_texts.describe_dropped(job_editor.drop(connection, job))
+    except JobAlreadyRunning:
+        return job_texts.describe_busy(job)
+    except InvalidJob as reason:
+        return job_texts.describe_unfit(str(reason))
 
 
-def _run(connection: Connection, job: Job, call: Call) -> str:
-    job_editor.run_now(connection, job, f"inbox:{call.inbox_id}", call.now)
-    return wording.describe_begun(job)
+def _run_now(connection: Connection, job: Job, call: Call) -> str:
+    job_editor.run_now(connection, job, call.call_key, call.now)
+    return job_texts.describe_begun(job)
 
 
 def _refuse(call: Call, job: Job | None, number: JobId) -> str:
-    """Why somebody may not change a job, or nothing."""
+    """Return why the caller may not change a job, or an empty text."""
     if job is None:
-        return wording.UNKNOWN.format(number=number)
-    return "" if _may_change(call, job) else wording.NOT_YOURS.format(number=number)
+        return job_texts.UNKNOWN.format(number=number)
+    return "" if _may_change(call, job) else job_texts.NOT_YOURS.format(number=number)
 
 
 def _may_change(call: Call, job: Job) -> bool:
@@ -146,7 +178,7 @@ def _may_change(call: Call, job: Job) -> bool:
 
 
 def _may_see(call: Call, job: Job) -> bool:
-    """In a room its own jobs, else the person's."""
+    """Return whether a job is the room's, or in a direct conversation the caller's."""
     if call.room:
         return job.room_id == call.room.id
     return job.person_id == call.person.id
@@ -165,7 +197,7 @@ def _find_all(connection: Connection, call: Call, first: int = 0) -> list[Job]:
 
 
 def _expect(found: Sequence[Job], order: _Order) -> list[Job]:
-    """Jobs as they are to be once an order is followed, for the buttons below."""
+    """Return the jobs as they will be after an order, for the buttons below them."""
     state: JobState = "paused" if order.verb == "pause" else "active"
     is_state = order.verb in ("pause", "resume")
     return [
@@ -176,15 +208,15 @@ def _expect(found: Sequence[Job], order: _Order) -> list[Job]:
 
 
 def _answer(done: str, found: Sequence[Job], call: Call) -> str:
-    return f"{done}\n\n{_tell(found, call)}" if call.is_press else done
+    return f"{done}\n\n{_format_list(found, call)}" if call.is_press else done
 
 
-def _tell(found: Sequence[Job], call: Call) -> str:
-    return wording.list_jobs(found, call.zone, is_room=call.room is not None)
+def _format_list(found: Sequence[Job], call: Call) -> str:
+    return job_texts.list_jobs(found, call.zone, is_room=call.room is not None)
 
 
-def _buttons_of(found: Sequence[Job]) -> tuple[Choice, ...]:
-    """Buttons of the first few jobs, each of which says a command."""
+def _make_buttons(found: Sequence[Job]) -> tuple[Choice, ...]:
+    """Return buttons for the first few jobs; each sends a command."""
     choices: list[Choice] = []
     for job in found[:_BUTTONED]:
         if job.state == "paused":
@@ -200,27 +232,3 @@ def _here(call: Call) -> Target:
     return Target(
         kind="place", platform=call.platform, chat=conversion.name_chat(call.message.address)
     )
-
-
-async def _sethome(call: Call, _: House) -> Reply:
-    word = call.argument.casefold()
-    address = replace(call.message.address, ticket=None)  # a ticket is good for one answer only
-    place = None if word == _OFF else (call.platform, conversion.name_chat(address))
-    if word not in ("", "here", _OFF):
-        return Reply(text=wording.HOME_HOW)
-    if place and not address.is_direct and not call.person.is_owner:
-        return Reply(text=wording.HOME_ONLY_OWNER)
-
-    def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
-        delivery_targets.set_place(connection, person_id=call.person.id, place=place)
-        if place is None:
-            return wording.HOME_OFF, ()
-        return (wording.HOME_HERE if address.is_direct else wording.HOME_IN_ROOM), ()
-
-    return Reply(effect=effect)
-
-
-COMMANDS = (
-    SlashCommand(name="jobs", summary="What I do at its time, and how to change it", run=_jobs),
-    SlashCommand(name="sethome", summary="Let what I send by myself come here", run=_sethome),
-)

@@ -1,46 +1,47 @@
-"""Whose memory a command is about: in a direct talk the person's, in a room the room's."""
+"""The memory that a command works on: a person's own, or a room's when used in a room."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_core.ids import PersonId, TurnId
 from agent_core.memory.explanations import Reader
-from agent_core.memory.numbering import Register, open_register
+from agent_core.memory.numbering import ChangeIndex, load_change_index
+from agent_core.memory.store import MemoryStore
 from agent_core.state.conversations import turns
-from agent_core.state.engine.database import Connection
-from agent_core.state.memory.ledger import LedgerEntry
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.people import people
 from agent_core.state.people.people import Kind, Person
-from gateway.commands.registry import Call, House
+from gateway.commands.registry import Call
 from gateway.texts.memory import Viewer
 
 PERSON = "person:"
-"""Before the id of who changed by command what is not their own."""
+"""Prefix of the ledger's actor if a person changes a memory that is not their own."""
 _TURN = "turn:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Keeper:
-    """Somebody who remembers; `slug` names their folder."""
+class MemoryScope:
+    """The owner of a memory; `slug` names their folder."""
 
     person_id: PersonId
     slug: str
     kind: Kind
     reader: Reader
-    """Which messages may be shown where the command was said."""
+    """The messages that may be shown in the chat of the command."""
 
     @property
     def is_room(self) -> bool:
-        """True where what is remembered is everybody's in a room."""
+        """True if the memory belongs to everyone in a room."""
         return self.kind == "room"
 
 
-def find_keeper(call: Call) -> Keeper:
-    """Nothing of a person is seen in a room, whoever asks for it there."""
+def scope_of(call: Call) -> MemoryScope:
+    """Return the scope of a call. In a room it is the room's, whoever asks."""
     room = call.room
     if room is None:
-        return own(call.person)
-    return Keeper(
+        return own_scope(call.person)
+    return MemoryScope(
         person_id=room.person_id,
         slug=room.slug,
         kind="room",
@@ -48,9 +49,9 @@ def find_keeper(call: Call) -> Keeper:
     )
 
 
-def own(person: Person) -> Keeper:
-    """A person's own memory."""
-    return Keeper(
+def own_scope(person: Person) -> MemoryScope:
+    """Return the scope of a person's own memory."""
+    return MemoryScope(
         person_id=person.id,
         slug=person.slug,
         kind="human",
@@ -58,43 +59,50 @@ def own(person: Person) -> Keeper:
     )
 
 
-async def look(call: Call, house: House, keeper: Keeper) -> Register:
-    """All changes of a memory as it stands, with what was changed by hand."""
-    await house.memory.snapshot(keeper.person_id, keeper.slug, call.now, kind=keeper.kind)
-    return await house.database.read(lambda c: open_register(c, person_id=keeper.person_id))
+def origin_of(call: Call, scope: MemoryScope) -> Origin:
+    """Return the ledger's origin of a change by command."""
+    actor = f"{PERSON}{call.person.id}" if scope.is_room else "person"
+    return Origin(actor=actor, now=call.now, evidence=call.message.text, call_key=call.call_key)
 
 
-def name_actor(call: Call, keeper: Keeper) -> str:
-    """The actor of a change by command, as the ledger has it."""
-    return f"{PERSON}{call.person.id}" if keeper.is_room else "person"
+class MemoryAccess:
+    """The reads that every command about memory shares. All of them raise `StoreError`."""
 
+    def __init__(self, database: Database, memory: MemoryStore) -> None:
+        self.database = database
+        self.memory = memory
 
-async def may_change(call: Call, house: House, row: LedgerEntry | None) -> bool:
-    """Whether somebody may change what a row has made of a room's memory.
+    async def open(self, call: Call, scope: MemoryScope) -> ChangeIndex:
+        """Return all changes of a memory, after taking in changes made by hand."""
+        await self.memory.snapshot(scope.person_id, scope.slug, call.now, kind=scope.kind)
+        return await self.database.read(lambda c: load_change_index(c, person_id=scope.person_id))
 
-    Owners may, and so may who asked for it; without a row, it is about whatever is newest.
-    """
-    if call.person.is_owner:
-        return True
-    if row is None:
-        return False
-    actor = row.origin.actor
-    if actor.startswith(_TURN):
-        turn_id = TurnId(int(actor.removeprefix(_TURN)))
-        turn = await house.database.read(lambda c: turns.find(c, turn_id=turn_id))
-        return turn is not None and turn.person_id == call.person.id
-    return actor == f"{PERSON}{call.person.id}"
+    async def may_change(self, call: Call, row: LedgerEntry | None) -> bool:
+        """Return whether the caller may change a room's entry: as its author, or as an owner.
 
+        None stands for the newest change, which only owners may take back.
+        """
+        if call.person.is_owner:
+            return True
+        if row is None:
+            return False
+        actor = row.origin.actor
+        if actor.startswith(_TURN):
+            turn_id = TurnId(int(actor.removeprefix(_TURN)))
+            turn = await self.database.read(lambda c: turns.find(c, turn_id=turn_id))
+            return turn is not None and turn.person_id == call.person.id
+        return actor == f"{PERSON}{call.person.id}"
 
-async def view(call: Call, house: House, keeper: Keeper, rows: Sequence[LedgerEntry]) -> Viewer:
-    """Who reads the answer, with the names of those in a room who made changes by command."""
-    ids = {
-        row.origin.actor.removeprefix(PERSON) for row in rows if row.origin.actor.startswith(PERSON)
-    }
+    async def make_viewer(
+        self, call: Call, scope: MemoryScope, rows: Sequence[LedgerEntry]
+    ) -> Viewer:
+        """Return the reader of the answer, with the names of the people who made the changes."""
+        actors = (row.origin.actor for row in rows)
+        ids = {actor.removeprefix(PERSON) for actor in actors if actor.startswith(PERSON)}
 
-    def find_names(connection: Connection) -> dict[str, str]:
-        found = {one: people.find(connection, person_id=PersonId(int(one))) for one in ids}
-        return {one: person.name for one, person in found.items() if person}
+        def find_names(connection: Connection) -> dict[str, str]:
+            found = {one: people.find(connection, person_id=PersonId(int(one))) for one in ids}
+            return {one: person.name for one, person in found.items() if person}
 
-    names = await house.database.read(find_names) if ids else {}
-    return Viewer(zone=call.zone, is_direct=not keeper.is_room, names=names)
+        names = await self.database.read(find_names) if ids else {}
+        return Viewer(zone=call.zone, is_direct=not scope.is_room, names=names)

@@ -1,20 +1,26 @@
-"""Commands about what a person wants: settings, verbose; and the home page of an app."""
+"""Commands for a person's settings: settings, verbose, and an app's home page."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from agent_core.errors import ToolArgumentError
 from agent_core.state.conversations.questions import Choice
-from agent_core.state.engine.database import Connection
+from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import delivery_targets, people
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools.clock import describe_days, read_days
-from agent_core.tools.settings_tool import DAYS_OFF, NAMES, apply_wish, describe_hours, wishes_of
-from gateway.commands.conversation import describe_status
-from gateway.commands.registry import Call, House, Reply, SlashCommand
+from agent_core.tools.settings_tool import (
+    DAYS_OFF,
+    NAMES,
+    apply_setting,
+    describe_hours,
+    list_settings,
+)
+from gateway.commands.conversation import StatusReport
+from gateway.commands.registry import Call, Handler, Reply
 from gateway.outbound.composer import stand_for
 from gateway.outbound.quiet_hours import ease
 from gateway.texts import general
@@ -24,110 +30,132 @@ from gateway.texts.usage import describe_cap
 
 _LEVELS = ("quiet", "normal", "verbose")
 _NIGHT = "22:00-07:00"
-_COMING = 5
-"""Jobs that a home page names."""
+_NEXT_JOBS = 5
+"""Number of jobs on a home page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """All that a person may set."""
+class PersonalSettings:
+    """A person's settings, with or without a change."""
 
     person: Person
     days_off: tuple[int, ...]
 
 
-async def _settings(call: Call, house: House) -> Reply:
-    if not call.argument and not call.message.address.is_direct:
-        return Reply(text=ONLY_IN_DIRECT)
-    if not call.argument:
-        return _show(await _look(call, house), call.zone)
-    return await _set(call, house, call.argument, _show)
+class SettingsCommands:
+    """Shows and changes the settings of a person."""
 
+    def __init__(
+        self,
+        *,
+        database: Database,
+        report: StatusReport,
+        zone_of: Callable[[Person], str],
+    ) -> None:
+        self._database = database
+        self._report = report
+        self._zone_of = zone_of
 
-async def _verbose(call: Call, house: House) -> Reply:
-    is_on = call.person.verbosity == "verbose"
-    wanted = call.argument.lower() or ("off" if is_on else "on")
-    if wanted not in ("on", "off"):
-        return Reply(text=general.VERBOSE_HOW)
-    return await _set(call, house, f"verbosity {'verbose' if wanted == 'on' else 'normal'}", _show)
+    def handlers(self) -> Mapping[str, Handler]:
+        """Return the handlers by command name."""
+        return {"settings": self._settings, "verbose": self._verbose, "home": self._home}
 
+    async def _settings(self, call: Call) -> Reply:
+        if not call.argument and not call.message.address.is_direct:
+            return Reply(text=ONLY_IN_DIRECT)
+        if not call.argument:
+            return _show(await self._look(call), call.zone)
+        return await self._set(call, call.argument, _show)
 
-async def _home(call: Call, house: House) -> Reply:
-    if not call.message.address.is_direct:
-        return Reply(text=ONLY_IN_DIRECT)
-    status = await describe_status(call, house)
-    coming = list_coming(await house.database.read(lambda c: _find_coming(c, call)), call.zone)
-
-    def show(wanted: Wanted, zone: str) -> Reply:
-        settings = _show(wanted, zone, command="home")
-        return Reply(
-            text=general.compose_home(status, coming, settings.text), buttons=settings.buttons
+    async def _verbose(self, call: Call) -> Reply:
+        is_on = call.person.verbosity == "verbose"
+        wanted = call.argument.lower() or ("off" if is_on else "on")
+        if wanted not in ("on", "off"):
+            return Reply(text=general.VERBOSE_HOW)
+        return await self._set(
+            call, f"verbosity {'verbose' if wanted == 'on' else 'normal'}", _show
         )
 
-    if call.argument:
-        return await _set(call, house, call.argument, show)
-    return show(await _look(call, house), call.zone)
+    async def _home(self, call: Call) -> Reply:
+        if not call.message.address.is_direct:
+            return Reply(text=ONLY_IN_DIRECT)
+        status = await self._report.describe(call)
+        next_jobs = list_coming(
+            await self._database.read(lambda c: _list_next_jobs(c, call)), call.zone
+        )
+
+        def show(wanted: PersonalSettings, zone: str) -> Reply:
+            settings = _show(wanted, zone, command="home")
+            return Reply(
+                text=general.compose_home(status, next_jobs, settings.text),
+                buttons=settings.buttons,
+            )
+
+        if call.argument:
+            return await self._set(call, call.argument, show)
+        return show(await self._look(call), call.zone)
+
+    async def _set(
+        self, call: Call, words: str, show: Callable[[PersonalSettings, str], Reply]
+    ) -> Reply:
+        """Change one setting and show them all; an invalid value changes nothing.
+
+        In a room the settings stay hidden: others must not read when a person sleeps.
+        """
+        is_direct = call.message.address.is_direct
+        if call.is_press and not is_direct:
+            # Anyone in a room can press another person's buttons.
+            return Reply(text=ONLY_IN_DIRECT)
+        name, value = _parse_setting(words)
+        if name in NAMES and value is None:
+            return Reply(text=general.SETTING_MISSING.format(name=name))
+        try:
+            expected = _apply(await self._look(call), name, value or "")
+        except ToolArgumentError as error:
+            return Reply(text=general.describe_bad_setting(str(error)))
+
+        def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
+            wanted = _apply(_find(connection, call.person), name, value or "")
+            person = wanted.person
+            people.set_wishes(connection, list_settings(person), person_id=person.id)
+            delivery_targets.set_days_off(connection, person_id=person.id, days=wanted.days_off)
+            ease(connection, person, self._zone_of(person), call.now)
+            if not is_direct:
+                return general.SET, []
+            text = show(wanted, self._zone_of(person)).text
+            return text if call.is_press else f"{general.SET}\n\n{text}", []
+
+        shown = show(expected, self._zone_of(expected.person))
+        return Reply(effect=effect, buttons=shown.buttons if is_direct else ())
+
+    async def _look(self, call: Call) -> PersonalSettings:
+        return await self._database.read(lambda c: _find(c, call.person))
 
 
-async def _set(call: Call, house: House, words: str, show: Callable[[Wanted, str], Reply]) -> Reply:
-    """Change one setting and show them all; what can't be set is said, and changes nothing.
-
-    In a room nothing is shown: when somebody sleeps is for nobody else to read.
-    """
-    is_direct = call.message.address.is_direct
-    if call.is_press and not is_direct:
-        return Reply(text=ONLY_IN_DIRECT)  # the buttons are somebody's, and anybody can press them
-    name, value = _read_wish(words)
-    if name in NAMES and value is None:
-        return Reply(text=general.SETTING_MISSING.format(name=name))
-    try:
-        expected = _apply(await _look(call, house), name, value or "")
-    except ToolArgumentError as error:
-        return Reply(text=general.describe_bad_setting(str(error)))
-
-    def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
-        wanted = _apply(_find(connection, call.person), name, value or "")
-        person = wanted.person
-        people.set_wishes(connection, wishes_of(person), person_id=person.id)
-        delivery_targets.set_days_off(connection, person_id=person.id, days=wanted.days_off)
-        ease(connection, person, house.zone_of(person), call.now)
-        if not is_direct:
-            return general.SET, []
-        text = show(wanted, house.zone_of(person)).text
-        return text if call.is_press else f"{general.SET}\n\n{text}", []
-
-    shown = show(expected, house.zone_of(expected.person))
-    return Reply(effect=effect, buttons=shown.buttons if is_direct else ())
-
-
-def _find_coming(connection: Connection, call: Call) -> list[Job]:
-    """The jobs of somebody that run next, the earliest first."""
+def _list_next_jobs(connection: Connection, call: Call) -> list[Job]:
+    """List a person's next jobs, the earliest first."""
     found = jobs.list_of_person(connection, person_id=call.person.id)
     waiting = [job for job in found if job.state == "active" and job.next_slot]
-    return sorted(waiting, key=lambda job: job.next_slot[1] if job.next_slot else 0)[:_COMING]
+    return sorted(waiting, key=lambda job: job.next_slot[1] if job.next_slot else 0)[:_NEXT_JOBS]
 
 
-async def _look(call: Call, house: House) -> Wanted:
-    return await house.database.read(lambda c: _find(c, call.person))
-
-
-def _find(connection: Connection, person: Person) -> Wanted:
-    """What somebody has set by now."""
-    return Wanted(
+def _find(connection: Connection, person: Person) -> PersonalSettings:
+    """Return a person's current settings."""
+    return PersonalSettings(
         person=people.find(connection, person_id=person.id) or person,
         days_off=delivery_targets.find(connection, person_id=person.id).days_off,
     )
 
 
-def _apply(wanted: Wanted, name: str, value: str) -> Wanted:
-    """With one setting changed. Raises `ToolArgumentError` with a plain sentence."""
+def _apply(wanted: PersonalSettings, name: str, value: str) -> PersonalSettings:
+    """Return the settings with one changed. Raises `ToolArgumentError` with a sentence."""
     if name == DAYS_OFF:
         return replace(wanted, days_off=read_days(value))
-    return replace(wanted, person=apply_wish(wanted.person, name, value))
+    return replace(wanted, person=apply_setting(wanted.person, name, value))
 
 
-def _read_wish(words: str) -> tuple[str, str | None]:
-    """The setting that is named and its value, empty to take it back; None if there is none."""
+def _parse_setting(words: str) -> tuple[str, str | None]:
+    """Parse a setting's name and value: empty resets it, None stands for no value."""
     name, value, *_ = [*words.split(maxsplit=1), ""]
     name, value = name.lower(), value.strip()
     if value.lower() in ("off", "none"):
@@ -137,7 +165,7 @@ def _read_wish(words: str) -> tuple[str, str | None]:
     return name, value or None
 
 
-def _show(wanted: Wanted, zone: str, command: str = "settings") -> Reply:
+def _show(wanted: PersonalSettings, zone: str, command: str = "settings") -> Reply:
     person = wanted.person
     text = general.describe_settings(
         zone=zone if person.time_zone else zone + general.ZONE_OF_HOUSE,
@@ -147,11 +175,11 @@ def _show(wanted: Wanted, zone: str, command: str = "settings") -> Reply:
         verbosity=person.verbosity,
         cap=describe_cap(person.context_cap),
     )
-    return Reply(text=text, buttons=_buttons(wanted, command))
+    return Reply(text=text, buttons=_make_buttons(wanted, command))
 
 
-def _buttons(wanted: Wanted, command: str) -> tuple[Choice, ...]:
-    """One press away: how much is shown, and whether nights and weekends are quiet."""
+def _make_buttons(wanted: PersonalSettings, command: str) -> tuple[Choice, ...]:
+    """Return buttons for the level of detail, quiet nights and quiet weekends."""
     person = wanted.person
     levels = [
         stand_for(
@@ -170,13 +198,3 @@ def _buttons(wanted: Wanted, command: str) -> tuple[Choice, ...]:
     else:
         weekend = stand_for(f"{command} {DAYS_OFF} weekend", general.WEEKENDS_OFF)
     return (*levels, night, weekend)
-
-
-COMMANDS = (
-    SlashCommand(
-        name="settings", summary="Your time zone, language, quiet times, detail", run=_settings
-    ),
-    SlashCommand(name="verbose", summary="Show each step I take, or not", run=_verbose),
-)
-
-HIDDEN = (SlashCommand(name="home", summary="What the home page of an app shows", run=_home),)

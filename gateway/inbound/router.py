@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from adapters.contract import ChatAdapter
@@ -13,24 +13,28 @@ from agent_core.errors import StoreDamaged, StoreError
 from agent_core.ids import InboxId
 from agent_core.state.conversations import sessions
 from agent_core.state.conversations.sessions import Conversation
-from agent_core.state.engine.database import Connection
+from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.inbox import InboxRow
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
-from gateway.commands.registry import Call, House, Reply, SlashCommand, parse
+from gateway.commands.registry import Call, Reply, SlashCommand, parse
+from gateway.concurrency import Workers
 from gateway.conversion import QueuedMessage
 from gateway.inbound import events
 from gateway.inbound.command_reply import make_outgoing, write_reply
 from gateway.inbound.events import Aside, InboundEvent, Item, PlatformInlet, Pressed, Stale, Unread
-from gateway.keyed_workers import Workers
 from gateway.outbound import composer
 from gateway.outbound.dispatcher import OutboxDispatcher
-from gateway.outbound.questions import Reaction
-from gateway.people.rooms import RoomTalk
+from gateway.outbound.questions import Questions, Reaction
+from gateway.people.identity import Identity
+from gateway.people.linking import Linking
+from gateway.people.rooms import Rooms, RoomTalk
 from gateway.texts import general
+from gateway.turns.attachment_stage import AttachmentStage
+from gateway.turns.lanes import Lanes
 
 
 def list_unset(person: Person) -> tuple[str, ...]:
@@ -55,6 +59,23 @@ _UNREAD, _ASIDE = "unread", "aside"
 """Keys beside the names of chats, which are JSON."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouterDeps:
+    """The services that events are handed to."""
+
+    database: Database
+    identity: Identity
+    rooms: Rooms
+    linking: Linking
+    questions: Questions
+    lanes: Lanes
+    attachments: AttachmentStage
+    zone_of: Callable[[Person], str]
+    """Returns the IANA time zone of a person."""
+    wake_jobs: Callable[[], None]
+    """Called after a write that may make a job due earlier."""
+
+
 class InboundRouter:
     """Takes events from all platforms; keeps the order within each chat."""
 
@@ -62,15 +83,15 @@ class InboundRouter:
         self,
         *,
         group: asyncio.TaskGroup,
-        house: House,
+        deps: RouterDeps,
         commands: Sequence[SlashCommand],
         delivery: OutboxDispatcher,
         adapters: Mapping[str, ChatAdapter],
         now: Callable[[], int],
     ) -> None:
-        self._house = house
-        self._database = house.database
-        self._commands = {command.name: command for command in commands}
+        self._deps = deps
+        self._database = deps.database
+        self._commands = {command.spec.name: command for command in commands}
         self._delivery = delivery
         self._adapters = adapters
         self._now = now
@@ -81,16 +102,16 @@ class InboundRouter:
         """Set while no event waits to be read that has been read before."""
         self._caught_up.set()
         self._is_open = True
-        house.lanes.on_stale(self._look_again)
+        deps.lanes.on_stale(self._look_again)
 
     def close(self) -> None:
         """Take nothing more; what platforms hand over stays theirs."""
         self._is_open = False
-        self._house.unpacking.close()
+        self._deps.attachments.close()
 
     def is_idle(self) -> bool:
         """True while no event is being looked at."""
-        return len(self._workers) == 0 and self._house.unpacking.is_idle()
+        return len(self._workers) == 0 and self._deps.attachments.is_idle()
 
     def inlet(self, platform: str) -> PlatformInlet:
         """Where one platform hands over its events."""
@@ -109,9 +130,9 @@ class InboundRouter:
 
     def forget_known(self) -> None:
         """Read people and their talks afresh from the database from now on."""
-        self._house.identity.forget_known()
-        self._house.rooms.forget_known()
-        self._house.lanes.forget_talks()
+        self._deps.identity.forget_known()
+        self._deps.rooms.forget_known()
+        self._deps.lanes.invalidate_conversations()
         self._conversations.clear()
 
     async def recover(self) -> None:
@@ -185,7 +206,7 @@ class InboundRouter:
             return  # they stand in the database, and are read again at the next start
         if isinstance(item, InboundEvent):
             sender = item.message.sender
-            if self._house.identity.is_known(item.row.platform, sender):
+            if self._deps.identity.is_known(item.row.platform, sender):
                 outgoing = make_outgoing(item, general.BROKEN)
         while True:
             try:
@@ -216,14 +237,14 @@ class InboundRouter:
         command = _read_command(message)
         if command and command[0] == "claim":
             self._enqueue(
-                await self._house.identity.claim(row.platform, message, row.id, command[1])
+                await self._deps.identity.claim(row.platform, message, row.id, command[1])
             )
             return
-        person = await self._house.identity.recognise(row.platform, message.sender)
+        person = await self._deps.identity.recognise(row.platform, message.sender)
         if person is None:
             await self._meet_stranger(row.platform, message, row.id, command)
             return
-        talk = await self._house.rooms.place(row.platform, message, person)
+        talk = await self._deps.rooms.place(row.platform, message, person)
         is_heard = person.is_owner and command and command[0] == "room"
         if talk.is_off and not is_heard:
             await self._set_aside(Aside(row=row))
@@ -236,7 +257,7 @@ class InboundRouter:
             await self._obey(arrival, person, (talk, conversation), command)
             return
         reaction = _reaction(row, message, person)
-        if events.is_words(message) and await self._house.questions.hear(reaction, message.text):
+        if events.is_words(message) and await self._deps.questions.hear(reaction, message.text):
             self.forget_known()  # the answer may have made two people one
             return
         complaint = events.complain(message)
@@ -258,7 +279,7 @@ class InboundRouter:
             unasked=unasked,
             is_repeat=arrival.is_repeat,
         )
-        self._house.unpacking.put(pending, is_repeat=arrival.is_repeat)
+        self._deps.attachments.put(pending, is_repeat=arrival.is_repeat)
 
     async def _ask_once(self, person: Person, message: InboundMessage) -> tuple[str, ...]:
         """What the model is to ask this person for, the one time that it is told to."""
@@ -270,7 +291,7 @@ class InboundRouter:
         await self._database.write(
             "people.asked", lambda c: people.note_asked(c, person_id=person.id, now=now)
         )
-        self._house.identity.renew(replace(person, asked_at=now))
+        self._deps.identity.renew(replace(person, asked_at=now))
         return unasked
 
     async def _meet_stranger(
@@ -281,23 +302,22 @@ class InboundRouter:
         command: tuple[str, str] | None,
     ) -> None:
         """Somebody who may not talk, unless it is a code that they bring."""
-        house = self._house
         if command and command[0] == "link" and command[1]:
-            rows = await house.linking.meet_stranger(platform, message, inbox_id, command[1])
+            rows = await self._deps.linking.meet_stranger(platform, message, inbox_id, command[1])
             self._delivery.enqueue(rows)
         else:
-            self._enqueue(await house.identity.meet_stranger(platform, message, inbox_id))
+            self._enqueue(await self._deps.identity.meet_stranger(platform, message, inbox_id))
 
     async def _press(self, pressed: Pressed) -> None:
         """A button: one of a question, or one that stands for a command."""
         row, press = pressed.row, pressed.press
         await self._delivery.revive(row.platform, conversion.name_chat(press.address))
-        person = await self._house.identity.recognise(row.platform, press.sender)
+        person = await self._deps.identity.recognise(row.platform, press.sender)
         words = composer.read_command(press.key)
         if person is None:
             await self._set_aside(Aside(row=row))
         elif words is None:
-            await self._house.questions.press(_reaction(row, press, person), press.key)
+            await self._deps.questions.press(_reaction(row, press, person), press.key)
             self.forget_known()  # as above
         else:
             message = InboundMessage(
@@ -316,7 +336,7 @@ class InboundRouter:
         command = parse(message.text)
         if command and command[0] == "queue":
             message = replace(message, text=command[1])
-        rooms = (self._house.unpacking, self._house.lanes)
+        rooms = (self._deps.attachments, self._deps.lanes)
         found = (room.find_waiting(conversation.id, row.platform, message) for room in rooms)
         pending = next((one for one in found if one), None)
         complaint = events.complain(message)
@@ -360,7 +380,7 @@ class InboundRouter:
         if command is None:
             await self._finish(arrival, general.UNKNOWN_COMMAND.format(name=name))
             return
-        if command.owner_only and not person.is_owner:
+        if command.spec.owner_only and not person.is_owner:
             await self._finish(arrival, general.OWNER_ONLY)
             return
         call = Call(
@@ -371,12 +391,12 @@ class InboundRouter:
             person=person,
             conversation=conversation,
             room=talk.room,
-            zone=self._house.zone_of(person),
+            zone=self._deps.zone_of(person),
             now=self._now(),
             is_repeat=arrival.is_repeat,
             is_press=arrival.is_press,
         )
-        await self._reply(arrival, await command.run(call, self._house))
+        await self._reply(arrival, await command.run(call))
 
     async def _reply(self, arrival: InboundEvent, reply: Reply) -> None:
         split = partial(self._delivery.cut, arrival.row.platform)
@@ -387,10 +407,10 @@ class InboundRouter:
         )
         if reply.effect:
             self.forget_known()
-            self._house.wake_jobs()  # it may have made something due earlier
+            self._deps.wake_jobs()  # it may have made something due earlier
         if reply.pending:
             # After that: a store that refuses leaves nothing behind that would be done again.
-            self._house.unpacking.put(reply.pending, is_repeat=arrival.is_repeat)
+            self._deps.attachments.put(reply.pending, is_repeat=arrival.is_repeat)
 
     async def _finish(self, arrival: InboundEvent, text: str) -> None:
         await self._reply(arrival, Reply(text=text))

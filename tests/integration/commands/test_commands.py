@@ -10,8 +10,8 @@ from adapters.errors import ChatGone
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import people
-from gateway.commands.catalog import COMMANDS, HIDDEN
-from gateway.commands.registry import make_menu, parse
+from gateway.commands.catalog import COMMANDS, HIDDEN, bind
+from gateway.commands.registry import Call, Reply, make_menu, parse
 from gateway.texts import general
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.harness import House, running
@@ -67,7 +67,20 @@ def test_names_are_unlike_and_fit_every_menu() -> None:
     names = [command.name for command in (*COMMANDS, *HIDDEN)]
     assert len(set(names)) == len(names)
     assert all(re.fullmatch("[a-z0-9_]{1,32}", name) for name in names)
-    assert all(0 < len(command.summary) <= 256 for command in COMMANDS)
+    assert all(0 < len(command.summary) <= 50 for command in COMMANDS)
+
+
+async def answer_nothing(_: Call) -> Reply:
+    return Reply()
+
+
+def test_each_command_of_the_catalog_has_a_handler() -> None:
+    handlers = {spec.name: answer_nothing for spec in (*COMMANDS, *HIDDEN)}
+    assert [command.spec for command in bind(handlers)] == [*COMMANDS, *HIDDEN]
+    with pytest.raises(ValueError, match="no_such"):
+        bind({**handlers, "no_such": answer_nothing})
+    with pytest.raises(ValueError, match="stop"):
+        bind({name: run for name, run in handlers.items() if name != "stop"})
 
 
 def test_the_menu_shows_what_everybody_may_use() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from agent_core.ids import PersonId, RoomId
 from agent_core.schedule import job_editor
-from agent_core.schedule.job_editor import JobRules, Whose, Wish
-from agent_core.schedule.resources import Means
+from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
+from agent_core.schedule.resources import JobResources
 from agent_core.schedule.triggers import read_cron, read_every
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
@@ -19,7 +19,6 @@ from agent_core.state.jobs.jobs import Job, JobKind, Options, Target
 from agent_core.state.people import delivery_targets, people, rooms
 from agent_core.state.queues import deferred_messages
 from agent_core.state.queues.deferred_messages import NewDeferredMessage
-from gateway.commands.jobs import COMMANDS
 from gateway.texts import jobs as wording
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.clock import Clock
@@ -52,7 +51,7 @@ async def add(
     **wished: object,
 ) -> Job:
     """A job of a person, or of a room by a person."""
-    wish = Wish(
+    wish = JobRequest(
         **{  # type: ignore[arg-type]
             "kind": kind,
             "title": title,
@@ -66,8 +65,8 @@ async def add(
     def work(connection: Connection) -> Job:
         person = people.find_by_account(connection, platform="fake", user_id=user)
         assert person
-        whose = Whose(person_id=person.id, room_id=room, actor="test")
-        rules = JobRules(means=Means(tools=("recall",)))
+        whose = JobOwner(person_id=person.id, room_id=room, actor="test")
+        rules = JobRules(means=JobResources(tools=("recall",)))
         new = job_editor.draft(wish, whose, zone=ZONE, rules=rules, now=clock())
         return job_editor.make(connection, new, rules=rules, now=clock())
 
@@ -449,7 +448,3 @@ async def test_the_home_page_names_what_comes_next(tmp_path: Path) -> None:
         assert wording.NO_DIGESTS in await ana.says("/home")
         await add(house, clock)
         assert "- **Digest**: Mon 2026-11-23 08:00" in await ana.says("/home")
-
-
-def test_both_are_in_the_menu() -> None:
-    assert [command.name for command in COMMANDS] == ["jobs", "sethome"]

@@ -1,0 +1,69 @@
+"""Builds the slash commands; each gets only the services that it uses."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from agent_core.agent.compaction.compactor import Compactor
+from agent_core.agent.quotas.reservations import Quotas
+from agent_core.memory.external.client import ExternalMemory
+from agent_core.memory.shared import SharedMemory
+from gateway.commands.archive import ArchiveNotes
+from gateway.commands.blocks import BlockCommands
+from gateway.commands.catalog import bind
+from gateway.commands.context import ContextCommands
+from gateway.commands.conversation import ConversationCommands, StatusReport
+from gateway.commands.jobs import JobCommands
+from gateway.commands.memory import MemoryCommands
+from gateway.commands.memory_scope import MemoryAccess
+from gateway.commands.people import PeopleCommands
+from gateway.commands.privacy import PrivacyCommands
+from gateway.commands.provenance import ProvenanceCommands
+from gateway.commands.registry import SlashCommand
+from gateway.commands.rooms import RoomCommands
+from gateway.commands.settings import SettingsCommands
+from gateway.config.settings import Settings
+from gateway.inbound.router import RouterDeps
+from gateway.people.data_requests import DataRequests
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandDeps:
+    """The services that only commands use, besides those of the router."""
+
+    settings: Settings
+    memory: SharedMemory
+    external: ExternalMemory | None
+    compactor: Compactor
+    quotas: Quotas
+    data_requests: DataRequests
+    platforms: Collection[str]
+
+
+def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, ...]:
+    """Return every command of the catalog with its handler."""
+    database, lanes, model = deps.database, deps.lanes, extra.settings.model
+    access = MemoryAccess(database, extra.memory.store)
+    notes = ArchiveNotes(access, lanes)
+    report = StatusReport(
+        database=database,
+        lanes=lanes,
+        external=extra.external,
+        model=f"{model.provider}: {model.name}",
+    )
+    groups = (
+        ConversationCommands(
+            database=database, lanes=lanes, attachments=deps.attachments, report=report
+        ),
+        ContextCommands(
+            database=database, lanes=lanes, compactor=extra.compactor, quotas=extra.quotas
+        ),
+        PeopleCommands(database=database, identity=deps.identity, linking=deps.linking),
+        MemoryCommands(access, notes),
+        ProvenanceCommands(access, notes),
+        BlockCommands(access=access, shared=extra.memory, platforms=extra.platforms),
+        JobCommands(database),
+        PrivacyCommands(data_requests=extra.data_requests, questions=deps.questions),
+        SettingsCommands(database=database, report=report, zone_of=deps.zone_of),
+        RoomCommands(deps.rooms),
+    )
+    return bind({name: run for group in groups for name, run in group.handlers().items()})
