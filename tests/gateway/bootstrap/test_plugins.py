@@ -5,14 +5,7 @@ import sys
 
 import pytest
 
-from gateway.bootstrap.plugins import (
-    UnknownPlug,
-    commands,
-    load_adapter,
-    load_command,
-    load_model,
-    platforms,
-)
+from gateway.bootstrap.plugins import UnknownPlug, commands, load_adapter, load_command, load_model, platforms
 from tests.architecture.source import ROOT, list_modules
 
 SDKS = ("telegram", "discord", "slack_bolt", "slack_sdk", "anthropic", "openai", "mcp")
@@ -103,5 +96,5 @@ def test_no_module_of_the_hall_imports_an_sdk() -> None:
 
 
 def test_a_plug_brings_only_its_own_sdk() -> None:
-    code = "import gateway.plugs as p; p.load_adapter('telegram', {'token': '1:a'})"
+    code = "import gateway.bootstrap.plugins as p; p.load_adapter('telegram', {'token': '1:a'})"
     assert loaded_sdks(code) == "telegram"

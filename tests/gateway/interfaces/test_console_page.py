@@ -12,7 +12,7 @@ import pytest
 
 from tests.architecture.source import ROOT
 
-STATIC = ROOT / "gateway" / "http" / "static"
+STATIC = ROOT / "gateway" / "interfaces" / "http" / "static"
 PAGE = ROOT / "tests" / "gateway" / "page.mjs"
 
 pytestmark = pytest.mark.skipif(not shutil.which("node"), reason="node runs the page's script")

@@ -22,7 +22,7 @@ from tests.architecture.source import ROOT
 from tests.fakes.chat import FakeChat
 from tests.integration.served import Served, served
 
-STATIC = ROOT / "gateway" / "http" / "static"
+STATIC = ROOT / "gateway" / "interfaces" / "http" / "static"
 
 
 @pytest.fixture

@@ -69,8 +69,8 @@ from pathlib import Path
 from agent_core.errors import StoreError
 from agent_core.memory.store import MemoryStore
 from agent_core.state import people
-from agent_core.state.database import Database
-from gateway.belongings import Around, Belongings
+from agent_core.state.engine.database import Database
+from gateway.people.data_requests import Around, DataRequests as Belongings
 
 home, last = Path(sys.argv[1]), int(sys.argv[2])
 commits = 0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.skills.catalog import SkillShelf
+from agent_core.skills.catalog import SkillCatalog
 from agent_core.state.jobs import jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.people import people
@@ -69,7 +69,7 @@ async def test_a_digest_is_gathered_drawn_and_sent_as_the_skill_says(tmp_path: P
         files = [shown.file for shown in house.chat.shown if shown.file]
         assert [file.name for file in files] == ["week.png"]
         assert files[0].data.startswith(b"\x89PNG")
-        skill = SkillShelf(tmp_path / "skills").load("digest")
+        skill = SkillCatalog(tmp_path / "skills").load("digest")
         asked = model.requests[2].messages[0]
         assert f"Do it as the skill `digest` says:\n{skill.body}" in facts_of(asked)
         assert asked.text == "Write my digest."
@@ -179,7 +179,9 @@ async def test_what_a_skill_says_is_found_by_no_search(tmp_path: Path) -> None:
 
 def test_the_gateway_holds_nothing_that_only_a_digest_needs() -> None:
     heavy = ("matplotlib", "numpy", "feedparser", "icalendar", "recurring_ical_events")
-    code = f"import sys, gateway.app; print([one for one in {heavy} if one in sys.modules])"
+    code = (
+        f"import sys, gateway.bootstrap.app; print([one for one in {heavy} if one in sys.modules])"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code],
         check=False,
