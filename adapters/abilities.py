@@ -1,4 +1,4 @@
-"""What a chat platform may be able to do besides its duties; the hall asks by `isinstance`."""
+"""Optional abilities of a chat platform; the gateway checks for them with `isinstance`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,59 +10,60 @@ from adapters.messages import Attachment, OutboundMessage
 
 @runtime_checkable
 class CanEdit(Protocol):
-    """Platforms on which a sent message can be changed."""
+    """Platforms that can change a sent message."""
 
     async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
-        """Make the message read so; doing it twice changes nothing. Raises `AdapterError`."""
+        """Replace the message's content. Idempotent. Raises `AdapterError`."""
 
 
 @runtime_checkable
 class CanType(Protocol):
-    """Platforms that show that the bot is at work."""
+    """Platforms that show a typing indicator."""
 
     typing_lasts: float
-    """Seconds until the sign fades by itself."""
+    """Seconds until the indicator disappears by itself."""
 
     async def type(self, address: Address) -> None:
-        """Show the sign once. Raises `AdapterError`."""
+        """Show the indicator once. Raises `AdapterError`."""
 
 
 @runtime_checkable
 class CanFind(Protocol):
-    """Platforms where an unsure message can be looked for."""
+    """Platforms that can look up a message whose delivery is unknown."""
 
     def newest(self, address: Address) -> PlatformMessageId | None:
-        """The newest id known where messages of this address are counted, or None.
+        """Return the newest message id known in this address's sequence, or None. Pure.
 
-        Asked for just before a send and kept with it: the message comes after it. Pure.
+        The dispatcher calls it just before a send and stores the result: the new message comes
+        after that id.
         """
 
     async def find(
         self, message: OutboundMessage, known: Sequence[PlatformMessageId]
     ) -> PlatformMessageId | None:
-        """The id of the message if the platform has it, None if it surely has not.
+        """Return the message's id if the platform has it, or None if it certainly has not.
 
-        `known` are ids from before the send, in no order, as far as there are any: what
-        `newest` said, the newest message of ours, the one that was answered. Raises `Unsure`
-        when neither can be said, and any other `AdapterError` when looking itself failed.
+        `known` holds ids from before the send, in any order: the result of `newest`, our newest
+        message, the message that this one answers. Raises `Unsure` when neither is certain, and any
+        other `AdapterError` when the lookup itself fails.
         """
 
 
 @runtime_checkable
 class CountsTogether(Protocol):
-    """Platforms that can look for an unsure message only by trying the numbers it may have.
+    """Platforms that can only look for a message by trying the ids it may have.
 
-    There a message in doubt could be taken for one of another address with the same count. So
-    to all addresses of one count the hall sends one message after the other.
+    Two addresses that share one id sequence could claim each other's message. The dispatcher
+    therefore sends to all addresses of a sequence one message at a time.
     """
 
     def count_of(self, address: Address) -> str:
-        """What names the count in which the messages of an address are numbered; pure."""
+        """Return the name of the id sequence that an address belongs to. Pure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MenuEntry:
-    """One slash command as a platform's menu shows it."""
+    """A slash command as a platform's menu shows it."""
 
     name: str
     description: str
@@ -70,94 +71,91 @@ class MenuEntry:
 
 @runtime_checkable
 class CanShowMenu(Protocol):
-    """Platforms with a native menu of commands."""
+    """Platforms with a native command menu."""
 
     async def show_menu(self, entries: Sequence[MenuEntry]) -> None:
-        """Publish the menu; called once after the first connection. Raises `AdapterError`."""
+        """Publish the menu. Called once, after the first connection. Raises `AdapterError`."""
 
 
 @runtime_checkable
 class SpellsCommands(Protocol):
-    """Platforms on which a command is not typed as a slash and its name."""
+    """Platforms where people type a command differently than `/name`."""
 
     command_prefix: str
-    """What stands in front of the name there."""
+    """The text in front of a command's name on this platform."""
 
 
 @runtime_checkable
 class CanAsk(Protocol):
-    """Platforms that show an outbound message's buttons and hand over presses of them.
+    """Platforms that show a message's buttons and report presses.
 
-    The adapter itself acknowledges a press to the platform, once the event is durable. A
-    press of a button that an earlier process sent is handed over like any other.
+    The adapter acknowledges a press to the platform once the event is durable. Presses of
+    buttons that an earlier process sent arrive in the same way.
     """
 
     most_buttons: int
-    """Buttons that one message can carry; the hall shows no more, and asks in words then."""
+    """Buttons that fit on one message; with more choices, the gateway asks for a typed answer."""
 
 
 @runtime_checkable
 class CanDelete(Protocol):
-    """Platforms on which a message of ours can be taken away."""
+    """Platforms that can delete one of our messages."""
 
     async def delete(self, address: Address, message_id: PlatformMessageId) -> None:
-        """Take it away; one that is gone already is no error. Raises `AdapterError`."""
+        """Delete the message; a missing message is not an error. Raises `AdapterError`."""
 
 
 @runtime_checkable
 class CanReact(Protocol):
-    """Platforms that can show a small sign on a person's message."""
+    """Platforms that can put a reaction on a person's message."""
 
     async def react(self, address: Address, message_id: PlatformMessageId, *, seen: bool) -> None:
-        """Show that the message was seen (eyes), or take the sign away; may be repeated.
-
-        Raises `AdapterError`.
-        """
+        """Add or remove the "seen" reaction (eyes). Idempotent. Raises `AdapterError`."""
 
 
 @runtime_checkable
 class CanFetch(Protocol):
-    """Platforms from which what is attached to a message can be had."""
+    """Platforms that let the bot download attachments."""
 
     async def fetch(self, attachment: Attachment, *, most_bytes: int) -> bytes:
-        """The attached file. Never reads on beyond `most_bytes`.
+        """Download an attachment; never reads past `most_bytes`.
 
-        Raises `Rejected` with a sentence for the person if it is larger, or gone; and any
-        other `AdapterError`.
+        Raises `Rejected` with a sentence for the person if the file is larger or no longer exists,
+        and any other `AdapterError`.
         """
 
 
 @runtime_checkable
 class CanSendFiles(Protocol):
-    """Platforms on which `OutboundMessage.file` is shown as a file to be opened."""
+    """Platforms that can send `OutboundMessage.file`."""
 
     most_file_bytes: int
-    """The largest file that the platform takes."""
+    """The largest file that the platform accepts, in bytes."""
 
 
 @runtime_checkable
 class CanCount(Protocol):
-    """Platforms that tell who is in a room."""
+    """Platforms that report who is in a group or channel."""
 
     async def count_people(self, address: Address) -> int | None:
-        """How many people besides the bot can read along there; None if it can't be told.
+        """Count the people besides the bot who can read the address; None if unknown.
 
-        Raises `AdapterError`. Asked before each turn in a room, so that there are others may be
-        up to a minute old. That nobody else is there is looked up afresh: what is private is
-        said there then.
+        Raises `AdapterError`. The gateway asks before each turn in a group or channel. A count
+        above zero may be up to a minute old; zero is always looked up afresh, because private
+        content is shown then.
         """
 
 
 @runtime_checkable
 class CanPreview(Protocol):
-    """Platforms that tell beforehand how a text would look, as their own wire writes it."""
+    """Platforms that can render a text without sending it."""
 
     def preview(self, text: str) -> list[str]:
-        """The messages that Markdown would be sent as, in the platform's own form; pure."""
+        """Return the messages that the Markdown would become, in the platform's own format. Pure."""
 
 
 @runtime_checkable
 class CanShowSteps(Protocol):
-    """Platforms that show `OutboundMessage.steps` of a live message in a way of their own."""
+    """Platforms with a native view of `OutboundMessage.steps` on a live message."""
 
     shows_steps: bool

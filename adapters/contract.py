@@ -1,4 +1,4 @@
-"""What a chat platform must do for Talaria; what it may be able to do stands in `abilities`."""
+"""The duties of a chat platform; optional abilities are in `abilities`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,19 +12,19 @@ HealthState = Literal["starting", "connected", "disconnected", "stopped"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """How fast a platform wants to be written to. 0 means without a limit."""
+    """The send rates that a platform accepts. 0 means no limit."""
 
     chat_interval: float
-    """Least seconds between two new messages in one chat."""
+    """Minimum seconds between two new messages in one chat."""
     edit_interval: float
-    """Least seconds between two edits of a live message."""
+    """Minimum seconds between two edits of a live message."""
     per_second: float
-    """Most new messages a second over all chats."""
+    """Maximum new messages per second over all chats."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """How a platform fares. `detail` is a sentence; `alive_at` is monotonic seconds."""
+    """The state of a connection. `detail` is a sentence; `alive_at` is in monotonic seconds."""
 
     state: HealthState
     detail: str = ""
@@ -32,54 +32,54 @@ class Health:
 
 
 class Inlet(Protocol):
-    """Where an adapter hands over what came in."""
+    """The gateway's entry point for inbound events."""
 
     async def take(self, events: Sequence[RawEvent]) -> None:
-        """Return once every event is durable; only then may it be confirmed.
+        """Store the events and return once all are durable; acknowledge them only then.
 
-        Events seen before are passed over. Raises whatever the store raises, wrapped as
-        `Unreachable`: then nothing may be confirmed, and the same events are handed over again.
+        Skips events that are already stored. Raises `Unreachable` when the store fails: acknowledge
+        nothing, and hand over the same events again.
         """
 
     async def marks(self) -> Mapping[str, str]:
-        """How far each channel was read: its name -> the greatest position taken in so far.
+        """Return how far each channel was read: channel name to highest stored position.
 
-        Names and positions are those of the events that were taken. For platforms that can
-        be asked for what was said while nobody listened. Raises `Unreachable`.
+        Names and positions come from the stored events. Platforms use them to fetch what they
+        missed while disconnected. Raises `Unreachable`.
         """
 
     def notice(self, address: Address) -> None:
-        """Somebody can be reached there (again): what waits for them is tried at once."""
+        """Report that an address is reachable (again), so that waiting messages are sent at once."""
 
 
 class ChatAdapter(Protocol):
-    """The few duties of a platform. All methods but `run` return soon."""
+    """A chat platform. Every method except `run` returns quickly."""
 
     @property
     def name(self) -> str:
-        """The folder's name, also the platform's name in the database."""
+        """The platform's name, in the database and as its package."""
 
     @property
     def pace(self) -> Pace:
-        """The platform's limits."""
+        """The platform's rate limits."""
 
     async def run(self, inlet: Inlet) -> None:
-        """Connect, then hand over events until cancelled; mends its own connection.
+        """Connect and hand over events until cancelled; reconnects by itself.
 
-        Raises `AdapterStopped` when only a person can help. Cancelling closes everything.
+        Raises `AdapterStopped` when only a person can fix the cause. Cancelling closes everything.
         """
 
     def receive(self, event: RawEvent) -> Inbound | None:
-        """Read an event; pure. None means that it is of no concern to a person's talk.
+        """Parse an event; pure. None means that the event concerns no conversation.
 
-        Raises `ValueError` on an event that can't be read.
+        Raises `ValueError` on an event that cannot be parsed.
         """
 
     def split(self, text: str) -> tuple[str, ...]:
-        """Cut Markdown into parts each of which is one message here; pure, loses nothing."""
+        """Split Markdown into parts that each fit one message; pure and lossless."""
 
     async def send(self, message: OutboundMessage) -> PlatformMessageId:
-        """Post one new message. Raises any `AdapterError`; cancelling leaves it unsure."""
+        """Send one new message. Raises any `AdapterError`; cancelling leaves delivery unknown."""
 
     def health(self) -> Health:
-        """How the connection fares now."""
+        """Report the current state of the connection."""

@@ -1,30 +1,31 @@
-"""Names of places on a chat platform, as the platform itself spells them."""
+"""Identifiers of a chat platform, as the platform spells them."""
 
 from dataclasses import dataclass
 from typing import NewType
 
 EventId = NewType("EventId", str)
-"""A platform's own name of one event, unique within one bot account."""
+"""A platform's name of one event, unique within one bot account."""
 
 PlatformMessageId = NewType("PlatformMessageId", str)
-"""A platform's own name of one message, unique within its chat."""
+"""A platform's name of one message, unique within its chat."""
 
 PlatformUserId = NewType("PlatformUserId", str)
-"""A platform's own, numeric or opaque, name of a user; never a display name."""
+"""A platform's opaque id of a user; never a display name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """A place where messages are read and written: a chat, or a topic or thread in it.
+    """A place to read and write messages: a chat, or a topic or thread in it.
 
-    `chat_id` and `thread_id` are opaque outside the platform's own folder.
-    Messages to one address keep their order.
+    Only the platform's own package interprets `chat_id` and `thread_id`. Messages to one
+    address keep their order.
     """
 
     chat_id: str
     thread_id: str | None = None
     is_direct: bool
-    """True for a talk between one person and the bot alone."""
+    """True for a direct chat between one person and the bot."""
     ticket: str | None = None
-    """A short-lived right to answer, where the bot may not write by itself (a slash command
-    used in a place that it is not in). Names no place: two tickets of a place are one talk."""
+    """A short-lived token to answer where the bot has no permission to write, such as a slash
+    command in a channel without the bot. Not part of the place: two tickets share a conversation.
+    """

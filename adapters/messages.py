@@ -1,4 +1,4 @@
-"""What passes between a platform and the hall: events in, messages in, messages out."""
+"""Values that pass between a platform and the gateway."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,21 +10,23 @@ AttachmentKind = Literal["image", "voice", "audio", "video", "document", "sticke
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawEvent:
-    """One event as the platform sent it. `payload` is JSON text, kept until it is done."""
+    """One event as the platform sent it. `payload` is JSON text, kept until the event is done."""
 
     event_id: EventId
     payload: str
     channel: str = ""
-    """Where the platform counts it, for platforms that can be asked for what was missed."""
+    """The channel whose position counter the event belongs to, on platforms that can replay."""
     position: str = ""
-    """Its place in the channel, in a form in which later ones sort behind earlier ones as
-    text. Left empty while older events of the channel may still be missing: only what has a
-    position moves the channel's mark."""
+    """The event's position in its channel, as text that sorts in order.
+
+    Empty while older events of the channel may still be missing: only an event with a position
+    advances the channel's read position.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sender:
-    """Who wrote a message, in the platform's own terms."""
+    """The author of a message, in the platform's terms."""
 
     user_id: PlatformUserId
     display_name: str
@@ -34,19 +36,19 @@ class Sender:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """Something that came with a message and is not text. `size` is in bytes, if told."""
+    """A file or other non-text part of a message. `size` is in bytes, if known."""
 
     kind: AttachmentKind
     file_id: str
     name: str | None = None
     media_type: str | None = None
     size: int | None = None
-    """`file_id` is all that the adapter needs to fetch it, for as long as the platform has it."""
+    """`file_id` is enough for the adapter to fetch the file while the platform keeps it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote:
-    """The message that this one answers: its text and who wrote it."""
+    """The message that this one replies to: its text and its author."""
 
     author: str
     text: str
@@ -55,41 +57,42 @@ class Quote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InboundMessage:
-    """One message from a person, or the new text of one that was edited."""
+    """One message from a person, or the new text of an edited one."""
 
     address: Address
     message_id: PlatformMessageId
     sender: Sender
     text: str
-    """The person's words, without the bot's own mention; empty when there are none."""
+    """The person's words without the bot's mention; empty when there are none."""
     is_addressed: bool
-    """True in a direct talk, and in a room when mentioned, answered or commanded."""
+    """True in a direct chat, and in a group when the bot is mentioned, answered or commanded."""
     is_edit: bool = False
     attachments: tuple[Attachment, ...] = ()
     quote: Quote | None = None
     room_title: str | None = None
     forwarded_from: str | None = None
-    """Who wrote the words, when the sender only passed them on: then they are not the sender's."""
+    """The original author of a forwarded message; the words are not the sender's own."""
     sent_at: int
     """Milliseconds since the epoch, UTC, by the platform's clock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ButtonPress:
-    """Somebody pressed a button that we showed."""
+    """A press of a button that we sent."""
 
     address: Address
     message_id: PlatformMessageId
     """The message that carries the button."""
     sender: Sender
     key: str
-    """The button's key, as it was sent out; anybody could have made it up."""
+    """The button's key as sent; untrusted, because a client can forge it."""
     sent_at: int
 
 
 Inbound = InboundMessage | ButtonPress
-"""What an event comes to. Slash commands, stop buttons and the like of a platform are read
-as the message that says the same in words: `/stop`."""
+"""The result of parsing an event. A platform's slash commands, stop buttons and the like become
+the message with the same words: `/stop`.
+"""
 
 ButtonStyle = Literal["plain", "good", "danger"]
 
@@ -105,7 +108,7 @@ class Button:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboundFile:
-    """A file that a message carries. `name` has no path in it."""
+    """A file that a message carries. `name` contains no path."""
 
     name: str
     media_type: str
@@ -117,7 +120,7 @@ StepState = Literal["running", "done", "failed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One thing that a running turn does or did, for platforms that show such lists."""
+    """One step of a running turn, for platforms that list steps."""
 
     key: str
     title: str
@@ -126,21 +129,22 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboundMessage:
-    """One message owed to an address. `text` is Markdown that `split` let through."""
+    """One message to send. `text` is Markdown that `split` returned."""
 
     address: Address
     text: str
     reply_to: PlatformMessageId | None = None
     is_silent: bool = False
-    """True asks the platform not to ring."""
+    """Ask the platform not to notify."""
     is_live: bool = False
-    """True while the turn that says it still runs: more will follow in this message."""
+    """True while its turn still runs: the gateway will edit the message."""
     key: str = ""
-    """Unique per message owed; platforms with an idempotency key send it along."""
+    """Unique per outbox message; platforms with an idempotency key send it along."""
     buttons: tuple[Button, ...] = ()
-    """Shown below the text where the platform `CanAsk`. An edit without them takes them away."""
+    """Shown below the text where the platform `CanAsk`. An edit without buttons removes them."""
     file: OutboundFile | None = None
-    """Shown where the platform `CanSendFiles`; the text is its caption then, and may be empty.
-    What `find` looks for is the message with this file."""
+    """Sent where the platform `CanSendFiles`; the text becomes the caption and may be empty. `find`
+    looks for the message with this file.
+    """
     steps: tuple[Step, ...] = ()
-    """What the running turn has done so far, on live messages; see `CanShowSteps`."""
+    """Steps of the running turn so far, on live messages; see `CanShowSteps`."""
