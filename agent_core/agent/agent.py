@@ -10,22 +10,20 @@ from agent_core.agent.active_turn import (
     AgentConfig,
     PreparedTurn,
     Toolboxes,
+    TurnContextWindow,
     find_own_messages,
     limits_for,
     policy_for,
 )
+from agent_core.agent.caches import IdAllocator, ImageCache, SessionCache, SessionState, find_room
 from agent_core.agent.compaction.compacted_view import apply_compaction, is_fresh
-from agent_core.agent.compaction.context_window import TurnContextWindow
-from agent_core.agent.image_cache import ImageCache
 from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.contract import LoopDeps, TurnInput
 from agent_core.agent.loop.guards import Budget
 from agent_core.agent.loop.loop import Loop
-from agent_core.agent.prompt.context import PromptContext
+from agent_core.agent.prompt.context import PromptContext, dump_shown
 from agent_core.agent.prompt.facts import describe_searchable
 from agent_core.agent.prompt.prompt_cache import PromptCache, PromptConfig, dump_tools
-from agent_core.agent.prompt.visibility import dump_shown
-from agent_core.agent.session_cache import IdAllocator, SessionCache, SessionState, find_room
 from agent_core.events import Ending, Event
 from agent_core.host import Host
 from agent_core.ids import CallId, PersonId, RoomId
@@ -65,10 +63,10 @@ class Agent:
         self._toolboxes = toolboxes
         self._memory = memory
         self._now = now
-        self._price = setup.ceilings.prices.cost
-        self._talks = SessionCache(database)
-        self._folding = setup.folding
-        self._outside = setup.outside
+        self._price = setup.quotas.prices.cost
+        self._sessions = SessionCache(database)
+        self._compactor = setup.compactor
+        self._external_memory = setup.external_memory
         self._pictures = ImageCache(database)
         self._fingerprints = Fingerprints()
         ground = PromptConfig(
@@ -80,12 +78,12 @@ class Agent:
         )
         self._freezer = PromptCache(ground, database=database, memory=memory, now=now)
 
-    async def know_numbers(self) -> IdAllocator:
+    async def id_allocator(self) -> IdAllocator:
         """Where whoever writes turns besides the agent has their numbers from.
 
         Raises `StoreError`.
         """
-        return await self._talks.know_numbers()
+        return await self._sessions.id_allocator()
 
     async def prepare(
         self,
@@ -101,63 +99,73 @@ class Agent:
         `room_id` is where the turn is held, for a direct talk that goes on in a room; other
         talks know that themselves. Raises `StoreError`.
         """
-        standing = await self._talks.look_up(
+        standing = await self._sessions.look_up(
             conversation, conversation.room_id or room_id, is_afresh=job_turn is not None
         )
-        scene = PromptContext(
+        context = PromptContext(
             conversation=conversation, person=person, room=standing.room, platform=platform
         )
         # What an outside memory makes of a person is for talks that are theirs alone.
-        outside = self._outside if conversation.is_private and not job_turn else None
-        if outside:
-            outside.expect(person.id)
-        tools = self._toolboxes.of(conversation, job_turn).specs
+        external_memory = (
+            self._external_memory if conversation.is_private and not job_turn else None
+        )
+        if external_memory:
+            external_memory.expect(person.id)
+        tools = self._toolboxes.select(conversation, job_turn).specs
         session, history = standing.session, standing.transcript
-        fold = await self._folding.find(session.id, conversation.person_id) if session else None
-        warm = None if is_fresh(history, fold) else session
-        given = await self._freezer.give(scene, warm, tools, history)
-        view = VisibleMessages(messages=history, summarized_to=fold.summarized_to if fold else START)
-        stock = await describe_searchable(self._toolboxes.inventory, scene, view, self._now())
-        heard = await outside.recall(person.id, apply_compaction(history, fold)) if outside else ()
+        compaction = (
+            await self._compactor.find(session.id, conversation.person_id) if session else None
+        )
+        warm = None if is_fresh(history, compaction) else session
+        given = await self._freezer.give(context, warm, tools, history)
+        view = VisibleMessages(
+            messages=history, summarized_to=compaction.summarized_to if compaction else START
+        )
+        stock = await describe_searchable(self._toolboxes.inventory, context, view, self._now())
+        heard = (
+            await external_memory.recall(person.id, apply_compaction(history, compaction))
+            if external_memory
+            else ()
+        )
         return PreparedTurn(
-            scene=scene,
+            context=context,
             session=session,
             prompt=given.prompt,
             history=history,
-            fold=fold,
+            compaction=compaction,
             news=(*given.news, *stock, *heard),
         )
 
-    def draft(
+    def create_turn(
         self, prepared: PreparedTurn, said: tuple[Message, ...], job_turn: JobTurn | None = None
     ) -> ActiveTurn:
         """A turn over what its person said. It runs as it is; its journal has to be told how
         it is begun (see `begin`) before anything of it is written.
         """
-        scene, session = prepared.scene, prepared.session
-        conversation = scene.conversation
+        context, session = prepared.context, prepared.session
+        conversation = context.conversation
         shelf = Shelf(
-            session_id=session.id if session else self._talks.numbers.next_session(),
-            turn_id=self._talks.numbers.next_turn(),
+            session_id=session.id if session else self._sessions.numbers.next_session(),
+            turn_id=self._sessions.numbers.next_turn(),
             person_id=conversation.person_id,
             conversation_id=conversation.id,
-            platform=scene.platform,
-            audience=scene.audience,
+            platform=context.platform,
+            audience=context.audience,
         )
         if session is None:
-            self._folding.note(shelf.session_id, None)
-        journal = self._journal(shelf, conversation, payer_id=scene.person.id, job_turn=job_turn)
+            self._compactor.note(shelf.session_id, None)
+        journal = self._journal(shelf, conversation, payer_id=context.person.id, job_turn=job_turn)
         return ActiveTurn(
             id=shelf.turn_id,
             session_id=shelf.session_id,
             is_untitled=not (session and session.title),
             conversation=conversation,
-            person=scene.person,
-            memory_owner=scene.memory_owner,
+            person=context.person,
+            memory_owner=context.memory_owner,
             journal=journal,
-            space=TurnContextWindow(self._folding, journal.shelf, scene.person, journal.begin),
+            window=TurnContextWindow(self._compactor, journal.shelf, context.person, journal.begin),
             prompt=prepared.prompt,
-            messages=(*apply_compaction(prepared.history, prepared.fold), *said),
+            messages=(*apply_compaction(prepared.history, prepared.compaction), *said),
             own=len(said),
             outcomes={},
             begun=frozenset(),
@@ -166,7 +174,7 @@ class Agent:
             job_turn=job_turn,
         )
 
-    def begin(self, connection: Connection, turn: ActiveTurn, asked: Asked, now: int) -> None:
+    def insert_turn(self, connection: Connection, turn: ActiveTurn, asked: Asked, now: int) -> None:
         """Write down that a drafted turn begins, within the caller's transaction."""
         assert turn.ground  # noqa: S101 - a drafted turn has one
         asked = replace(asked, turn_id=turn.id)
@@ -203,11 +211,11 @@ class Agent:
             )
 
         history, steps, spent, room = await self._database.read(look)
-        fold = await self._folding.find(turn.session_id, conversation.person_id)
+        compaction = await self._compactor.find(turn.session_id, conversation.person_id)
         assert turn.prompt_hash is not None  # noqa: S101 - a begun turn has one
         prompt = await self._freezer.read(turn.prompt_hash)
         outcomes = _outcomes(steps)
-        scene = PromptContext(
+        context = PromptContext(
             conversation=conversation, person=person, room=room, platform=turn.platform
         )
         shelf = Shelf(
@@ -216,10 +224,10 @@ class Agent:
             person_id=conversation.person_id,
             conversation_id=turn.conversation_id,
             platform=turn.platform,
-            audience=scene.audience,
+            audience=context.audience,
         )
         journal = self._journal(shelf, conversation, payer_id=person.id, job_turn=job_turn)
-        own = find_own_messages(history, fold, turn.id)
+        own = find_own_messages(history, compaction, turn.id)
         journal.resume(own.open_calls, outcomes)
         return ActiveTurn(
             id=turn.id,
@@ -227,11 +235,11 @@ class Agent:
             is_untitled=False,
             conversation=conversation,
             person=person,
-            memory_owner=scene.memory_owner,
+            memory_owner=context.memory_owner,
             journal=journal,
-            space=TurnContextWindow(self._folding, journal.shelf, person, journal.begin),
+            window=TurnContextWindow(self._compactor, journal.shelf, person, journal.begin),
             prompt=prompt,
-            messages=apply_compaction(history, fold),
+            messages=apply_compaction(history, compaction),
             own=own.shown,
             answers=own.answers,
             outcomes=outcomes,
@@ -243,14 +251,14 @@ class Agent:
 
     def run(self, turn: ActiveTurn, host: Host) -> AsyncGenerator[Event, None]:
         """Run a turn to its end; the last event says how it ended."""
-        equipment = LoopDeps(
+        deps = LoopDeps(
             model=self._model,
-            course=policy_for(self._setup.course, turn.job_turn),
-            toolbox=self._toolboxes.of(turn.conversation, turn.job_turn),
+            policy=policy_for(self._setup.policy, turn.job_turn),
+            toolbox=self._toolboxes.select(turn.conversation, turn.job_turn),
             price=self._price,
             now=self._now,
-            show=self._pictures.show,
-            reserve=partial(self._setup.ceilings.reserve, turn.person.id),
+            load_images=self._pictures.load_images,
+            reserve=partial(self._setup.quotas.reserve, turn.person.id),
             fingerprints=self._fingerprints,
         )
         started = time.monotonic()
@@ -259,7 +267,7 @@ class Agent:
         if turn.spent:
             tokens = turn.spent.input_tokens + turn.spent.output_tokens
             budget.spend(tokens, turn.spent.micro_dollars)
-        loop = Loop(equipment, journal=turn.journal, host=host, budget=budget, space=turn.space)
+        loop = Loop(deps, journal=turn.journal, host=host, budget=budget, window=turn.window)
         return loop.run(
             TurnInput(
                 system=turn.prompt.system,
@@ -317,11 +325,11 @@ class Agent:
             now=now,
         )
         if (
-            self._outside
+            self._external_memory
             and turn.job_turn is None
             and turn.conversation.person_id == turn.person.id
         ):
-            self._outside.enqueue_turn(connection, turn.id, turn.person.id)
+            self._external_memory.enqueue_turn(connection, turn.id, turn.person.id)
         ground = turn.ground
         session = sessions.find_open(connection, conversation_id=turn.conversation.id)
         if ground is None or session is None or session.id != session_id:
@@ -336,24 +344,24 @@ class Agent:
         )
         return SessionState(session, (*ground.history, *added), None)
 
-    def leave(self, turn: ActiveTurn, standing: SessionState) -> None:
+    def cache_session(self, turn: ActiveTurn, standing: SessionState) -> None:
         """Keep a talk at hand as a settled turn has left it: the next one need not read it."""
-        self._talks.leave(turn.conversation.id, standing)
-        if self._outside:
-            self._outside.ring()
+        self._sessions.store(turn.conversation.id, standing)
+        if self._external_memory:
+            self._external_memory.ring()
 
-    def forget_words(self) -> None:
+    def clear_caches(self) -> None:
         """Words, files or people are gone: nothing that was read of them is kept at hand."""
-        self._talks.forget_words()
+        self._sessions.clear()
         self._freezer.forget()
         self._pictures.forget()
-        if self._outside:
-            self._outside.forget()
+        if self._external_memory:
+            self._external_memory.forget()
 
-    def forget_talks(self) -> None:
+    def invalidate_conversations(self) -> None:
         """Something was done to talks from outside: the next turns read theirs anew."""
-        self._talks.forget()
-        self._folding.forget()
+        self._sessions.forget()
+        self._compactor.forget()
         self._toolboxes.inventory.forget()
 
     def _journal(
@@ -368,7 +376,7 @@ class Agent:
             database=self._database,
             shelf=shelf,
             payer_id=payer_id,
-            tools=self._toolboxes.of(conversation, job_turn),
+            tools=self._toolboxes.select(conversation, job_turn),
             price=self._price,
             now=self._now,
         )

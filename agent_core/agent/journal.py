@@ -7,8 +7,8 @@ from typing import Protocol
 
 from agent_core.host import Steer
 from agent_core.ids import CallId, InboxId, PersonId
+from agent_core.models.catalog import Cost, bill
 from agent_core.models.contract import ModelAnswer
-from agent_core.models.pricing import Cost, bill
 from agent_core.state.conversations import messages, turns, usage
 from agent_core.state.conversations.messages import Shelf, StoredMessage
 from agent_core.state.engine.database import Connection, Database
@@ -25,7 +25,7 @@ class Tools(Protocol):
     def effect(self, name: str) -> str:
         """What a repeat of a call would do."""
 
-    def needs_leave(self, name: str) -> bool:
+    def needs_approval(self, name: str) -> bool:
         """True for a tool whose calls begin only once they are allowed."""
 
 
@@ -139,7 +139,7 @@ class TurnJournal:
         calls = [
             (call.call_id, call.name, self._tools.effect(call.name))
             for call in answer.message.calls
-            if not self._tools.needs_leave(call.name)
+            if not self._tools.needs_approval(call.name)
         ]
 
         def work(connection: Connection) -> None:

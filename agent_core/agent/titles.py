@@ -5,8 +5,8 @@ from contextlib import aclosing
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import ModelCut, QuotaExceeded
 from agent_core.ids import PersonId, SessionId
+from agent_core.models.catalog import bill
 from agent_core.models.contract import Model, ModelAnswer, ModelRequest
-from agent_core.models.pricing import bill
 from agent_core.state.conversations import messages, sessions, usage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.tools.untrusted_text import quote
@@ -26,12 +26,12 @@ _OUTPUT_TOKENS = 200
 class TitleGenerator:
     """Gives sessions their titles."""
 
-    def __init__(self, *, database: Database, model: Model, name: str, ceilings: Quotas) -> None:
+    def __init__(self, *, database: Database, model: Model, name: str, quotas: Quotas) -> None:
         """`name` is the model to ask, the cheap one."""
         self._database = database
         self._model = model
         self._name = name
-        self._ceilings = ceilings
+        self._quotas = quotas
 
     async def give(self, session_id: SessionId, person_id: PersonId, now: int) -> None:
         """Name one session; `person_id` is who pays.
@@ -62,7 +62,7 @@ class TitleGenerator:
         def work(connection: Connection) -> None:
             sessions.set_title(connection, session_id=session_id, title=title)
             if answer:
-                spent = bill(answer.model, answer.usage, "title", self._ceilings.prices.cost)
+                spent = bill(answer.model, answer.usage, "title", self._quotas.prices.cost)
                 usage.insert(connection, spent, person_id=person_id, turn_id=None, now=now)
 
         await self._database.write("titles.give", work)
@@ -75,7 +75,7 @@ class TitleGenerator:
             messages=(user_message(f"<conversation>\n{talk}\n</conversation>"),),
             max_output_tokens=_OUTPUT_TOKENS,
         )
-        reserved = await self._ceilings.reserve(person_id, request, is_background=True)
+        reserved = await self._quotas.reserve(person_id, request, is_background=True)
         try:
             async with aclosing(self._model.stream(request)) as pieces:
                 async for piece in pieces:

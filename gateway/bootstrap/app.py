@@ -295,7 +295,7 @@ def _make_turns(
     parts: _Parts, delivery: OutboxDispatcher, asking: UserPrompts, timing: Timing
 ) -> TurnRunner:
     agent = _make_agent(parts, asking, timing)
-    timing.proactive.utterances.count = agent.know_numbers
+    timing.proactive.utterances.count = agent.id_allocator
     return TurnRunner(
         database=parts.database,
         agent=agent,

@@ -17,14 +17,14 @@ from agent_core.agent.prompt.prompt_cache import PromptCache, PromptConfig
 from agent_core.agent.quotas.balance import DailyLimit
 from agent_core.agent.quotas.reservations import QuotaRules, Quotas
 from agent_core.errors import ModelDenied, ModelError, ModelUnknown
-from agent_core.memory.external.client import ExternalMemory, Pace
-from agent_core.memory.external.contact import Condition, Contact, Names
+from agent_core.memory.external.client import ExternalMemory, ExternalMemoryOptions
+from agent_core.memory.external.contact import ProviderConnection, ProviderHealth, Pseudonyms
 from agent_core.memory.shared import SharedMemory
 from agent_core.memory.store import MemoryLimits, MemoryStore
+from agent_core.models.catalog import Prices, parse_price
 from agent_core.models.contract import Model
-from agent_core.models.pricing import Prices, parse_price
 from agent_core.recall.embedder_contract import Embedder
-from agent_core.recall.rerank import Nearness
+from agent_core.recall.rerank import Reranker
 from agent_core.state.engine.database import Database, Observer
 from gateway.bootstrap import plugins
 from gateway.config.clock import now
@@ -114,8 +114,8 @@ def make_folding(
     )
     return Compactor(
         database=database,
-        summaries=Summarizer(model=model, names=(names.cheap, names.name), ceilings=ceilings),
-        measures=TokenMeter(provider=model, model=names.name, rules=rules),
+        summaries=Summarizer(model=model, names=(names.cheap, names.name), quotas=ceilings),
+        meter=TokenMeter(provider=model, model=names.name, rules=rules),
         now=now,
     )
 
@@ -139,12 +139,14 @@ async def load_outside(
         ) from error
     except ValueError as error:
         raise StartError(str(error)) from error
-    contact = Contact(
+    contact = ProviderConnection(
         provider=provider,
-        names=await Names.of(database),
-        condition=Condition(provider.name),
+        names=await Pseudonyms.of(database),
+        condition=ProviderHealth(provider.name),
     )
-    return ExternalMemory(contact, database, now, Pace(tokens=memory.provider_tokens))
+    return ExternalMemory(
+        contact, database, now, ExternalMemoryOptions(tokens=memory.provider_tokens)
+    )
 
 
 def load_embedder(settings: Settings) -> Embedder | None:
@@ -163,10 +165,10 @@ def load_embedder(settings: Settings) -> Embedder | None:
         raise StartError(f'{error} recall.embeddings = "" goes on without it.') from error
 
 
-def load_nearness(settings: Settings) -> Nearness | None:
+def load_reranker(settings: Settings) -> Reranker | None:
     """What puts hits of recall in order by their meaning, if it is on. Raises `StartError`."""
     embedder = load_embedder(settings)
-    return Nearness(embedder) if embedder else None
+    return Reranker(embedder) if embedder else None
 
 
 def set_up_agent(
@@ -176,7 +178,7 @@ def set_up_agent(
     model, limits = settings.model, settings.turns
     return AgentConfig(
         home=settings.home,
-        course=ModelPolicy(
+        policy=ModelPolicy(
             model=model.name,
             fallback=model.fallback,
             cheap=model.cheap,
@@ -189,13 +191,13 @@ def set_up_agent(
             micro_dollars=_micro(limits.max_cost_usd),
             seconds=limits.max_seconds,
         ),
-        ceilings=ceilings,
-        folding=folding,
+        quotas=ceilings,
+        compactor=folding,
         cache_ttl=model.cache_ttl,
         context_folder=_context_folder(settings),
         context_files=settings.prompt.context_files,
         context_limit=settings.prompt.context_limit,
-        outside=outside,
+        external_memory=outside,
     )
 
 

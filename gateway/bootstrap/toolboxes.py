@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from agent_core.agent.active_turn import Toolboxes
 from agent_core.agent.prompt.persona import SOUL_LIMIT
 from agent_core.agent.toolset import private_tools, room_tools
-from agent_core.digest.tools import Kit, digest_tools
+from agent_core.digest.tools import DigestOptions, digest_tools
 from agent_core.memory.approval import Approval
 from agent_core.memory.archive.inventory import Inventory
 from agent_core.memory.external.client import ExternalMemory
 from agent_core.memory.shared import SharedMemory
-from agent_core.memory.soul.proposal_tool import ProposeIdentity
-from agent_core.memory.soul.soul import Identity
+from agent_core.memory.soul.proposal_tool import ProposeSoulTool
+from agent_core.memory.soul.soul import SoulFile
 from agent_core.schedule.tool import Around, ScheduleTool
 from agent_core.state.engine.database import Database
 from agent_core.tools.contract import Tool
 from agent_core.tools.settings_tool import SettingsTool
 from agent_core.tools.toolbox import Toolbox
 from agent_core.tools.user_questions import AskTool
-from gateway.bootstrap.factories import load_nearness
+from gateway.bootstrap.factories import load_reranker
 from gateway.config.settings import Settings
 from gateway.jobs.resources import make_rules, name_places
 from gateway.outbound.quiet_hours import easing_in
@@ -47,7 +47,7 @@ def make_toolboxes(stock: Stock, extra: Sequence[Tool]) -> Toolboxes:
     database, asking = stock.database, stock.asking
     approval = Approval(database, asking)
     inventory = Inventory(database)
-    nearness = load_nearness(stock.settings)
+    reranker = load_reranker(stock.settings)
     schedule = ScheduleTool(
         database,
         asking,
@@ -64,29 +64,29 @@ def make_toolboxes(stock: Stock, extra: Sequence[Tool]) -> Toolboxes:
         stock.wake_jobs()
 
     shared: tuple[Tool, ...] = (AskTool(asking), schedule, *extra)
-    identity = Identity(database, stock.settings.home)
+    identity = SoulFile(database, stock.settings.home)
     private: tuple[Tool, ...] = (
-        *private_tools(database, stock.memory, approval, inventory, nearness),
+        *private_tools(database, stock.memory, approval, inventory, reranker),
         SettingsTool(database, changed=changed, ease=easing_in(stock.zone)),
-        ProposeIdentity(identity, approval, SOUL_LIMIT),
+        ProposeSoulTool(identity, approval, SOUL_LIMIT),
         *(stock.outside.tools if stock.outside else ()),
     )
-    room = room_tools(database, stock.memory, approval, inventory, nearness)
+    room = room_tools(database, stock.memory, approval, inventory, reranker)
     kit = _make_kit(stock)
     gathering = digest_tools(database, kit, in_room=False)
     open_gathering = digest_tools(database, kit, in_room=True)
     return Toolboxes(
-        private=Toolbox((*private, *shared), inquirer=asking),
-        room=Toolbox((*room, *shared), inquirer=asking),
+        private=Toolbox((*private, *shared), prompter=asking),
+        room=Toolbox((*room, *shared), prompter=asking),
         inventory=inventory,
-        private_job=Toolbox((*private, *shared, *gathering), inquirer=asking),
-        room_job=Toolbox((*room, *shared, *open_gathering), inquirer=asking),
+        private_job=Toolbox((*private, *shared, *gathering), prompter=asking),
+        room_job=Toolbox((*room, *shared, *open_gathering), prompter=asking),
     )
 
 
-def _make_kit(stock: Stock) -> Kit:
+def _make_kit(stock: Stock) -> DigestOptions:
     settings = stock.settings
-    return Kit(
+    return DigestOptions(
         home=settings.home,
         zone=stock.zone,
         github_url=settings.digest.github_url,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from agent_core.models.pricing import parse_price
+from agent_core.models.catalog import parse_price
 
 Value = str | int | float | bool | tuple[str, ...]
 

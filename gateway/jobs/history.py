@@ -4,8 +4,8 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+from agent_core.agent.caches import IdAllocator
 from agent_core.agent.loop.messages import has_visible_text
-from agent_core.agent.session_cache import IdAllocator
 from agent_core.ids import CallId, ConversationId, RoomId, SessionId, TurnId
 from agent_core.state.conversations import files, messages, sessions
 from agent_core.state.conversations.messages import PRIVATE, Shelf

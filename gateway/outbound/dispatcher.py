@@ -24,8 +24,8 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import outbox, unreachable_chats
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
+from gateway.concurrency import Workers
 from gateway.conversion import Place
-from gateway.keyed_workers import Workers
 from gateway.outbound.channel import Channel, Chat, Lines, ReservedSlot
 from gateway.outbound.composer import Composer, Speller
 from gateway.outbound.indicators import Indicators

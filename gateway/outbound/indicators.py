@@ -10,7 +10,7 @@ from adapters.abilities import CanReact, CanType
 from adapters.errors import AdapterError, RateLimited
 from adapters.ids import PlatformMessageId
 from gateway import conversion
-from gateway.keyed_workers import Workers
+from gateway.concurrency import Workers
 from gateway.outbound.channel import Channel, Chat
 
 _log = logging.getLogger(__name__)

@@ -16,8 +16,8 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
 from gateway.attachments.message_parts import has_content, sentences_of
 from gateway.attachments.reader import Reader
+from gateway.concurrency import Workers
 from gateway.conversion import QueuedMessage
-from gateway.keyed_workers import Workers
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.texts import general
 from gateway.turns.handle import TurnHandle

@@ -10,14 +10,14 @@ from adapters.abilities import CanSendFiles
 from adapters.contract import ChatAdapter
 from agent_core.agent.active_turn import ActiveTurn
 from agent_core.agent.agent import Agent
+from agent_core.agent.caches import SessionState
 from agent_core.agent.quotas.balance import day_of
-from agent_core.agent.session_cache import SessionState
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
 from agent_core.memory.archive.history import list_of_turn
-from agent_core.memory.explanations import Number
-from agent_core.memory.numbering import open_register
+from agent_core.memory.explanations import ChangeName
+from agent_core.memory.numbering import load_change_index
 from agent_core.state.conversations import files, turns
 from agent_core.state.conversations.questions import Choice
 from agent_core.state.conversations.turns import Turn
@@ -49,8 +49,8 @@ def tell(ended: TurnEnded, turn_id: TurnId, tools: Sequence[str], reader: Reader
         return general.note_cut(ended.text, ended.reason)
     if ended.ending == "stopped":
         return general.describe_stop(ended.text, tools)
-    if ended.shut:
-        return usage.describe_ceiling(ended.shut, ended.text, reader)
+    if ended.quota:
+        return usage.describe_ceiling(ended.quota, ended.text, reader)
     if ended.ending == "exhausted":
         return general.describe_limit(ended.reason, ended.text, turn_id)
     if ended.ending == "refused":
@@ -64,7 +64,7 @@ def note_thrift(
     connection: Connection, ended: TurnEnded, active: ActiveTurn, reader: Reader
 ) -> str:
     """What goes below the first answer of a day that the cheap model gave; "" elsewhere."""
-    if not ended.is_thrifty:
+    if not ended.used_cheap_model:
         return ""
     key, day = f"thrift:{active.person.id}", str(day_of(reader.now, reader.zone).start)
     if meta.get(connection, key=key) == day:
@@ -108,11 +108,11 @@ def offer_undo(
     memory_owner = active.memory_owner
     if memory_owner is None:
         return ()
-    learned: list[tuple[LedgerEntry, Number]] = []
+    learned: list[tuple[LedgerEntry, ChangeName]] = []
     if "memory" in tools:
-        register = open_register(connection, person_id=memory_owner.person_id)
-        rows = [row for row in register.rows if row.origin.actor == f"turn:{active.id}"]
-        learned = [(row, register.number_of(row)) for row in rows]
+        change_index = load_change_index(connection, person_id=memory_owner.person_id)
+        rows = [row for row in change_index.rows if row.origin.actor == f"turn:{active.id}"]
+        learned = [(row, change_index.find_number(row)) for row in rows]
     if "archive" in tools:
         learned += list_of_turn(connection, person_id=memory_owner.person_id, turn_id=active.id)
         learned.sort(key=lambda one: one[0].id)
@@ -231,12 +231,10 @@ class TurnFinalizer:
         while True:
             lead = self._delivery.lead(place) if place and active.job_turn is None else None
             try:
-                rows, standing = await self._database.write(
-                    "turns.settle", partial(work, lead=lead)
-                )
+                rows, current = await self._database.write("turns.settle", partial(work, lead=lead))
                 self._delivery.enqueue(rows, lead)
-                if standing:
-                    self._agent.leave(active, standing)
+                if current:
+                    self._agent.cache_session(active, current)
                 if active.job_turn:
                     self._outcomes.ring()
                 return
@@ -271,7 +269,7 @@ class TurnFinalizer:
         reader = Reader(zone=self._zone_of(person), now=now, is_owner=person.is_owner)
         told = tell(end, active.id, tools, reader)
         is_answer = end.ending == "answered"
-        standing = self._agent.finalize(
+        current = self._agent.finalize(
             connection,
             active,
             ending=(end.ending, end.reason),
@@ -285,7 +283,7 @@ class TurnFinalizer:
             made = _make(connection, active, told)
             rows = self._outcomes.close(connection, active.job_turn, end, made, now)
             over = self._questions.end_of_turn(connection, active.id, now)
-            return [*rows, *over], standing
+            return [*rows, *over], current
         enqueue_title(connection, active, now)
         outgoing = self.owing(active, place)
         lead = lead if lead and lead.is_for(place) else None
@@ -295,13 +293,13 @@ class TurnFinalizer:
         words = told if is_answer else spell(told)
         parts = adapter.split(words + note) if adapter else (words + note,)
         if is_fresh:  # then it has shown, made and asked nothing so far
-            return enqueue_parts(connection, outgoing, parts, now, Stage(lead=lead)), standing
+            return enqueue_parts(connection, outgoing, parts, now, Stage(lead=lead)), current
         live, status = outbox.find_shown(connection, turn_id=active.id)
         undo = offer_undo(connection, active, tools)
         stage = Stage(live=live, status=status, lead=lead, buttons=undo)
         rows = enqueue_parts(connection, outgoing, parts, now, stage)
         rows += enqueue_files(connection, outgoing, adapter, now)
-        return [*rows, *self._questions.end_of_turn(connection, active.id, now)], standing
+        return [*rows, *self._questions.end_of_turn(connection, active.id, now)], current
 
     async def abandon(self, turn: Turn) -> None:
         """End a turn whose transcript can't be read or added to. Raises `StoreError`.

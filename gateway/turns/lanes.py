@@ -13,11 +13,10 @@ from agent_core.ids import ConversationId, InboxId, PersonId, TurnId
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.people.people import Person
 from gateway import conversion
+from gateway.concurrency import FairSemaphore, Workers
 from gateway.conversion import Place, QueuedMessage
-from gateway.keyed_workers import Workers
 from gateway.people.rooms import Rooms
 from gateway.turns.crash_backoff import wait_before
-from gateway.turns.fair_semaphore import FairSemaphore
 from gateway.turns.handle import TurnHandle
 from gateway.turns.runner import TurnRunner
 from gateway.turns.staleness import StaleTurn
@@ -158,9 +157,9 @@ class Lanes:
         """How many messages of a conversation wait behind the running turn."""
         return len(self._workers.waiting(conversation_id))
 
-    def forget_talks(self) -> None:
+    def invalidate_conversations(self) -> None:
         """Something was done to talks beside their turns: they are read anew."""
-        self._turns.forget_talks()
+        self._turns.invalidate_conversations()
 
     def drain(self) -> None:
         """Begin no more turns; let the running ones reach a step boundary.

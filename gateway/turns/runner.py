@@ -161,12 +161,12 @@ class TurnRunner:
             conversion.said(pending, zone=zone, now=now, news=news if pending is batch[0] else ())
             for pending in batch
         )
-        active = self._agent.draft(prepared, said, newest.job_turn)
+        active = self._agent.create_turn(prepared, said, newest.job_turn)
         inbox_ids = [inbox_id for pending in batch for inbox_id in pending.inbox_ids]
 
         def begin(connection: Connection) -> None:
             asked = find_asked(connection, newest, prepared, is_stopped=handle.is_pulled())
-            self._agent.begin(connection, active, asked, now)
+            self._agent.insert_turn(connection, active, asked, now)
             is_over = active.journal.is_over
             inbox.claim(connection, inbox_ids=inbox_ids, turn_id=active.id, is_over=is_over)
             if newest.job_turn:
@@ -295,11 +295,11 @@ class TurnRunner:
 
     def forget_words(self) -> None:
         """Words, files or people are gone: nothing that was read of them is kept at hand."""
-        self._agent.forget_words()
+        self._agent.clear_caches()
 
-    def forget_talks(self) -> None:
+    def invalidate_conversations(self) -> None:
         """Something was done to talks beside their turns."""
-        self._agent.forget_talks()
+        self._agent.invalidate_conversations()
 
     async def _take_up(self, turn: Turn) -> tuple[ActiveTurn, Opened]:
         """A begun turn as the database has it, with what shows it. Raises `StoreError`."""

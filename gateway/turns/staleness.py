@@ -44,7 +44,7 @@ def find_asked(
 
 def _is_as_it_was(connection: Connection, prepared: PreparedTurn) -> bool:
     """True if a talk has the session, the prompt and the last message that were seen."""
-    talk, seen = prepared.scene.conversation, prepared.session
+    talk, seen = prepared.context.conversation, prepared.session
     now = sessions.find_open(connection, conversation_id=talk.id)
     if seen is None or now is None:
         return seen is now

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from agent_core.agent.quotas.balance import DailyLimit
 from agent_core.agent.quotas.reservations import QuotaRules, Quotas
-from agent_core.models.pricing import Price, Prices
+from agent_core.models.catalog import Price, Prices
 from agent_core.state.engine.database import Database
 
 NONE = DailyLimit(money=0, tokens=0)
@@ -16,16 +16,16 @@ PRICED = {
 """A token of `good` costs a micro-dollar, ten of `cheap` do; other models have no price."""
 
 
-def ceilings(
+def quotas(
     database: Database,
     now: Callable[[], int] = lambda: 1_000,
     *,
     person: DailyLimit = NONE,
     house: DailyLimit = NONE,
     zone: str = "UTC",
-    patience: float = 60.0,
+    max_wait: float = 60.0,
 ) -> Quotas:
     """Ceilings that are near from 80 % on."""
     rules = QuotaRules(person=person, house=house, cheap_from=80, zone=zone)
     prices = Prices(own=PRICED)
-    return Quotas(rules=rules, prices=prices, database=database, now=now, patience=patience)
+    return Quotas(rules=rules, prices=prices, database=database, now=now, max_wait=max_wait)

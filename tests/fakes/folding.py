@@ -6,10 +6,10 @@ from agent_core.agent.compaction.token_meter import ContextRules, TokenMeter
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.models.contract import Model
 from agent_core.state.engine.database import Database
-from tests.fakes.ceilings import ceilings
+from tests.fakes.quotas import quotas
 
 
-def folding(
+def compactor(
     database: Database,
     model: Model,
     *,
@@ -21,8 +21,8 @@ def folding(
     """Folds at 80 % of `cap` tokens; the last of `names` is the model that thinks."""
     return Compactor(
         database=database,
-        summaries=Summarizer(model=model, names=names, ceilings=limits or ceilings(database)),
-        measures=TokenMeter(
+        summaries=Summarizer(model=model, names=names, quotas=limits or quotas(database)),
+        meter=TokenMeter(
             provider=model,
             model=names[-1],
             rules=ContextRules(cap_tokens=cap, threshold_percent=80),

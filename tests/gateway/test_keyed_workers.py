@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 
-from gateway.keyed_workers import Workers
+from gateway.concurrency import Workers
 
 
 class Diary:

@@ -13,8 +13,8 @@ from agent_core.agent.compaction.summaries import Summarizer, SummaryRequest
 from agent_core.agent.compaction.token_meter import TokenMeter
 from agent_core.errors import ModelError, QuotaExceeded
 from agent_core.ids import MessageId, PersonId, PromptHash, SessionId, TurnId
+from agent_core.models.catalog import estimate_input, estimate_messages
 from agent_core.models.contract import ModelRequest
-from agent_core.models.limits import estimate_input, estimate_messages
 from agent_core.state.conversations import compactions, messages, sessions, usage
 from agent_core.state.conversations.compactions import Compaction, FoldReason, NewCompaction
 from agent_core.state.conversations.messages import StoredMessage
@@ -77,7 +77,7 @@ class CompactionRequest:
 class CompactionResult:
     """The fold that now counts, what calls see under it, and what making it took."""
 
-    fold: Compaction
+    compaction: Compaction
     messages: tuple[Message, ...]
     paid: tuple[Spent, ...]
 
@@ -90,13 +90,13 @@ class Compactor:
         *,
         database: Database,
         summaries: Summarizer,
-        measures: TokenMeter,
+        meter: TokenMeter,
         now: Callable[[], int],
         pinned: Pinned = pin_nothing,
     ) -> None:
         self._database = database
         self._summaries = summaries
-        self.measures = measures
+        self.meter = meter
         self._now = now
         self._pinned = pinned
         self._newest: OrderedDict[SessionId, Compaction | None] = OrderedDict()
@@ -113,9 +113,9 @@ class Compactor:
         self.note(session_id, found)
         return found
 
-    def note(self, session_id: SessionId, fold: Compaction | None) -> None:
+    def note(self, session_id: SessionId, compaction: Compaction | None) -> None:
         """This is the fold that counts for a session; None for one that is new."""
-        self._newest[session_id] = fold
+        self._newest[session_id] = compaction
         self._newest.move_to_end(session_id)
         if len(self._newest) > _MOST_SESSIONS:
             self._newest.popitem(last=False)
@@ -124,7 +124,7 @@ class Compactor:
         """Something was done to talks from outside: folds are read anew."""
         self._newest.clear()
 
-    async def fold(
+    async def compact(
         self, talk: CompactionTarget, need: CompactionRequest
     ) -> CompactionResult | None:
         """Fold as much as is needed; None where nothing is gained, and then nothing changes.
@@ -141,26 +141,28 @@ class Compactor:
             turn_id=talk.turn_id,
             pinned=self._pinned(stored),
         )
-        plan = planner.fold_most() if need.reason == "asked" else planner.choose()
+        plan = planner.choose_largest() if need.reason == "asked" else planner.choose()
         summary = former.summary if former else ""
         paid: list[Spent] = []
         if plan and plan.told:
             told = await self._sum_up(plan, summary, talk, need, paid)
             plan, summary = (plan, told) if told else (planner.shorten_only(), summary)
         made = self._draw_up(plan, summary, stored, talk, sizes) if plan else None
-        fold = await see_through(self._write(talk, made, ground, paid))
-        if fold is None:
+        compaction = await see_through(self._write(talk, made, ground, paid))
+        if compaction is None:
             return None
         _log.info(
             "session %d: %d tokens became %d (%s)",
             talk.session_id,
-            fold.tokens_before,
-            fold.tokens_after,
-            fold.reason,
+            compaction.tokens_before,
+            compaction.tokens_after,
+            compaction.reason,
         )
-        return CompactionResult(fold=fold, messages=show(stored, fold), paid=tuple(paid))
+        return CompactionResult(
+            compaction=compaction, messages=show(stored, compaction), paid=tuple(paid)
+        )
 
-    async def fold_now(
+    async def compact_now(
         self, talk: CompactionTarget, prompt_hash: PromptHash | None, hint: str
     ) -> CompactionResult | None:
         """Fold all but the newest turns of a talk in which nothing runs, because somebody asked;
@@ -168,23 +170,23 @@ class Compactor:
         """
 
         def look(connection: Connection) -> tuple[str, tuple[Message, ...]]:
-            stored, fold, _ = _look(connection, talk)
+            stored, compaction, _ = _look(connection, talk)
             prompt = prompt_hash and sessions.get_prompt(connection, prompt_hash=prompt_hash)
-            return "".join(prompt[:2]) if prompt else "", apply_compaction(stored, fold)
+            return "".join(prompt[:2]) if prompt else "", apply_compaction(stored, compaction)
 
         system, shown = await self._database.read(look)
         request = ModelRequest(
-            model=self.measures.model, system=system, tools=(), messages=shown, max_output_tokens=0
+            model=self.meter.model, system=system, tools=(), messages=shown, max_output_tokens=0
         )
         estimated = estimate_input(request)
         need = CompactionRequest(
             reason="asked",
-            tokens=self.measures.estimate(talk.session_id, request.model, estimated),
+            tokens=self.meter.estimate(talk.session_id, request.model, estimated),
             estimated=estimated,
-            threshold=self.measures.bounds(request, None).threshold,
+            threshold=self.meter.bounds(request, None).threshold,
             hint=hint,
         )
-        return await self.fold(talk, need) if shown else None
+        return await self.compact(talk, need) if shown else None
 
     async def _sum_up(
         self,
@@ -218,7 +220,7 @@ class Compactor:
         sizes: "_Sizes",
     ) -> NewCompaction | None:
         """The fold of a plan; None if it gains too little to be worth it."""
-        fold = NewCompaction(
+        compaction = NewCompaction(
             turn_id=talk.turn_id,
             made_after=stored[-1].id,
             shortened_to=plan.shortened_to,
@@ -230,10 +232,10 @@ class Compactor:
             tokens_after=0,
             created_at=self._now(),
         )
-        after = sizes.of(show(stored, fold))
+        after = sizes.of(show(stored, compaction))
         if after > sizes.need.tokens * (1 - _LEAST_GAIN):
             return None
-        return replace(fold, tokens_after=after)
+        return replace(compaction, tokens_after=after)
 
     async def _write(
         self,
@@ -262,10 +264,10 @@ class Compactor:
                 connection, made, session_id=talk.session_id, person_id=talk.owner_id
             )
 
-        fold = await self._database.write("folds.make", work)
-        if fold:
-            self.note(talk.session_id, fold)
-        return fold
+        compaction = await self._database.write("folds.make", work)
+        if compaction:
+            self.note(talk.session_id, compaction)
+        return compaction
 
 
 async def see_through(work: Coroutine[object, object, T]) -> T:

@@ -6,7 +6,7 @@ from itertools import accumulate
 
 from agent_core.agent.compaction.compacted_view import render_summary, shorten
 from agent_core.ids import MessageId, TurnId
-from agent_core.models.limits import estimate_messages
+from agent_core.models.catalog import estimate_messages
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import START, StoredMessage
 
@@ -63,7 +63,7 @@ class Planner:
     def __init__(
         self,
         stored: Sequence[StoredMessage],
-        fold: Compaction | None,
+        compaction: Compaction | None,
         room: TokenBudget,
         *,
         turn_id: TurnId | None = None,
@@ -73,18 +73,18 @@ class Planner:
         folded; nor is the first of all that a person said.
         """
         self._stored = stored
-        self._fold = fold
+        self._fold = compaction
         self._room = room
         self._running = turn_id
-        self._cut = _count_to(stored, fold.summarized_to if fold else START)
-        self._whole_from = _count_to(stored, fold.shortened_to if fold else START)
+        self._cut = _count_to(stored, compaction.summarized_to if compaction else START)
+        self._whole_from = _count_to(stored, compaction.shortened_to if compaction else START)
         self._pins = _close_pairs(stored, _find_pins(stored, pinned))
         self._words = frozenset(
             i
             for i, one in enumerate(stored)
             if one.turn_id == turn_id and one.message.role == "user"
         )
-        kept = set(fold.kept) if fold else set()
+        kept = set(compaction.kept) if compaction else set()
         self._kept = frozenset(i for i in range(self._cut) if stored[i].id in kept)
         self._summary = self._tokens_of_summary()
         self._long = [self._tokens(one) for one in stored]
@@ -108,7 +108,7 @@ class Planner:
             tried += choices
         return self._best(tried)
 
-    def fold_most(self) -> CompactionPlan | None:
+    def choose_largest(self) -> CompactionPlan | None:
         """All but the newest turns folded, however much room there is; None for no gain.
 
         Where a fold has left these already, they stay.

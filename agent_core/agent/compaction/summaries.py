@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.errors import ModelCut, ModelError
 from agent_core.ids import PersonId
+from agent_core.models.catalog import bill, estimate_messages
 from agent_core.models.contract import Model, ModelAnswer, ModelRequest
-from agent_core.models.limits import estimate_messages
-from agent_core.models.pricing import bill
 from agent_core.state.conversations.usage import Spent
 from agent_core.tools.untrusted_text import quote
 from agent_core.transcript import (
@@ -167,11 +166,11 @@ class SummaryRequest:
 class Summarizer:
     """Makes summaries."""
 
-    def __init__(self, *, model: Model, names: tuple[str, ...], ceilings: Quotas) -> None:
+    def __init__(self, *, model: Model, names: tuple[str, ...], quotas: Quotas) -> None:
         """`names` are the models to ask, the cheap one first."""
         self._model = model
         self._names = tuple(dict.fromkeys(names))
-        self._ceilings = ceilings
+        self._quotas = quotas
 
     async def give(self, order: SummaryRequest, paid: list[Spent]) -> str:
         """A summary; what its calls cost is added to `paid`, also where it fails.
@@ -211,14 +210,14 @@ class Summarizer:
             messages=(user_message(talk),),
             max_output_tokens=order.tokens * 2 + _THOUGHT,
         )
-        reserved = await self._ceilings.reserve(order.payer_id, request, is_background=True)
+        reserved = await self._quotas.reserve(order.payer_id, request, is_background=True)
         streamed = 0
         try:
             async with aclosing(self._model.stream(request)) as pieces:
                 async for piece in pieces:
                     if isinstance(piece, ModelAnswer):
                         reserved.finalize(piece.model, piece.usage)
-                        cost = self._ceilings.prices.cost
+                        cost = self._quotas.prices.cost
                         paid.append(bill(piece.model, piece.usage, PURPOSE, cost))
                         if piece.stop not in ("end", "length") or not piece.message.text.strip():
                             raise ModelCut(f"the summary ended with {piece.stop!r}")

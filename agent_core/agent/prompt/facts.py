@@ -6,9 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agent_core.agent.prompt.context import PromptContext
-from agent_core.agent.prompt.visibility import ShownEntries, hash_entry
-from agent_core.memory.archive.inventory import MOST_COUNTED, Holdings, Inventory, Reach, View
+from agent_core.agent.prompt.context import PromptContext, ShownEntries, hash_entry
+from agent_core.memory.archive.inventory import (
+    MOST_COUNTED,
+    Inventory,
+    SearchableCounts,
+    SearchScope,
+    VisibleMessages,
+)
 from agent_core.memory.shared import SharedList
 from agent_core.tools.clock import local_time
 from agent_core.tools.untrusted_text import escape, flatten, quote
@@ -113,10 +118,10 @@ def _describe_author(inputs: FactInputs) -> str:
 
 
 def _describe_quote(message: QuotedMessage) -> str:
-    whose = (
+    subject = (
         "your message" if message.is_ours else f"a message by {quote(message.author, _NAME_LIMIT)}"
     )
-    return f"Answers {whose}: {quote(message.text, _QUOTE_LIMIT)}"
+    return f"Answers {subject}: {quote(message.text, _QUOTE_LIMIT)}"
 
 
 def _describe_attached(attachments: tuple[str, ...]) -> str:
@@ -180,19 +185,19 @@ _MAX_TAGS = 12
 
 
 async def describe_searchable(
-    inventory: Inventory, scene: PromptContext, view: View, now: int
+    inventory: Inventory, context: PromptContext, view: VisibleMessages, now: int
 ) -> tuple[str, ...]:
     """The line for a talk that shows what is in `view`. Raises `StoreError`."""
-    reach = Reach(
-        owner_id=scene.conversation.person_id,
-        scope=scene.conversation.scope,
-        memory_owner_id=scene.memory_owner.person_id if scene.memory_owner else None,
+    reach = SearchScope(
+        owner_id=context.conversation.person_id,
+        scope=context.conversation.scope,
+        memory_owner_id=context.memory_owner.person_id if context.memory_owner else None,
     )
     holdings = await inventory.look_up(reach, view, now=now)
-    return describe_holdings(holdings, scene.person.time_zone or "UTC")
+    return describe_holdings(holdings, context.person.time_zone or "UTC")
 
 
-def describe_holdings(holdings: Holdings, zone: str) -> tuple[str, ...]:
+def describe_holdings(holdings: SearchableCounts, zone: str) -> tuple[str, ...]:
     """The line that tells what there is to be searched; none where there is nothing. Pure.
 
     Tags hold letters, digits and hyphens only, so that they can't pass for a fact.

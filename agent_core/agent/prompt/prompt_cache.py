@@ -8,11 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from agent_core.agent.prompt.compose import PromptInputs, compose
-from agent_core.agent.prompt.context import PromptContext
-from agent_core.agent.prompt.context_files import read_context
-from agent_core.agent.prompt.facts import MOST_CHARACTERS, find_news
-from agent_core.agent.prompt.persona import ensure_soul
-from agent_core.agent.prompt.visibility import (
+from agent_core.agent.prompt.context import (
+    PromptContext,
     ShownEntries,
     Visibility,
     VisibleMemory,
@@ -20,9 +17,12 @@ from agent_core.agent.prompt.visibility import (
     load_shown,
     select_shared,
 )
+from agent_core.agent.prompt.context_files import read_context
+from agent_core.agent.prompt.facts import MOST_CHARACTERS, find_news
+from agent_core.agent.prompt.persona import ensure_soul
 from agent_core.ids import PromptHash
 from agent_core.memory.shared import SharedMemory
-from agent_core.memory.soul.soul import Identity
+from agent_core.memory.soul.soul import SoulFile
 from agent_core.state.conversations import sessions
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.sessions import Session
@@ -41,7 +41,7 @@ class FrozenPrompt:
     system: str
     tools: tuple[ToolSpec, ...]
     shown: ShownEntries = frozenset()
-    """What it shows of a room's memory and of what is lent to a room; see `prompt.sight`."""
+    """What it shows of a room's memory and of what is lent to a room; see `prompt.visible`."""
 
 
 def dump_tools(tools: tuple[ToolSpec, ...]) -> str:
@@ -134,7 +134,7 @@ class PromptCache:
         self._ground = ground
         self._eyes = Visibility(database, memory)
         self._prompts = StoredPrompts(database)
-        self._identity = Identity(database, ground.home)
+        self._identity = SoulFile(database, ground.home)
         self._now = now
 
     async def read(self, prompt_hash: PromptHash) -> FrozenPrompt:
@@ -147,7 +147,7 @@ class PromptCache:
 
     async def give(
         self,
-        scene: PromptContext,
+        context: PromptContext,
         session: Session | None,
         tools: tuple[ToolSpec, ...],
         transcript: Sequence[StoredMessage] = (),
@@ -157,17 +157,17 @@ class PromptCache:
         `transcript` is all of the talk so far. Raises `StoreError`.
         """
         warm = await self._find_warm(session, tools)
-        kept = await self._keep(warm, scene, transcript) if warm else None
+        kept = await self._keep(warm, context, transcript) if warm else None
         if kept:
             return kept
-        sight = await self._eyes.look(scene, self._now())
-        fresh = await self._compose(scene, sight, tools)
+        visible = await self._eyes.look(context, self._now())
+        fresh = await self._compose(context, visible, tools)
         return SessionPrompt(
-            prompt=fresh, news=find_news(fresh.shown, sight.shared, _list_messages(transcript))
+            prompt=fresh, news=find_news(fresh.shown, visible.shared, _list_messages(transcript))
         )
 
     async def _keep(
-        self, warm: FrozenPrompt, scene: PromptContext, transcript: Sequence[StoredMessage]
+        self, warm: FrozenPrompt, context: PromptContext, transcript: Sequence[StoredMessage]
     ) -> SessionPrompt | None:
         """The prompt that a talk has, if it may go on being used.
 
@@ -175,14 +175,14 @@ class PromptCache:
         wait for the next fresh prompt.
         """
         now = self._now()
-        if scene.room is None:
-            sight = VisibleMemory(shared=await self._eyes.look_at_shared(scene, now))
+        if context.room is None:
+            visible = VisibleMemory(shared=await self._eyes.look_at_shared(context, now))
             shown = select_shared(warm.shown)
         else:
-            sight, shown = await self._eyes.look(scene, now), warm.shown
-        if not is_still_allowed(shown, sight.marks):
+            visible, shown = await self._eyes.look(context, now), warm.shown
+        if not is_still_allowed(shown, visible.marks):
             return None
-        news = find_news(shown, sight.shared, _list_messages(transcript))
+        news = find_news(shown, visible.shared, _list_messages(transcript))
         is_short = sum(map(len, news)) <= MOST_CHARACTERS
         return SessionPrompt(prompt=warm, news=news) if is_short else None
 
@@ -198,29 +198,29 @@ class PromptCache:
         return prompt if prompt.tools == tools else None
 
     async def _compose(
-        self, scene: PromptContext, sight: VisibleMemory, tools: tuple[ToolSpec, ...]
+        self, context: PromptContext, visible: VisibleMemory, tools: tuple[ToolSpec, ...]
     ) -> FrozenPrompt:
         """A fresh prompt. What a room's other people may not see does not enter it."""
         ground = self._ground
         soul = await ensure_soul(ground.home)
         await self._identity.notice(self._now())
-        context = (
+        context_files = (
             await read_context(ground.context_folder, ground.context_files, ground.context_limit)
             if ground.context_folder
             else ()
         )
         inputs = PromptInputs(
             soul=soul,
-            snapshot=sight.own,
-            room=sight.room,
-            lent=sight.lent,
-            shared=sight.shared,
-            is_shared=scene.is_shared,
-            context=context,
-            platform=scene.platform,
+            snapshot=visible.own,
+            room=visible.room,
+            lent=visible.lent,
+            shared=visible.shared,
+            is_shared=context.is_shared,
+            context=context_files,
+            platform=context.platform,
             tools=tuple(spec.name for spec in tools),
         )
-        prompt = freeze(compose(inputs), tools, sight.marks)
+        prompt = freeze(compose(inputs), tools, visible.marks)
         self._prompts.remember(prompt)
         return prompt
 

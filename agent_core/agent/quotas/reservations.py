@@ -15,9 +15,8 @@ from agent_core.agent.quotas.balance import (
 )
 from agent_core.errors import QuotaExceeded, StoreError
 from agent_core.ids import PersonId
+from agent_core.models.catalog import Prices, bill, estimate_input
 from agent_core.models.contract import ModelRequest, Usage
-from agent_core.models.limits import estimate_input
-from agent_core.models.pricing import Prices, bill
 from agent_core.state.conversations import usage
 from agent_core.state.conversations.usage import Charged, Spent
 from agent_core.state.engine.database import Connection, Database
@@ -91,30 +90,30 @@ class Reservation:
 
     def __init__(
         self,
-        ceilings: "Quotas",
+        quotas: "Quotas",
         person_id: PersonId,
-        tills: tuple[Balance, Balance],
+        balances: tuple[Balance, Balance],
         wish: tuple[ModelRequest, CostEstimate],
         *,
-        is_thrifty: bool,
+        used_cheap_model: bool,
     ) -> None:
         self.request, need = wish
         """What to ask: what was wished for, or the same of the cheap model."""
-        self.is_thrifty = is_thrifty
+        self.used_cheap_model = used_cheap_model
         """True where the cheap model answers because a ceiling is near."""
         self._person_id = person_id
-        self._tills = tills
+        self._balances = balances
         self._need = need
-        self._ceilings = ceilings
+        self._quotas = quotas
         self._is_open = True
-        for till in tills:
-            till.reserved[need.unit] += need.most
+        for balance in balances:
+            balance.reserved[need.unit] += need.most
 
     def finalize(self, model: str, spent: Usage) -> None:
         """The call took this; `model` is the name that answered."""
         tokens = spent.input_tokens + spent.cache_read_tokens + spent.cache_write_tokens
-        self._ceilings.needs.learn(self.request.model, self._need.sent, tokens)
-        cost = self._ceilings.prices.cost(model, spent)
+        self._quotas.needs.learn(self.request.model, self._need.sent, tokens)
+        cost = self._quotas.prices.cost(model, spent)
         if cost is None:
             self._close("tokens", tokens + spent.output_tokens)
         else:
@@ -133,17 +132,17 @@ class Reservation:
             cache_read_tokens=self._need.sent,
             output_tokens=-(-streamed // _CHARACTERS),
         )
-        self._ceilings.note_broken(self._person_id, self.request.model, taken)
+        self._quotas.record_broken(self._person_id, self.request.model, taken)
         self.finalize(self.request.model, taken)
 
     def _close(self, unit: Unit, amount: int) -> None:
         if not self._is_open:
             return
         self._is_open = False
-        for till in self._tills:
-            till.reserved[self._need.unit] -= self._need.most
-            till.spent[unit] += amount
-        self._ceilings.tell_of_change()
+        for balance in self._balances:
+            balance.reserved[self._need.unit] -= self._need.most
+            balance.spent[unit] += amount
+        self._quotas.notify_waiters()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +151,7 @@ class QuotaStatus:
 
     day: QuotaDay
     spent: Charged
-    ceiling: DailyLimit
+    limit: DailyLimit
 
 
 class Quotas:
@@ -165,19 +164,19 @@ class Quotas:
         prices: Prices,
         database: Database,
         now: Callable[[], int],
-        patience: float = _LONGEST_WAIT,
+        max_wait: float = _LONGEST_WAIT,
     ) -> None:
-        """`patience` is how long a call waits for what others have reserved, in seconds."""
+        """`max_wait` is how long a call waits for what others have reserved, in seconds."""
         self.rules = rules
         self.prices = prices
         self._database = database
         self._now = now
-        self._house = Balance("house", rules.house)
+        self._house = Balance("deployment", rules.house)
         self._people: dict[PersonId, Balance] = {}
         self._read_at: dict[PersonId, int] = {}
         self._opening = asyncio.Lock()
         self.needs = CostEstimator(prices)
-        self._patience = patience
+        self._patience = max_wait
         self._changed = asyncio.Event()
         self._broken: list[tuple[PersonId, Spent, int]] = []
         """Rows of calls that broke off, written before the next call is made."""
@@ -199,19 +198,21 @@ class Quotas:
         wish = self.needs.measure(request)
         until = asyncio.get_running_loop().time() + self._patience
         while True:
-            tills = await self._open(person_id)
+            balances = await self._open(person_id)
             changed = self._changed
-            found = self._choose(tills, wish, cheap, is_background=is_background)
+            found = self._choose(balances, wish, cheap, is_background=is_background)
             if not isinstance(found, _Refusal):
-                is_thrifty = found is not wish
-                return Reservation(self, person_id, tills, found, is_thrifty=is_thrifty)
+                used_cheap_model = found is not wish
+                return Reservation(
+                    self, person_id, balances, found, used_cheap_model=used_cheap_model
+                )
             if not found.may_wait:
-                raise found.shut
+                raise found.quota
             try:
                 async with asyncio.timeout_at(until):
                     await changed.wait()
             except TimeoutError:
-                raise found.shut from None
+                raise found.quota from None
 
     async def look(self, person_id: PersonId) -> tuple[QuotaStatus, QuotaStatus]:
         """How a person stands today, and everybody together. Raises `StoreError`."""
@@ -219,7 +220,7 @@ class Quotas:
         person, house = await self._open(person_id)
         return _standing(person), _standing(house)
 
-    def note_broken(self, person_id: PersonId, model: str, taken: Usage) -> None:
+    def record_broken(self, person_id: PersonId, model: str, taken: Usage) -> None:
         """A call broke off that is billed all the same: it gets a row."""
         spent = bill(model, taken, "broken", self.prices.cost)
         self._broken.append((person_id, spent, self._now()))
@@ -239,14 +240,14 @@ class Quotas:
             self._broken += rows
             raise
 
-    def tell_of_change(self) -> None:
+    def notify_waiters(self) -> None:
         """Something was given back: those who wait look again."""
         self._changed.set()
         self._changed = asyncio.Event()
 
     def _choose(
         self,
-        tills: tuple[Balance, Balance],
+        balances: tuple[Balance, Balance],
         wished: PricedRequest,
         cheap: str,
         *,
@@ -254,22 +255,22 @@ class Quotas:
     ) -> "PricedRequest | _Refusal":
         """What there is room for, or why there is none. Nothing is awaited until it is taken."""
         need = wished[1]
-        near = [till for till in tills if till.is_near(need, self.rules.cheap_from)]
+        near = [balance for balance in balances if balance.is_near(need, self.rules.cheap_from)]
         if near and is_background:
-            return _Refusal(shut=_explain(near, need), may_wait=False)
-        if not near and all(till.judge(need) == "room" for till in tills):
+            return _Refusal(quota=_explain(near, need), may_wait=False)
+        if not near and all(balance.judge(need) == "room" for balance in balances):
             return wished  # as nearly always: what the cheap model would take is not asked
         wishes = self.needs.list_all(wished, cheap)
         may_wait, tight = False, near
         for wish in wishes[::-1] if near else wishes:
             need = wish[1]
-            verdicts = {till: till.judge(need) for till in tills}
-            tight = [till for till, verdict in verdicts.items() if verdict != "room"]
+            verdicts = {balance: balance.judge(need) for balance in balances}
+            tight = [balance for balance, verdict in verdicts.items() if verdict != "room"]
             if not tight:
                 return wish
             may_wait = may_wait or "shut" not in verdicts.values()
-        shut = _explain(tight, need)
-        return _Refusal(shut=shut, may_wait=may_wait and not is_background)
+        quota = _explain(tight, need)
+        return _Refusal(quota=quota, may_wait=may_wait and not is_background)
 
     async def _open(self, person_id: PersonId) -> tuple[Balance, Balance]:
         """The tills of a person and of the house, of today. Raises `StoreError`."""
@@ -306,23 +307,23 @@ class Quotas:
 class _Refusal:
     """Why a call has to wait, or can't be made today."""
 
-    shut: QuotaExceeded
+    quota: QuotaExceeded
     may_wait: bool
 
 
-def _explain(tills: Sequence[Balance], need: CostEstimate) -> QuotaExceeded:
+def _explain(balances: Sequence[Balance], need: CostEstimate) -> QuotaExceeded:
     """Of ceilings that leave no room, the one that does so longest."""
-    till = max(tills, key=lambda till: till.day.end)
-    limit = till.ceiling.of(need.unit)
+    balance = max(balances, key=lambda balance: balance.day.end)
+    limit = balance.limit.amount(need.unit)
     return QuotaExceeded(
-        f"the {need.unit} of the {till.whose} for today: {till.spent[need.unit]} of {limit} spent",
-        whose=till.whose,
+        f"the {need.unit} of the {balance.subject} for today: {balance.spent[need.unit]} of {limit} spent",
+        subject=balance.subject,
         unit=need.unit,
         limit=limit,
-        opens_at=till.day.end,
+        resets_at=balance.day.end,
     )
 
 
-def _standing(till: Balance) -> QuotaStatus:
-    spent = Charged(micro_dollars=till.spent["money"], unpriced_tokens=till.spent["tokens"])
-    return QuotaStatus(day=till.day, spent=spent, ceiling=till.ceiling)
+def _standing(balance: Balance) -> QuotaStatus:
+    spent = Charged(micro_dollars=balance.spent["money"], unpriced_tokens=balance.spent["tokens"])
+    return QuotaStatus(day=balance.day, spent=spent, limit=balance.limit)

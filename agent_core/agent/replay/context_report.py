@@ -14,9 +14,9 @@ from agent_core.agent.prompt.compose import split_parts
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt
 from agent_core.agent.replay.rebuild import RebuiltCall
 from agent_core.agent.replay.records import TurnRecord
+from agent_core.models.catalog import estimate_input, estimate_messages
 from agent_core.models.contract import ModelRequest
 from agent_core.models.images import choose
-from agent_core.models.limits import estimate_input, estimate_messages
 from agent_core.state.conversations.usage import Spent
 from agent_core.transcript import Message, ToolCallPart, ToolResultPart, user_message
 
@@ -36,13 +36,13 @@ _SUMMARY_SHARE = 8
 class ContextReport:
     """What the next call of a talk reads before anything is said, in tokens by source.
 
-    `saved_by_folding` is what `/compact` would about save. `read` and `cached` are what all
+    `saved_by_compaction` is what `/compact` would about save. `read` and `cached` are what all
     calls of the last turn read, and read from the cache; `grown` is by how much its last call
     was longer than that of the turn before, None where there was none.
     """
 
     sources: Mapping[Source, int]
-    saved_by_folding: int
+    saved_by_compaction: int
     calls: int
     read: int
     cached: int
@@ -66,23 +66,23 @@ def report_context(
 ) -> ContextReport:
     """Reckon after a turn. `calls` are its calls, `before` those of the turn before it."""
     ratio = _calibrate(prompt, calls)
-    fold = find_compaction(record.transcript, record.folds)
-    shown = apply_compaction(record.transcript, fold)
-    pictures = choose(shown)
+    compaction = find_compaction(record.transcript, record.compactions)
+    shown = apply_compaction(record.transcript, compaction)
+    images = choose(shown)
     sources: dict[Source, int] = {
         **{name: _estimate(text) for name, text in split_parts(prompt.system).items()},
         "tools": _estimate_tools(prompt),
         "outputs": _estimate_outputs(shown),
         "summary": 0,
     }
-    if fold and fold.summary:
-        sources["summary"] = estimate_messages((render_summary(fold.summary),), ())
-    whole = estimate_messages(shown, pictures)
+    if compaction and compaction.summary:
+        sources["summary"] = estimate_messages((render_summary(compaction.summary),), ())
+    whole = estimate_messages(shown, images)
     sources["talk"] = max(whole - sources["outputs"] - sources["summary"], 0)
     last = calls[-1].spent
     return ContextReport(
         sources={name: round(tokens * ratio) for name, tokens in sources.items()},
-        saved_by_folding=round(ratio * _gain(record, shown)),
+        saved_by_compaction=round(ratio * _gain(record, shown)),
         calls=len(calls),
         read=sum(call.spent.read_tokens for call in calls),
         cached=sum(call.spent.cache_read_tokens for call in calls),

@@ -7,8 +7,7 @@ from agent_core.agent.prompt.context import PromptContext
 from agent_core.agent.prompt.prompt_cache import FrozenPrompt, freeze, load_tools
 from agent_core.ids import CallId, TurnId
 from agent_core.models.images import choose
-from agent_core.state.conversations import compactions as folds
-from agent_core.state.conversations import files, messages, sessions, turns, usage
+from agent_core.state.conversations import compactions, files, messages, sessions, turns, usage
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.sessions import Conversation
@@ -30,7 +29,7 @@ class TurnRecord:
     `transcript` is its session up to the turn's end; the last `own` messages are the turn's.
     `prompt` is None where its text is not the one that was frozen: it was forgotten since.
     `forgotten` counts the messages of the transcript whose words were taken out since;
-    `pictures` are the keys of those whose bytes are still there.
+    `images` are the keys of those whose bytes are still there.
     """
 
     turn: Turn
@@ -38,10 +37,10 @@ class TurnRecord:
     prompt: FrozenPrompt | None
     transcript: tuple[StoredMessage, ...]
     own: int
-    folds: tuple[Compaction, ...]
+    compactions: tuple[Compaction, ...]
     calls: tuple[Spent, ...]
     results: Mapping[CallId, ToolResult]
-    pictures: frozenset[str]
+    images: frozenset[str]
     forgotten: int
     is_by_job: bool
     """True for what a job said by itself: no model had a part in it."""
@@ -72,14 +71,16 @@ def read_record(connection: Connection, turn_id: TurnId) -> TurnRecord | None:
         prompt=_read_prompt(connection, turn),
         transcript=transcript,
         own=len(places),
-        folds=tuple(folds.list_of_session(connection, session_id=turn.session_id, person_id=owner)),
+        compactions=tuple(
+            compactions.list_of_session(connection, session_id=turn.session_id, person_id=owner)
+        ),
         calls=tuple(call for call in spent if call.purpose == ANSWERS),
         results={
             step.call_id: ToolResult(text=step.outcome, is_error=step.is_error)
             for step in turns.list_steps(connection, turn_id=turn.id)
             if step.outcome is not None
         },
-        pictures=frozenset(key for key in keys if files.exists(connection, key=key)),
+        images=frozenset(key for key in keys if files.exists(connection, key=key)),
         forgotten=messages.count_forgotten(connection, session_id=turn.session_id, person_id=owner),
         is_by_job=_is_by_job(connection, turn),
     )

@@ -9,9 +9,9 @@ import pytest
 
 from agent_core.agent.active_turn import ActiveTurn, AgentConfig, Toolboxes
 from agent_core.agent.agent import Agent
+from agent_core.agent.caches import SessionState
 from agent_core.agent.loop.contract import ModelPolicy
 from agent_core.agent.loop.guards import Limits
-from agent_core.agent.session_cache import SessionState
 from agent_core.agent.toolset import private_tools, room_tools
 from agent_core.events import Event, TurnEnded
 from agent_core.ids import RoomId
@@ -32,10 +32,10 @@ from agent_core.state.people.rooms import Room
 from agent_core.tools.contract import Tool
 from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, user_message
-from tests.fakes.ceilings import ceilings
-from tests.fakes.folding import folding
+from tests.fakes.compactor import compactor
 from tests.fakes.host import FakeHost
 from tests.fakes.model import FakeModel, Play, ask, call, say
+from tests.fakes.quotas import quotas
 from tests.fakes.tool import FakeTool
 
 MINUTE = 60_000
@@ -78,10 +78,10 @@ class Bench:
         self.agent = Agent(
             setup=AgentConfig(
                 home=self.home,
-                course=ModelPolicy(model="fake-1", retries=0),
+                policy=ModelPolicy(model="fake-1", retries=0),
                 limits=self.limits,
-                ceilings=ceilings(self.database),
-                folding=folding(self.database, self.model),
+                quotas=quotas(self.database),
+                compactor=compactor(self.database, self.model),
                 cache_ttl="5m",
                 context_folder=self.home,
                 context_files=("AGENTS.md",),
@@ -107,9 +107,9 @@ class Bench:
         prepared = await self.agent.prepare(
             conversation or self.talk, asker, platform="telegram", room_id=room_id
         )
-        turn = self.agent.draft(prepared, (user_message(text),))
+        turn = self.agent.create_turn(prepared, (user_message(text),))
         asked = Asked(person_id=asker.id, account_id=None, place=PLACE)
-        turn.journal.begin_with(lambda c: self.agent.begin(c, turn, asked, self.time))
+        turn.journal.begin_with(lambda c: self.agent.insert_turn(c, turn, asked, self.time))
         await turn.journal.begin()
         return turn
 
@@ -446,9 +446,9 @@ async def test_what_a_turn_leaves_at_hand_that_was_written_at_once_is_what_stand
     bench.time += 5
     prepared = await bench.agent.prepare(bench.talk, bench.person, platform="telegram")
     said = (user_message("two ✓ 🙂\n<x>", facts="<facts>\nNow: 1\n</facts>"), user_message("three"))
-    turn = bench.agent.draft(prepared, said)
+    turn = bench.agent.create_turn(prepared, said)
     asked = Asked(person_id=bench.person.id, account_id=None, place=PLACE)
-    turn.journal.begin_with(lambda c: bench.agent.begin(c, turn, asked, bench.time))
+    turn.journal.begin_with(lambda c: bench.agent.insert_turn(c, turn, asked, bench.time))
     bench.model.plays += (say("Yes: “ü”."),)
     ended = await bench.run(turn)
 

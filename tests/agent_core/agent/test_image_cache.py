@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.agent.image_cache import ImageCache
+from agent_core.agent.caches import ImageCache
 from agent_core.models.images import MOST_IMAGES
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Database
@@ -40,13 +40,13 @@ def shows(*parts: ImagePart) -> Message:
 
 async def test_pictures_are_given_by_their_keys(database: Database) -> None:
     one, two = await keep(database, b"1"), await keep(database, b"22")
-    shown = await ImageCache(database).show([shows(one), shows(two)])
+    shown = await ImageCache(database).load_images([shows(one), shows(two)])
     assert shown == {one.file_key: b"1", two.file_key: b"22"}
 
 
 async def test_only_those_that_a_request_shows_are_read(database: Database) -> None:
     parts = [await keep(database, bytes([number])) for number in range(MOST_IMAGES + 1)]
-    assert len(await ImageCache(database).show([shows(*parts)])) == MOST_IMAGES // 2
+    assert len(await ImageCache(database).load_images([shows(*parts)])) == MOST_IMAGES // 2
 
 
 async def test_what_is_gone_or_damaged_is_left_out(database: Database) -> None:
@@ -58,28 +58,30 @@ async def test_what_is_gone_or_damaged_is_left_out(database: Database) -> None:
         ),
     )
     gone = ImagePart(file_key="gone", media_type="image/png", size=1)
-    assert await ImageCache(database).show([shows(good, bad, gone)]) == {good.file_key: b"good"}
+    assert await ImageCache(database).load_images([shows(good, bad, gone)]) == {
+        good.file_key: b"good"
+    }
 
 
 async def test_the_last_ones_are_kept_at_hand_and_no_more_than_may_be(database: Database) -> None:
     first, second = await keep(database, b"x" * 60), await keep(database, b"y" * 60)
     pictures = ImageCache(database, most_weight=100)
-    await pictures.show([shows(first)])
-    await pictures.show([shows(second)])
+    await pictures.load_images([shows(first)])
+    await pictures.load_images([shows(second)])
     await forget(database)
-    assert await pictures.show([shows(second)]) == {second.file_key: b"y" * 60}
-    assert await pictures.show([shows(first)]) == {}
+    assert await pictures.load_images([shows(second)]) == {second.file_key: b"y" * 60}
+    assert await pictures.load_images([shows(first)]) == {}
 
 
 async def test_every_request_of_a_turn_shows_its_pictures_also_those_of_steers() -> None:
     first = ImagePart(file_key="a", media_type="image/png", size=1)
     late = ImagePart(file_key="b", media_type="image/png", size=1)
 
-    async def show(messages: Sequence[Message]) -> Mapping[str, bytes]:
+    async def load_images(messages: Sequence[Message]) -> Mapping[str, bytes]:
         return {part.file_key: b"!" for message in messages for part in message.images}
 
     rig = Rig(ask(call("look")), say("done"), tools=[FakeTool("look")])
-    rig.show = show
+    rig.load_images = load_images
     turn = shows(first)
     rig.host.speak("and this", parts=(late,))
     await rig.run([turn])

@@ -1,6 +1,6 @@
 """History: what is remembered is what was read, and it does not grow without end."""
 
-from agent_core.agent.session_cache import TranscriptCache
+from agent_core.agent.caches import TranscriptCache
 from agent_core.ids import CallId, ConversationId, MessageId, SessionId, TurnId
 from agent_core.state.conversations.messages import StoredMessage
 from agent_core.state.conversations.sessions import Session
@@ -79,24 +79,24 @@ def session(session_id: SessionId) -> Session:
 
 def test_a_talk_is_entered_once_as_it_was_left() -> None:
     history = TranscriptCache()
-    assert history.enter(HERE) is None
-    history.leave(HERE, session(ONE), stored(1, 2))
-    assert history.enter(THERE) is None
-    assert history.enter(HERE) == (session(ONE), stored(1, 2))
-    assert history.enter(HERE) is None
+    assert history.take_open(HERE) is None
+    history.store_open(HERE, session(ONE), stored(1, 2))
+    assert history.take_open(THERE) is None
+    assert history.take_open(HERE) == (session(ONE), stored(1, 2))
+    assert history.take_open(HERE) is None
     assert history.recall(ONE) == stored(1, 2)
 
 
 def test_a_talk_whose_words_were_let_go_of_is_read_again() -> None:
     history = TranscriptCache(most_weight=1400)
-    history.leave(HERE, session(ONE), stored(1, 2))
-    history.leave(THERE, session(TWO), stored(3))
-    assert history.enter(HERE) is None
-    assert history.enter(THERE) == (session(TWO), stored(3))
+    history.store_open(HERE, session(ONE), stored(1, 2))
+    history.store_open(THERE, session(TWO), stored(3))
+    assert history.take_open(HERE) is None
+    assert history.take_open(THERE) == (session(TWO), stored(3))
 
 
 def test_talks_that_may_have_changed_are_not_entered() -> None:
     history = TranscriptCache()
-    history.leave(HERE, session(ONE), stored(1))
-    history.forget_talks()
-    assert history.enter(HERE) is None
+    history.store_open(HERE, session(ONE), stored(1))
+    history.clear_open()
+    assert history.take_open(HERE) is None

@@ -2,6 +2,7 @@
 
 import base64
 
+from agent_core.models.catalog import estimate_usage
 from agent_core.models.images import (
     IMAGE_TOKENS,
     MOST_BYTES,
@@ -14,7 +15,6 @@ from agent_core.models.images import (
     choose,
     is_about_images,
 )
-from agent_core.models.limits import estimate_usage
 from agent_core.transcript import ImagePart, Message, dump_parts, load_parts, user_message
 from tests.agent_core.models.calls import ask, says
 from tests.emulators.anthropic_rules import LARGEST_IMAGE

@@ -4,8 +4,8 @@ from datetime import date
 
 import pytest
 
-from agent_core.models.limits import AS_OF, UNKNOWN, WINDOWS, find_window
-from agent_core.models.pricing import PRICES
+from agent_core.models.catalog import PRICES, UNKNOWN, WINDOWS, find_window
+from agent_core.models.catalog import WINDOWS_AS_OF as AS_OF
 
 
 @pytest.mark.parametrize("name", ["claude-haiku-5-5", "claude-haiku-5-5-20260901"])

@@ -2,8 +2,8 @@
 
 import pytest
 
+from agent_core.models.catalog import PRICES, Price, Prices, parse_price
 from agent_core.models.contract import Usage
-from agent_core.models.pricing import PRICES, Price, Prices, parse_price
 
 cost = Prices().cost
 MILLION = 1_000_000

@@ -3,7 +3,7 @@
 import asyncio
 
 from adapters.contract import Pace
-from gateway.outbound.rate_limiter import RateLimiter
+from gateway.outbound.channel import RateLimiter
 
 
 def passed(started: float) -> float:

@@ -10,8 +10,8 @@ from typing import TypeGuard
 import pytest
 
 from agent_core.ids import CallId
+from agent_core.models.catalog import estimate_input
 from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta, Usage
-from agent_core.models.limits import estimate_input
 from agent_core.state.conversations.compactions import FoldReason
 from agent_core.tools.contract import ToolResult
 from agent_core.transcript import Message, Part, TextPart, ToolCallPart, ToolResultPart

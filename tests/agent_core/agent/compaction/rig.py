@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from agent_core.agent.active_turn import TurnContextWindow
 from agent_core.agent.compaction.compactor import CompactionTarget, Compactor
-from agent_core.agent.compaction.context_window import TurnContextWindow
 from agent_core.agent.loop.guards import Budget, Limits
 from agent_core.ids import TurnId
+from agent_core.models.catalog import estimate_input
 from agent_core.models.contract import ModelRequest, Usage
-from agent_core.models.limits import estimate_input
 from agent_core.state.conversations import compactions, messages
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage
@@ -17,7 +17,7 @@ from agent_core.transcript import Message, ToolSpec
 from tests.agent_core.agent.compaction.seeing import view
 from tests.agent_core.agent.compaction.talks import Script
 from tests.agent_core.state import rows
-from tests.fakes.folding import folding
+from tests.fakes.compactor import compactor
 from tests.fakes.model import FakeModel
 
 CAP = 8_000
@@ -32,13 +32,13 @@ class Rig:
 
     database: Database
     model: FakeModel
-    folding: Compactor = field(init=False)
+    compactor: Compactor = field(init=False)
     talk: rows.Talk = field(init=False)
     turns: dict[int, TurnId] = field(default_factory=dict)
     begun: int = 0
 
     def __post_init__(self) -> None:
-        self.folding = folding(self.database, self.model, cap=CAP)
+        self.compactor = compactor(self.database, self.model, cap=CAP)
 
     async def open(self, cap: int | None = None) -> "Rig":
         def work(connection: Connection) -> rows.Talk:
@@ -62,9 +62,9 @@ class Rig:
     async def begin(self) -> None:
         self.begun += 1
 
-    def space(self, turn: int) -> TurnContextWindow:
+    def window(self, turn: int) -> TurnContextWindow:
         shelf = self.talk.shelf(self.turns[turn])
-        return TurnContextWindow(self.folding, shelf, self.talk.person, self.begin)
+        return TurnContextWindow(self.compactor, shelf, self.talk.person, self.begin)
 
     def talk_between_turns(self) -> CompactionTarget:
         person_id = self.talk.person.id
@@ -78,7 +78,7 @@ class Rig:
             lambda c: messages.list_session(c, session_id=session_id, person_id=person_id)
         )
 
-    async def folds(self) -> list[Compaction]:
+    async def compactions(self) -> list[Compaction]:
         session_id, person_id = self.talk.session_id, self.talk.person.id
         return await self.database.read(
             lambda c: compactions.list_of_session(c, session_id=session_id, person_id=person_id)
@@ -86,7 +86,7 @@ class Rig:
 
     async def shown(self) -> tuple[Message, ...]:
         """The transcript as the next call sees it."""
-        return view(await self.stored(), await self.folds())
+        return view(await self.stored(), await self.compactions())
 
     async def request(self, *extra: Message, images: Sequence[str] = ()) -> ModelRequest:
         """The next call of the model that thinks."""

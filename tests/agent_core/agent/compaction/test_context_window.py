@@ -7,16 +7,16 @@ import pytest
 from agent_core.agent.compaction.token_meter import ContextRules, TokenMeter
 from agent_core.agent.quotas.balance import DailyLimit
 from agent_core.errors import ModelBusy, ModelOverflow
+from agent_core.models.catalog import estimate_input
 from agent_core.models.contract import ModelRequest, Usage
-from agent_core.models.limits import estimate_input
 from agent_core.state.engine.database import Database
 from agent_core.state.people.people import LEAST_CAP
 from agent_core.transcript import Message, TextPart, ToolResultPart
 from tests.agent_core.agent.compaction.rig import CAP, THRESHOLD, Rig, budget, exact, long_talk
 from tests.agent_core.agent.compaction.talks import Script, check_pairs
-from tests.fakes.ceilings import ceilings
-from tests.fakes.folding import folding
+from tests.fakes.compactor import compactor
 from tests.fakes.model import FakeModel, finish, say
+from tests.fakes.quotas import quotas
 
 BUSY = [ModelBusy("busy")]
 
@@ -40,20 +40,20 @@ async def fit(
     """What becomes of the next request; the gauge knows that estimates are exact."""
     if learns:
         learn(rig)
-    return await rig.space(turn).fit(await rig.request(), budget(), is_refused=is_refused)
+    return await rig.window(turn).fit(await rig.request(), budget(), is_refused=is_refused)
 
 
 def learn(rig: Rig) -> None:
     """Estimates of this talk have turned out to be exact."""
     taken = Usage(input_tokens=1000)
-    rig.folding.measures.learn(rig.talk.session_id, "fake-1", 1000, taken)
+    rig.compactor.meter.learn(rig.talk.session_id, "fake-1", 1000, taken)
 
 
 async def test_a_request_that_has_room_is_left_as_it_is(database: Database) -> None:
     rig = await Rig(database, FakeModel()).open()
     await rig.grow(long_talk(3))
     assert await fit(rig, 3) is None
-    assert await rig.folds() == []
+    assert await rig.compactions() == []
     assert rig.begun == 0
 
 
@@ -65,14 +65,14 @@ async def test_a_talk_above_the_threshold_is_folded_and_the_fold_is_on_disk(
 
     shown = await fit(rig, 10)
 
-    (fold,) = await rig.folds()
+    (compaction,) = await rig.compactions()
     assert shown == await rig.shown()
-    assert (fold.reason, fold.turn_id) == ("near", rig.turns[10])
-    assert fold.tokens_before > THRESHOLD >= fold.tokens_after
-    assert fold.tokens_after == pytest.approx(exact(await rig.request()).input_tokens, abs=2)
+    assert (compaction.reason, compaction.turn_id) == ("near", rig.turns[10])
+    assert compaction.tokens_before > THRESHOLD >= compaction.tokens_after
+    assert compaction.tokens_after == pytest.approx(exact(await rig.request()).input_tokens, abs=2)
     stored = await rig.stored()
-    assert fold.made_after == stored[-1].id
-    assert fold.kept == (stored[0].id,)
+    assert compaction.made_after == stored[-1].id
+    assert compaction.kept == (stored[0].id,)
     assert len(stored) == 19, "the transcript itself stays"
     assert rig.begun == 1, "the turn was written down first"
     assert await rig.spent() == [("compaction", "fake-1", rig.turns[10])]
@@ -130,7 +130,7 @@ async def test_outputs_are_shortened_without_any_call_where_that_is_enough(
     database: Database,
 ) -> None:
     rig = await Rig(database, FakeModel()).open()
-    rig.folding = folding(database, rig.model, cap=20_000)
+    rig.compactor = compactor(database, rig.model, cap=20_000)
     await rig.grow(long_talk(12, words=10, output=6000))
 
     shown = await fit(rig, 12)
@@ -138,8 +138,8 @@ async def test_outputs_are_shortened_without_any_call_where_that_is_enough(
     assert shown
     outputs = [p.text for m in shown for p in m.parts if isinstance(p, ToolResultPart)]
     assert [len(text) > 5000 for text in outputs] == [False] * 9 + [True] * 3
-    (fold,) = await rig.folds()
-    assert (fold.summarized_to, fold.summary) == (0, "")
+    (compaction,) = await rig.compactions()
+    assert (compaction.summarized_to, compaction.summary) == (0, "")
     assert await rig.spent() == []
 
 
@@ -153,7 +153,7 @@ async def test_without_a_summary_nothing_is_folded_but_the_turn_goes_on_while_th
 
     assert await fit(rig, 9) is None
 
-    assert await rig.folds() == []
+    assert await rig.compactions() == []
     assert [one.model for one in rig.model.requests] == ["cheap-1", "fake-1"]
     assert await rig.request() == request
 
@@ -161,12 +161,12 @@ async def test_without_a_summary_nothing_is_folded_but_the_turn_goes_on_while_th
 async def test_a_fold_that_failed_is_not_tried_again_at_once(database: Database) -> None:
     rig = await Rig(database, FakeModel(BUSY, BUSY)).open()
     await rig.grow(long_talk(9))
-    space = rig.space(9)
+    window = rig.window(9)
     request = await rig.request()
     learn(rig)
     for _ in range(5):
-        assert await space.fit(request, budget()) is None
-        space.learn("fake-1", exact(request))
+        assert await window.fit(request, budget()) is None
+        window.learn("fake-1", exact(request))
     assert rig.model.plays == []
 
 
@@ -175,7 +175,7 @@ async def test_without_a_summary_and_without_room_the_turn_ends(database: Databa
     await rig.grow(long_talk(12))
     with pytest.raises(ModelOverflow):
         await fit(rig, 12)
-    assert await rig.folds() == []
+    assert await rig.compactions() == []
 
 
 async def test_a_talk_without_a_summary_goes_on_with_shorter_outputs_if_that_is_enough(
@@ -189,8 +189,8 @@ async def test_a_talk_without_a_summary_goes_on_with_shorter_outputs_if_that_is_
 
     assert shown
     assert exact(await rig.request()).input_tokens <= CAP
-    (fold,) = await rig.folds()
-    assert (fold.summarized_to, fold.summary) == (0, "")
+    (compaction,) = await rig.compactions()
+    assert (compaction.summarized_to, compaction.summary) == (0, "")
 
 
 @pytest.mark.parametrize("stop", ["refusal", "overflow", "unknown", "pause"])
@@ -224,9 +224,9 @@ async def test_a_summary_that_is_too_long_is_cut(database: Database) -> None:
     rig = await Rig(database, FakeModel(say("敏捷" * 9000))).open()
     await rig.grow(long_talk(10))
     await fit(rig, 10)
-    (fold,) = await rig.folds()
-    assert fold.summary.endswith(" …")
-    assert fold.tokens_after <= THRESHOLD
+    (compaction,) = await rig.compactions()
+    assert compaction.summary.endswith(" …")
+    assert compaction.tokens_after <= THRESHOLD
 
 
 async def test_a_request_that_was_refused_is_made_shorter_whatever_was_measured(
@@ -239,8 +239,8 @@ async def test_a_request_that_was_refused_is_made_shorter_whatever_was_measured(
 
     assert await fit(rig, 5, is_refused=True)
 
-    (fold,) = await rig.folds()
-    assert fold.reason == "overflow"
+    (compaction,) = await rig.compactions()
+    assert compaction.reason == "overflow"
     assert exact(await rig.request()).input_tokens < before * 0.75
 
 
@@ -249,7 +249,7 @@ async def test_a_refused_request_that_can_not_be_shorter_is_given_up(database: D
     await rig.grow(long_talk(1))
     with pytest.raises(ModelOverflow):
         await fit(rig, 1, is_refused=True)
-    assert await rig.folds() == []
+    assert await rig.compactions() == []
 
 
 async def test_near_the_threshold_the_provider_counts_and_far_from_it_nobody_does(
@@ -272,28 +272,28 @@ async def test_what_the_provider_counts_is_believed(database: Database) -> None:
 
     assert await fit(rig, 5, learns=False)
 
-    (fold,) = await rig.folds()
-    assert fold.tokens_before == 2 * exact(model.counted[0]).input_tokens
+    (compaction,) = await rig.compactions()
+    assert compaction.tokens_before == 2 * exact(model.counted[0]).input_tokens
     assert 2 * exact(await rig.request()).input_tokens <= THRESHOLD
 
 
 async def test_a_persons_own_cap_is_kept_where_it_is_lower(database: Database) -> None:
-    measures = TokenMeter(
+    meter = TokenMeter(
         provider=FakeModel(),
         model="fake-1",
         rules=ContextRules(cap_tokens=50_000, threshold_percent=50, window_tokens=40_000),
     )
     rig = await Rig(database, FakeModel()).open()
     request = await rig.request()
-    assert measures.bounds(request, None).limit == 39_000
-    assert measures.bounds(request, 60_000).limit == 39_000
-    own = measures.bounds(request, 20_000)
+    assert meter.bounds(request, None).limit == 39_000
+    assert meter.bounds(request, 60_000).limit == 39_000
+    own = meter.bounds(request, 20_000)
     assert (own.limit, own.threshold) == (20_000, 10_000)
-    assert measures.bounds(request, 5).limit == LEAST_CAP
-    measures.refuse("fake-1", 30_000)
-    assert measures.bounds(request, None).limit == 27_000
-    measures.refuse("fake-1", 90_000)
-    assert measures.bounds(request, None).limit == 27_000
+    assert meter.bounds(request, 5).limit == LEAST_CAP
+    meter.refuse("fake-1", 30_000)
+    assert meter.bounds(request, None).limit == 27_000
+    meter.refuse("fake-1", 90_000)
+    assert meter.bounds(request, None).limit == 27_000
 
 
 async def test_a_turn_that_is_stopped_while_it_is_summed_up_leaves_no_fold(
@@ -312,15 +312,15 @@ async def test_a_turn_that_is_stopped_while_it_is_summed_up_leaves_no_fold(
     working.cancel()
     with pytest.raises(asyncio.CancelledError):
         await working
-    assert await rig.folds() == []
+    assert await rig.compactions() == []
     assert rig.model.streaming == 0
-    assert await rig.folding.find(rig.talk.session_id, rig.talk.person.id) is None
+    assert await rig.compactor.find(rig.talk.session_id, rig.talk.person.id) is None
 
 
 async def test_near_a_ceiling_of_the_day_no_summary_is_bought(database: Database) -> None:
-    tight = ceilings(database, person=DailyLimit(money=0, tokens=100))
+    tight = quotas(database, person=DailyLimit(money=0, tokens=100))
     rig = await Rig(database, FakeModel()).open()
-    rig.folding = folding(database, rig.model, cap=CAP, limits=tight)
+    rig.compactor = compactor(database, rig.model, cap=CAP, limits=tight)
     await rig.grow(long_talk(9))
     await database.write(
         "spend",
@@ -342,11 +342,11 @@ async def test_what_was_asked_for_between_turns_folds_and_wants_a_fresh_prompt(
     script.answers("done")
     await rig.grow(script)
 
-    folded = await rig.folding.fold_now(rig.talk_between_turns(), None, "the recipe")
+    folded = await rig.compactor.compact_now(rig.talk_between_turns(), None, "the recipe")
 
     assert folded
-    assert (folded.fold.reason, folded.fold.turn_id) == ("asked", None)
-    assert folded.fold.tokens_after < folded.fold.tokens_before
+    assert (folded.compaction.reason, folded.compaction.turn_id) == ("asked", None)
+    assert folded.compaction.tokens_after < folded.compaction.tokens_before
     assert '"the recipe"' in str(rig.model.requests[0].messages)
     assert await rig.spent() == [("compaction", "fake-1", None)]
     shown = await rig.shown()
@@ -372,8 +372,8 @@ async def test_a_talk_that_went_on_meanwhile_is_not_folded(database: Database) -
         await rig.grow(later)
 
     rig.model.plays = [[go_on, *say("In short.")]]
-    assert await rig.folding.fold_now(rig.talk_between_turns(), None, "") is None
-    assert await rig.folds() == []
+    assert await rig.compactor.compact_now(rig.talk_between_turns(), None, "") is None
+    assert await rig.compactions() == []
     assert await rig.spent() == [("compaction", "fake-1", None)], "it is paid for all the same"
 
 
@@ -382,5 +382,5 @@ async def test_a_short_talk_is_left_alone(database: Database) -> None:
     script = long_talk(3, words=1)
     script.answers("done")
     await rig.grow(script)
-    assert await rig.folding.fold_now(rig.talk_between_turns(), None, "") is None
-    assert await rig.folds() == []
+    assert await rig.compactor.compact_now(rig.talk_between_turns(), None, "") is None
+    assert await rig.compactions() == []

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from agent_core.agent.compaction.compacted_view import apply_compaction, shorten, show
 from agent_core.agent.compaction.plan import CompactionPlan, Planner, TokenBudget
 from agent_core.ids import MessageId, TurnId
-from agent_core.models.limits import estimate_messages
+from agent_core.models.catalog import estimate_messages
 from agent_core.state.conversations.compactions import Compaction
 from agent_core.state.conversations.messages import StoredMessage
 from tests.agent_core.agent.compaction.talks import Script, check_pairs
@@ -41,8 +41,8 @@ def _is_running(script: Script) -> bool:
     return script.stored[-1].message.role != "assistant"
 
 
-def _size(stored: list[StoredMessage], fold: Compaction | None) -> int:
-    return int(FIXED + estimate_messages(apply_compaction(stored, fold), ()))
+def _size(stored: list[StoredMessage], compaction: Compaction | None) -> int:
+    return int(FIXED + estimate_messages(apply_compaction(stored, compaction), ()))
 
 
 def _fold(
@@ -66,23 +66,25 @@ def _fold(
 
 
 def _planner(
-    script: Script, stored: list[StoredMessage], fold: Compaction | None, roof: int
+    script: Script, stored: list[StoredMessage], compaction: Compaction | None, roof: int
 ) -> Planner:
     room = TokenBudget(fixed=FIXED, scale=1.0, target=roof / 2, roof=roof, summary=SUMMARY + 100)
     running = stored[-1].turn_id if stored[-1].message.role != "assistant" else None
-    return Planner(stored, fold, room, turn_id=running)
+    return Planner(stored, compaction, room, turn_id=running)
 
 
 def _check(
-    script: Script, stored: list[StoredMessage], fold: Compaction, told: set[MessageId]
+    script: Script, stored: list[StoredMessage], compaction: Compaction, told: set[MessageId]
 ) -> None:
-    shown = show(stored, fold)
+    shown = show(stored, compaction)
     check_pairs(shown)
     plain = {id(one.message): one.id for one in stored}
     short = {shorten(one.message): one.id for one in stored}
     ids = [plain.get(id(message)) or short[message] for message in shown if message in short]
     assert ids == sorted(ids), "the order is kept"
-    visible = {one.id for one in stored if one.id > fold.summarized_to or one.id in fold.kept}
+    visible = {
+        one.id for one in stored if one.id > compaction.summarized_to or one.id in compaction.kept
+    }
     assert {one.id for one in stored} - visible <= told, "what is hidden stands in a summary"
     if stored[-1].message.role != "assistant":
         words = {
@@ -99,7 +101,7 @@ def _check(
 def test_any_chain_of_folds_keeps_a_talk_whole_and_makes_it_shorter(
     script: Script, roofs: list[int], data: st.DataObject
 ) -> None:
-    whole, fold, told = script.stored, None, set[MessageId]()
+    whole, compaction, told = script.stored, None, set[MessageId]()
     length = 0
     for roof in roofs:
         ends = [i for i, one in enumerate(whole, start=1) if not one.message.calls and i > length]
@@ -107,16 +109,16 @@ def test_any_chain_of_folds_keeps_a_talk_whole_and_makes_it_shorter(
             break
         length = data.draw(st.sampled_from(ends))
         stored = whole[:length]
-        before = _size(stored, fold)
-        plan = _planner(script, stored, fold, roof).choose()
+        before = _size(stored, compaction)
+        plan = _planner(script, stored, compaction, roof).choose()
         if plan is None:
             continue
         told |= {one.id for one in plan.told}
-        made = _fold(plan, stored, fold)
+        made = _fold(plan, stored, compaction)
         assert _size(stored, made) <= plan.size + 2
         assert _size(stored, made) < before + 2
         _check(script, stored, made, told)
-        fold = made
+        compaction = made
 
 
 @settings(max_examples=150, deadline=None)
@@ -149,7 +151,7 @@ def test_a_plan_is_below_the_roof_wherever_that_can_be(script: Script, roof: int
 def test_what_somebody_asks_for_folds_all_but_the_newest_turns(script: Script) -> None:
     stored = [one for one in script.stored if not _is_running(script) or one.turn_id != script.turn]
     assume(stored)
-    plan = _planner(script, stored, None, 100).fold_most()
+    plan = _planner(script, stored, None, 100).choose_largest()
     if plan is None:
         return
     hidden = {one.turn_id for one in stored if one.id <= plan.summarized_to}
@@ -255,7 +257,7 @@ def test_nothing_is_planned_where_nothing_can_be_gained() -> None:
     script.says("p" * 40_000)
     assert _planner(script, script.stored, None, 3_000).choose() is None
     assert _planner(script, script.stored, None, 3_000).shorten_only() is None
-    assert _planner(script, script.stored, None, 3_000).fold_most() is None
+    assert _planner(script, script.stored, None, 3_000).choose_largest() is None
 
 
 def test_a_running_turn_is_told_by_its_number() -> None:

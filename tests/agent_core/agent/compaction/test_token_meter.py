@@ -16,30 +16,30 @@ def test_an_unknown_model_is_taken_for_a_bit_dearer_and_much_is_left_open() -> N
 
 
 def test_a_talk_that_was_measured_is_known_but_for_what_came_since() -> None:
-    gauge = TokenEstimator()
-    gauge.learn(HERE, "m", 1000, 1500)
-    same = gauge.read(HERE, "m", 1000)
+    estimator = TokenEstimator()
+    estimator.learn(HERE, "m", 1000, 1500)
+    same = estimator.read(HERE, "m", 1000)
     assert (same.low, same.likely, same.high) == (1500, 1500, 1500)
-    grown = gauge.read(HERE, "m", 1100)
+    grown = estimator.read(HERE, "m", 1100)
     assert grown.likely == 1650
     assert (grown.low, grown.high) == (1590, 1710)
-    assert gauge.read(HERE, "m", 900).likely == 1350
+    assert estimator.read(HERE, "m", 900).likely == 1350
 
 
 def test_other_talks_of_the_model_profit_and_other_models_do_not() -> None:
-    gauge = TokenEstimator()
-    gauge.learn(HERE, "m", 1000, 2000)
-    assert gauge.read(THERE, "m", 1000).likely == 2000
-    assert gauge.read(THERE, "other", 1000) == TokenEstimator().read(THERE, "other", 1000)
-    assert gauge.read(HERE, "other", 1000) == TokenEstimator().read(HERE, "other", 1000)
+    estimator = TokenEstimator()
+    estimator.learn(HERE, "m", 1000, 2000)
+    assert estimator.read(THERE, "m", 1000).likely == 2000
+    assert estimator.read(THERE, "other", 1000) == TokenEstimator().read(THERE, "other", 1000)
+    assert estimator.read(HERE, "other", 1000) == TokenEstimator().read(HERE, "other", 1000)
 
 
 def test_counts_that_can_not_be_of_the_whole_request_are_not_believed() -> None:
-    gauge = TokenEstimator()
+    estimator = TokenEstimator()
     for measured in (0, 10, 9000):
-        gauge.learn(HERE, "m", 1000, measured)
-    gauge.learn(HERE, "m", 0, 10)
-    assert gauge.read(HERE, "m", 1000) == TokenEstimator().read(HERE, "m", 1000)
+        estimator.learn(HERE, "m", 1000, measured)
+    estimator.learn(HERE, "m", 0, 10)
+    assert estimator.read(HERE, "m", 1000) == TokenEstimator().read(HERE, "m", 1000)
 
 
 @given(
@@ -49,8 +49,8 @@ def test_counts_that_can_not_be_of_the_whole_request_are_not_believed() -> None:
 def test_a_reading_is_in_order_whatever_was_learned(
     learned: list[tuple[int, int]], estimated: int
 ) -> None:
-    gauge = TokenEstimator()
+    estimator = TokenEstimator()
     for before, measured in learned:
-        gauge.learn(HERE, "m", before, measured)
-    reading = gauge.read(HERE, "m", estimated)
+        estimator.learn(HERE, "m", before, measured)
+    reading = estimator.read(HERE, "m", estimated)
     assert 0 <= reading.low <= reading.likely <= reading.high

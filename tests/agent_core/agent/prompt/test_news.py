@@ -5,8 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_core.agent.prompt.context import ShownEntries, VisibleMemory
 from agent_core.agent.prompt.facts import FactInputs, compose_facts, find_news
-from agent_core.agent.prompt.visibility import ShownEntries, VisibleMemory
 from agent_core.ids import PersonId
 from agent_core.memory.shared import SharedList
 from agent_core.transcript import Message, user_message

@@ -1,11 +1,13 @@
 """Where each talk stands: its open session and what was said in it, from memory or from disk."""
 
 from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
 from agent_core.ids import ConversationId, RoomId, SessionId, TurnId
-from agent_core.state.conversations import messages, sessions, turns
+from agent_core.models.images import choose
+from agent_core.state.conversations import files, messages, sessions, turns
 from agent_core.state.conversations.messages import START, StoredMessage
 from agent_core.state.conversations.sessions import Conversation, Session
 from agent_core.state.engine.database import Connection, Database
@@ -55,7 +57,7 @@ class TranscriptCache:
             _, dropped = self._sessions.popitem(last=False)
             self._weight -= dropped.weight
 
-    def leave(
+    def store_open(
         self,
         conversation_id: ConversationId,
         session: Session,
@@ -67,7 +69,7 @@ class TranscriptCache:
         if len(self._open) > _MOST_TALKS:
             self._open.popitem(last=False)
 
-    def enter(
+    def take_open(
         self, conversation_id: ConversationId
     ) -> tuple[Session, tuple[StoredMessage, ...]] | None:
         """A talk as it was left; it has to be left anew before it can be entered again.
@@ -78,13 +80,13 @@ class TranscriptCache:
         transcript = self.recall(session.id) if session else ()
         return (session, transcript) if session and transcript else None
 
-    def forget_words(self) -> None:
+    def clear(self) -> None:
         """Transcripts may not hold what they held: nothing is remembered of them."""
         self._open.clear()
         self._sessions.clear()
         self._weight = 0
 
-    def forget_talks(self) -> None:
+    def clear_open(self) -> None:
         """Talks may not be as they were left."""
         self._open.clear()
 
@@ -138,7 +140,7 @@ class SessionCache:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._history = TranscriptCache()
+        self._cache = TranscriptCache()
         self._numbers: IdAllocator | None = None
 
     @property
@@ -147,7 +149,7 @@ class SessionCache:
         assert self._numbers  # noqa: S101 - nobody needs a number before that
         return self._numbers
 
-    async def know_numbers(self) -> IdAllocator:
+    async def id_allocator(self) -> IdAllocator:
         """The numbers to come, for whoever writes turns besides the agent. Raises `StoreError`."""
         if self._numbers is None:
             numbers = await self._database.read(_read_numbers)
@@ -160,7 +162,7 @@ class SessionCache:
         """How a talk stands. `room_id` is where it is held. One that is looked up afresh may have
         been closed beside its turns. Raises `StoreError`.
         """
-        known = self._history.enter(conversation.id) if room_id is None else None
+        known = self._cache.take_open(conversation.id) if room_id is None else None
         known = None if is_afresh else known
         if known and self._numbers:
             return SessionState(*known, None)
@@ -171,7 +173,7 @@ class SessionCache:
             session = sessions.find_open(connection, conversation_id=conversation.id)
             if session is None:
                 return SessionState(None, (), room), numbers
-            known = self._history.recall(session.id)
+            known = self._cache.recall(session.id)
             fresh = messages.list_session(
                 connection,
                 session_id=session.id,
@@ -183,21 +185,21 @@ class SessionCache:
         standing, numbers = await self._database.read(look)
         self._numbers = self._numbers or numbers  # none was given before these were read
         if standing.session:
-            self._history.keep(standing.session.id, standing.transcript)
+            self._cache.keep(standing.session.id, standing.transcript)
         return standing
 
-    def leave(self, conversation_id: ConversationId, standing: SessionState) -> None:
+    def store(self, conversation_id: ConversationId, standing: SessionState) -> None:
         """Keep a talk at hand as its last turn left it: the next one need not read it."""
         if standing.session:
-            self._history.leave(conversation_id, standing.session, standing.transcript)
+            self._cache.store_open(conversation_id, standing.session, standing.transcript)
 
-    def forget_words(self) -> None:
+    def clear(self) -> None:
         """Words were taken out of talks: all of them are read anew."""
-        self._history.forget_words()
+        self._cache.clear()
 
     def forget(self) -> None:
         """Something was done to talks beside the turns: what is at hand may not hold."""
-        self._history.forget_talks()
+        self._cache.clear_open()
 
 
 def _read_numbers(connection: Connection) -> IdAllocator:
@@ -207,3 +209,50 @@ def _read_numbers(connection: Connection) -> IdAllocator:
 def find_room(connection: Connection, room_id: RoomId | None) -> Room | None:
     """Where a talk is held; None for a direct one."""
     return None if room_id is None else rooms.find_by_id(connection, room_id=room_id)
+
+
+_MOST_IMAGE_BYTES = 20_000_000
+"""Bytes kept over all conversations; what is let go of is read again when needed."""
+
+
+class ImageCache:
+    """The bytes behind the pictures of transcripts. The database is the truth."""
+
+    def __init__(self, database: Database, most_weight: int = _MOST_IMAGE_BYTES) -> None:
+        self._database = database
+        self._most = most_weight
+        self._kept: OrderedDict[str, bytes] = OrderedDict()
+        self._weight = 0
+
+    async def load_images(self, messages: Sequence[Message]) -> Mapping[str, bytes]:
+        """The bytes, by key, of the pictures that a request with these messages shows.
+
+        One that is not there (any more) or is damaged is left out. Raises `StoreError`.
+        """
+        keys = choose(messages)
+        found = {key: self._kept[key] for key in keys if key in self._kept}
+        fresh = [key for key in keys if key not in found]
+        if fresh:
+
+            def look(connection: Connection) -> list[files.StoredFile | None]:
+                return [files.find(connection, key=key) for key in fresh]
+
+            read = await self._database.read(look)
+            found |= {file.key: file.data for file in read if file}
+        for key, data in found.items():
+            self._keep(key, data)
+        return found
+
+    def forget(self) -> None:
+        """Keep no picture at hand: some may be gone."""
+        self._kept.clear()
+        self._weight = 0
+
+    def _keep(self, key: str, data: bytes) -> None:
+        if key not in self._kept:
+            self._weight += len(data)
+        self._kept[key] = data
+        self._kept.move_to_end(key)
+        while self._weight > self._most:
+            _, dropped = self._kept.popitem(last=False)
+            self._weight -= len(dropped)
