@@ -1,4 +1,4 @@
-"""The command line's door: finds the word's module, runs it, and words what goes wrong."""
+"""The entry point of the command line: runs a subcommand and reports its errors."""
 
 import argparse
 import os
@@ -8,20 +8,20 @@ from importlib.metadata import version
 from typing import NoReturn
 
 from agent_core.errors import StoreError
-from gateway.bootstrap import plugins
 from gateway.config import settings
 from gateway.config.sources import suggest
 from gateway.errors import Broken, Declined, Mistaken, StartError
-from gateway.interfaces.subcommands import WORDS
+from gateway.interfaces import subcommands
+from gateway.interfaces.subcommands import SUBCOMMANDS
 
 DONE, FAILED, WRONG = 0, 1, 2
-"""Exit codes: done, it failed, it was asked or set up in a wrong way."""
+"""Exit codes: done, failed, usage or configuration error."""
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence instead of a page of usage."""
+    """A parser that reports an error in one sentence instead of a page of usage."""
 
     def error(self, message: str) -> NoReturn:
         """Exit with code 2."""
@@ -29,7 +29,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return the exit code; the only writer of what went wrong."""
+    """Run one subcommand, print its error if it fails, and return the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         code = _dispatch(words, settings.environment())
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has left; the flush at exit must not complain of it again.
+        # The reader of the pipe has exited; without this, the flush at exit fails again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
     return code
@@ -52,42 +52,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _dispatch(words: list[str], environ: Mapping[str, str]) -> int:
     word = words[0] if words else ""
     if word in ("-h", "--help", "help"):
-        print(_describe_words())
+        print(_describe_subcommands())
         return DONE
     if word == "--version":
         print(f"talaria {version('talaria')}")
         return DONE
     if not word:
-        print(_describe_words(), file=sys.stderr)
+        print(_describe_subcommands(), file=sys.stderr)
         return WRONG
-    if word not in WORDS:
-        print(f"There is no `talaria {word}`; {suggest(word, WORDS)}", file=sys.stderr)
+    if word not in SUBCOMMANDS:
+        print(f"There is no `talaria {word}`; {suggest(word, SUBCOMMANDS)}", file=sys.stderr)
         return WRONG
-    command = plugins.load_command(word)
-    parser = Parser(prog=f"talaria {word}", description=f"{WORDS[word]}.", allow_abbrev=False)
+    command = subcommands.load(word)
+    parser = Parser(prog=f"talaria {word}", description=f"{SUBCOMMANDS[word]}.", allow_abbrev=False)
     command.configure(parser)
     return command.run(parser.parse_args(words[1:]), environ)
 
 
-def _describe_words() -> str:
-    width = max(map(len, WORDS))
-    lines = [f"  {word:<{width}}  {summary}" for word, summary in WORDS.items()]
+def _describe_subcommands() -> str:
+    width = max(map(len, SUBCOMMANDS))
+    lines = [f"  {word:<{width}}  {summary}" for word, summary in SUBCOMMANDS.items()]
     return "\n".join(
         [
-            "Usage: talaria WORD [...]",
+            "Usage: talaria COMMAND [...]",
             "",
-            "A self-hosted assistant that people reach from the chat they already use.",
+            "A self-hosted assistant for the chat apps you already use.",
             "",
             *lines,
             "",
-            "`talaria WORD --help` tells more about a word. Exit codes: 0 done, 1 it failed,",
-            "2 it was asked or set up in a wrong way. The home is ~/.talaria or TALARIA_HOME.",
+            "`talaria COMMAND --help` explains a command. Exit codes: 0 done, 1 failed,",
+            "2 usage or configuration error. The home directory is ~/.talaria or TALARIA_HOME.",
         ]
     )
 
 
 def _sentence(text: str) -> str:
-    """With a capital in front, unless a name or a path stands there, and with an end."""
+    """Capitalise the first word, unless it is a name or a path, and end with a full stop."""
     text = text.strip()
     first = text.partition(" ")[0].rstrip(",:;")
     text = text[:1].upper() + text[1:] if first.isalpha() else text

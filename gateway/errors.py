@@ -1,17 +1,17 @@
-"""What keeps a `talaria` command from being done, as a sentence for whoever typed it."""
+"""Errors of the command line. The text of each is a sentence for the user."""
 
 
 class StartError(Exception):
-    """The house can't be opened or reached. The text says why and what to do."""
+    """The gateway can't start or can't be reached. The text says why and what to do."""
 
 
 class Broken(Exception):
-    """A house that was running can't go on. The text says why; a restart may mend it."""
+    """A running gateway has to stop. A restart may help; the text says why it stopped."""
 
 
 class Declined(Exception):
-    """An operation can't be done as it was asked. The text is a sentence that says why."""
+    """An operation is refused. The text says why."""
 
 
 class Mistaken(Declined):
-    """An operation was asked for with what can never be. The text is a sentence that says why."""
+    """An operation was called with invalid arguments. The text says which."""

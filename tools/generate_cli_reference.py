@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from gateway.bootstrap import plugins
-from gateway.interfaces.subcommands import WORDS
+from gateway.interfaces import subcommands
+from gateway.interfaces.subcommands import SUBCOMMANDS
 
 PAGE = Path(__file__).parents[1] / "docs" / "cli.md"
 
@@ -42,9 +42,9 @@ def render() -> str:
     overview = [
         "| Command | What it does |",
         "|---|---|",
-        *(f"| [`talaria {word}`](#talaria-{word}) | {WORDS[word]} |" for word in WORDS),
+        *(f"| [`talaria {word}`](#talaria-{word}) | {SUBCOMMANDS[word]} |" for word in SUBCOMMANDS),
     ]
-    sections = (line for word in WORDS for line in _describe_command(word))
+    sections = (line for word in SUBCOMMANDS for line in _describe_command(word))
     return "\n".join([_INTRODUCTION, *overview, *sections, ""])
 
 
@@ -63,8 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _describe_command(word: str) -> Iterator[str]:
-    parser = argparse.ArgumentParser(prog=f"talaria {word}", description=f"{WORDS[word]}.")
-    plugins.load_command(word).configure(parser)
+    parser = argparse.ArgumentParser(prog=f"talaria {word}", description=f"{SUBCOMMANDS[word]}.")
+    subcommands.load(word).configure(parser)
     yield from _describe_parser(parser, level=2, summary=parser.description or "")
 
 

@@ -1,12 +1,11 @@
-"""Loads platforms, models, memories, embeddings and commands by their names; the only importlib."""
+"""Loads platforms, models, memories and embeddings by their names."""
 
-import argparse
 import importlib
 import pkgutil
 from collections.abc import Mapping
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Protocol, cast
+from typing import cast
 
 from adapters.contract import ChatAdapter
 from agent_core.memory.contract import MemoryProvider
@@ -18,24 +17,10 @@ _PLATFORMS = "adapters"
 _MODELS = "agent_core.models"
 _MEMORIES = "agent_core.memory.external"
 _EMBEDDINGS = "agent_core.recall"
-_COMMANDS = "gateway.interfaces.cli"
 
 
 class UnknownPlug(Exception):
     """There is no plug of that name. The text is a sentence that lists the ones there are."""
-
-
-class Command(Protocol):
-    """What a module in `gateway/cli` is: one word of the command line."""
-
-    SUMMARY: str
-    """One line for `talaria --help`."""
-
-    def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Add the command's own arguments."""
-
-    def run(self, arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
-        """Do it and return the exit code: 0 done, 1 it failed, 2 asked in a wrong way."""
 
 
 def load_adapter(name: str, options: Mapping[str, str]) -> ChatAdapter:
@@ -76,19 +61,9 @@ def load_embedder(name: str) -> Embedder:
     return cast(Embedder, module.create({}))
 
 
-def load_command(name: str) -> Command:
-    """The module of one command. Raises `UnknownPlug`."""
-    return cast(Command, _load(_COMMANDS, name, commands(), "command"))
-
-
 def platforms() -> list[str]:
     """List the platforms: the packages of `adapters` that hold an `adapter` module."""
     return [name for name in _list(_PLATFORMS, packages=True) if _has_adapter(name)]
-
-
-def commands() -> list[str]:
-    """The words of the command line that have a module, by name."""
-    return _list(_COMMANDS, packages=False)
 
 
 def _list(package: str, *, packages: bool) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from agent_core.errors import SkillBroken, StoreError
-from agent_core.skills.catalog import SkillShelf
+from agent_core.skills.catalog import SkillCatalog
 from agent_core.state.lifecycle.inspect import SQLITE_VERSION, Glimpse, peek
 from gateway.bootstrap.factories import load_embedder
 from gateway.config.paths import DATABASE, SKILLS, complain_of_length
@@ -103,7 +103,7 @@ def _look_at_space(home: Path) -> list[Finding]:
 def _look_at_skills(home: Path) -> list[Finding]:
     """Nothing where the home has none of its own."""
     try:
-        own = SkillShelf(home / SKILLS).list_own()
+        own = SkillCatalog(home / SKILLS).list_own()
     except SkillBroken as error:
         return [_finding("skills", "note", str(error))]
     broken = [one.fault for one in own if one.fault]

@@ -16,7 +16,7 @@ BANNED_WORDS = {
     *("manager", "managers", "handler", "handlers", "base", "service", "services"),
 }
 BULKHEADS = {
-    "gateway/keyed_workers.py": "one key's failure harms no other key",
+    "gateway/concurrency.py": "one key's failure harms no other key",
     "gateway/bootstrap/maintenance.py": "one task's failure harms no other task",
     "gateway/bootstrap/platform_supervisor.py": "one platform's fault takes no other with it",
     "gateway/scheduler/runner.py": "one run's failure is recorded and harms nothing else",
@@ -125,8 +125,9 @@ def check_environment(module: Module) -> Iterator[str]:
 
 
 def check_importlib(module: Module) -> Iterator[str]:
-    """Only `gateway/plugs.py` loads by name; data files may be read by `importlib.resources`."""
-    if not module.is_product or module.path == "gateway/bootstrap/plugins.py":
+    """Only two modules load by name; data files may be read by `importlib.resources`."""
+    loaders = ("gateway/bootstrap/plugins.py", "gateway/interfaces/subcommands.py")
+    if not module.is_product or module.path in loaders:
         return
     for line, name in _imports(module):
         allowed = name.startswith(("importlib.resources", "importlib.metadata"))

@@ -7,12 +7,9 @@ from pathlib import Path
 from gateway.config import settings
 from gateway.errors import Declined
 from gateway.interfaces.operations.runner import perform
-from gateway.interfaces.subcommands import WORDS
 
 _PATIENCE = 3600.0
 """Seconds; a database of many gigabytes takes minutes to copy and check."""
-
-SUMMARY = WORDS["backup"]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

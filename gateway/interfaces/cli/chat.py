@@ -11,12 +11,9 @@ from gateway.config import settings
 from gateway.config.logging import list_hidden, logging_to
 from gateway.config.paths import make_home
 from gateway.config.settings import Settings
-from gateway.interfaces.subcommands import WORDS
 from gateway.interfaces.terminal.pipe import PipeTalk, read_lines
 from gateway.interfaces.terminal.prompt import PromptTalk
 from gateway.interfaces.terminal.server_discovery import talk_in_house
-
-SUMMARY = WORDS["chat"]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -10,14 +10,11 @@ from gateway.config import settings
 from gateway.errors import StartError
 from gateway.interfaces.diagnostics import Finding, examine
 from gateway.interfaces.operations.client import NobodyThere, fetch_health
-from gateway.interfaces.subcommands import WORDS
 
 _PATIENCE = 4.0
 """Seconds for a health report; the container's health check gives up after five."""
 _MARKS = {"ok": "ok   ", "note": "note ", "fault": "FAULT"}
 _DONE, _FAILED, _WRONG = 0, 1, 2
-
-SUMMARY = WORDS["check"]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

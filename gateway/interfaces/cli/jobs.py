@@ -12,9 +12,6 @@ from gateway.bootstrap import plugins
 from gateway.config import settings
 from gateway.errors import Mistaken
 from gateway.interfaces.operations.runner import perform
-from gateway.interfaces.subcommands import WORDS
-
-SUMMARY = WORDS["jobs"]
 
 _HOME = "home"
 _CHANGES = {

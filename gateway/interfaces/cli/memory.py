@@ -10,7 +10,6 @@ import tzlocal
 
 from gateway.config import settings
 from gateway.interfaces.operations.runner import perform
-from gateway.interfaces.subcommands import WORDS
 
 _SHOWN = 20
 _LONGEST = 200
@@ -19,8 +18,6 @@ _PATIENCE = 600.0
 """Seconds; memory of very many people is led back one after the other."""
 _DAY = len("2026-11-21")
 _FILES = {"memory": "MEMORY.md", "user": "USER.md", "archive": "archive"}
-
-SUMMARY = WORDS["memory"]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

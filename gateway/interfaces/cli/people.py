@@ -8,10 +8,7 @@ from typing import Any
 from gateway.config import settings
 from gateway.errors import Declined
 from gateway.interfaces.operations.runner import perform
-from gateway.interfaces.subcommands import WORDS
 from gateway.texts.privacy import describe_remains
-
-SUMMARY = WORDS["people"]
 
 _LONG = 3600.0
 """Seconds for what reads or leaves nothing of all that somebody ever said."""

@@ -19,7 +19,6 @@ from gateway.config import settings
 from gateway.config.logging import list_hidden, logging_to
 from gateway.config.paths import make_home
 from gateway.interfaces.http.server import serving_control, serving_page
-from gateway.interfaces.subcommands import WORDS
 from gateway.people.identity import LOCAL_PLATFORM
 
 _STAND_IN = (
@@ -76,8 +75,6 @@ else:
 _CONNECTING = 10.0
 """Seconds that platforms have to connect before the house says how far they are."""
 _POLL = 0.02
-
-SUMMARY = WORDS["run"]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -18,9 +18,6 @@ from gateway.config import settings
 from gateway.config.paths import SKILLS
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.operations.runner import perform
-from gateway.interfaces.subcommands import WORDS
-
-SUMMARY = WORDS["skills"]
 
 _CHANGES = {
     "archive": ("put one of the home's away, into skills/.archive/", "is put away as {kept}."),

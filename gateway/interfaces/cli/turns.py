@@ -7,14 +7,11 @@ from typing import Any
 
 from gateway.config import settings
 from gateway.interfaces.operations.runner import perform
-from gateway.interfaces.subcommands import WORDS
 from gateway.texts.system_jobs import describe_replay, describe_requests
 
 _SHOWN = 20
 _LONGEST = 300
 """Characters of a step's outcome that are shown."""
-
-SUMMARY = WORDS["turns"]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

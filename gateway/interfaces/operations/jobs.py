@@ -11,9 +11,9 @@ from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId
 from agent_core.schedule import job_editor
 from agent_core.schedule.descriptions import describe_next, describe_timing
-from agent_core.schedule.job_editor import UnderWay, Unfit, Whose, waited_of
+from agent_core.schedule.job_editor import InvalidJob, JobAlreadyRunning, JobOwner, next_slot_of
 from agent_core.schedule.occurrences import find_zone
-from agent_core.schedule.requests import read_wish
+from agent_core.schedule.requests import read_request
 from agent_core.schedule.triggers import load_timing
 from agent_core.state.conversations import files, messages
 from agent_core.state.engine.database import Connection
@@ -111,7 +111,7 @@ async def run_now(desk: Desk, asked: Answer) -> Answer:
     def work(connection: Connection, job: Job) -> Job:
         try:
             job_editor.run_now(connection, job, f"desk:{now}", now)
-        except UnderWay as error:
+        except JobAlreadyRunning as error:
             raise Declined(f"Job {job.id} is under way already.") from error
         return job
 
@@ -127,15 +127,15 @@ async def add(desk: Desk, asked: Answer) -> Answer:
     def work(connection: Connection) -> dict[str, Any]:
         person = _find_person(connection, slug)
         zone = person.time_zone or times.zone
-        wish = read_wish(arguments, here=_HOME, zone=zone, known=Options(), now=now)
-        whose = Whose(person_id=person.id, room_id=None, actor="house")
+        wish = read_request(arguments, here=_HOME, zone=zone, known=Options(), now=now)
+        whose = JobOwner(person_id=person.id, room_id=None, actor="house")
         new = job_editor.draft(wish, whose, zone=zone, rules=times.rules, now=now)
         made = job_editor.make(connection, new, rules=times.rules, now=now)
         return _outline(connection, made)
 
     try:
         made = await desk.database.write("jobs.add", work)
-    except (Unfit, ToolArgumentError, ValueError) as error:
+    except (InvalidJob, ToolArgumentError, ValueError) as error:
         raise Mistaken(str(error)) from error
     times.wake()
     return made
@@ -149,7 +149,7 @@ async def change(desk: Desk, asked: Answer) -> Answer:
         if job.kind == "system":
             raise Declined(f"Job {job.id} is the house's own: it can be paused, not changed.")
         arguments = _read_changes(asked, job)
-        wish = read_wish(arguments, here=_HOME, zone=job.zone, known=job.options, now=now)
+        wish = read_request(arguments, here=_HOME, zone=job.zone, known=job.options, now=now)
         changed = job_editor.redraft(job, wish, rules=times.rules, now=now)
         if changed == job:
             raise Mistaken("Say what is to be otherwise; see `talaria jobs change --help`.")
@@ -200,7 +200,7 @@ async def _change(desk: Desk, asked: Answer, work: Callable[[Connection, Job], J
 
     try:
         done = await desk.database.write("jobs.change", change)
-    except (Unfit, ToolArgumentError, ValueError) as error:
+    except (InvalidJob, ToolArgumentError, ValueError) as error:
         raise Mistaken(str(error)) from error
     desk.times.wake()
     return done
@@ -290,7 +290,7 @@ def _outline(connection: Connection, job: Job) -> dict[str, Any]:
         "kind": job.kind,
         "title": job.title,
         "meaning": describe_timing(timing),
-        "coming": describe_next(timing, zone, waited_of(job), zone),
+        "coming": describe_next(timing, zone, next_slot_of(job), zone),
         "next_at": job.next_slot[1] if job.next_slot else None,
         "zone": job.zone,
         "ways": [*wording_job_lists.tell_places(places), *wording_job_lists.describe_ways(job)],

@@ -6,10 +6,10 @@ from typing import Any
 
 from agent_core.ids import PersonId
 from agent_core.memory.archive import undo as archived
-from agent_core.memory.archive.undo import Overtaken, Restored
-from agent_core.memory.numbering import open_register
+from agent_core.memory.archive.undo import ArchiveUndoRefused, Restored
+from agent_core.memory.numbering import load_change_index
 from agent_core.memory.sync import replay_rows
-from agent_core.memory.undo import Kept, up_to
+from agent_core.memory.undo import UndoRefused, up_to
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive, ledger, memory_owners
 from agent_core.state.memory.ledger import LedgerEntry, Origin
@@ -68,16 +68,18 @@ async def show_lists(desk: Desk, asked: Answer) -> Answer:
     return {"lists": lists}
 
 
-def _show(connection: Connection, memory_owner: Remembering, moment: int | None) -> list[dict[str, Any]]:
-    register = open_register(connection, person_id=memory_owner.person_id)
+def _show(
+    connection: Connection, memory_owner: Remembering, moment: int | None
+) -> list[dict[str, Any]]:
+    change_index = load_change_index(connection, person_id=memory_owner.person_id)
     shown = []
-    for target, history in register.histories.items():
+    for target, history in change_index.histories.items():
         entries: list[tuple[int | None, str]]
         if moment is None:
             entries = [
-                (life.made_by.id, life.words)
-                for life in history.standing
-                if life.made_by and life.words is not None
+                (tracked.made_by.id, tracked.words)
+                for tracked in history.current
+                if tracked.made_by and tracked.words is not None
             ]
         else:
             entries = [(None, words) for words in replay_rows(up_to(history.rows, moment))]
@@ -111,11 +113,15 @@ async def undo(desk: Desk, asked: Answer) -> Answer:
         return await _undo_archived(desk, memory_owner, row)
     try:
         outcome = await desk.memory.undo(
-            memory_owner.person_id, memory_owner.folder, row_id, _origin(desk), kind=memory_owner.kind
+            memory_owner.person_id,
+            memory_owner.folder,
+            row_id,
+            _origin(desk),
+            kind=memory_owner.kind,
         )
     except OSError as error:
         raise Declined(_describe_unreadable(memory_owner, error)) from error
-    if isinstance(outcome, Kept):
+    if isinstance(outcome, UndoRefused):
         raise Declined(_describe_kept(outcome))
     (done,) = outcome
     return {
@@ -133,7 +139,7 @@ async def _undo_archived(desk: Desk, memory_owner: Remembering, row: LedgerEntry
     work = partial(archived.undo, person_id=memory_owner.person_id, row=row, origin=_origin(desk))
     try:
         made = await desk.database.write("memory.undo", work)
-    except Overtaken as error:
+    except ArchiveUndoRefused as error:
         raise Declined(_FAULTS[error.fault].format(row=row.id)) from error
     desk.forget_known()
     return {
@@ -158,10 +164,16 @@ async def restore(desk: Desk, asked: Answer) -> Answer:
     for memory_owner in await _find(desk, asked):
         try:
             outcome = await desk.memory.restore(
-                memory_owner.person_id, memory_owner.folder, moment, _origin(desk), kind=memory_owner.kind
+                memory_owner.person_id,
+                memory_owner.folder,
+                moment,
+                _origin(desk),
+                kind=memory_owner.kind,
             )
         except OSError as error:
-            kept.append({"person": memory_owner.slug, "why": _describe_unreadable(memory_owner, error)})
+            kept.append(
+                {"person": memory_owner.slug, "why": _describe_unreadable(memory_owner, error)}
+            )
             continue
         restored += [
             {
@@ -179,7 +191,9 @@ async def restore(desk: Desk, asked: Answer) -> Answer:
     return {"restored": restored, "kept": kept}
 
 
-async def _restore_archive(desk: Desk, memory_owner: Remembering, moment: int) -> list[dict[str, Any]]:
+async def _restore_archive(
+    desk: Desk, memory_owner: Remembering, moment: int
+) -> list[dict[str, Any]]:
     """Lead somebody's archive back; what that came to, if anything did."""
 
     def work(connection: Connection) -> tuple[Restored, int]:
@@ -277,13 +291,11 @@ def _describe_unknown(slug: str | None) -> str:
     )
 
 
-def _describe_kept(kept: Kept) -> str:
+def _describe_kept(kept: UndoRefused) -> str:
     template = _FAULTS.get(kept.fault, "There is no such row.")
     return template.format(row=kept.row.id if kept.row else "")
 
 
 def _describe_unreadable(memory_owner: Remembering, error: OSError) -> str:
     why = error.strerror or str(error)
-    return (
-        f"A memory file of {memory_owner.slug} can't be read ({why}), so nothing of theirs was changed."
-    )
+    return f"A memory file of {memory_owner.slug} can't be read ({why}), so nothing of theirs was changed."

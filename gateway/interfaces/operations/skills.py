@@ -6,10 +6,10 @@ from typing import Any, TypeVar
 
 from agent_core.errors import SkillBroken, SkillMissing, SkillStays
 from agent_core.schedule import job_editor
-from agent_core.schedule.job_editor import UnderWay
+from agent_core.schedule.job_editor import JobAlreadyRunning
 from agent_core.skills import ledger_sync
 from agent_core.skills import undo as undoing
-from agent_core.skills.catalog import Shelved
+from agent_core.skills.catalog import CatalogEntry
 from agent_core.skills.curator import count_idle
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
@@ -46,7 +46,7 @@ async def show_skill(desk: Desk, asked: Answer) -> Answer:
     own = await _read_files(desk.skills.shelf.list_own)
     is_own = name in (one.name for one in own)
     rows, wanted = await desk.database.read(lambda c: (_known(c), skills.list_wanted(c)))
-    one = Shelved(name=name, origin="home" if is_own else "bundled", skill=skill)
+    one = CatalogEntry(name=name, origin="home" if is_own else "bundled", skill=skill)
     return _outline(one, rows.get(name), desk.now()) | {
         "body": skill.body,
         "license": skill.license,
@@ -63,7 +63,7 @@ async def archive(desk: Desk, asked: Answer) -> Answer:
     await _find_own(desk, name)
     folder = desk.skills.shelf.folder
     kept = await _do(
-        desk, lambda c: ledger_sync.put_away(c, folder, name, Origin(actor="house", now=now))
+        desk, lambda c: ledger_sync.archive_skill(c, folder, name, Origin(actor="house", now=now))
     )
     await _write_usage(desk)
     return {"name": name, "kept": kept}
@@ -74,7 +74,7 @@ async def restore(desk: Desk, asked: Answer) -> Answer:
     kept, now = read_text(asked, "name"), desk.now()
     folder = desk.skills.shelf.folder
     name = await _do(
-        desk, lambda c: ledger_sync.bring_back(c, folder, kept, Origin(actor="house", now=now))
+        desk, lambda c: ledger_sync.restore_skill(c, folder, kept, Origin(actor="house", now=now))
     )
     await _write_usage(desk)
     return {"name": name}
@@ -149,7 +149,7 @@ async def curate(desk: Desk, asked: Answer) -> Answer:
             raise Declined("The curator is not there yet; `talaria run` makes its job.")
         try:
             job_editor.run_now(connection, job, f"desk:{now}", now)
-        except UnderWay as error:
+        except JobAlreadyRunning as error:
             raise Declined("The curator is under way already.") from error
         return job.id
 
@@ -241,7 +241,7 @@ def _tell_change(row: LedgerEntry, names: Mapping[int, str]) -> dict[str, Any]:
     }
 
 
-def _outline(one: Shelved, row: SkillRow | None, now: int) -> dict[str, Any]:
+def _outline(one: CatalogEntry, row: SkillRow | None, now: int) -> dict[str, Any]:
     skill = one.skill
     is_idle = row is not None and one.origin == "home" and row.state == "stale"
     return {

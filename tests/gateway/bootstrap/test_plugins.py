@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from gateway.bootstrap.plugins import UnknownPlug, commands, load_adapter, load_command, load_model, platforms
+from gateway.bootstrap.plugins import UnknownPlug, load_adapter, load_model, platforms
 from tests.architecture.source import ROOT, list_modules
 
 SDKS = ("telegram", "discord", "slack_bolt", "slack_sdk", "anthropic", "openai", "mcp")
@@ -36,8 +36,6 @@ def test_an_unknown_plug_is_told_with_the_ones_there_are() -> None:
         load_adapter("telegraf", {})
     with pytest.raises(UnknownPlug, match=r'no model provider "gpt"; there are .*scripted'):
         load_model("gpt", {})
-    with pytest.raises(UnknownPlug, match='no command "fly"'):
-        load_command("fly")
 
 
 def test_a_module_that_is_no_folder_is_no_platform() -> None:
@@ -67,13 +65,6 @@ async def test_the_stand_in_model_needs_no_option() -> None:
     model = load_model("scripted", {})
     assert model.provider == "scripted"
     await model.close()
-
-
-def test_every_command_says_what_it_is() -> None:
-    for name in commands():
-        summary = load_command(name).SUMMARY
-        assert summary, name
-        assert "\n" not in summary
 
 
 def test_no_sdk_is_imported_before_its_plug_is_on() -> None:

@@ -1,6 +1,7 @@
 """The command line: its words, its exit codes, and what it says when something is wrong."""
 
 import os
+import pkgutil
 import resource
 import signal
 import socket
@@ -13,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from agent_core.state.engine.database import Database
-from gateway.bootstrap import plugins
-from gateway.interfaces.subcommands import WORDS
+from gateway.interfaces import cli, subcommands
+from gateway.interfaces.subcommands import SUBCOMMANDS
 from tests.architecture.source import ROOT
 from tests.emulators.anthropic import AnthropicEmulator
 from tests.emulators.telegram import TelegramEmulator
@@ -38,19 +39,30 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_word_has_a_module_and_every_module_a_word() -> None:
-    assert sorted(WORDS) == plugins.commands()
-    assert {word: plugins.load_command(word).SUMMARY for word in WORDS} == WORDS
+    modules = {found.name for found in pkgutil.iter_modules(cli.__path__)}
+    assert modules == SUBCOMMANDS.keys()
+
+
+def test_no_module_is_imported_for_a_word_that_is_none() -> None:
+    with pytest.raises(KeyError):
+        subcommands.load("fly")
+
+
+def test_every_summary_starts_with_a_verb_and_fits_a_line() -> None:
+    for summary in SUBCOMMANDS.values():
+        assert summary[0].isupper()
+        assert len(summary) <= 60
 
 
 def test_help_lists_every_word(home: Path) -> None:
     done = talaria(home, "--help")
     assert done.code == 0
-    for word, summary in WORDS.items():
+    for word, summary in SUBCOMMANDS.items():
         assert f"  {word}" in done.out
         assert summary in done.out
 
 
-@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("word", SUBCOMMANDS)
 def test_every_word_tells_how_it_is_used(home: Path, word: str) -> None:
     done = talaria(home, word, "--help")
     assert done.code == 0
