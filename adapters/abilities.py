@@ -151,7 +151,7 @@ class CanPreview(Protocol):
     """Platforms that can render a text without sending it."""
 
     def preview(self, text: str) -> list[str]:
-        """Return the messages that the Markdown would become, in the platform's own format. Pure."""
+        """Return the messages that the Markdown would become, in the platform's format. Pure."""
 
 
 @runtime_checkable

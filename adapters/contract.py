@@ -49,7 +49,7 @@ class Inlet(Protocol):
         """
 
     def notice(self, address: Address) -> None:
-        """Report that an address is reachable (again), so that waiting messages are sent at once."""
+        """Report that an address is reachable again; waiting messages are sent at once."""
 
 
 class ChatAdapter(Protocol):

@@ -1,4 +1,4 @@
-"""The console as a chat platform: joins its wire with what it reads and writes."""
+"""The console adapter: a chat platform over the home's Unix socket."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -24,13 +24,13 @@ _LONGEST_MESSAGE = 100_000
 
 
 class ConsoleAdapter:
-    """One talk between the owner of the home and the house, over any number of clients."""
+    """One conversation between the home's owner and the gateway, over any number of clients."""
 
     name = "console"
     pace = Pace(chat_interval=0, edit_interval=0.1, per_second=0)
     typing_lasts = 5.0
     most_buttons = 25
-    """More could be shown, and nobody would read them."""
+    """A limit for readability; clients could show more."""
 
     def __init__(self, settings: ConsoleSettings) -> None:
         self._server = ConsoleServer(settings.socket, self._hear, confirm=settings.confirm)
@@ -39,7 +39,7 @@ class ConsoleAdapter:
         self._changes = 0
 
     async def run(self, inlet: Inlet) -> None:
-        """Serve clients until cancelled. Raises `AdapterStopped` if the socket can't be made."""
+        """Serve clients until cancelled. Raises `AdapterStopped` if the socket cannot be created."""
         self._inlet = inlet
         try:
             await self._server.serve(self._note_open)
@@ -47,28 +47,28 @@ class ConsoleAdapter:
             self._is_open = False
 
     def receive(self, event: RawEvent) -> Inbound | None:
-        """The message or press in an event. Raises `ValueError`."""
+        """Parse the message or press of an event. Raises `ValueError`."""
         return reading.receive(event)
 
     def split(self, text: str) -> tuple[str, ...]:
-        """Cut only what no screen would show."""
+        """Split only texts that no screen could show."""
         return split_markdown(text, limit=_LONGEST_MESSAGE, measure=len)
 
     def preview(self, text: str) -> list[str]:
-        """The messages of a text, which clients get as they stand."""
+        """Return the texts as clients receive them."""
         return list(self.split(text))
 
     async def send(self, message: OutboundMessage) -> PlatformMessageId:
-        """Show a message; returns once a client has it. Raises `Unreachable` and `Unsure`.
+        """Show a message; returns once a client confirms. Raises `Unreachable` and `Unsure`.
 
-        Its id is the key of what is owed: clients show a repeat in place of the first.
+        The message id is the outbox key: clients show a repeat in place of the first.
         """
         line = render_message(message, message_id=message.key, key=message.key, is_edit=False)
         await self._server.post(line, message.key)
         return PlatformMessageId(message.key)
 
     async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
-        """Show new words in place of the old. Raises `Unreachable` and `Unsure`."""
+        """Replace a message's text. Raises `Unreachable` and `Unsure`."""
         key = self._name_change(message_id)
         line = render_message(message, message_id=message_id, key=key, is_edit=True)
         if message.is_live:
@@ -77,36 +77,36 @@ class ConsoleAdapter:
             await self._server.post(line, key)
 
     async def delete(self, address: Address, message_id: PlatformMessageId) -> None:
-        """Take a message away; returns once a client has. Raises `Unreachable` and `Unsure`."""
+        """Delete a message; returns once a client confirms. Raises `Unreachable` and `Unsure`."""
         key = self._name_change(message_id)
         await self._server.post(render_deletion(message_id, key=key), key)
 
     async def react(self, address: Address, message_id: PlatformMessageId, *, seen: bool) -> None:
-        """Show the eyes on a message, or take them away; nobody has to confirm it."""
+        """Show or hide the eyes on a message; clients do not confirm it."""
         self._server.broadcast(render_sign(message_id, seen=seen))
 
     async def type(self, address: Address) -> None:
-        """Show that the house is at work."""
+        """Show that the gateway is working."""
         self._server.broadcast(render_typing())
 
     def newest(self, address: Address) -> PlatformMessageId | None:
-        """None: nothing has to be looked for here."""
+        """Return None: the console never needs to look up messages."""
         return None
 
     async def find(
         self, message: OutboundMessage, known: Sequence[PlatformMessageId]
     ) -> PlatformMessageId | None:
-        """None: a repeat under the same key is shown once, so that it may always be sent."""
+        """Return None: clients show a repeat with the same key once, so resending is always safe."""
         return None
 
     def health(self) -> Health:
-        """Connected while the socket is there; having no client is nothing to mend."""
+        """Report connected while the socket exists; having no client is normal."""
         if self._is_open:
             return Health(state="connected", alive_at=time.monotonic())
         return Health(state="starting", detail="the console's socket is not open yet")
 
     def _name_change(self, message_id: PlatformMessageId) -> str:
-        """A key under which clients confirm this one change of a message."""
+        """Build the key under which clients confirm this change of a message."""
         self._changes += 1
         return f"{message_id}/{self._changes}"
 
@@ -114,7 +114,7 @@ class ConsoleAdapter:
         self._is_open = True
 
     async def _hear(self, line: str, client: Client) -> None:
-        """Take one line of a client; what can't be used is said, and nothing breaks off."""
+        """Take one line from a client; reports an unusable line and continues."""
         try:
             heard = reading.read_line(line, now=time.time_ns() // 1_000_000)
             if isinstance(heard, reading.Got):
@@ -132,5 +132,5 @@ class ConsoleAdapter:
 
 
 def create(options: Mapping[str, str]) -> ChatAdapter:
-    """The console from plain options. Raises `ValueError` with a sentence."""
+    """Create the console from plain options. Raises `ValueError` with a sentence."""
     return ConsoleAdapter(read_settings(options))

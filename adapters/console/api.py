@@ -1,4 +1,4 @@
-"""The console's wire: a Unix socket, its clients, and lines in both directions."""
+"""The console's wire: a Unix socket, its clients, and JSON lines in both directions."""
 
 import asyncio
 import logging
@@ -11,9 +11,9 @@ from adapters.errors import AdapterStopped, Unreachable, Unsure
 _log = logging.getLogger(__name__)
 
 LONGEST_LINE = 8_000_000
-"""Bytes of one line; a message of a million characters fits, whatever their escapes."""
+"""Bytes of one line; a message of a million characters fits, with any escapes."""
 _LONGEST_BACKLOG = 4 * LONGEST_LINE
-"""Bytes kept for a client that reads slowly; a program that never reads must not fill memory."""
+"""Bytes buffered for a slow client; a client that never reads must not fill memory."""
 _CLOSE = 1.0
 
 Hear = Callable[[str, "Client"], Awaitable[None]]
@@ -28,7 +28,7 @@ class Client:
         self._writer = writer
 
     def write(self, line: str) -> None:
-        """Send a line; a client that has stopped reading is let go."""
+        """Send a line; disconnects a client that has stopped reading."""
         if self._writer.is_closing():
             return
         self._writer.write(line.encode())
@@ -36,7 +36,7 @@ class Client:
             self._writer.transport.abort()
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._writer.close()
         try:
             async with asyncio.timeout(_CLOSE):
@@ -46,10 +46,10 @@ class Client:
 
 
 class ConsoleServer:
-    """Listens on the socket; what a client writes goes to `hear`."""
+    """Listens on the socket and passes each client line to `hear`."""
 
     def __init__(self, path: Path, hear: Hear, *, confirm: float) -> None:
-        """A client has `confirm` seconds to say that it has shown a message."""
+        """Give clients `confirm` seconds to confirm a message."""
         self._path = path
         self._confirm = confirm
         self._hear = hear
@@ -57,7 +57,7 @@ class ConsoleServer:
         self._waiting: dict[str, asyncio.Future[None]] = {}
 
     async def serve(self, on_open: Callable[[], None]) -> None:
-        """Listen until cancelled. Raises `AdapterStopped` if the socket can't be made."""
+        """Listen until cancelled. Raises `AdapterStopped` if the socket cannot be created."""
         try:
             # The home's lock is ours, so a socket that lies here belongs to nobody.
             self._path.unlink(missing_ok=True)
@@ -81,14 +81,14 @@ class ConsoleServer:
             self._path.unlink(missing_ok=True)
 
     def broadcast(self, line: Line) -> None:
-        """Send a line to every client; nobody has to confirm it."""
+        """Send a line to every client without confirmation."""
         for client in self._clients:
             client.write(line.full if client.shows_buttons else line.plain)
 
     async def post(self, line: Line, key: str) -> None:
-        """Send a line to every client and wait until one has shown it.
+        """Send a line to every client and wait until one confirms it.
 
-        Raises `Unreachable` if there is no client, `Unsure` if none confirms it in time.
+        Raises `Unreachable` if there is no client, `Unsure` if none confirms in time.
         """
         if not self._clients:
             raise Unreachable("nobody has the console open")
@@ -103,7 +103,7 @@ class ConsoleServer:
             del self._waiting[key]
 
     def confirm(self, key: str) -> None:
-        """A client says that it has shown the line of this key."""
+        """Record that a client has shown the line with this key."""
         shown = self._waiting.get(key)
         if shown and not shown.done():
             shown.set_result(None)
@@ -122,7 +122,7 @@ class ConsoleServer:
 
 
 async def _read_line(reader: asyncio.StreamReader) -> str:
-    """The next line, "" at the end; one that is too long comes as an unreadable stub."""
+    """Return the next line, "" at the end; a line that is too long arrives as an unreadable stub."""
     is_too_long = False
     while True:
         try:

@@ -1,14 +1,14 @@
-"""Reads what a client of the console writes; pure.
+"""Parses lines that a console client writes; pure.
 
-A client writes one JSON object a line:
+A client writes one JSON object per line:
 
-- `{"type": "hello", "buttons": ...}`: somebody is there, and what waits for them may come;
-  `buttons` is true from a client that shows them, others get them as a numbered list;
-- `{"type": "message", "id": ..., "text": ...}`: a message, under an id that the client makes
-  up and uses again if it has to repeat the line;
-- `{"type": "press", "id": ..., "message": ..., "key": ...}`: the button of this key below the
-  message of this id was pressed, under an id of the press's own as with messages;
-- `{"type": "got", "key": ...}`: a line with this key was shown.
+- `{"type": "hello", "buttons": ...}`: a client is present and can receive waiting messages;
+  `buttons` is true if it shows buttons, others get a numbered list;
+- `{"type": "message", "id": ..., "text": ...}`: a message; the client chooses the id and reuses
+  it when it repeats the line;
+- `{"type": "press", "id": ..., "message": ..., "key": ...}`: a press of the button with this key
+  on the message with this id; the press has its own id, as messages have;
+- `{"type": "got", "key": ...}`: the client has shown the line with this key.
 """
 
 import json
@@ -20,7 +20,7 @@ from adapters.ids import Address, EventId, PlatformMessageId, PlatformUserId
 from adapters.messages import ButtonPress, Inbound, InboundMessage, RawEvent, Sender
 
 CHAT = "local"
-"""All clients share one talk: whoever can open the socket owns the home."""
+"""All clients share one conversation: whoever can open the socket owns the home."""
 _HERE = Address(chat_id=CHAT, is_direct=True)
 _OWNER = Sender(user_id=PlatformUserId(CHAT), display_name="Owner")
 _ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
@@ -28,14 +28,14 @@ _ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hello:
-    """Somebody is there."""
+    """A client is present."""
 
     shows_buttons: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """A message or a press. The event that is stored of it can be read again by `receive`."""
+    """A message or a press; `receive` can parse the stored event again."""
 
     event: RawEvent
 
@@ -48,9 +48,9 @@ class Got:
 
 
 def read_line(line: str, *, now: int) -> Said | Got | Hello:
-    """What a line says. `now` is in milliseconds since the epoch.
+    """Parse a client's line. `now` is in milliseconds since the epoch.
 
-    Raises `ValueError` with a sentence for the one who wrote the line.
+    Raises `ValueError` with a sentence for the author of the line.
     """
     try:
         fields = json.loads(line)
@@ -76,7 +76,7 @@ def read_line(line: str, *, now: int) -> Said | Got | Hello:
 
 
 def receive(event: RawEvent) -> Inbound:
-    """The message or press in a stored event. Raises `ValueError` on anything else."""
+    """Parse the message or press of a stored event. Raises `ValueError` on anything else."""
     try:
         fields = json.loads(event.payload)
         if fields.get("press"):
@@ -107,6 +107,6 @@ def _text_in(fields: dict[str, Any], name: str, what: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """Text without what no text may hold: NUL, and halves of surrogate pairs."""
+    """Remove NUL and unpaired surrogates, which no text may contain."""
     whole = text.encode("utf-8", "replace").decode()
     return whole.replace("\0", "\N{REPLACEMENT CHARACTER}")

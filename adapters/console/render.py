@@ -26,14 +26,14 @@ from adapters.messages import OutboundMessage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A line in two forms: for clients that show buttons, and for the others."""
+    """A line in two forms: for clients with buttons and for those without."""
 
     full: str
     plain: str
 
 
 def render_message(message: OutboundMessage, *, message_id: str, key: str, is_edit: bool) -> Line:
-    """A message, or its new text."""
+    """Render a message or its new text."""
     fields = {
         "type": "edit" if is_edit else "message",
         "id": message_id,
@@ -55,30 +55,30 @@ def render_message(message: OutboundMessage, *, message_id: str, key: str, is_ed
 
 
 def render_deletion(message_id: str, *, key: str) -> Line:
-    """That a message is to be taken away."""
+    """Render the deletion of a message."""
     line = _line(type="delete", id=message_id, key=key)
     return Line(full=line, plain=line)
 
 
 def render_sign(message_id: str, *, seen: bool) -> Line:
-    """That a client's message is being looked at, or not any more."""
+    """Render the eyes on a client's message, or their removal."""
     line = _line(type="seen", id=message_id, seen=seen)
     return Line(full=line, plain=line)
 
 
 def render_ack(event_id: str) -> str:
-    """That a message is stored."""
+    """Render the acknowledgement of a stored message."""
     return _line(type="ack", id=event_id)
 
 
 def render_typing() -> Line:
-    """That somebody is at work."""
+    """Render the typing indicator."""
     line = _line(type="typing")
     return Line(full=line, plain=line)
 
 
 def render_error(sentence: str) -> str:
-    """Why a line could not be used."""
+    """Render the reason why a line is unusable."""
     return _line(type="error", text=sentence)
 
 

@@ -1,4 +1,4 @@
-"""What the console needs to know: where its socket lies."""
+"""The console's settings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,15 +7,15 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsoleSettings:
-    """Where the socket lies, and how patient the console is."""
+    """The socket's path and the time to confirm a message."""
 
     socket: Path
     confirm: float = 5.0
-    """Seconds in which a client has to say that it has shown a message."""
+    """Seconds in which a client must confirm a message."""
 
 
 def read_settings(options: Mapping[str, str]) -> ConsoleSettings:
-    """Settings from plain options. Raises `ValueError` with a sentence."""
+    """Read settings from plain options. Raises `ValueError` with a sentence."""
     unknown = sorted(set(options) - {"socket"})
     if unknown:
         raise ValueError(f'The console has no option "{unknown[0]}"; it has only "socket".')

@@ -1,4 +1,4 @@
-"""Joins Telegram's rooms into one adapter: fetches, hands over, sends, edits, finds."""
+"""The Telegram adapter: receives updates, and sends, edits and reconciles messages."""
 
 import asyncio
 import logging
@@ -26,18 +26,18 @@ from adapters.toolkit.split import split_markdown
 _log = logging.getLogger(__name__)
 
 _LATE = 15.0
-"""Seconds beyond the longest poll after which silence means that the line is dead."""
+"""Seconds beyond the longest poll after which silence means a dead connection."""
 _EYES = "👀"
 _DESCRIPTION_LIMIT = 256
-"""Letters of a command's description (Bot API, BotCommand)."""
+"""Maximum characters of a command's description (Bot API, BotCommand)."""
 
 
 class TelegramAdapter:
-    """One bot account, with every ability but lists of steps."""
+    """One bot account, with every ability except lists of steps."""
 
     name = "telegram"
     typing_lasts = 5.0
-    """Telegram takes the sign away after five seconds (Bot API, sendChatAction)."""
+    """Telegram hides the typing indicator after five seconds (Bot API, sendChatAction)."""
     most_buttons = MOST_BUTTONS
     most_file_bytes = FILE_LIMIT
 
@@ -54,37 +54,37 @@ class TelegramAdapter:
         )
 
     async def run(self, inlet: Inlet) -> None:
-        """Receive until cancelled. Raises `AdapterStopped` when only a person can help."""
+        """Receive updates until cancelled. Raises `AdapterStopped` when only a person can help."""
         with self._liveness.running():
             async with self._api:
                 me = await self._greet()
                 await self._listen(inlet, me)
 
     def receive(self, event: RawEvent) -> Inbound | None:
-        """Read an update that `run` handed over; pure. Raises `ValueError`."""
+        """Parse an update that `run` handed over; pure. Raises `ValueError`."""
         return receive(event.payload)
 
     def split(self, text: str) -> tuple[str, ...]:
-        """Cut Markdown into parts of at most 4,096 UTF-16 units once rendered."""
+        """Split Markdown into parts of at most 4,096 UTF-16 units once rendered."""
         return split_markdown(text, limit=TEXT_LIMIT, measure=measure)
 
     def preview(self, text: str) -> list[str]:
-        """The messages of a text, their entities written as Telegram's HTML."""
+        """Render a text as Telegram's HTML, one string per message."""
         return [write_html(render(part)) for part in self.split(text)]
 
     async def send(self, message: OutboundMessage) -> PlatformMessageId:
-        """Post a message. Raises `AdapterError`."""
+        """Send a message. Raises `AdapterError`."""
         post = make_post(message)
         message_id = await self._api.send(post)
         self._tracks.note_sent(post.chat_id, message_id)
         return PlatformMessageId(str(message_id))
 
     async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
-        """Make a message read so. Raises `AdapterError`."""
+        """Replace a message's content. Raises `AdapterError`."""
         await self._api.edit(make_post(message), message_of(message_id))
 
     async def delete(self, address: Address, message_id: PlatformMessageId) -> None:
-        """Take a message away, which works for two days. Raises `AdapterError`."""
+        """Delete a message; Telegram allows it for two days. Raises `AdapterError`."""
         try:
             await self._api.delete(chat_of(address), message_of(message_id))
         except MessageGone as error:
@@ -92,11 +92,11 @@ class TelegramAdapter:
                 raise
 
     async def react(self, address: Address, message_id: PlatformMessageId, *, seen: bool) -> None:
-        """Show eyes on a message, or take them away. Raises `AdapterError`."""
+        """Add or remove the eyes reaction. Raises `AdapterError`."""
         await self._api.react(chat_of(address), message_of(message_id), _EYES if seen else None)
 
     async def fetch(self, attachment: Attachment, *, most_bytes: int) -> bytes:
-        """The file of an attachment; Telegram gives bots 20 MB at most. Raises `AdapterError`."""
+        """Download an attachment; Telegram gives bots at most 20 MB. Raises `AdapterError`."""
         if not attachment.file_id:
             raise Rejected("There is no file in that.")
         if (attachment.size or 0) > most_bytes:
@@ -104,14 +104,14 @@ class TelegramAdapter:
         return await self._api.fetch_file(attachment.file_id, most_bytes=most_bytes)
 
     async def count_people(self, address: Address) -> int | None:
-        """Everybody in a group but this bot; None for groups that anybody can read."""
+        """Count the members of a group without this bot; None for public groups."""
         if address.is_direct:
             return 1
         members = await self._api.count_members(chat_of(address))
         return None if members is None else members - 1
 
     async def type(self, address: Address) -> None:
-        """Show "typing" in a chat or topic. Raises `AdapterError`."""
+        """Show the typing indicator in a chat or topic. Raises `AdapterError`."""
         await self._api.type(chat_of(address), thread_of(address))
 
     async def show_menu(self, entries: Sequence[MenuEntry]) -> None:
@@ -124,28 +124,28 @@ class TelegramAdapter:
         )
 
     def newest(self, address: Address) -> PlatformMessageId | None:
-        """The newest id seen in the chat's count, which private chats share; pure."""
+        """Return the newest id seen in the chat's sequence; private chats share one. Pure."""
         message_id = self._tracks.newest(chat_of(address))
         return PlatformMessageId(str(message_id)) if message_id else None
 
     def count_of(self, address: Address) -> str:
-        """The chat: all topics of a group share its count."""
+        """Return the chat: all topics of a group share its sequence."""
         return address.chat_id
 
     async def find(
         self, message: OutboundMessage, known: Sequence[PlatformMessageId]
     ) -> PlatformMessageId | None:
-        """Look for an unsure message by edits that change nothing.
+        """Look for a message of unknown delivery by edits that change nothing.
 
-        Telegram has neither history nor idempotency keys for bots. But an edit says of each
-        id whether it is a message of ours, and "not modified" says that it is this one. Limits:
-        at most 100 ids behind the newest known one are tried, each one a call. Where that is not
-        enough, `Unsure` is raised; but what a newly started process has not seen it can't know, so
-        after more than 100 foreign messages meanwhile the answer None may be wrong. A message
-        of ours that was sent behind it with other text by an earlier process would be
-        overwritten; there is none, since nothing is sent behind one in doubt (`count_of`). Those
-        of this process are known and passed over. A file is known by its
-        caption and buttons: an edit does not tell which file a message carries.
+        Telegram offers bots neither history nor idempotency keys. An edit tells for each id whether
+        it is one of our messages, and "not modified" tells that it is this one. Limits:
+
+        - It tries at most 100 ids after the newest known one, one call each, and then raises `Unsure`.
+        - A new process has not seen earlier ids, so None may be wrong after more than 100 foreign
+          messages.
+        - A later message with other text by an earlier process would be overwritten. None exists:
+          nothing is sent after a message in doubt (`count_of`). This process's own ids are skipped.
+        - A file is recognised by its caption and buttons only.
         """
         if not known:
             raise Unsure("No message of this chat is known from before the one in doubt.")
@@ -166,11 +166,11 @@ class TelegramAdapter:
         return None
 
     def health(self) -> Health:
-        """How the last request for updates went, and when the last good one ended."""
+        """Report the result of the last request for updates and the time of the last success."""
         return self._liveness.health()
 
     async def _greet(self) -> Me:
-        """Learn who the bot is and have updates kept for it; tries until both worked."""
+        """Fetch the bot's identity and drop any webhook; retries until both succeed."""
         pauses = Pauses(self._settings.longest_pause)
         while True:
             try:
@@ -185,7 +185,7 @@ class TelegramAdapter:
                 return me
 
     async def _listen(self, inlet: Inlet, me: Me) -> None:
-        """Fetch updates, hand them over, and only then ask for the next, which confirms them."""
+        """Fetch updates and hand them over; the next fetch acknowledges them."""
         offset = 0
         pauses = Pauses(self._settings.longest_pause)
         conflict = Conflict(self._settings.conflict_patience)
@@ -221,7 +221,7 @@ class TelegramAdapter:
                 pauses.reset()
 
     async def _answer_press(self, update: dict[str, Any]) -> None:
-        """Have the button look pressed, once that is stored; the press counts all the same."""
+        """Acknowledge a stored press to the client; a failure here loses nothing."""
         query = update.get("callback_query")
         if isinstance(query, dict) and isinstance(query.get("id"), str):
             try:
@@ -231,20 +231,20 @@ class TelegramAdapter:
 
 
 def create(options: Mapping[str, str]) -> ChatAdapter:
-    """Make the adapter from its settings as strings.
+    """Create the adapter from settings as strings.
 
-    They are token, base_url, messages_per_second, edit_interval and poll_timeout. Raises
-    `ValueError` with a sentence on one that can't be used.
+    Known settings: token, base_url, messages_per_second, edit_interval, poll_timeout. Raises
+    `ValueError` with a sentence about the first invalid one.
     """
     return TelegramAdapter(read_settings(options))
 
 
 def _is_numbered(update: Any) -> bool:
-    """Without a number an update can be neither told from others nor confirmed."""
+    """Tell whether an update has an id; without one it can be neither identified nor acknowledged."""
     return isinstance(update, dict) and isinstance(update.get("update_id"), int)
 
 
 def _event(update: dict[str, Any], me: Me, now: int) -> RawEvent:
-    """Each bot counts its own updates: the number alone would take a new bot's for an old one's."""
+    """Wrap an update. The event id includes the bot, because each bot numbers its own updates."""
     event_id = EventId(f"{me.user_id}/{update['update_id']}")
     return RawEvent(event_id=event_id, payload=pack(update, me, now=now))

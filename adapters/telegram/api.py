@@ -1,4 +1,4 @@
-"""The calls to Telegram that Talaria makes, by way of its SDK, whose errors end here."""
+"""The Bot API calls that Talaria makes, through the SDK; maps the SDK's errors."""
 
 import json
 from collections.abc import Sequence
@@ -29,24 +29,24 @@ from adapters.telegram.settings import TelegramSettings
 
 _ANSWER_TIMEOUT = 25.0
 _POLL_MARGIN = 10.0
-"""Seconds beyond the asked-for wait after which a request for updates is given up."""
+"""Seconds beyond the requested wait after which a request for updates is abandoned."""
 _PRESS_TIMEOUT = 5.0
-"""Seconds for telling that a press was seen: updates wait for it."""
+"""Seconds to acknowledge a press; updates wait for it."""
 _FILE_TIMEOUT = 120.0
 """Seconds for a whole file in either direction: 50 MB at 3.5 megabits a second."""
 _CONNECTIONS = 16
-"""Calls under way at once. Telegram takes about 30 messages a second, each in some 50 ms."""
+"""Concurrent calls. Telegram accepts about 30 messages a second, each taking some 50 ms."""
 
 _UPDATES = ("message", "edited_message", "callback_query")
 _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 _UNCHANGED = "message is not modified"
 _TOO_BIG = "file is too big"
 _FETCH_LIMIT = 20_000_000
-"""Bytes of a file that Telegram gives to bots (Bot API, getFile)."""
+"""Maximum bytes of a file that Telegram gives to bots (Bot API, getFile)."""
 
 
 class Api:
-    """The calls that Talaria makes. Every method raises `AdapterError` and waits with a limit."""
+    """The Bot API calls. Every method raises `AdapterError` and has a timeout."""
 
     def __init__(self, settings: TelegramSettings) -> None:
         self._settings = settings
@@ -70,7 +70,7 @@ class Api:
         await self._calls.shutdown()
 
     async def fetch_me(self) -> Me:
-        """Who the bot is; the first call, which tells whether the token is good."""
+        """Return the bot's identity; the first call, which also verifies the token."""
         try:
             user = await self._bot.get_me()
         except TelegramError as error:
@@ -78,16 +78,16 @@ class Api:
         return Me(user_id=user.id, username=user.username or "")
 
     async def drop_webhook(self) -> None:
-        """Have updates kept for `fetch` instead of pushed elsewhere; none is dropped."""
+        """Remove the webhook so that updates wait for `fetch`; keeps all pending updates."""
         try:
             await self._bot.delete_webhook(drop_pending_updates=False)
         except TelegramError as error:
             raise translate(error, lost=Unreachable, unwell=Unreachable) from error
 
     async def fetch(self, offset: int, wait: int) -> list[Any]:
-        """Updates from `offset` on, raw, confirming all below; waits up to `wait` seconds.
+        """Return raw updates from `offset` on and acknowledge all before it; waits up to `wait` seconds.
 
-        Raw, because the SDK's own method fails on a whole batch for one unreadable update.
+        Raw, because one unreadable update makes the SDK's own method fail for the whole batch.
         """
         query = urlencode(
             {"offset": offset, "timeout": wait, "allowed_updates": json.dumps(_UPDATES)}
@@ -103,14 +103,14 @@ class Api:
         return updates
 
     async def answer_press(self, query_id: str) -> None:
-        """Tell the presser's client that the press has arrived."""
+        """Acknowledge a press to the presser's client."""
         try:
             await self._bot.answer_callback_query(query_id, read_timeout=_PRESS_TIMEOUT)
         except TelegramError as error:
             raise translate(error, lost=Unreachable, unwell=Unreachable) from error
 
     async def send(self, post: Post) -> int:
-        """Post a message, with its file if it has one, and return its id."""
+        """Send a message, with its file if it has one, and return its id."""
         reply = None
         if post.reply_to is not None:
             reply = ReplyParameters(message_id=post.reply_to, allow_sending_without_reply=True)
@@ -143,7 +143,7 @@ class Api:
         return message.message_id
 
     async def edit(self, post: Post, message_id: int) -> bool:
-        """Make a message, or a file's caption, read so; False if it did already."""
+        """Replace a message or a file's caption; False if it was already the same."""
         about: dict[str, Any] = {
             "chat_id": post.chat_id,
             "message_id": message_id,
@@ -168,14 +168,14 @@ class Api:
         return True
 
     async def delete(self, chat_id: int, message_id: int) -> None:
-        """Take a message away; raises `MessageGone` if it is not there or too old for that."""
+        """Delete a message; raises `MessageGone` if it is missing or too old."""
         try:
             await self._bot.delete_message(chat_id=chat_id, message_id=message_id)
         except TelegramError as error:
             raise translate(error, lost=Unsure, unwell=Unreachable) from error
 
     async def react(self, chat_id: int, message_id: int, emoji: str | None) -> None:
-        """Show a sign on a message in place of the former one, or none."""
+        """Set the reaction on a message, or remove it."""
         try:
             await self._bot.set_message_reaction(
                 chat_id=chat_id, message_id=message_id, reaction=[emoji] if emoji else []
@@ -184,7 +184,7 @@ class Api:
             raise translate(error, lost=Unsure, unwell=Unreachable) from error
 
     async def type(self, chat_id: int, thread_id: int | None) -> None:
-        """Show "typing" for five seconds."""
+        """Show the typing indicator for five seconds."""
         try:
             await self._bot.send_chat_action(
                 chat_id=chat_id, action="typing", message_thread_id=thread_id
@@ -193,7 +193,7 @@ class Api:
             raise translate(error, lost=Unreachable, unwell=Unreachable) from error
 
     async def show_menu(self, entries: Sequence[MenuEntry]) -> None:
-        """Publish the menu of commands for all chats."""
+        """Publish the command menu for all chats."""
         commands = [BotCommand(entry.name, entry.description) for entry in entries]
         try:
             await self._bot.set_my_commands(commands)
@@ -201,7 +201,7 @@ class Api:
             raise translate(error, lost=Unreachable, unwell=Unreachable) from error
 
     async def fetch_file(self, file_id: str, *, most_bytes: int) -> bytes:
-        """The content of a file that somebody sent. Raises `Rejected` if it can't be had."""
+        """Download a file that somebody sent. Raises `Rejected` if it is not available."""
         try:
             file = await self._bot.get_file(file_id)
             if (file.file_size or 0) > most_bytes:
@@ -223,7 +223,7 @@ class Api:
             raise translate(error, lost=Unreachable, unwell=Unreachable) from error
 
     async def count_members(self, chat_id: int) -> int | None:
-        """How many are in a group, the bot too; None for one that anybody can read."""
+        """Count a group's members, including the bot; None for a public group."""
         try:
             # Raw, because the SDK's own method fails on a chat that lacks a field it knows.
             chat = await self._calls.post(f"{self._bot.base_url}/getChat?chat_id={chat_id}")
@@ -235,7 +235,7 @@ class Api:
 
 
 def too_large(most_bytes: int) -> Rejected:
-    """The sentence about a file that is larger than may be fetched."""
+    """Build the error for a file that exceeds the limit."""
     return Rejected(f"That file is larger than the {most_bytes / 1e6:g} MB that I can take.")
 
 
@@ -255,7 +255,7 @@ def _entities(page: Page) -> list[MessageEntity] | None:
 
 
 def _markup(keyboard: Keyboard) -> InlineKeyboardMarkup | None:
-    """None takes the buttons of an edited message away."""
+    """Build the inline keyboard; None removes the buttons of an edited message."""
     if not keyboard:
         return None
     return InlineKeyboardMarkup(

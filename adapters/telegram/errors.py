@@ -1,4 +1,4 @@
-"""Names every error of the SDK as this wing names it; pure."""
+"""Maps every error of the SDK to a platform error; pure."""
 
 from telegram.error import (
     BadRequest,
@@ -55,16 +55,16 @@ _CHAT_GONE = (
 
 
 class AnotherPoller(AdapterStopped):
-    """Another program reads updates with the same token."""
+    """Another program polls updates with the same token."""
 
 
 def translate(
     error: TelegramError, *, lost: type[AdapterError], unwell: type[AdapterError]
 ) -> AdapterError:
-    """This wing's name for an error of the SDK.
+    """Map an SDK error to a platform error.
 
-    `lost` is raised when a request left and no answer came, `unwell` when the server answered
-    with 5xx: what these mean depends on whether the call may be made twice.
+    `lost` is for a request without an answer, `unwell` for a 5xx answer: their meaning depends on
+    whether the call may be repeated.
     """
     match error:
         case TooFast():
@@ -116,19 +116,19 @@ def _seconds(error: RetryAfter) -> float:
 
 
 class PollingConflict:
-    """Decides when another poller is there to stay.
+    """Decides when a second poller is permanent.
 
-    The last request of a killed process stays open at Telegram for a while. But two programs
-    that both try again get through in turn, so a success does not end a conflict: quiet does.
+    The last request of a killed process stays open at Telegram for a while. Two retrying programs
+    succeed in turn, so a success does not end a conflict; only quiet does.
     """
 
     def __init__(self, patience: float) -> None:
-        """`patience` is in seconds."""
+        """Tolerate conflicts for `patience` seconds."""
         self._patience = patience
         self._since = self._last = float("-inf")
 
     def weigh(self, error: AnotherPoller, now: float) -> None:
-        """Raise the error once conflicts have gone on for longer than our patience."""
+        """Raise the error once conflicts have lasted longer than the patience."""
         if now - self._last > 2 * self._patience:
             self._since = now
         self._last = now

@@ -1,4 +1,4 @@
-"""The SDK's seam for HTTP, on aiohttp: requests, uploads, downloads, with a limit on every wait."""
+"""The SDK's HTTP transport on aiohttp, with a timeout on every wait."""
 
 import asyncio
 import io
@@ -14,21 +14,21 @@ from telegram.request import BaseRequest, RequestData
 from adapters.toolkit.http import CONNECT_TIMEOUT, make_connector, read_at_most, read_wait
 
 _SILENCE = 25.0
-"""Seconds without a byte after which a download is given up."""
+"""Seconds without a byte after which a download is abandoned."""
 _DEFAULT_WAIT = 5.0
-"""Seconds to wait on a 429 that does not say for how long."""
+"""Seconds to wait on a 429 that names no time."""
 
 
 class NeverLeft(NetworkError):
-    """No connection came about, therefore nothing was sent."""
+    """No connection was established, so nothing was sent."""
 
 
 class Unwell(NetworkError):
-    """The server answered that it can't answer."""
+    """The server answered with an error of its own (5xx)."""
 
 
 class TooFast(NetworkError):
-    """The server asks for a pause. The SDK's own class for it warns whenever it is made."""
+    """The server asks for a pause. The SDK's own class warns whenever it is created."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"Telegram asks to wait for {seconds:g} s")
@@ -40,18 +40,20 @@ class NotThere(Exception):
 
 
 class TooLong(Exception):
-    """The file has more bytes than were wanted."""
+    """The file exceeds the limit."""
 
 
 class Wire(BaseRequest):
-    """The SDK's seam for HTTP: less than half the CPU of its own, and it tells a request that
-    never left from one that got no answer.
+    """The SDK's transport interface.
+
+    It uses less than half the CPU of the SDK's own, and distinguishes a request that was never
+    sent from one without an answer.
     """
 
     __slots__ = ("_connections", "_session", "_slots", "_timeout")
 
     def __init__(self, *, connections: int, timeout: float) -> None:
-        """At most so many requests at once, each of at most `timeout` seconds by itself."""
+        """Allow `connections` concurrent requests, each of at most `timeout` seconds by default."""
         self._connections = connections
         self._timeout = timeout
         self._session: aiohttp.ClientSession | None = None
@@ -59,11 +61,11 @@ class Wire(BaseRequest):
 
     @property
     def read_timeout(self) -> float:
-        """Seconds that a request may take where nothing else is said."""
+        """Seconds that a request may take by default."""
         return self._timeout
 
     async def initialize(self) -> None:
-        """Get ready to connect; may be called again after `shutdown`."""
+        """Prepare to connect; may be called again after `shutdown`."""
         self._session = aiohttp.ClientSession(
             connector=make_connector(self._connections),
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -86,10 +88,9 @@ class Wire(BaseRequest):
         connect_timeout: Any = BaseRequest.DEFAULT_NONE,
         pool_timeout: Any = BaseRequest.DEFAULT_NONE,
     ) -> tuple[int, bytes]:
-        """Make one request. Raises the `NetworkError`s of this module and `TimedOut`.
+        """Make one request. Raises this module's `NetworkError`s and `TimedOut`.
 
-        Of the timeouts only `read_timeout` is heeded: it bounds the call as a whole, once it
-        is its turn.
+        Only `read_timeout` is used: it bounds the whole call once a connection is free.
         """
         total = read_timeout if isinstance(read_timeout, int | float) else self._timeout
         timeout = aiohttp.ClientTimeout(total=total, connect=CONNECT_TIMEOUT)
@@ -107,9 +108,9 @@ class Wire(BaseRequest):
         return response.status, payload
 
     async def download(self, url: str, *, most_bytes: int, timeout: float) -> bytes:
-        """A file, read no further than `most_bytes`, within `timeout` seconds.
+        """Download a file of at most `most_bytes` within `timeout` seconds.
 
-        Raises `NotThere`, `TooLong`, the `NetworkError`s of this module and `TimedOut`.
+        Raises `NotThere`, `TooLong`, this module's `NetworkError`s and `TimedOut`.
         """
         limits = aiohttp.ClientTimeout(total=timeout, connect=CONNECT_TIMEOUT, sock_read=_SILENCE)
         async with self._slots:
@@ -123,7 +124,7 @@ class Wire(BaseRequest):
 
     @contextmanager
     def _door(self) -> Iterator[aiohttp.ClientSession]:
-        """The connections; what goes wrong on them becomes the SDK's errors."""
+        """Yield the session and map its errors to the SDK's."""
         if self._session is None:
             raise NeverLeft("not connected yet, or not any more")
         try:
@@ -137,7 +138,7 @@ class Wire(BaseRequest):
 
 
 def _write_body(data: RequestData | None) -> tuple[bytes | aiohttp.FormData, dict[str, str]]:
-    """The body of a request and its headers: JSON, or a form where there are files in it."""
+    """Build a request's body and headers: JSON, or a form if it contains files."""
     if data is None or not data.contains_files:
         body = json.dumps(data.parameters).encode() if data else b"{}"
         return body, {"Content-Type": "application/json"}
@@ -160,7 +161,7 @@ def _check_status(answer: aiohttp.ClientResponse) -> None:
 
 
 def _wait_of(payload: bytes, header: str) -> float:
-    """The seconds that a 429 asks for, in its body or, from a proxy, in its header."""
+    """Read the seconds that a 429 asks for, from its body or a proxy's header."""
     try:
         answer = json.loads(payload)
     except ValueError:

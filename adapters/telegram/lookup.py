@@ -1,4 +1,4 @@
-"""Remembers the message ids that passed by, and which ids an unsure message may have."""
+"""Tracks message ids and proposes candidates for a message of unknown delivery."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,22 +12,22 @@ _SUPERGROUPS_BELOW = -1_000_000_000_000
 
 
 def chat_of(address: Address) -> int:
-    """The chat's number. Raises `Rejected` if the address is not one of Telegram's."""
+    """Return the chat's number. Raises `Rejected` if the address is not Telegram's."""
     return _number(address.chat_id)
 
 
 def thread_of(address: Address) -> int | None:
-    """The topic's number, None outside topics. Raises `Rejected`."""
+    """Return the topic's number, or None outside topics. Raises `Rejected`."""
     return None if address.thread_id is None else _number(address.thread_id)
 
 
 def message_of(message_id: PlatformMessageId) -> int:
-    """The message's number. Raises `Rejected` if the id is not one of Telegram's."""
+    """Return the message's number. Raises `Rejected` if the id is not Telegram's."""
     return _number(message_id)
 
 
 def has_own_count(chat_id: int) -> bool:
-    """True for supergroups and channels. All other chats of a bot share one count of messages."""
+    """True for supergroups and channels; a bot's other chats share one id sequence."""
     return chat_id < _SUPERGROUPS_BELOW
 
 
@@ -40,16 +40,17 @@ def _number(text: str) -> int:
 
 _MOST_PROBES = 100
 _MARGIN = 20
-"""Messages that may have been counted already and are still on their way to or from us: the 16
-calls that may be under way, and a few of people."""
+"""Ids that may be used already while their messages are in flight: the 16 concurrent calls, and
+a few messages of people.
+"""
 _REMEMBERED = 4096
 _ACCOUNT = 0
-"""Stands for all private chats and basic groups: they share one count."""
+"""Stands for all private chats and basic groups, which share one sequence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
-    """Ids to try, in order, and whether the message may have a still higher one."""
+    """Ids to try, in order, and whether the message may have a higher one."""
 
     within_reach: list[int]
     are_more: bool
@@ -63,12 +64,12 @@ class Tracks:
         self._sent: Recent[tuple[int, int], None] = Recent(_REMEMBERED)
 
     def note_sent(self, chat_id: int, message_id: int) -> None:
-        """A message of ours surely has this id."""
+        """Record the id of a message that we sent."""
         self._sent.put((chat_id, message_id), None)
         self._note(chat_id, message_id)
 
     def note_updates(self, updates: Iterable[dict[str, Any]]) -> None:
-        """Read the ids of people's messages; what can't be read is passed over."""
+        """Record the ids of people's messages; skips unreadable updates."""
         for update in updates:
             message = update.get("message")
             if isinstance(message, dict) and isinstance(message.get("chat"), dict):
@@ -77,11 +78,11 @@ class Tracks:
                     self._note(chat_id, message_id)
 
     def newest(self, chat_id: int) -> int | None:
-        """The newest id that was seen where this chat's messages are counted."""
+        """Return the newest id seen in this chat's sequence."""
         return self._newest.get(_counter(chat_id))
 
     def candidates(self, chat_id: int, after: int) -> Candidates:
-        """The ids behind `after` that a message in doubt may have."""
+        """Return the ids after `after` that a message in doubt may have."""
         newest = self._newest.get(_counter(chat_id), 0)
         end = max(newest, after) + _MARGIN if newest else after + _MOST_PROBES
         within_reach = range(after + 1, min(end, after + _MOST_PROBES) + 1)

@@ -1,4 +1,4 @@
-"""Classifies what comes with a Telegram message and is not text; pure."""
+"""Names and attachments of a Telegram message; pure."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ from adapters.toolkit.text import (
 
 
 def name_of(author: Json) -> str:
-    """What a user or chat calls itself, or its number if that leaves nothing to read."""
+    """Return the display name of a user or chat, or its number if no name is readable."""
     own = words_in(author, "first_name") + " " + words_in(author, "last_name")
     return (
         plain_name(own)
@@ -28,7 +28,7 @@ def name_of(author: Json) -> str:
 
 
 def slice_of(text: str, start: int, length: int) -> str:
-    """A stretch of text by UTF-16 units, as Telegram's entities name it."""
+    """Return a slice of a text by UTF-16 units, as Telegram's entities measure it."""
     if start < 0 or length < 0:
         raise ValueError("an entity with a negative place")
     units = text.encode("utf-16-le", "surrogatepass")
@@ -36,7 +36,7 @@ def slice_of(text: str, start: int, length: int) -> str:
 
 
 def cut(text: str, stretches: Sequence[tuple[int, int]]) -> str:
-    """The text without stretches given in UTF-16 units, and without the gaps they leave."""
+    """Remove slices given in UTF-16 units, together with the gaps they leave."""
     if not stretches:
         return plain_text(text)
     units = text.encode("utf-16-le", "surrogatepass")
@@ -62,7 +62,7 @@ _NAMED_BY = (("venue", "title"), ("poll", "question"), ("game", "title"), ("chec
 
 
 def read_attachments(message: Json) -> tuple[Attachment, ...]:
-    """The attachments of a message, at most one each kind of field. Raises `ValueError`."""
+    """Return a message's attachments, at most one per kind. Raises `ValueError`."""
     found: list[Attachment] = []
     photo = parts(message, "photo")
     if photo:
@@ -112,7 +112,7 @@ def _sticker(sticker: Json) -> Attachment:
 
 
 def _describe(message: Json) -> str | None:
-    """What has no file, in words: the person sent it and should get an answer."""
+    """Describe content without a file in words, so that the person gets an answer."""
     # A venue has a location as well, therefore it is asked for first.
     for key, field in _NAMED_BY:
         thing = part(message, key)

@@ -1,4 +1,4 @@
-"""Writes a page as Telegram's HTML, for people who want to see what would be sent; pure."""
+"""Outgoing payloads: inline keyboards, posts and the HTML preview; pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,19 +11,19 @@ from adapters.telegram.render import Entity, EntityKind, Page, render
 from adapters.toolkit.text import count_units
 
 MOST_BUTTONS = 100
-"""Buttons below one message (Telegram's clients and servers show no more)."""
+"""Buttons on one message (the limit of Telegram's clients and servers)."""
 
 _MARK = "t:"
-"""What our keys begin with: a chat may still show buttons of another program's messages."""
+"""The prefix of our callback data: a chat may still show another program's buttons."""
 _STYLES: dict[ButtonStyle, str | None] = {"plain": None, "good": "success", "danger": "danger"}
 _ROW_LETTERS = 30
-"""Letters of all labels in one row that a phone shows in full."""
+"""Characters of all labels in one row that a phone shows in full."""
 _ROW_BUTTONS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """One button as Telegram takes it. `data` is at most 64 bytes (InlineKeyboardButton)."""
+    """One inline button. `data` is at most 64 bytes (Bot API, InlineKeyboardButton)."""
 
     label: str
     data: str
@@ -35,7 +35,7 @@ Keyboard = tuple[tuple[Key, ...], ...]
 
 
 def lay_out(buttons: Sequence[Button]) -> Keyboard:
-    """Rows in which every label can be read: short ones share a row."""
+    """Arrange buttons so that every label is readable; short ones share a row."""
     rows: list[list[Key]] = []
     letters = 0
     for button in buttons:
@@ -50,19 +50,19 @@ def lay_out(buttons: Sequence[Button]) -> Keyboard:
 
 
 def read_key(data: str) -> str | None:
-    """The key of a button of ours, None for anything else."""
+    """Return the key of one of our buttons, None for anything else."""
     return data.removeprefix(_MARK) if data.startswith(_MARK) else None
 
 
 CAPTION_LIMIT = 1024
-"""UTF-16 units below a file, counted after rendering (Bot API, sendDocument: caption)."""
+"""UTF-16 units of a caption after rendering (Bot API, sendDocument: caption)."""
 FILE_LIMIT = 50_000_000
 """Bytes of a file that a bot may send (Bot API, sendDocument)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Post:
-    """One message as Telegram takes it; with a file, the page is its caption."""
+    """One message to send; with a file, the page is its caption."""
 
     chat_id: int
     thread_id: int | None
@@ -74,7 +74,7 @@ class Post:
 
 
 def make_post(message: OutboundMessage) -> Post:
-    """The post of a message. Raises `Rejected` on what Telegram would never take."""
+    """Build the post of a message. Raises `Rejected` on content that Telegram never accepts."""
     page = render(message.text)
     if message.file is None:
         if not page.text:
@@ -108,7 +108,7 @@ _TAGS: dict[EntityKind, str] = {
 
 
 def write_html(page: Page) -> str:
-    """The page with its entities as tags (Bot API, HTML style). Tags never cross."""
+    """Render the page's entities as HTML tags (Bot API, HTML style). Tags never cross."""
     written: list[str] = []
     is_open: list[Entity] = []
     at = 0
@@ -121,7 +121,7 @@ def write_html(page: Page) -> str:
 
 
 def _move_on(written: list[str], is_open: list[Entity], page: Page, at: int) -> list[Entity]:
-    """Close what ends here and open what begins, the longest first; gives what is open then."""
+    """Close and open tags at a position, longest first; returns the open ones."""
     ends = [number for number, entity in enumerate(is_open) if entity.offset + entity.length <= at]
     begins = sorted((one for one in page.entities if one.offset == at), key=lambda e: -e.length)
     if not ends and not begins:

@@ -1,4 +1,4 @@
-"""Reads one stored update of Telegram as a message or a press of a person; pure."""
+"""Parses one stored update into a message or a button press; pure."""
 
 import json
 from dataclasses import dataclass
@@ -21,30 +21,31 @@ from adapters.toolkit.text import (
 )
 
 _NAMELESS = "somebody"
-"""Who hides who they are, behind a name that nobody can read."""
+"""The name of an author whose own name is unreadable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Me:
-    """Who the bot is; `username` is without the @."""
+    """The bot's identity; `username` is without the @."""
 
     user_id: int
     username: str
 
 
 def pack(update: Any, me: Me, *, now: int) -> str:
-    """The JSON text to store: the update, when it came (in milliseconds since the epoch; a press
-    has no time of its own), and who read it, since that decides what is meant for the bot, and
-    an update may be read again before the bot knows its own name.
+    """Pack an update with its arrival time and the bot's identity, as JSON text.
+
+    `now` is in milliseconds since the epoch; a press has no time of its own. The identity decides
+    which messages address the bot, and a stored update may be parsed before the bot knows it.
     """
     bot = {"id": me.user_id, "username": me.username}
     return json.dumps({"bot": bot, "at": now, "update": update})
 
 
 def receive(payload: str) -> Inbound | None:
-    """What a packed update says, None if it is of no concern to a person's talk.
+    """Parse a packed update; None if it concerns no conversation.
 
-    Raises `ValueError` on what can't be read.
+    Raises `ValueError` on an update that cannot be parsed.
     """
     envelope = json.loads(payload)
     if not isinstance(envelope, dict):
@@ -94,8 +95,10 @@ def _read(message: Json, me: Me, *, is_edit: bool) -> InboundMessage | None:
 
 
 def _read_press(query: Json, *, at: int) -> ButtonPress | None:
-    """A press of a button of ours. One below a message that Telegram does not keep for bots any
-    more has no topic; one below a message that was sent by way of a bot has no message at all.
+    """Parse a press of one of our buttons.
+
+    A press on a message that Telegram no longer keeps for bots has no topic; one on a message sent
+    through inline mode has no message.
     """
     key = read_key(words_in(query, "data"))
     message = part(query, "message")
@@ -132,8 +135,10 @@ def _sender_of(sender: Json) -> Sender:
 
 
 def _thread_of(message: Json) -> str | None:
-    """The topic. In plain supergroups a chain of replies has a thread id too, which is no
-    place to write to; and the General topic of a forum has none at all.
+    """Return the topic.
+
+    In plain supergroups a chain of replies also has a thread id, which is no place to write to.
+    A forum's General topic has none.
     """
     if not message.get("is_topic_message") or "message_thread_id" not in message:
         return None
@@ -142,7 +147,7 @@ def _thread_of(message: Json) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Words:
-    """A text without the bot's own name, and whether it names this bot or another one."""
+    """A text without the bot's name, and whether it names this bot or another one."""
 
     text: str
     is_named: bool
@@ -176,8 +181,9 @@ def _read_words(message: Json, me: Me) -> _Words:
 
 
 def _read_quote(message: Json, me: Me) -> Quote | None:
-    """What the message answers. In a topic every message that answers none "answers" the one
-    that opened the topic, which must not count.
+    """Return the message that this one replies to.
+
+    In a topic, every message without a reply refers to the one that opened the topic; ignore that.
     """
     chosen = part(message, "quote")
     chosen_text = plain_text(words_in(chosen, "text")) if chosen else ""
@@ -199,13 +205,13 @@ def _read_quote(message: Json, me: Me) -> Quote | None:
 
 
 def _gist(message: Json) -> str:
-    """A message's words, or what it is in brackets when it has none."""
+    """Return a message's words, or a bracketed description when it has none."""
     words = words_in(message, "text") or words_in(message, "caption")
     return plain_text(words) if words else gist_of(read_attachments(message))
 
 
 def _origin_of(origin: Json | None) -> str | None:
-    """Who wrote what was forwarded or quoted from elsewhere (Bot API: MessageOrigin)."""
+    """Return the author of forwarded or externally quoted words (Bot API: MessageOrigin)."""
     if origin is None:
         return None
     for key in ("sender_user", "sender_chat", "chat"):

@@ -1,4 +1,4 @@
-"""Turns Markdown into Telegram's text with entities; pure."""
+"""Renders Markdown as Telegram's text with entities; pure."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ from adapters.toolkit.markdown import (
 from adapters.toolkit.text import count_units
 
 TEXT_LIMIT = 4096
-"""UTF-16 units in one message, counted after rendering (Bot API, sendMessage: text)."""
+"""UTF-16 units in one message after rendering (Bot API, sendMessage: text)."""
 
 ENTITY_LIMIT = 100
 """Entities in one message; Telegram drops the rest (core.telegram.org/api/entities)."""
@@ -50,7 +50,7 @@ _NO_LINK = re.compile(r"(?!)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:
-    """A stretch of text with a look. `offset` and `length` are in UTF-16 units."""
+    """A formatted slice of text. `offset` and `length` are in UTF-16 units."""
 
     kind: EntityKind
     offset: int
@@ -61,14 +61,14 @@ class Entity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A message as Telegram takes it."""
+    """A message's text and entities."""
 
     text: str
     entities: tuple[Entity, ...] = ()
 
 
 def render(markdown: str) -> Page:
-    """The page of a message; at most 100 entities, looks are given up before words are."""
+    """Render a message with at most 100 entities; drops formatting before words."""
     page = _lay_out(markdown)
     if len(page.entities) <= ENTITY_LIMIT:
         return page
@@ -77,10 +77,10 @@ def render(markdown: str) -> Page:
 
 
 def measure(markdown: str) -> int:
-    """How much of a message's 4,096 units a text fills once rendered; never too little.
+    """Measure how much of a message's 4,096 units a text fills once rendered; never too little.
 
-    A text that surely fits is not parsed. Links and code blocks beyond 100 can't be
-    shown, therefore each of them counts for at least a hundredth of a message.
+    A text that surely fits is not parsed. Telegram shows at most 100 links and code blocks, so
+    each counts for at least a hundredth of a message.
     """
     bound = _bound(markdown)
     if bound <= TEXT_LIMIT:
@@ -91,11 +91,10 @@ def measure(markdown: str) -> int:
 
 
 def _bound(markdown: str) -> int:
-    """An upper bound of `measure` without parsing, or more than the limit if there is none.
+    """Return an upper bound of `measure` without parsing, or more than the limit if there is none.
 
-    Rendering takes marks away and adds a few letters at the border of two blocks, which only
-    a line break can open; tabs become up to four blanks. Tables grow by their padding and
-    links by escapes in an address that is spelled out: these are not guessed at.
+    Rendering removes marks and adds a few characters between blocks, which only a line break can
+    open; a tab becomes up to four blanks. The size of tables and escaped links is not estimated.
     """
     if is_plain(markdown):
         return count_units(markdown)
@@ -111,7 +110,7 @@ def _bound(markdown: str) -> int:
 
 @lru_cache(maxsize=64)
 def _lay_out(markdown: str) -> Page:
-    """The page with all its entities; kept, since a text is measured, sent and edited in turn."""
+    """Lay out the page; cached, because a text is measured, sent and edited in turn."""
     text = _CONTROLS.sub("", _UNSENDABLE.sub("\ufffd", markdown))
     if is_plain(text):
         return Page(text="\n\n".join(_texts(parse(text))))
@@ -127,7 +126,7 @@ def _texts(blocks: Iterable[Block]) -> list[str]:
 
 
 class _Writer:
-    """Collects text and entities, and knows where it stands in UTF-16 units."""
+    """Collects text and entities, and tracks the position in UTF-16 units."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []
@@ -139,13 +138,13 @@ class _Writer:
         self.at += count_units(text)
 
     def is_at_line_start(self) -> bool:
-        """False right behind the mark of a list item that begins with a list."""
+        """False directly after the mark of a list item that begins with a list."""
         return not self.parts or self.parts[-1].endswith("\n")
 
     def mark(
         self, kind: EntityKind, start: int, *, url: str | None = None, language: str | None = None
     ) -> None:
-        """Give what was written since `start` a look."""
+        """Apply a format to the text written since `start`."""
         if self.at > start:
             self.entities.append(
                 Entity(kind=kind, offset=start, length=self.at - start, url=url, language=language)
@@ -195,7 +194,7 @@ def _write_list(writer: _Writer, listing: Listing, depth: int) -> None:
 
 
 def _write_runs(writer: _Writer, runs: Sequence[Run], *, is_bold: bool = False) -> None:
-    """Write runs; a look that goes on over several runs is one entity."""
+    """Write runs; a format that spans several runs becomes one entity."""
     open_looks: dict[tuple[EntityKind, str | None], int] = {}
     for run in _spell_out(runs, shown=_SHOWN_LINK):
         looks = _looks(run, is_bold=is_bold)
@@ -209,7 +208,7 @@ def _write_runs(writer: _Writer, runs: Sequence[Run], *, is_bold: bool = False) 
 
 
 def _looks(run: Run, *, is_bold: bool) -> list[tuple[EntityKind, str | None]]:
-    """The entities of a run. Telegram puts code into no other look and into no link."""
+    """Return a run's entities. Telegram combines code with no other format or link."""
     if "code" in run.styles and run.link is None:
         return [("code", None)]
     looks: list[tuple[EntityKind, str | None]] = []
@@ -225,7 +224,7 @@ def _looks(run: Run, *, is_bold: bool) -> list[tuple[EntityKind, str | None]]:
 
 
 def _spell_out(runs: Sequence[Run], *, shown: re.Pattern[str]) -> Iterable[Run]:
-    """Write the address of a link that can't be clicked behind its text, unless it is its text."""
+    """Append the address of a link that cannot be clicked, unless the text is the address."""
     words = ""
     for index, run in enumerate(runs):
         if run.link is None or shown.match(run.link):
@@ -244,7 +243,7 @@ def _spell(runs: Sequence[Run]) -> str:
 
 
 def _trim(text: str, entities: Iterable[Entity]) -> Page:
-    """Cut blanks at both ends, as Telegram would, and keep the entities in their places."""
+    """Trim blanks at both ends, as Telegram does, and shift the entities."""
     left = len(text) - len(text.lstrip())
     text = text.strip()
     end = count_units(text)
@@ -266,7 +265,7 @@ def _trim(text: str, entities: Iterable[Entity]) -> Page:
 
 
 def _in_order(entities: Iterable[Entity]) -> tuple[Entity, ...]:
-    """By place, the outer one of two that begin together first."""
+    """Sort by position, the outer of two that begin together first."""
     return tuple(
         sorted(
             entities,

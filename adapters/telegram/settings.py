@@ -1,4 +1,4 @@
-"""What can be set about Telegram, read from strings."""
+"""Telegram's settings, read from strings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,22 +12,24 @@ _KEYS = ("token", "base_url", "messages_per_second", "edit_interval", "poll_time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TelegramSettings:
-    """Everything that an adapter needs to know. All durations are in seconds."""
+    """The adapter's settings. All durations are in seconds."""
 
     token: str
     base_url: str = API
-    """What stands before /bot<token>."""
+    """The part of the address before /bot<token>."""
     messages_per_second: float = 30.0
-    """New messages a second over all chats; 0 lifts every limit, also that of one chat.
-    Telegram's own limit is about 30 (core.telegram.org/bots/faq)."""
+    """New messages per second over all chats; 0 removes every limit, including that of one chat.
+    Telegram's own limit is about 30 (core.telegram.org/bots/faq).
+    """
     edit_interval: float = 1.0
     poll_timeout: int = 30
-    """How long Telegram may keep a request for updates open."""
+    """Seconds that Telegram may hold a request for updates."""
     conflict_patience: float = 30.0
-    """How long another program may read with the same token before this one gives up. The
-    last request of a process that was killed may stay open at Telegram for a while."""
+    """Seconds that another poller is tolerated. The last request of a killed process may stay open
+    at Telegram for a while.
+    """
     longest_pause: float = 30.0
-    """Upper bound of the pause between two attempts while Telegram can't be reached."""
+    """Upper bound of the backoff while Telegram is unreachable."""
 
 
 def read_settings(given: Mapping[str, str]) -> TelegramSettings:

@@ -1,1 +1,1 @@
-"""The package adapters.toolkit."""
+"""Code that several platforms share: text, Markdown, options, HTTP, backoff and caches."""

@@ -1,4 +1,4 @@
-"""How long is waited between attempts: longer each time, never in step with others."""
+"""Bounded caches, and the backoff between reconnection attempts."""
 
 import asyncio
 import random
@@ -15,7 +15,7 @@ V = TypeVar("V")
 
 
 class Recent(Generic[K, V]):
-    """A dictionary of the last `most` things that were put into it."""
+    """A dictionary that keeps only the `most` newest entries."""
 
     def __init__(self, most: int = _MOST) -> None:
         self._most = most
@@ -25,33 +25,38 @@ class Recent(Generic[K, V]):
         return key in self._kept
 
     def put(self, key: K, value: V) -> None:
-        """Remember, as the newest."""
+        """Store the value as the newest entry."""
         self._kept.pop(key, None)
         self._kept[key] = value
         if len(self._kept) > self._most:
             del self._kept[next(iter(self._kept))]
 
     def get(self, key: K) -> V | None:
-        """What was put there, None if it is not known any more."""
+        """Return the stored value, or None."""
         return self._kept.get(key)
 
     def drop(self, key: K) -> None:
-        """Forget it, if it is known."""
+        """Remove the key if it is present."""
         self._kept.pop(key, None)
 
 
 class Counts:
-    """Counts that are still good. That nobody else is in a room is asked for every time: what
-    is private is said there, and who comes must be noticed at once.
+    """A cache of member counts.
+
+    Zero is never cached: private content is shown to a person who is alone, so a newcomer must
+    be noticed at once.
     """
 
     def __init__(self, keeps: float) -> None:
-        """`keeps` is how many seconds others are taken to be there still; a minute at most."""
+        """Keep counts above zero for `keeps` seconds, at most a minute."""
         self._keeps = keeps
         self._counted: Recent[str, tuple[int | None, float]] = Recent()
 
     async def count(self, room: str, ask: Callable[[], Awaitable[int | None]]) -> int | None:
-        """The people of a room besides the bot, as `ask` tells or told. Raises what it raises."""
+        """Return the people in a room besides the bot, from the cache or from `ask`.
+
+        Raises what `ask` raises.
+        """
         now = time.monotonic()
         known = self._counted.get(room)
         if known is not None and now - known[1] < self._keeps:
@@ -63,19 +68,19 @@ class Counts:
 
 
 class Pauses:
-    """Waits between attempts: twice as long each time, up to a bound. All in seconds."""
+    """Exponential backoff with jitter, up to a bound. All times are in seconds."""
 
     def __init__(self, longest: float, *, first: float = 0.5) -> None:
-        """No pause is longer than `longest`, unless the platform asks for it."""
+        """Never wait longer than `longest`, unless the platform asks for it."""
         self._longest = longest
         self._first = self._next = min(first, longest)
 
     def reset(self) -> None:
-        """It worked: the next pause is a short one."""
+        """Start again with a short pause after a success."""
         self._next = self._first
 
     async def wait(self, error: AdapterError | None = None, *, least: float = 0.0) -> None:
-        """Wait once, no shorter than `least` and than the error asks for."""
+        """Wait once, at least `least` seconds and at least as long as the error asks for."""
         pause = max(self._next * random.uniform(0.5, 1.0), least)  # noqa: S311 - no secret
         if isinstance(error, RateLimited):
             pause = max(pause, error.retry_after)

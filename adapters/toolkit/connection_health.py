@@ -1,4 +1,4 @@
-"""How a connection fares: noted by whoever holds it, logged when it changes, told when asked."""
+"""The state of a platform's connection, logged whenever it changes."""
 
 import logging
 import time
@@ -12,24 +12,23 @@ _log = logging.getLogger(__name__)
 
 
 class Liveness:
-    """The state of one platform's connection, and when it last gave a sign of life."""
+    """Tracks the state of one connection and its last sign of life."""
 
     def __init__(self, platform: str, *, silence: float | None = None) -> None:
-        """`platform` is its name in sentences.
+        """Name the platform as sentences should; `silence` is in seconds.
 
-        After `silence` seconds without a sign of life a connection counts as dead, whatever
-        was noted.
+        A connection without a sign of life for that long counts as dead, whatever its last state.
         """
         self._platform = platform
         self._silence = silence
         self._state: HealthState = "starting"
         self._alive_at: float | None = None
         self.detail = ""
-        """What was noted last, in a sentence."""
+        """The last noted detail, a sentence."""
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Around a run: notes its start and, however it ends, its end."""
+        """Note the start of a run and, however it ends, its end."""
         self.note("starting")
         try:
             yield
@@ -42,22 +41,22 @@ class Liveness:
 
     @property
     def is_connected(self) -> bool:
-        """Whether the last note says so."""
+        """Whether the last noted state is connected."""
         return self._state == "connected"
 
     def note(self, state: HealthState, detail: str = "") -> None:
-        """Keep how it fares; a change is logged, its repetitions are not."""
+        """Store the state; logs changes only."""
         if (state, detail) != (self._state, self.detail):
             level = logging.WARNING if state == "disconnected" else logging.INFO
             _log.log(level, "%s is %s. %s", self._platform, state, detail)
         self._state, self.detail = state, detail
 
     def note_alive(self) -> None:
-        """Something was heard on the connection."""
+        """Record that the connection delivered something."""
         self._alive_at = time.monotonic()
 
     def health(self) -> Health:
-        """How it fares now."""
+        """Return the current state."""
         state, detail = self._state, self.detail
         if self.is_connected and self._alive_at is not None and self._silence is not None:
             silence = time.monotonic() - self._alive_at

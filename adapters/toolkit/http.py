@@ -1,4 +1,4 @@
-"""What all wires over HTTP here do alike: connect, read up to a bound, tell what broke."""
+"""HTTP shared by the platforms: connection limits, bounded reads and error mapping."""
 
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -8,23 +8,24 @@ import aiohttp
 from adapters.errors import AdapterError, Unreachable
 
 CONNECT_TIMEOUT = 10.0
-"""Seconds until a connection stands."""
+"""Seconds to establish a connection."""
 _IDLE = 30.0
-"""Seconds after which an unused connection is closed, before a server or router does so
-unseen, which would make the next message an unsure one."""
+"""Seconds after which an unused connection is closed. A server or router would otherwise close
+it silently, and the next message's delivery would be unknown.
+"""
 _CHUNK = 65_536
 
 
 def make_connector(connections: int) -> aiohttp.TCPConnector:
-    """At most so many connections at once, none of them kept until it is stale."""
+    """Limit the number of connections and close idle ones before they go stale."""
     return aiohttp.TCPConnector(limit=connections, keepalive_timeout=_IDLE)
 
 
 def has_proxy(address: str) -> bool:
-    """Whether the environment names a proxy for an address.
+    """Tell whether the environment names a proxy for an address.
 
-    Where it does not, a session has no reason to trust the environment: it would look for one at
-    every call, in a thread, and read `~/.netrc` besides, whose passwords are not for bots.
+    Without one, the session need not trust the environment: aiohttp would look it up in a thread
+    on every call and also read `~/.netrc`, whose passwords are not for bots.
     """
     parts = urlsplit(address)
     is_direct = parts.hostname is None or proxy_bypass(parts.hostname)
@@ -32,7 +33,7 @@ def has_proxy(address: str) -> bool:
 
 
 async def read_at_most(answer: aiohttp.ClientResponse, most_bytes: int) -> bytes | None:
-    """The body of an answer, None if it is longer; never reads on beyond `most_bytes`."""
+    """Read a response body; None if it exceeds `most_bytes`. Never reads further than that."""
     if (answer.content_length or 0) > most_bytes:
         return None
     found = bytearray()
@@ -44,15 +45,15 @@ async def read_at_most(answer: aiohttp.ClientResponse, most_bytes: int) -> bytes
 
 
 def read_wait(header: str, *, default: float) -> float:
-    """The seconds that a Retry-After asks for; `default` where it does not say."""
+    """Parse a Retry-After header into seconds; `default` if it is missing or unreadable."""
     return float(header) if header.isdecimal() else default
 
 
 def name_mishap(error: Exception, platform: str, *, lost: type[AdapterError]) -> AdapterError:
-    """This wing's name for what aiohttp raised, or for an answer that could not be read.
+    """Map an aiohttp error or an unreadable response to a platform error.
 
-    `lost` is raised when a request left and no clear answer came: what that means depends on
-    whether the call may be made twice. `platform` is its name in sentences.
+    Raises `lost` if the request was sent but not clearly answered; its meaning depends on whether
+    the call may be repeated. `platform` is the name used in sentences.
     """
     match error:
         case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError():
