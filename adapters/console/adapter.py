@@ -39,7 +39,7 @@ class ConsoleAdapter:
         self._changes = 0
 
     async def run(self, inlet: Inlet) -> None:
-        """Serve clients until cancelled. Raises `AdapterStopped` if the socket cannot be created."""
+        """Serve clients until cancelled. Raises `AdapterStopped` if the socket can't be made."""
         self._inlet = inlet
         try:
             await self._server.serve(self._note_open)
@@ -96,7 +96,7 @@ class ConsoleAdapter:
     async def find(
         self, message: OutboundMessage, known: Sequence[PlatformMessageId]
     ) -> PlatformMessageId | None:
-        """Return None: clients show a repeat with the same key once, so resending is always safe."""
+        """Return None: clients show a repeated key once, so resending is always safe."""
         return None
 
     def health(self) -> Health:

@@ -122,7 +122,7 @@ class ConsoleServer:
 
 
 async def _read_line(reader: asyncio.StreamReader) -> str:
-    """Return the next line, "" at the end; a line that is too long arrives as an unreadable stub."""
+    """Return the next line, "" at the end; an overlong line arrives as an unreadable stub."""
     is_too_long = False
     while True:
         try:

@@ -140,7 +140,7 @@ class TelegramAdapter:
         Telegram offers bots neither history nor idempotency keys. An edit tells for each id whether
         it is one of our messages, and "not modified" tells that it is this one. Limits:
 
-        - It tries at most 100 ids after the newest known one, one call each, and then raises `Unsure`.
+        - It tries at most 100 ids after the newest known one, then raises `Unsure`.
         - A new process has not seen earlier ids, so None may be wrong after more than 100 foreign
           messages.
         - A later message with other text by an earlier process would be overwritten. None exists:
@@ -240,7 +240,7 @@ def create(options: Mapping[str, str]) -> ChatAdapter:
 
 
 def _is_numbered(update: Any) -> bool:
-    """Tell whether an update has an id; without one it can be neither identified nor acknowledged."""
+    """Tell whether an update has an id, which identifies and acknowledges it."""
     return isinstance(update, dict) and isinstance(update.get("update_id"), int)
 
 

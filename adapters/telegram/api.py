@@ -85,7 +85,7 @@ class Api:
             raise translate(error, lost=Unreachable, unwell=Unreachable) from error
 
     async def fetch(self, offset: int, wait: int) -> list[Any]:
-        """Return raw updates from `offset` on and acknowledge all before it; waits up to `wait` seconds.
+        """Return raw updates from `offset` on and acknowledge earlier ones; waits `wait` seconds.
 
         Raw, because one unreadable update makes the SDK's own method fail for the whole batch.
         """
