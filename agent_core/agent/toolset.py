@@ -5,7 +5,7 @@ from agent_core.memory.archive.inventory import Inventory
 from agent_core.memory.archive.tool import ArchiveTool
 from agent_core.memory.shared import SharedMemory
 from agent_core.memory.tool.tool import MemoryTool
-from agent_core.recall.rerank import Nearness
+from agent_core.recall.rerank import Reranker
 from agent_core.recall.tool import RecallTool
 from agent_core.state.engine.database import Database
 from agent_core.tools.contract import Tool
@@ -17,12 +17,12 @@ def private_tools(
     memory: SharedMemory,
     approval: Approval,
     inventory: Inventory,
-    nearness: Nearness | None = None,
+    reranker: Reranker | None = None,
 ) -> tuple[Tool, ...]:
-    """The tools of a talk that nobody else reads; `nearness` helps recall, where it is on."""
+    """The tools of a talk that nobody else reads; `reranker` helps recall, where it is on."""
     return (
         MemoryTool(memory, approval),
-        RecallTool(database, nearness=nearness),
+        RecallTool(database, reranker=reranker),
         ArchiveTool(database, inventory.forget_archive),
         SendFileTool(database),
     )
@@ -33,12 +33,12 @@ def room_tools(
     memory: SharedMemory,
     approval: Approval,
     inventory: Inventory,
-    nearness: Nearness | None = None,
+    reranker: Reranker | None = None,
 ) -> tuple[Tool, ...]:
     """The tools of a talk in a room: none that shows what its person keeps private."""
     return (
         MemoryTool(memory, approval, in_room=True),
-        RecallTool(database, nearness=nearness),
+        RecallTool(database, reranker=reranker),
         ArchiveTool(database, inventory.forget_archive, in_room=True),
         SendFileTool(database),
     )

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
-from agent_core.digest.formatting import ChildFailed
-from agent_core.digest.subprocess_reader import Children, Errand
+from agent_core.digest.formatting import ReaderFailed
+from agent_core.digest.subprocess_reader import ReaderCommand, ReaderPool
 from agent_core.errors import ToolArgumentError
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection, Database
@@ -66,9 +66,9 @@ class ChartTool:
     effect: Effect = "idempotent"
     is_cheap = False
 
-    def __init__(self, database: Database, children: Children, fonts: Path) -> None:
+    def __init__(self, database: Database, readers: ReaderPool, fonts: Path) -> None:
         self._database = database
-        self._children = children
+        self._children = readers
         self._fonts = fonts
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
@@ -82,7 +82,7 @@ class ChartTool:
             return ToolResult(
                 text=f"Not drawn: an answer carries at most {MOST_FILES} files.", is_error=True
             )
-        errand = Errand(
+        command = ReaderCommand(
             program=_DRAWER,
             arguments=(),
             data=json.dumps(order).encode(),
@@ -91,8 +91,8 @@ class ChartTool:
             folder=self._fonts,
         )
         try:
-            picture = await self._children.run(errand)
-        except ChildFailed as error:
+            picture = await self._children.run(command)
+        except ReaderFailed as error:
             return ToolResult(text=f"Not drawn: {error}.", is_error=True)
         if not picture.startswith(b"\x89PNG"):
             return ToolResult(text="Not drawn: no picture came of it.", is_error=True)

@@ -28,38 +28,38 @@ _RELAYS = (
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
-class Forbidden(Exception):
+class ForbiddenAddress(Exception):
     """An address that may not be fetched from; the text says why, as the end of a sentence."""
 
 
 def check_url(url: str) -> SplitResult:
-    """The parts of an address that may be tried. Raises `Forbidden`."""
+    """The parts of an address that may be tried. Raises `ForbiddenAddress`."""
     if len(url) > _LONGEST:
-        raise Forbidden(f"its address is longer than {_LONGEST} characters")
+        raise ForbiddenAddress(f"its address is longer than {_LONGEST} characters")
     if any(sign.isspace() or is_hidden(sign) or sign == "\\" for sign in url):
-        raise Forbidden("its address holds characters that none has")
+        raise ForbiddenAddress("its address holds characters that none has")
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise Forbidden("its address can't be read") from error
+        raise ForbiddenAddress("its address can't be read") from error
     if parts.scheme not in ("http", "https"):
-        raise Forbidden("only http and https addresses are fetched")
+        raise ForbiddenAddress("only http and https addresses are fetched")
     if "@" in parts.netloc:
-        raise Forbidden("an address with a name or a password in it is not fetched")
+        raise ForbiddenAddress("an address with a name or a password in it is not fetched")
     if not parts.hostname or port == 0:
-        raise Forbidden("its address names no host")
+        raise ForbiddenAddress("its address names no host")
     return parts
 
 
 def check_address(text: str) -> None:
-    """Raise `Forbidden` for an IP address that is not one of the open internet."""
+    """Raise `ForbiddenAddress` for an IP address that is not one of the open internet."""
     try:
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError as error:
-        raise Forbidden("its name leads to no address") from error
+        raise ForbiddenAddress("its name leads to no address") from error
     if not _is_open(address):
-        raise Forbidden(f"{address} is not on the open internet")
+        raise ForbiddenAddress(f"{address} is not on the open internet")
 
 
 def _is_open(address: Address) -> bool:
@@ -106,7 +106,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class FetchRequest:
     """What is to be fetched. Own `headers` go to the first address only, which must answer itself.
 
     `is_trusted` is for servers that the house's owner has set: they may be anywhere, but what they
@@ -138,12 +138,12 @@ class Fetcher:
         self._resolve = resolve
         self._seconds = seconds
 
-    async def fetch(self, wanted: Wanted) -> Page:
+    async def fetch(self, wanted: FetchRequest) -> Page:
         """The page of an address. Raises `FetchFailed`."""
         try:
             async with asyncio.timeout(self._seconds):
                 return await self._follow(wanted)
-        except Forbidden as error:
+        except ForbiddenAddress as error:
             raise FetchFailed(str(error)) from error
         except TimeoutError as error:
             raise FetchFailed(f"it took longer than {self._seconds:g} s") from error
@@ -152,7 +152,7 @@ class Fetcher:
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise FetchFailed(f"it can't be reached ({type(error).__name__})") from error
 
-    async def _follow(self, wanted: Wanted) -> Page:
+    async def _follow(self, wanted: FetchRequest) -> Page:
         url = wanted.url
         for _ in range(MOST_REDIRECTS + 1):
             parts = check_url(url)
@@ -167,7 +167,7 @@ class Fetcher:
         raise FetchFailed(f"it sends on more than {MOST_REDIRECTS} times")
 
     async def _look_up(self, parts: SplitResult, *, is_checked: bool) -> Sequence[str]:
-        """The addresses to connect to. Raises `Forbidden`, and `OSError`."""
+        """The addresses to connect to. Raises `ForbiddenAddress`, and `OSError`."""
         host = parts.hostname or ""
         port = parts.port or (443 if parts.scheme == "https" else 80)
         try:

@@ -21,7 +21,7 @@ class FetchFailed(SourceFailed):
         self.status = status
 
 
-class ChildFailed(SourceFailed):
+class ReaderFailed(SourceFailed):
     """The program that was to read or draw something ended without it."""
 
 

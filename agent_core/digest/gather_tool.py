@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_core.digest.formatting import SourceFailed, own_folder
-from agent_core.digest.github import Hub, tell_notifications
-from agent_core.digest.own_sources import Reader, tell_open_ends, tell_reminders
-from agent_core.digest.requests import SPEC, Gathering, Source, list_addresses, read_gathering
-from agent_core.digest.web_sources import Reach, Shelves, tell_calendar, tell_feed, tell_page
+from agent_core.digest.github import GitHubAccess, read_notifications
+from agent_core.digest.own_sources import Reader, list_due_jobs, list_open_ends
+from agent_core.digest.requests import SPEC, GatherRequest, Source, list_addresses, read_request
+from agent_core.digest.web_sources import CalendarFolders, WebAccess, read_calendar, read_feed, read_page
 from agent_core.errors import CoreError, ToolArgumentError
 from agent_core.state.engine.database import Database
 from agent_core.state.people import people
@@ -33,13 +33,13 @@ _NOT_YOURS = "the token is the owner's, and so are its notifications"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class GatherSources:
     """What a digest is gathered with. `sources` is a folder of the home's; `zone` the house's."""
 
     sources: Path
     zone: str
-    reach: Reach
-    hub: Hub
+    reach: WebAccess
+    hub: GitHubAccess
 
 
 class GatherTool:
@@ -49,7 +49,7 @@ class GatherTool:
     effect: Effect = "read"
     is_cheap = False
 
-    def __init__(self, database: Database, desk: Desk, *, in_room: bool) -> None:
+    def __init__(self, database: Database, desk: GatherSources, *, in_room: bool) -> None:
         self._database = database
         self._desk = desk
         self._in_room = in_room
@@ -65,7 +65,7 @@ class GatherTool:
         if person is None:
             raise ToolArgumentError("there is nobody here to gather for")
         zone = person.time_zone or self._desk.zone
-        wanted = read_gathering(arguments, zone=zone, now=context.now, room=_ROOM)
+        wanted = read_request(arguments, zone=zone, now=context.now, room=_ROOM)
         told = await asyncio.gather(
             *(self._tell(source, wanted, person, context) for source in wanted.sources)
         )
@@ -78,7 +78,7 @@ class GatherTool:
         return ToolResult(text="\n\n".join([head, *(text for _, text in told)]), is_error=is_error)
 
     async def _tell(
-        self, source: Source, wanted: Gathering, person: Person, context: ToolContext
+        self, source: Source, wanted: GatherRequest, person: Person, context: ToolContext
     ) -> tuple[bool, str]:
         """Whether a source could be read, and what it says, or why not."""
         name = f"{source.kind} {quote(source.at, _SHOWN_PLACE)}" if source.at else source.kind
@@ -92,36 +92,38 @@ class GatherTool:
         return False, f"## {name} was not read: {reason.rstrip('.')}."
 
     async def _read(
-        self, source: Source, wanted: Gathering, person: Person, context: ToolContext
+        self, source: Source, wanted: GatherRequest, person: Person, context: ToolContext
     ) -> str:
         desk = self._desk
         if "://" in source.at and source.at not in list_addresses(context.evidence):
             raise SourceFailed(_NOT_NAMED)
         match source.kind:
             case "calendar":
-                return await tell_calendar(desk.reach, self._shelves(context), source, wanted)
+                return await read_calendar(desk.reach, self._shelves(context), source, wanted)
             case "feed":
-                return await tell_feed(desk.reach, source, wanted)
+                return await read_feed(desk.reach, source, wanted)
             case "page":
-                return await tell_page(desk.reach, source, wanted)
+                return await read_page(desk.reach, source, wanted)
             case "github":
                 if not person.is_owner:
                     raise SourceFailed(_NOT_YOURS)
-                return await tell_notifications(desk.hub, desk.reach.fetcher, wanted)
+                return await read_notifications(desk.hub, desk.reach.fetcher, wanted)
         if self._in_room:
             raise SourceFailed(_NOT_HERE)
         if source.kind == "reminders":
             return await self._database.read(
-                lambda c: tell_reminders(Reader(connection=c, context=context), wanted)
+                lambda c: list_due_jobs(Reader(connection=c, context=context), wanted)
             )
         return await self._database.read(
-            lambda c: tell_open_ends(Reader(connection=c, context=context), source, wanted)
+            lambda c: list_open_ends(Reader(connection=c, context=context), source, wanted)
         )
 
-    def _shelves(self, context: ToolContext) -> Shelves:
+    def _shelves(self, context: ToolContext) -> CalendarFolders:
         """Everybody's folder, and that of the person, or of the room, in front."""
         folder, memory_owner = self._desk.sources, context.memory_owner
         if memory_owner is None or memory_owner.kind not in ("human", "room"):
-            return Shelves(folders=(folder,))
-        own = own_folder(folder, "people" if memory_owner.kind == "human" else "rooms", memory_owner.slug)
-        return Shelves(folders=(own, folder))
+            return CalendarFolders(folders=(folder,))
+        own = own_folder(
+            folder, "people" if memory_owner.kind == "human" else "rooms", memory_owner.slug
+        )
+        return CalendarFolders(folders=(own, folder))

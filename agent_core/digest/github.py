@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import urlencode
 
-from agent_core.digest.fetching import Fetcher, Wanted
+from agent_core.digest.fetching import Fetcher, FetchRequest
 from agent_core.digest.formatting import FetchFailed, SourceFailed, count, fit, show_link
-from agent_core.digest.requests import Gathering
+from agent_core.digest.requests import GatherRequest
 from agent_core.tools.untrusted_text import flatten, quote
 
 MOST_PAGES = 4
@@ -28,7 +28,7 @@ _PLACES = {"pulls": "pull", "issues": "issues", "commits": "commit"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hub:
+class GitHubAccess:
     """Which GitHub is asked, and with whose token; "" for none."""
 
     url: str
@@ -47,7 +47,7 @@ class Notification:
     at: str
 
 
-async def tell_notifications(hub: Hub, fetcher: Fetcher, wanted: Gathering) -> str:
+async def read_notifications(hub: GitHubAccess, fetcher: Fetcher, wanted: GatherRequest) -> str:
     """Unread ones since a moment, newest first. Raises `SourceFailed`."""
     if not hub.token:
         raise SourceFailed(_NO_TOKEN)
@@ -61,7 +61,9 @@ async def tell_notifications(hub: Hub, fetcher: Fetcher, wanted: Gathering) -> s
     return fit(f"{count(len(found), 'unread notification')}{more}", lines, wanted.room)
 
 
-async def _fetch(hub: Hub, fetcher: Fetcher, since: int) -> tuple[list[Notification], bool]:
+async def _fetch(
+    hub: GitHubAccess, fetcher: Fetcher, since: int
+) -> tuple[list[Notification], bool]:
     """The notifications, and whether these are all."""
     home = hub.url.rstrip("/")
     moment = datetime.fromtimestamp(since // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -74,7 +76,7 @@ async def _fetch(hub: Hub, fetcher: Fetcher, since: int) -> tuple[list[Notificat
     found: list[Notification] = []
     for _ in range(MOST_PAGES):
         try:
-            page = await fetcher.fetch(Wanted(url=url, headers=headers, is_trusted=True))
+            page = await fetcher.fetch(FetchRequest(url=url, headers=headers, is_trusted=True))
         except FetchFailed as error:
             raise SourceFailed(_FAULTS.get(error.status, str(error))) from error
         found += _read(page.body)

@@ -5,12 +5,12 @@ from datetime import datetime, time, timedelta
 from itertools import takewhile
 
 from agent_core.digest.formatting import count, fit
-from agent_core.digest.requests import Gathering, Source
-from agent_core.recall.formatting import View, tell_hits
+from agent_core.digest.requests import GatherRequest, Source
+from agent_core.recall.formatting import View, format_hits
 from agent_core.recall.query import read_query
 from agent_core.recall.search import find
 from agent_core.schedule.descriptions import show_moment
-from agent_core.schedule.job_editor import waited_of
+from agent_core.schedule.job_editor import next_slot_of
 from agent_core.schedule.occurrences import find_zone, walk
 from agent_core.schedule.triggers import load_timing, milliseconds
 from agent_core.state.engine.database import Connection
@@ -43,7 +43,7 @@ class Reader:
     context: ToolContext
 
 
-def tell_reminders(reader: Reader, wanted: Gathering) -> str:
+def list_due_jobs(reader: Reader, wanted: GatherRequest) -> str:
     """The person's jobs that come due from now to the end of the days that are wanted."""
     connection, context = reader.connection, reader.context
     zone = find_zone(wanted.zone)
@@ -69,7 +69,7 @@ def tell_reminders(reader: Reader, wanted: Gathering) -> str:
 
 def _list_times(job: Job, begin: int, end: int) -> list[int]:
     """When a job comes due in a span of milliseconds: the first few, and one more."""
-    first = waited_of(job)
+    first = next_slot_of(job)
     if first is None:
         return []
     times: list[int] = []
@@ -82,7 +82,7 @@ def _list_times(job: Job, begin: int, end: int) -> list[int]:
     return times
 
 
-def tell_open_ends(reader: Reader, source: Source, wanted: Gathering) -> str:
+def list_open_ends(reader: Reader, source: Source, wanted: GatherRequest) -> str:
     """Questions that nobody answered, and what was said that sounds like a promise."""
     connection, context = reader.connection, reader.context
     field = Field(
@@ -95,10 +95,10 @@ def tell_open_ends(reader: Reader, source: Source, wanted: Gathering) -> str:
     here = replace(field, scope=f"c{context.conversation_id}", since=None)
     own = set(passages.list_latest(connection, field=here, limit=_MOST_TALKS))
     latest = passages.list_latest(connection, field=field, limit=_MOST_TALKS)
-    sittings = passages.list_sittings(
+    overviews = passages.load_overviews(
         connection, field=field, session_ids=[one for one in latest if one not in own]
     )
-    asked = [one for one in sittings if one.last.rstrip().endswith(("?", "？", "؟"))]
+    asked = [one for one in overviews if one.last.rstrip().endswith(("?", "？", "؟"))]
     lines = [
         f"- {local_time(one.last_at, wanted.zone):%Y-%m-%d %H:%M}, a talk ended with the question"
         f" {quote(one.last[-_LONGEST:], _LONGEST)}"
@@ -112,8 +112,8 @@ def tell_open_ends(reader: Reader, source: Source, wanted: Gathering) -> str:
         limit=_MOST_HITS,
         clock=lambda moment: local_time(moment, wanted.zone),
     )
-    hits = tuple(hit for hit in found.hits if hit.saying.session_id not in own)
-    told = tell_hits(
+    hits = tuple(hit for hit in found.hits if hit.message.session_id not in own)
+    told = format_hits(
         query, replace(found, hits=hits, count=len(hits)), (), View(zone=wanted.zone)
     ).splitlines()
     return fit(

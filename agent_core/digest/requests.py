@@ -72,7 +72,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gathering:
+class GatherRequest:
     """What a call wants. `since` is in milliseconds; the days are those of the zone."""
 
     sources: tuple[Source, ...]
@@ -84,13 +84,15 @@ class Gathering:
     """Characters that what one source gives may take."""
 
 
-def read_gathering(arguments: Mapping[str, object], *, zone: str, now: int, room: int) -> Gathering:
+def read_request(
+    arguments: Mapping[str, object], *, zone: str, now: int, room: int
+) -> GatherRequest:
     """What a call asks for. Raises `ToolArgumentError` with a sentence."""
     given = cast(list[Mapping[str, str]], arguments["sources"])
     sources = tuple(_read_source(one) for one in given)
     since, first, days = arguments.get("since"), arguments.get("first"), arguments.get("days")
     begin = read_moment(first, zone, name="first") if isinstance(first, str) else now
-    return Gathering(
+    return GatherRequest(
         sources=tuple(dict.fromkeys(sources)),
         zone=zone,
         since=read_moment(since, zone, name="since") if isinstance(since, str) else now - _DAY_MS,

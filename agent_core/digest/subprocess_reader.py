@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_core.digest.formatting import ChildFailed
+from agent_core.digest.formatting import ReaderFailed
 from agent_core.subprocesses import spawn
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Errand:
+class ReaderCommand:
     """Which program is run, with which words and what on its input; `folder` is its cache."""
 
     program: str
@@ -39,50 +39,50 @@ class Errand:
     folder: Path | None = None
 
 
-class Children:
+class ReaderPool:
     """Runs programs, a few at a time."""
 
     def __init__(self) -> None:
         self._places = asyncio.Semaphore(AT_ONCE)
 
-    async def run(self, errand: Errand) -> bytes:
+    async def run(self, command: ReaderCommand) -> bytes:
         """What the program says. It sees nothing of the environment, and nothing of it is left.
 
-        Raises `ChildFailed`.
+        Raises `ReaderFailed`.
         """
         async with self._places:
-            return await _run(errand)
+            return await _run(command)
 
 
-async def _run(errand: Errand) -> bytes:
-    name = errand.program.rpartition(".")[2]
+async def _run(command: ReaderCommand) -> bytes:
+    name = command.program.rpartition(".")[2]
     environ = {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}
-    if errand.folder is not None:
-        environ["MPLCONFIGDIR"] = str(errand.folder)
+    if command.folder is not None:
+        environ["MPLCONFIGDIR"] = str(command.folder)
     try:
         process = await spawn(
-            (sys.executable, "-I", "-c", _BEGIN, str(_ROOT), errand.program, *errand.arguments),
+            (sys.executable, "-I", "-c", _BEGIN, str(_ROOT), command.program, *command.arguments),
             _end,
             environ=environ,
         )
     except OSError as error:
         _log.error("%s can't be started: %s", name, error)
-        raise ChildFailed("this machine can't start a program for it now") from error
+        raise ReaderFailed("this machine can't start a program for it now") from error
     try:
-        async with asyncio.timeout(errand.seconds):
+        async with asyncio.timeout(command.seconds):
             output, complaint, code = await asyncio.gather(
-                _talk(process, errand.data, errand.most_bytes),
+                _talk(process, command.data, command.most_bytes),
                 _listen(process.stderr, _MOST_COMPLAINT),
                 process.wait(),
             )
     except TimeoutError as error:
-        raise ChildFailed(f"it took longer than {errand.seconds:g} s to read") from error
+        raise ReaderFailed(f"it took longer than {command.seconds:g} s to read") from error
     finally:
         await _end(process)
     if code:
         told = complaint.decode(errors="replace").strip().rpartition("\n")[2]
         _log.info("%s ended with status %d: %s", name, code, told)
-        raise ChildFailed("it can't be read")
+        raise ReaderFailed("it can't be read")
     return output
 
 

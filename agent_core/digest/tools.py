@@ -6,10 +6,10 @@ from pathlib import Path
 from agent_core.digest.chart_tool import ChartTool
 from agent_core.digest.fetching import Fetcher
 from agent_core.digest.formatting import SOURCES
-from agent_core.digest.gather_tool import Desk, GatherTool
-from agent_core.digest.github import Hub
-from agent_core.digest.subprocess_reader import Children
-from agent_core.digest.web_sources import Reach
+from agent_core.digest.gather_tool import GatherSources, GatherTool
+from agent_core.digest.github import GitHubAccess
+from agent_core.digest.subprocess_reader import ReaderPool
+from agent_core.digest.web_sources import WebAccess
 from agent_core.state.engine.database import Database
 from agent_core.tools.contract import Tool
 
@@ -17,7 +17,7 @@ _FONTS = Path("cache") / "fonts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kit:
+class DigestOptions:
     """How this house gathers. `github_token` is "" for none; `zone` is for people without one."""
 
     home: Path
@@ -25,19 +25,19 @@ class Kit:
     github_url: str
     github_token: str
     allow_private: bool
-    children: Children = field(default_factory=Children)
+    readers: ReaderPool = field(default_factory=ReaderPool)
     """What runs programs for all of its tools, a few at a time."""
 
 
-def digest_tools(database: Database, kit: Kit, *, in_room: bool) -> tuple[Tool, ...]:
+def digest_tools(database: Database, kit: DigestOptions, *, in_room: bool) -> tuple[Tool, ...]:
     """`gather` and `chart`; in a room without what is a person's own."""
-    desk = Desk(
+    desk = GatherSources(
         sources=kit.home / SOURCES,
         zone=kit.zone,
-        reach=Reach(fetcher=Fetcher(allow_private=kit.allow_private), children=kit.children),
-        hub=Hub(url=kit.github_url, token=kit.github_token),
+        reach=WebAccess(fetcher=Fetcher(allow_private=kit.allow_private), readers=kit.readers),
+        hub=GitHubAccess(url=kit.github_url, token=kit.github_token),
     )
     return (
         GatherTool(database, desk, in_room=in_room),
-        ChartTool(database, kit.children, kit.home / _FONTS),
+        ChartTool(database, kit.readers, kit.home / _FONTS),
     )

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from agent_core.digest.fetching import MOST_BYTES, Fetcher, Page, Wanted
+from agent_core.digest.fetching import MOST_BYTES, Fetcher, FetchRequest, Page
 from agent_core.digest.formatting import SourceFailed, count, fit, show_link
-from agent_core.digest.requests import Gathering, Source
-from agent_core.digest.subprocess_reader import Children, Errand
+from agent_core.digest.requests import GatherRequest, Source
+from agent_core.digest.subprocess_reader import ReaderCommand, ReaderPool
 from agent_core.tools.clock import local_time
 from agent_core.tools.untrusted_text import quote
 
@@ -27,25 +27,27 @@ _FILE = re.compile(r"[\w][\w .()+-]{0,99}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shelves:
+class CalendarFolders:
     """The folders that a talk's calendar files lie in: its own one first, then everybody's."""
 
     folders: tuple[Path, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
+class WebAccess:
     """What gets at things outside, and what reads them."""
 
     fetcher: Fetcher
-    children: Children
+    readers: ReaderPool
 
 
-async def tell_calendar(reach: Reach, shelves: Shelves, source: Source, wanted: Gathering) -> str:
+async def read_calendar(
+    reach: WebAccess, shelves: CalendarFolders, source: Source, wanted: GatherRequest
+) -> str:
     """The events of the days that are wanted. Raises `SourceFailed`."""
     if "://" in source.at:
         url = source.at.replace("webcal://", "https://", 1)
-        data = (await reach.fetcher.fetch(Wanted(url=url))).body
+        data = (await reach.fetcher.fetch(FetchRequest(url=url))).body
     else:
         data = await asyncio.to_thread(_read_file, shelves, source.at)
     days = wanted.first.isoformat()
@@ -55,9 +57,9 @@ async def tell_calendar(reach: Reach, shelves: Shelves, source: Source, wanted: 
     return fit(f"{count(len(events), 'event')}, {span} ({wanted.zone})", events, wanted.room)
 
 
-async def tell_feed(reach: Reach, source: Source, wanted: Gathering) -> str:
+async def read_feed(reach: WebAccess, source: Source, wanted: GatherRequest) -> str:
     """The newest entries since a moment. Raises `SourceFailed`."""
-    page = await reach.fetcher.fetch(Wanted(url=source.at))
+    page = await reach.fetcher.fetch(FetchRequest(url=source.at))
     told = await _read(
         reach, "feed_reader", page.body, page.url, str(wanted.since), str(_MOST_ENTRIES)
     )
@@ -70,9 +72,9 @@ async def tell_feed(reach: Reach, source: Source, wanted: Gathering) -> str:
     return fit(head, lines, wanted.room)
 
 
-async def tell_page(reach: Reach, source: Source, wanted: Gathering) -> str:
+async def read_page(reach: WebAccess, source: Source, wanted: GatherRequest) -> str:
     """The readable text of a web page. Raises `SourceFailed`."""
-    page: Page = await reach.fetcher.fetch(Wanted(url=source.at))
+    page: Page = await reach.fetcher.fetch(FetchRequest(url=source.at))
     if not (page.media_type.startswith("text/") or "xml" in page.media_type):
         raise SourceFailed(f"it is no page to read but {page.media_type}")
     told = await _read(reach, "page_reader", page.body, page.media_type, str(wanted.room))
@@ -104,10 +106,10 @@ def _tell_entry(entry: object, zone: str) -> str:
     return f"- {when}, {title}{text}{show_link(texts.get('link', ''))}"
 
 
-async def _read(reach: Reach, reader: str, data: bytes, *arguments: str) -> object:
+async def _read(reach: WebAccess, reader: str, data: bytes, *arguments: str) -> object:
     """What a reader found, from its JSON. Raises `SourceFailed`."""
-    said = await reach.children.run(
-        Errand(
+    said = await reach.readers.run(
+        ReaderCommand(
             program=f"{_READERS}.{reader}",
             arguments=arguments,
             data=data,
@@ -130,7 +132,7 @@ def _texts(found: object) -> dict[str, str]:
     return {str(name): value for name, value in given.items() if isinstance(value, str)}
 
 
-def _read_file(shelves: Shelves, name: str) -> bytes:
+def _read_file(shelves: CalendarFolders, name: str) -> bytes:
     """A calendar file by its plain name. Links are not followed. Raises `SourceFailed`."""
     if not _FILE.fullmatch(name):
         raise SourceFailed("a file's name has no folder and no signs like / or : in it")

@@ -24,13 +24,13 @@ _FENCE = re.compile("`+")
 
 
 class Approval:
-    """Asks owners on behalf of tool calls; without an `inquirer` nobody can be asked."""
+    """Asks owners on behalf of tool calls; without an `prompter` nobody can be asked."""
 
-    def __init__(self, database: Database, inquirer: UserPrompter | None = None) -> None:
+    def __init__(self, database: Database, prompter: UserPrompter | None = None) -> None:
         self._database = database
-        self._inquirer = inquirer
+        self._prompter = prompter
 
-    async def has_leave(self, context: ToolContext) -> bool:
+    async def is_owner_present(self, context: ToolContext) -> bool:
         """True if whoever asks runs this house, and is there: the run of a job came by itself.
 
         Raises `StoreError`.
@@ -49,7 +49,7 @@ class Approval:
         asks once only, and leave holds for just what was shown then. Raises `StoreError` and
         `QuestionPending`.
         """
-        if self._inquirer is None:
+        if self._prompter is None:
             return "nobody is there who could approve it"
         name = await self._database.read(lambda c: _name(c, context))
         inquiry = UserPrompt(
@@ -61,7 +61,7 @@ class Approval:
             choices=(_YES, _NO),
             is_for_owner=True,
         )
-        answer = await self._inquirer.ask(inquiry)
+        answer = await self._prompter.ask(inquiry)
         asked = await self._database.read(
             lambda c: questions.find_of_call(c, turn_id=context.turn_id, call_id=context.call_id)
         )

@@ -11,16 +11,16 @@ from typing import NewType, Protocol
 
 from agent_core.transcript import ToolSpec
 
-Who = NewType("Who", str)
+ExternalPersonId = NewType("ExternalPersonId", str)
 """A person as the provider knows them: always the same, and it says nothing of them."""
-Talk = NewType("Talk", str)
+ExternalSessionId = NewType("ExternalSessionId", str)
 """One session of one person's talk, as the provider knows it."""
-Digest = NewType("Digest", str)
+EntryDigest = NewType("EntryDigest", str)
 """Stands for the words of an entry of memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class ExternalMessage:
     """One message. `key` is its own for ever; `at` is in milliseconds since the epoch, UTC."""
 
     key: str
@@ -33,23 +33,23 @@ class Said:
 class Exchange:
     """What a person and the assistant said in one turn, oldest first; at least one message."""
 
-    who: Who
-    talk: Talk
-    said: tuple[Said, ...]
+    who: ExternalPersonId
+    talk: ExternalSessionId
+    said: tuple[ExternalMessage, ...]
     is_repeat: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Notes:
+class MemorySnapshot:
     """All entries of a person's memory as they stand, and which of them the provider has.
 
     `kept` gives the provider's own name of each entry that it was told. Entries that are not in
     `entries` any more are to be forgotten there.
     """
 
-    who: Who
-    entries: Mapping[Digest, str]
-    kept: Mapping[Digest, str]
+    who: ExternalPersonId
+    entries: Mapping[EntryDigest, str]
+    kept: Mapping[EntryDigest, str]
     is_repeat: bool
 
 
@@ -61,7 +61,7 @@ class ExternalMemoryTool:
     """
 
     spec: ToolSpec
-    run: Callable[[Who, Mapping[str, object]], Awaitable[str]]
+    run: Callable[[ExternalPersonId, Mapping[str, object]], Awaitable[str]]
     seconds: float
 
 
@@ -73,11 +73,11 @@ class MemoryProvider(Protocol):
         """As people read it."""
 
     @property
-    def leftovers(self) -> str:
+    def retained_data(self) -> str:
         """A sentence on what stays there of somebody who was erased."""
 
     @property
-    def lacking(self) -> frozenset[str]:
+    def missing_functions(self) -> frozenset[str]:
         """Functions that its server was found not to have, as people read them."""
 
     @property
@@ -87,7 +87,7 @@ class MemoryProvider(Protocol):
     async def start(self) -> None:
         """Find out whether it is there. Called before all else, and after each outage."""
 
-    async def recall(self, who: Who) -> str:
+    async def recall(self, who: ExternalPersonId) -> str:
         """What it makes of somebody, for the facts of their turn; "" if nothing yet.
 
         A turn may wait for it for a moment only.
@@ -96,14 +96,14 @@ class MemoryProvider(Protocol):
     async def tell(self, exchange: Exchange) -> None:
         """Take in what was said in a turn. Called once it is settled, in order for each person."""
 
-    async def keep(self, notes: Notes) -> Mapping[Digest, str]:
+    async def keep(self, notes: MemorySnapshot) -> Mapping[EntryDigest, str]:
         """Take in how somebody's memory stands; gives what `kept` is then."""
 
-    async def drop(self, talk: Talk) -> None:
+    async def drop(self, talk: ExternalSessionId) -> None:
         """Forget a talk. One that it never knew is no error."""
 
-    async def erase(self, who: Who) -> None:
-        """Forget a person, as far as it can; see `leftovers`. Nobody it knows is no error."""
+    async def erase(self, who: ExternalPersonId) -> None:
+        """Forget a person, as far as it can; see `retained_data`. Nobody it knows is no error."""
 
     async def close(self) -> None:
         """Let go of connections. Called last."""

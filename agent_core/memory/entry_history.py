@@ -22,7 +22,7 @@ UNLINK = "unlink"
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Life:
+class TrackedEntry:
     """One entry. `rows` are all rows about it, oldest first.
 
     `words` is the entry as it stands, None while it is gone; then `made_by` is None, too.
@@ -34,7 +34,7 @@ class Life:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Undoing:
+class UndoPlan:
     """What taking a row back comes to. `change` is what its own row says, `made_by` the row that
     gives the entry the words that it has then, if it stands.
 
@@ -48,22 +48,22 @@ class Undoing:
     revived: tuple[LedgerEntry, ...] = ()
 
 
-class History:
+class EntryHistory:
     """The lives of the entries of one list."""
 
     def __init__(self, rows: Iterable[LedgerEntry]) -> None:
         """`rows` are all rows of a list, oldest first. Raises `StoreDamaged` if they don't fit."""
         self._rows: dict[int, LedgerEntry] = {}
-        self._lives: dict[int, Life] = {}
-        self._order: list[Life] = []
-        self._standing: list[Life] = []
+        self._lives: dict[int, TrackedEntry] = {}
+        self._order: list[TrackedEntry] = []
+        self._standing: list[TrackedEntry] = []
         self._takers: dict[int, int] = {}
         """How many rows that count take back each row."""
         for row in rows:
             self.follow(row)
 
     @property
-    def standing(self) -> tuple[Life, ...]:
+    def current(self) -> tuple[TrackedEntry, ...]:
         """The entries that stand, in the order of the list."""
         return tuple(self._standing)
 
@@ -76,7 +76,7 @@ class History:
         """A row of this list."""
         return self._rows[row_id]
 
-    def life_of(self, row_id: int) -> Life | None:
+    def find_tracked(self, row_id: int) -> TrackedEntry | None:
         """The entry that a row is about; None if there is no such row in this list."""
         return self._lives.get(row_id)
 
@@ -88,83 +88,85 @@ class History:
         """Read one more row. Raises `StoreDamaged` if it does not fit."""
         undoes, change = row.origin.undoes, row.change
         if undoes is None and change.operation == "add":
-            life = self._begin(change)
+            tracked = self._begin(change)
         elif undoes is None:
-            life = self._at(row)
+            tracked = self._at(row)
         elif undoes in self._lives:
-            life = self._lives[undoes]
+            tracked = self._lives[undoes]
         else:
             raise StoreDamaged(f"row {undoes} of the ledger is missing; restore a backup")
         self._rows[row.id] = row
-        self._lives[row.id] = life
+        self._lives[row.id] = tracked
         self._takers[row.id] = 0
-        life.rows.append(row)
-        before = life.words
+        tracked.rows.append(row)
+        before = tracked.words
         if undoes is not None:
             self._count(undoes, 1)
-        life.words, life.made_by, _ = self._live(life)
-        self._place(life, before, change.position)
-        if (before, life.words) != (change.before, change.after) and not (
-            before == life.words and change.before is change.after is None
+        tracked.words, tracked.made_by, _ = self._live(tracked)
+        self._place(tracked, before, change.position)
+        if (before, tracked.words) != (change.before, change.after) and not (
+            before == tracked.words and change.before is change.after is None
         ):
             raise StoreDamaged(f"row {row.id} of the ledger does not fit those before it")
 
-    def plan_undo(self, row_id: int) -> Undoing:
+    def plan_undo(self, row_id: int) -> UndoPlan:
         """What taking back a row that counts comes to."""
-        life = self._lives[row_id]
-        _, _, effective = self._live(life)
+        tracked = self._lives[row_id]
+        _, _, effective = self._live(tracked)
         self._count(row_id, 1)
-        words, made_by, left = self._live(life)
+        words, made_by, left = self._live(tracked)
         self._count(row_id, -1)
-        return Undoing(
-            change=self._describe(life, words),
+        return UndoPlan(
+            change=self._describe(tracked, words),
             made_by=made_by,
             derived=tuple(row for row in effective if row not in left and row.id != row_id),
             revived=tuple(row for row in left if row not in effective),
         )
 
-    def _begin(self, change: Change) -> Life:
-        life = Life()
+    def _begin(self, change: Change) -> TrackedEntry:
+        tracked = TrackedEntry()
         place = len(self._order)
         if change.position < len(self._standing):
             place = self._order.index(self._standing[change.position])
         elif change.position > len(self._standing):
             raise StoreDamaged("rows are missing from the ledger")
-        self._order.insert(place, life)
-        return life
+        self._order.insert(place, tracked)
+        return tracked
 
-    def _at(self, row: LedgerEntry) -> Life:
+    def _at(self, row: LedgerEntry) -> TrackedEntry:
         if row.change.position >= len(self._standing):
             raise StoreDamaged(f"row {row.id} of the ledger does not fit those before it")
         return self._standing[row.change.position]
 
-    def _place(self, life: Life, before: str | None, position: int) -> None:
+    def _place(self, tracked: TrackedEntry, before: str | None, position: int) -> None:
         """Let an entry stand that has come, or stand no more."""
-        if before is None and life.words is not None:
-            self._standing.insert(position, life)
-        elif before is not None and life.words is None:
-            self._standing.remove(life)
+        if before is None and tracked.words is not None:
+            self._standing.insert(position, tracked)
+        elif before is not None and tracked.words is None:
+            self._standing.remove(tracked)
 
-    def _position(self, life: Life) -> int:
+    def _position(self, tracked: TrackedEntry) -> int:
         """Where an entry stands, or would."""
-        place = self._order.index(life)
+        place = self._order.index(tracked)
         return sum(other.words is not None for other in self._order[:place])
 
-    def _describe(self, life: Life, words: str | None) -> Change:
-        before = life.words
+    def _describe(self, tracked: TrackedEntry, words: str | None) -> Change:
+        before = tracked.words
         if before == words:
             return Change(operation="replace", position=0, before=None, after=None)
-        position = self._position(life)
+        position = self._position(tracked)
         if before is None:
             return Change(operation="add", position=position, before=None, after=words)
         operation: Operation = "remove" if words is None else "replace"
         return Change(operation=operation, position=position, before=before, after=words)
 
-    def _live(self, life: Life) -> tuple[str | None, LedgerEntry | None, list[LedgerEntry]]:
+    def _live(
+        self, tracked: TrackedEntry
+    ) -> tuple[str | None, LedgerEntry | None, list[LedgerEntry]]:
         """How an entry stands, by the rows that count, and those of them that did something."""
         words, made_by = None, None
         effective = []
-        for row in life.rows:
+        for row in tracked.rows:
             if row.origin.undoes is not None or self._takers[row.id]:
                 continue
             if row.change.operation == "add" or words is not None:

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 
 from agent_core.ids import PersonId
-from agent_core.memory.numbering import Register
+from agent_core.memory.numbering import ChangeIndex
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import evidence as grounds
 from agent_core.state.memory import ledger
@@ -16,7 +16,7 @@ _AUTHOR = "From: "
 """How the facts of a message begin the line that names who wrote it; see `prompt.facts`."""
 
 
-Number = int | str
+ChangeName = int | str
 """What people call a change: a number, and of the archive a name."""
 
 
@@ -31,7 +31,7 @@ class Reader:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Saying:
+class SourceMessage:
     """Something that was said. `author` is "" if nobody noted it; `at` is milliseconds."""
 
     author: str
@@ -42,61 +42,61 @@ class Saying:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Basis:
-    """What a change rests on; the fields as those of `Reason`."""
+    """What a change rests on; the fields as those of `Explanation`."""
 
-    sayings: tuple[Saying, ...]
+    source_messages: tuple[SourceMessage, ...]
     hidden: int
     evidence: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class ChangeStep:
     """One change of an entry. `counts` is false once it was taken back."""
 
-    number: Number
+    number: ChangeName
     row: LedgerEntry
     counts: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reason:
+class Explanation:
     """All that is known of one entry. `words` is None while it does not stand.
 
-    `number` is that of its present words, or of its newest change while it has none. `sayings`
+    `number` is that of its present words, or of its newest change while it has none. `source_messages`
     and `evidence` are what that change rests on, `hidden` how many messages more the reader may
     not see, or were taken out since. `steps` are all changes, oldest first.
     """
 
-    number: Number
+    number: ChangeName
     words: str | None
     made_by: LedgerEntry
-    sayings: tuple[Saying, ...]
+    source_messages: tuple[SourceMessage, ...]
     hidden: int
     evidence: str
-    steps: tuple[Step, ...]
+    steps: tuple[ChangeStep, ...]
 
 
 def explain(
-    connection: Connection, register: Register, number: int, reader: Reader
-) -> Reason | None:
+    connection: Connection, change_index: ChangeIndex, number: int, reader: Reader
+) -> Explanation | None:
     """Why there is the entry that a change of this number is about; None if there is no such."""
-    row = register.find(number)
+    row = change_index.find(number)
     if row is None:
         return None
-    life = register.life_of(row)
-    made_by = life.made_by or life.rows[-1]
+    tracked = change_index.find_tracked(row)
+    made_by = tracked.made_by or tracked.rows[-1]
     basis = find_basis(connection, made_by, reader)
-    history = register.histories[row.target]
-    return Reason(
-        number=register.number_of(made_by),
-        words=life.words,
+    history = change_index.histories[row.target]
+    return Explanation(
+        number=change_index.find_number(made_by),
+        words=tracked.words,
         made_by=made_by,
-        sayings=basis.sayings,
+        source_messages=basis.source_messages,
         hidden=basis.hidden,
         evidence=basis.evidence,
         steps=tuple(
-            Step(number=register.number_of(one), row=one, counts=history.counts(one.id))
-            for one in life.rows
+            ChangeStep(number=change_index.find_number(one), row=one, counts=history.counts(one.id))
+            for one in tracked.rows
         ),
     )
 
@@ -112,7 +112,7 @@ def find_basis(connection: Connection, row: LedgerEntry, reader: Reader) -> Basi
         audience=reader.audience,
     )
     return Basis(
-        sayings=tuple(_read(ground) for ground in found),
+        source_messages=tuple(_read(ground) for ground in found),
         hidden=len(message_ids) - len(found),
         evidence=source.origin.evidence,
     )
@@ -131,8 +131,8 @@ def _find_ground(connection: Connection, row: LedgerEntry) -> LedgerEntry:
     return row
 
 
-def _read(ground: Ground) -> Saying:
-    return Saying(
+def _read(ground: Ground) -> SourceMessage:
+    return SourceMessage(
         author=find_author(ground), text=ground.text, platform=ground.platform, at=ground.created_at
     )
 

@@ -39,7 +39,9 @@ async def compare_all(store: MemoryStore, database: Database, now: Callable[[], 
 
 async def _compare(store: MemoryStore, memory_owner: Remembering, now: int) -> None:
     try:
-        differences = await store.compare(memory_owner.person_id, memory_owner.folder, now, kind=memory_owner.kind)
+        differences = await store.compare(
+            memory_owner.person_id, memory_owner.folder, now, kind=memory_owner.kind
+        )
     except StoreDamaged as error:
         _log.error("memory of %s: %s", memory_owner.slug, error)
         return
@@ -47,8 +49,8 @@ async def _compare(store: MemoryStore, memory_owner: Remembering, now: int) -> N
         _log.warning("a memory file can't be read, the ledger speaks for it: %s", error)
         return
     for one in differences:
-        if one.heard:
-            rows = "1 new row" if one.heard == 1 else f"{one.heard} new rows"
+        if one.hand_edits:
+            rows = "1 new row" if one.hand_edits == 1 else f"{one.hand_edits} new rows"
             _log.info("%s was changed by hand: %s in the ledger", one.path, rows)
-        elif one.is_renewed:
+        elif one.is_rewritten:
             _log.warning("%s was missing or torn, and was written anew", one.path)

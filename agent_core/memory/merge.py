@@ -9,18 +9,9 @@ from agent_core.memory import multi_write
 from agent_core.memory.changes import Edit, Refusal, plan
 from agent_core.memory.entry_history import UNLINK
 from agent_core.memory.multi_write import TARGETS
-from agent_core.memory.provenance import (
-    Parting,
-    came_by,
-    find_account,
-    find_first,
-    find_sources,
-    find_taken,
-    replay,
-    says,
-)
+from agent_core.memory.provenance import Parting, came_by, find_account, find_first, find_sources, find_taken, replay, says
 from agent_core.memory.store import MemoryStore
-from agent_core.memory.sync import Shelf, find_list, record
+from agent_core.memory.sync import MemoryList, find_list, record
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import merge_people
 from agent_core.state.memory import ledger, shares
@@ -47,11 +38,11 @@ def merge(
     `StoreDamaged`.
     """
     for person in (kept, absorbed):
-        store.take_in(connection, person.id, person.slug, now)
+        store.adopt_hand_edits(connection, person.id, person.slug, now)
     for asleep in merge_people.list_joined(connection, person_id=absorbed.id):
         for target in TARGETS:
-            shelf = multi_write.shelf(store, asleep, target)
-            _drop_forgotten(connection, shelf, absorbed.id, Origin(actor=actor, now=now))
+            memory_list = multi_write.memory_list(store, asleep, target)
+            _drop_forgotten(connection, memory_list, absorbed.id, Origin(actor=actor, now=now))
     return _add_all(connection, store, (kept.id, absorbed.id), actor=actor, now=now)
 
 
@@ -69,7 +60,7 @@ def take_rest(
     Such lists may only become shorter, like those that a person made too long by hand.
     Conditions as for `merge`.
     """
-    store.take_in(connection, kept.id, kept.slug, now)
+    store.adopt_hand_edits(connection, kept.id, kept.slug, now)
     left = len(list_left(connection, kept=kept.id, absorbed=[absorbed]))
     still = _add_all(connection, store, (kept.id, absorbed), actor=actor, now=now, is_bounded=False)
     return left - still
@@ -99,22 +90,22 @@ def _add_all(
     shared = shares.list_of(connection, person_id=absorbed)
     left = 0
     for target in TARGETS:
-        shelf = multi_write.shelf(store, kept, target)
-        before = entries = find_list(connection, shelf)
-        limit = shelf.limit if is_bounded else sys.maxsize
+        memory_list = multi_write.memory_list(store, kept, target)
+        before = entries = find_list(connection, memory_list)
+        limit = memory_list.limit if is_bounded else sys.maxsize
         for entry, row in _find_left(connection, kept=kept, absorbed=absorbed, target=target):
             changes = plan(entries, Edit(action="add", target=target, text=entry), limit)
             if isinstance(changes, Refusal):
                 left += changes.fault != "known"
                 continue
             origin = multi_write.repeat(Origin(actor=actor, now=now), row)
-            record(connection, shelf, changes[0], origin)
+            record(connection, memory_list, changes[0], origin)
             entries = (*entries, entry)
             multi_write.share(
                 connection, kept, [s for s in shared if s.entry == entry], target, origin
             )
         if entries != before:
-            multi_write.make_stale(connection, shelf)
+            multi_write.make_stale(connection, memory_list)
     return left
 
 
@@ -133,18 +124,22 @@ def _find_left(
     ]
 
 
-def _drop_forgotten(connection: Connection, shelf: Shelf, kept: PersonId, origin: Origin) -> None:
+def _drop_forgotten(
+    connection: Connection, memory_list: MemoryList, kept: PersonId, origin: Origin
+) -> None:
     """What a kept took over and dropped or reworded is not offered to the next one."""
-    ours = ledger.find_entries(connection, person_id=kept, target=shelf.target)
+    ours = ledger.find_entries(connection, person_id=kept, target=memory_list.target)
     taken = find_taken(connection, ours)
-    standing = find_sources(connection, [row for _, row in replay(ours)])
-    rows = ledger.find_entries(connection, person_id=shelf.person_id, target=shelf.target)
+    current = find_sources(connection, [row for _, row in replay(ours)])
+    rows = ledger.find_entries(
+        connection, person_id=memory_list.person_id, target=memory_list.target
+    )
     forgotten = [
         (place, entry)
         for place, (entry, row) in enumerate(replay(rows))
-        if row.id in taken and row.id not in standing
+        if row.id in taken and row.id not in current
     ]
-    multi_write.remove(connection, shelf, forgotten, origin)
+    multi_write.remove(connection, memory_list, forgotten, origin)
 
 
 def divide(
@@ -163,7 +158,7 @@ def divide(
     reworded by others since does not come back. Conditions as for `merge`.
     """
     for person in (kept, back):
-        store.take_in(connection, person.id, person.slug, now)
+        store.adopt_hand_edits(connection, person.id, person.slug, now)
     asleep = [
         one for one in merge_people.list_joined(connection, person_id=kept.id) if one != back.id
     ]
@@ -174,11 +169,11 @@ def divide(
         taken = find_taken(connection, ours)
         moved += _divide_list(connection, store, kept.id, back.id, cut)
         for person_id in asleep:
-            shelf, home = (
-                multi_write.shelf(store, person_id, target),
-                multi_write.shelf(store, back.id, target),
+            memory_list, home = (
+                multi_write.memory_list(store, person_id, target),
+                multi_write.memory_list(store, back.id, target),
             )
-            _call_back(connection, shelf, home, cut, taken)
+            _call_back(connection, memory_list, home, cut, taken)
     return moved
 
 
@@ -194,41 +189,43 @@ def _divide_list(
 ) -> int:
     ours = ledger.find_entries(connection, person_id=kept, target=cut.target)
     theirs = ledger.find_entries(connection, person_id=back, target=cut.target)
-    standing = replay(ours)
+    current = replay(ours)
     leaving = [
         (place, entry, row)
-        for place, (entry, row) in enumerate(standing)
+        for place, (entry, row) in enumerate(current)
         if came_by(connection, kept, row, cut.parting)
     ]
     taken = find_taken(connection, ours)
     returning = find_sources(connection, [row for _, _, row in leaving])
     origin = Origin(actor=UNLINK, now=cut.now)
 
-    shelf = multi_write.shelf(store, back, cut.target)
-    current = replay(theirs)
+    memory_list = multi_write.memory_list(store, back, cut.target)
+    their_entries = replay(theirs)
     dropped = [
         (place, entry)
-        for place, (entry, row) in enumerate(current)
+        for place, (entry, row) in enumerate(their_entries)
         if row.id not in returning
         and (row.id in taken or find_first(connection, back, row) != back)
     ]
-    staying = _find_staying(connection, kept, current, taken | returning, cut)
+    staying = _find_staying(connection, kept, their_entries, taken | returning, cut)
     staying = [one for one in staying if one[:2] not in dropped]
     dropped = sorted([*dropped, *(one[:2] for one in staying)])
-    multi_write.remove(connection, shelf, dropped, origin)
-    there = {row.id for _, row in current}
+    multi_write.remove(connection, memory_list, dropped, origin)
+    there = {row.id for _, row in their_entries}
     for _, entry, row in leaving:
         if not there & find_sources(connection, [row]):
-            multi_write.append(connection, shelf, entry, origin, row)
+            multi_write.append(connection, memory_list, entry, origin, row)
     if dropped or leaving:
-        multi_write.make_stale(connection, shelf)
+        multi_write.make_stale(connection, memory_list)
 
-    shelf = multi_write.shelf(store, kept, cut.target)
-    multi_write.remove(connection, shelf, [(place, entry) for place, entry, _ in leaving], origin)
+    memory_list = multi_write.memory_list(store, kept, cut.target)
+    multi_write.remove(
+        connection, memory_list, [(place, entry) for place, entry, _ in leaving], origin
+    )
     for _, entry, row in staying:
-        multi_write.append(connection, shelf, entry, origin, row)
+        multi_write.append(connection, memory_list, entry, origin, row)
     if leaving or staying:
-        multi_write.make_stale(connection, shelf)
+        multi_write.make_stale(connection, memory_list)
     for _, entry, _ in leaving:
         multi_write.move_shares(connection, kept, back, entry, cut.target, origin)
     return len(leaving)
@@ -237,7 +234,7 @@ def _divide_list(
 def _find_staying(
     connection: Connection,
     kept: PersonId,
-    current: list[tuple[str, LedgerEntry]],
+    their_entries: list[tuple[str, LedgerEntry]],
     known: set[int],
     cut: _Cut,
 ) -> list[tuple[int, str, LedgerEntry]]:
@@ -248,26 +245,28 @@ def _find_staying(
     others -= {cut.parting.account_id}
     return [
         (place, entry, row)
-        for place, (entry, row) in enumerate(current)
+        for place, (entry, row) in enumerate(their_entries)
         if row.id not in known and find_account(connection, row) in others
     ]
 
 
 def _call_back(
-    connection: Connection, shelf: Shelf, home: Shelf, cut: _Cut, taken: set[int]
+    connection: Connection, memory_list: MemoryList, home: MemoryList, cut: _Cut, taken: set[int]
 ) -> None:
     """What leaves with an account does not wait in the list of somebody else who is joined.
 
     What of it was left out of the keeper's list goes home.
     """
-    rows = ledger.find_entries(connection, person_id=shelf.person_id, target=cut.target)
+    rows = ledger.find_entries(connection, person_id=memory_list.person_id, target=cut.target)
     leaving = [
         (place, entry, row)
         for place, (entry, row) in enumerate(replay(rows))
-        if came_by(connection, shelf.person_id, row, cut.parting)
+        if came_by(connection, memory_list.person_id, row, cut.parting)
     ]
     origin = Origin(actor=UNLINK, now=cut.now)
-    multi_write.remove(connection, shelf, [(place, entry) for place, entry, _ in leaving], origin)
+    multi_write.remove(
+        connection, memory_list, [(place, entry) for place, entry, _ in leaving], origin
+    )
     for _, entry, row in leaving:
         if not taken & {row.id, *find_sources(connection, [row])}:
             multi_write.append(connection, home, entry, origin, row)

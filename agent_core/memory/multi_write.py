@@ -6,7 +6,7 @@ from agent_core.ids import PersonId
 from agent_core.memory.files import digest, render
 from agent_core.memory.provenance import says
 from agent_core.memory.store import MemoryStore
-from agent_core.memory.sync import Shelf, find_list, record
+from agent_core.memory.sync import MemoryList, find_list, record
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger, shares
 from agent_core.state.memory.ledger import Change, LedgerEntry, Origin, Target
@@ -15,28 +15,28 @@ from agent_core.state.memory.shares import Share
 TARGETS: tuple[Target, ...] = ("memory", "user")
 
 
-def shelf(store: MemoryStore, person_id: PersonId, target: Target) -> Shelf:
+def memory_list(store: MemoryStore, person_id: PersonId, target: Target) -> MemoryList:
     """One of the lists of one person."""
-    return Shelf(person_id=person_id, target=target, limit=store.limits.of(target))
+    return MemoryList(person_id=person_id, target=target, limit=store.limits.of(target))
 
 
 def append(
-    connection: Connection, shelf: Shelf, entry: str, origin: Origin, source: LedgerEntry
+    connection: Connection, memory_list: MemoryList, entry: str, origin: Origin, source: LedgerEntry
 ) -> None:
     """Add an entry with the grounds of the row that it comes from, unless the list says it."""
-    entries = find_list(connection, shelf)
-    if not says(entries, entry, shelf.target):
+    entries = find_list(connection, memory_list)
+    if not says(entries, entry, memory_list.target):
         change = Change(operation="add", position=len(entries), before=None, after=entry)
-        record(connection, shelf, change, repeat(origin, source))
+        record(connection, memory_list, change, repeat(origin, source))
 
 
 def remove(
-    connection: Connection, shelf: Shelf, places: list[tuple[int, str]], origin: Origin
+    connection: Connection, memory_list: MemoryList, places: list[tuple[int, str]], origin: Origin
 ) -> None:
     """Take entries out of a list, the last one first, so that the places stay right."""
     for place, entry in reversed(places):
         change = Change(operation="remove", position=place, before=entry, after=None)
-        record(connection, shelf, change, origin)
+        record(connection, memory_list, change, origin)
 
 
 def repeat(origin: Origin, source: LedgerEntry) -> Origin:
@@ -73,17 +73,22 @@ def move_shares(
     shares.delete(connection, person_id=kept, target=target, entry=entry)
 
 
-def make_stale(connection: Connection, shelf: Shelf) -> None:
+def make_stale(connection: Connection, memory_list: MemoryList) -> None:
     """Let the file be written anew at the next look, for the ledger has moved on.
 
     What lies there is what `take_in` has just seen.
     """
-    stored = ledger.find_projection(connection, person_id=shelf.person_id, target=shelf.target)
-    current = digest(render(find_list(connection, shelf)))
+    stored = ledger.find_projection(
+        connection, person_id=memory_list.person_id, target=memory_list.target
+    )
+    current = digest(render(find_list(connection, memory_list)))
     if stored is None or stored.current == current:
         return
     previous = stored.current if stored.previous is None else stored.previous
     projection = replace(stored, current=current, previous=previous)
     ledger.save_projection(
-        connection, person_id=shelf.person_id, target=shelf.target, projection=projection
+        connection,
+        person_id=memory_list.person_id,
+        target=memory_list.target,
+        projection=projection,
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from agent_core.ids import AccountId, PersonId, TurnId
 from agent_core.memory.changes import Edit, Refusal, plan
-from agent_core.memory.entry_history import UNLINK, History
+from agent_core.memory.entry_history import UNLINK, EntryHistory
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import merge_people
@@ -92,10 +92,10 @@ def find_first(connection: Connection, person_id: PersonId, row: LedgerEntry) ->
 def find_taken(connection: Connection, rows: Iterable[LedgerEntry]) -> set[int]:
     """The rows of other ledgers that were taken over into a list, and not given back since."""
     taken: set[int] = set()
-    history = History([])
+    history = EntryHistory([])
     for row in rows:
         if row.origin.actor == UNLINK and row.change.operation == "remove":
-            given_back = history.standing[row.change.position].made_by
+            given_back = history.current[row.change.position].made_by
             taken -= find_sources(connection, [given_back] if given_back else [])
         else:
             taken |= find_sources(connection, [row])
@@ -118,9 +118,9 @@ def find_sources(connection: Connection, rows: Iterable[LedgerEntry]) -> set[int
 def replay(rows: Iterable[LedgerEntry]) -> list[tuple[str, LedgerEntry]]:
     """The entries that stand, each with the row that gave it its words. Raises `StoreDamaged`."""
     return [
-        (life.words, life.made_by)
-        for life in History(rows).standing
-        if life.words is not None and life.made_by
+        (tracked.words, tracked.made_by)
+        for tracked in EntryHistory(rows).current
+        if tracked.words is not None and tracked.made_by
     ]
 
 

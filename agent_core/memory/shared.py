@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 from agent_core.ids import PersonId
 from agent_core.memory.changes import Edit, Refusal
-from agent_core.memory.editing import Done
+from agent_core.memory.editing import AppliedEdit
 from agent_core.memory.files import size
 from agent_core.memory.store import MemoryLimits, MemoryStore, Stamp
-from agent_core.memory.undo import Kept, Undone
+from agent_core.memory.undo import UndoneChange, UndoRefused
 from agent_core.state.engine.database import Database
 from agent_core.state.memory import blocks, ledger
 from agent_core.state.memory.blocks import TEAM, Block
@@ -84,7 +84,7 @@ class SharedMemory:
 
     async def change(
         self, shared: SharedList, edits: Sequence[Edit], origin: Origin
-    ) -> tuple[Done, ...] | Refusal:
+    ) -> tuple[AppliedEdit, ...] | Refusal:
         """Make edits of its entries, all or none; as `MemoryStore.change_all`.
 
         Whether they may be made is for the caller to know.
@@ -98,13 +98,15 @@ class SharedMemory:
         finally:
             self._kept.pop(person_id, None)
 
-    async def undo(self, shared: SharedList, origin: Origin) -> tuple[Undone, ...] | Kept:
+    async def undo(
+        self, shared: SharedList, origin: Origin
+    ) -> tuple[UndoneChange, ...] | UndoRefused:
         """Take back the newest stroke of its changes; as `MemoryStore.undo`.
 
         Whether that may be done is for the caller to know.
         """
         if shared.person_id is None:
-            return Kept(fault="nothing")
+            return UndoRefused(fault="nothing")
         try:
             return await self.store.undo(
                 shared.person_id, shared.slug, None, origin, kind=shared.kind

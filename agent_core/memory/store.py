@@ -14,20 +14,10 @@ from agent_core.ids import PersonId
 from agent_core.memory import editing, files
 from agent_core.memory import undo as undoing
 from agent_core.memory.changes import Edit, Refusal
-from agent_core.memory.editing import Done
+from agent_core.memory.editing import AppliedEdit
 from agent_core.memory.files import FileText, size
-from agent_core.memory.sync import (
-    Settled,
-    Settlement,
-    Shelf,
-    Work,
-    confirm,
-    finalize,
-    find_agreed,
-    find_list,
-    leave,
-)
-from agent_core.memory.undo import Kept, Restored, Undone
+from agent_core.memory.sync import ListSync, MemoryList, SyncResult, Work, confirm_written, find_if_in_sync, find_list, no_change, sync_lists
+from agent_core.memory.undo import Restored, UndoneChange, UndoRefused
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory.blocks import TEAM
 from agent_core.state.memory.ledger import Origin, Projection, Target
@@ -77,8 +67,8 @@ class Difference:
     """
 
     path: Path
-    heard: int
-    is_renewed: bool
+    hand_edits: int
+    is_rewritten: bool
 
 
 class MemoryStore:
@@ -160,14 +150,18 @@ class MemoryStore:
         """
         differences = []
         async with self._lock(person_id):
-            for shelf, path in self._places(person_id, slug, kind).items():
+            for memory_list, path in self._places(person_id, slug, kind).items():
                 seen = await _read(path)
-                agreed = await self._database.read(partial(find_agreed, shelf=shelf, seen=seen))
+                agreed = await self._database.read(
+                    partial(find_if_in_sync, memory_list=memory_list, seen=seen)
+                )
                 if agreed is None:
-                    (found,) = (await self._settle({shelf: path}, leave, now)).lists
-                    is_renewed = found.text is not None
+                    (found,) = (await self._sync({memory_list: path}, no_change, now)).lists
+                    is_rewritten = found.text is not None
                     differences.append(
-                        Difference(path=path, heard=found.heard, is_renewed=is_renewed)
+                        Difference(
+                            path=path, hand_edits=found.hand_edits, is_rewritten=is_rewritten
+                        )
                     )
         return differences
 
@@ -179,7 +173,7 @@ class MemoryStore:
         origin: Origin,
         *,
         kind: Kind = "human",
-    ) -> Done | Refusal:
+    ) -> AppliedEdit | Refusal:
         """Make one edit; as `change_all`."""
         outcome = await self.change_all(person_id, slug, (edit,), origin, kind=kind)
         return outcome if isinstance(outcome, Refusal) else outcome[0]
@@ -192,7 +186,7 @@ class MemoryStore:
         origin: Origin,
         *,
         kind: Kind = "human",
-    ) -> tuple[Done, ...] | Refusal:
+    ) -> tuple[AppliedEdit, ...] | Refusal:
         """Make several edits, one after the other, or none of them; at least one is given.
 
         Edits with the same `origin.call_key` are made once only; they come to what they came to
@@ -201,12 +195,12 @@ class MemoryStore:
         file can't be read: what nobody has read must not be overwritten.
         """
         places = {
-            self._shelf(person_id, target): self._path(kind, slug, target)
+            self._list(person_id, target): self._path(kind, slug, target)
             for target in dict.fromkeys(edit.target for edit in edits)
         }
-        work = partial(editing.make, edits=edits, origin=origin)
+        work = partial(editing.apply_edits, edits=edits, origin=origin)
         async with self._lock(person_id):
-            return (await self._settle(places, work, origin.now)).outcome
+            return (await self._sync(places, work, origin.now)).outcome
 
     async def undo(
         self,
@@ -216,7 +210,7 @@ class MemoryStore:
         origin: Origin,
         *,
         kind: Kind = "human",
-    ) -> tuple[Undone, ...] | Kept:
+    ) -> tuple[UndoneChange, ...] | UndoRefused:
         """Take a row of the ledger back, or without one the newest stroke; see `undoing.undo`.
 
         Durable and made once as `change_all`, and raises the same.
@@ -224,7 +218,7 @@ class MemoryStore:
         places = self._places(person_id, slug, kind)
         work = partial(undoing.undo, row_id=row_id, origin=origin)
         async with self._lock(person_id):
-            return (await self._settle(places, work, origin.now)).outcome
+            return (await self._sync(places, work, origin.now)).outcome
 
     async def restore(
         self,
@@ -242,15 +236,17 @@ class MemoryStore:
         places = self._places(person_id, slug, kind)
         work = partial(undoing.restore, moment=moment, origin=origin)
         async with self._lock(person_id):
-            outcome = (await self._settle(places, work, origin.now)).outcome
-        return {shelf.target: restored for shelf, restored in outcome.items()}
+            outcome = (await self._sync(places, work, origin.now)).outcome
+        return {memory_list.target: restored for memory_list, restored in outcome.items()}
 
     def is_at_work(self, person_id: PersonId) -> bool:
         """True while somebody reads or writes a memory's files. May be asked on any thread."""
         lock = self._locks.get(person_id)
         return lock is not None and lock.locked()
 
-    def take_in(self, connection: Connection, person_id: PersonId, slug: str, now: int) -> None:
+    def adopt_hand_edits(
+        self, connection: Connection, person_id: PersonId, slug: str, now: int
+    ) -> None:
         """Let the ledger learn what was edited by hand, within the caller's transaction.
 
         For work on several memories at once, while nobody `is_at_work` on them. Blocks for
@@ -259,22 +255,20 @@ class MemoryStore:
         """
         for target in _FILES:
             seen = files.read(self._path("human", slug, target))
-            shelf = self._shelf(person_id, target)
-            finalize(connection, [(shelf, seen)], leave, now)
+            memory_list = self._list(person_id, target)
+            sync_lists(connection, [(memory_list, seen)], no_change, now)
 
     def _lock(self, person_id: PersonId) -> asyncio.Lock:
         """The lock of one person; it lives only as long as somebody holds or awaits it."""
         return self._locks.setdefault(person_id, asyncio.Lock())
 
-    def _shelf(self, person_id: PersonId, target: Target) -> Shelf:
-        return Shelf(person_id=person_id, target=target, limit=self._limits.of(target))
+    def _list(self, person_id: PersonId, target: Target) -> MemoryList:
+        return MemoryList(person_id=person_id, target=target, limit=self._limits.of(target))
 
-    def _places(self, person_id: PersonId, slug: str, kind: Kind) -> dict[Shelf, Path]:
+    def _places(self, person_id: PersonId, slug: str, kind: Kind) -> dict[MemoryList, Path]:
         """All lists of a memory, and their files."""
         targets: tuple[Target, ...] = ("memory", "user") if kind == "human" else ("memory",)
-        return {
-            self._shelf(person_id, target): self._path(kind, slug, target) for target in targets
-        }
+        return {self._list(person_id, target): self._path(kind, slug, target) for target in targets}
 
     def _path(self, kind: Kind, slug: str, target: Target) -> Path:
         if slug in ("", "..") or Path(slug).name != slug:
@@ -288,55 +282,58 @@ class MemoryStore:
         self, person_id: PersonId, path: Path, target: Target, now: int
     ) -> tuple[str, ...]:
         """One list as it stands. Writes nothing where file and ledger agree."""
-        shelf = self._shelf(person_id, target)
+        memory_list = self._list(person_id, target)
         try:
             seen = await _read(path)
             agreed = await self._database.read(
-                lambda connection: find_agreed(connection, shelf, seen)
+                lambda connection: find_if_in_sync(connection, memory_list, seen)
             )
             if agreed is not None:
                 return agreed
-            settled = await self._settle({shelf: path}, leave, now)
-            return settled.lists[0].entries
+            result = await self._sync({memory_list: path}, no_change, now)
+            return result.lists[0].entries
         except OSError as error:
             _log.warning("a memory file can't be read, the ledger speaks for it: %s", error)
-            return await self._database.read(lambda connection: find_list(connection, shelf))
+            return await self._database.read(lambda connection: find_list(connection, memory_list))
 
-    async def _settle(self, places: Mapping[Shelf, Path], work: Work[T], now: int) -> Settled[T]:
+    async def _sync(
+        self, places: Mapping[MemoryList, Path], work: Work[T], now: int
+    ) -> SyncResult[T]:
         """Bring files and ledger together around some work. Raises `OSError`."""
-        seen = [(shelf, await _read(path)) for shelf, path in places.items()]
-        settled = await self._commit(seen, work, now)
-        for (shelf, file), settlement in zip(seen, settled.lists, strict=True):
+        seen = [(memory_list, await _read(path)) for memory_list, path in places.items()]
+        result = await self._commit(seen, work, now)
+        for (memory_list, file), list_sync in zip(seen, result.lists, strict=True):
             try:
-                await self._project(places[shelf], file, settlement, now)
+                await self._project(places[memory_list], file, list_sync, now)
             except OSError as error:
                 _log.warning("a memory file can't be written, its ledger is ahead: %s", error)
-        return settled
+        return result
 
-    async def _project(self, path: Path, seen: FileText, settlement: Settlement, now: int) -> None:
+    async def _project(self, path: Path, seen: FileText, list_sync: ListSync, now: int) -> None:
         """Write the file that a settlement asks for; whoever changes it meanwhile is heard."""
-        shelf = settlement.shelf
+        memory_list = list_sync.memory_list
         for _ in range(_ATTEMPTS):
-            text = settlement.text
+            text = list_sync.text
             if text is None:
                 return
             if await _finish(partial(self._write, path, text, seen.hash)):
-                await self._confirm(shelf, settlement.projection)
+                await self._confirm(memory_list, list_sync.projection)
                 return
             seen = await _read(path)
-            (settlement,) = (await self._commit([(shelf, seen)], leave, now)).lists
+            (list_sync,) = (await self._commit([(memory_list, seen)], no_change, now)).lists
         _log.warning("%s keeps changing, it is written at the next look", path)
 
-    async def _confirm(self, shelf: Shelf, projection: Projection) -> None:
+    async def _confirm(self, memory_list: MemoryList, projection: Projection) -> None:
         await self._database.write(
-            "memory.confirm", lambda connection: confirm(connection, shelf, projection)
+            "memory.confirm",
+            lambda connection: confirm_written(connection, memory_list, projection),
         )
 
     async def _commit(
-        self, seen: Sequence[tuple[Shelf, FileText]], work: Work[T], now: int
-    ) -> Settled[T]:
+        self, seen: Sequence[tuple[MemoryList, FileText]], work: Work[T], now: int
+    ) -> SyncResult[T]:
         return await self._database.write(
-            "memory.settle", lambda connection: finalize(connection, seen, work, now)
+            "memory.settle", lambda connection: sync_lists(connection, seen, work, now)
         )
 
 

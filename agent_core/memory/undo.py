@@ -6,9 +6,9 @@ from typing import Literal
 
 from agent_core.ids import PersonId
 from agent_core.memory.changes import compare
-from agent_core.memory.entry_history import UNLINK, History, Undoing
+from agent_core.memory.entry_history import UNLINK, EntryHistory, UndoPlan
 from agent_core.memory.provenance import belongs
-from agent_core.memory.sync import Shelf, find_rows, record
+from agent_core.memory.sync import MemoryList, find_rows, record
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory import ledger
@@ -21,10 +21,10 @@ would bring back what has left with an account, its words were forgotten, or not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Undone:
+class UndoneChange:
     """A row that was taken back, now or by the same call before: `row` has done it.
 
-    `derived` and `revived` as in `history.Undoing`.
+    `derived` and `revived` as in `history.UndoPlan`.
     """
 
     undone: LedgerEntry
@@ -34,7 +34,7 @@ class Undone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class UndoRefused:
     """Nothing was taken back. `row` is the row in question, if there is one."""
 
     fault: Fault
@@ -54,11 +54,11 @@ class Restored:
 
 def undo(
     connection: Connection,
-    lists: Mapping[Shelf, tuple[str, ...]],
+    lists: Mapping[MemoryList, tuple[str, ...]],
     *,
     row_id: int | None,
     origin: Origin,
-) -> tuple[Undone, ...] | Kept:
+) -> tuple[UndoneChange, ...] | UndoRefused:
     """Take back one row, or, without one, the newest stroke: what one call, or one hand at one
     moment, has done and what still counts and shows.
 
@@ -66,42 +66,46 @@ def undo(
     what is taken back, whatever the limits; the next edits meet those again. What a call has
     taken back before is told again, and not done again. Raises `StoreDamaged`.
     """
-    histories = {shelf: History(find_rows(connection, shelf)) for shelf in lists}
+    histories = {
+        memory_list: EntryHistory(find_rows(connection, memory_list)) for memory_list in lists
+    }
     if made := _find_made(connection, histories, origin.call_key):
         return made
-    row_ids = _find_stroke(connection, histories) if row_id is None else [row_id]
+    row_ids = _find_newest_change_set(connection, histories) if row_id is None else [row_id]
     if not row_ids:
-        return Kept(fault="nothing")
-    taken: list[tuple[Shelf, LedgerEntry]] = []
+        return UndoRefused(fault="nothing")
+    taken: list[tuple[MemoryList, LedgerEntry]] = []
     for number in row_ids:
-        shelf = next((one for one in histories if histories[one].life_of(number)), None)
-        if shelf is None:
-            return Kept(fault="unknown")
-        history = histories[shelf]
+        memory_list = next((one for one in histories if histories[one].find_tracked(number)), None)
+        if memory_list is None:
+            return UndoRefused(fault="unknown")
+        history = histories[memory_list]
         row = history.get(number)
         plan = history.plan_undo(number)
-        if fault := _find_fault(connection, shelf, history, row, plan):
-            return Kept(fault=fault, row=row)
-        taken.append((shelf, row))
+        if fault := _find_fault(connection, memory_list, history, row, plan):
+            return UndoRefused(fault=fault, row=row)
+        taken.append((memory_list, row))
     done = []
-    for place, (shelf, row) in enumerate(taken):
-        plan = histories[shelf].plan_undo(row.id)
+    for place, (memory_list, row) in enumerate(taken):
+        plan = histories[memory_list].plan_undo(row.id)
         key = origin.call_key and ledger.name_call(origin.call_key, 0, place)
         because = replace(origin, call_key=key, undoes=row.id)
-        made_row = record(connection, shelf, plan.change, because)
-        histories[shelf].follow(made_row)
-        done.append(Undone(undone=row, row=made_row, derived=plan.derived, revived=plan.revived))
+        made_row = record(connection, memory_list, plan.change, because)
+        histories[memory_list].follow(made_row)
+        done.append(
+            UndoneChange(undone=row, row=made_row, derived=plan.derived, revived=plan.revived)
+        )
     return tuple(done)
 
 
 def find_newest(
-    connection: Connection, person_id: PersonId, histories: Mapping[Target, History]
+    connection: Connection, person_id: PersonId, histories: Mapping[Target, EntryHistory]
 ) -> int:
     """The newest row that `undo` without a row would take back; 0 if there is none."""
-    stroke = _find_stroke(
+    stroke = _find_newest_change_set(
         connection,
         {
-            Shelf(person_id=person_id, target=target, limit=0): history
+            MemoryList(person_id=person_id, target=target, limit=0): history
             for target, history in histories.items()
         },
     )
@@ -110,32 +114,33 @@ def find_newest(
 
 def restore(
     connection: Connection,
-    lists: Mapping[Shelf, tuple[str, ...]],
+    lists: Mapping[MemoryList, tuple[str, ...]],
     *,
     moment: int,
     origin: Origin,
-) -> dict[Shelf, Restored]:
+) -> dict[MemoryList, Restored]:
     """Add the rows that lead back to what stood at a moment, in milliseconds since the epoch.
 
     What was forgotten since, and what has left with an account, stays away. Raises
     `StoreDamaged`.
     """
     restored = {}
-    for shelf, entries in lists.items():
+    for memory_list, entries in lists.items():
         then = [
-            (life.words, life.made_by)
-            for life in History(up_to(find_rows(connection, shelf), moment)).standing
-            if life.words is not None and life.made_by
+            (tracked.words, tracked.made_by)
+            for tracked in EntryHistory(up_to(find_rows(connection, memory_list), moment)).current
+            if tracked.words is not None and tracked.made_by
         ]
         wanted = tuple(
             words
             for words, row in then
-            if words in entries or (words != FORGOTTEN and _is_still(connection, shelf, row))
+            if words in entries
+            or (words != FORGOTTEN and _still_belongs(connection, memory_list, row))
         )
         changes = compare(entries, wanted)
         for change in changes:
-            record(connection, shelf, change, origin)
-        restored[shelf] = Restored(
+            record(connection, memory_list, change, origin)
+        restored[memory_list] = Restored(
             rows=len(changes), entries=wanted, left_out=len(then) - len(wanted)
         )
     return restored
@@ -148,7 +153,11 @@ def up_to(rows: Sequence[LedgerEntry], moment: int) -> Sequence[LedgerEntry]:
 
 
 def _find_fault(
-    connection: Connection, shelf: Shelf, history: History, row: LedgerEntry, plan: Undoing
+    connection: Connection,
+    memory_list: MemoryList,
+    history: EntryHistory,
+    row: LedgerEntry,
+    plan: UndoPlan,
 ) -> Fault | None:
     if not history.counts(row.id):
         return "undone"
@@ -157,30 +166,32 @@ def _find_fault(
     if plan.change.after == FORGOTTEN:
         return "forgotten"
     made_by = plan.made_by or row
-    is_parted = row.origin.actor == UNLINK or not _is_still(connection, shelf, made_by)
+    is_parted = row.origin.actor == UNLINK or not _still_belongs(connection, memory_list, made_by)
     return "parted" if is_parted else None
 
 
-def _is_still(connection: Connection, shelf: Shelf, row: LedgerEntry) -> bool:
+def _still_belongs(connection: Connection, memory_list: MemoryList, row: LedgerEntry) -> bool:
     """True unless the words of a row have left with an account; from a room nothing leaves."""
-    memory_owner = people.find(connection, person_id=shelf.person_id)
+    memory_owner = people.find(connection, person_id=memory_list.person_id)
     is_person = memory_owner is not None and memory_owner.kind == "human"
-    return not is_person or belongs(connection, shelf.person_id, row)
+    return not is_person or belongs(connection, memory_list.person_id, row)
 
 
-def _find_stroke(connection: Connection, histories: Mapping[Shelf, History]) -> list[int]:
+def _find_newest_change_set(
+    connection: Connection, histories: Mapping[MemoryList, EntryHistory]
+) -> list[int]:
     """The rows that the newest stroke has made, newest first; none if nothing can be taken back.
 
     Rows that take back are no stroke of their own: what they took back is looked past.
     """
-    own = [(row, shelf) for shelf, history in histories.items() for row in history.rows]
-    own = [(row, shelf) for row, shelf in own if row.origin.undoes is None]
+    own = [(row, memory_list) for memory_list, history in histories.items() for row in history.rows]
+    own = [(row, memory_list) for row, memory_list in own if row.origin.undoes is None]
     own.sort(key=lambda pair: pair[0].id, reverse=True)
     stroke: list[int] = []
     name: tuple[str, int, str] | None = None
-    for row, shelf in own:
-        history = histories[shelf]
-        if name is None and _shows(connection, shelf, history, row):
+    for row, memory_list in own:
+        history = histories[memory_list]
+        if name is None and _is_undoable(connection, memory_list, history, row):
             name = ledger.name_stroke(row)
         if name is None:
             continue
@@ -191,27 +202,31 @@ def _find_stroke(connection: Connection, histories: Mapping[Shelf, History]) -> 
     return stroke
 
 
-def _shows(connection: Connection, shelf: Shelf, history: History, row: LedgerEntry) -> bool:
+def _is_undoable(
+    connection: Connection, memory_list: MemoryList, history: EntryHistory, row: LedgerEntry
+) -> bool:
     """True if a row counts and may be taken back, and the list would be another without it."""
     if not history.counts(row.id):
         return False
     plan = history.plan_undo(row.id)
     is_seen = plan.change.before != plan.change.after
-    return is_seen and _find_fault(connection, shelf, history, row, plan) is None
+    return is_seen and _find_fault(connection, memory_list, history, row, plan) is None
 
 
 def _find_made(
-    connection: Connection, histories: Mapping[Shelf, History], call_key: str | None
-) -> tuple[Undone, ...]:
+    connection: Connection, histories: Mapping[MemoryList, EntryHistory], call_key: str | None
+) -> tuple[UndoneChange, ...]:
     """What the same call has taken back when it was made."""
     if call_key is None:
         return ()
     person_id = next(iter(histories)).person_id
     done = []
     for row in ledger.find_call(connection, person_id=person_id, call_key=call_key):
-        history = next(one for one in histories.values() if one.life_of(row.id))
+        history = next(one for one in histories.values() if one.find_tracked(row.id))
         undone = history.get(row.origin.undoes or 0)
-        before = History(one for one in history.rows if one.id < row.id)
+        before = EntryHistory(one for one in history.rows if one.id < row.id)
         plan = before.plan_undo(undone.id)
-        done.append(Undone(undone=undone, row=row, derived=plan.derived, revived=plan.revived))
+        done.append(
+            UndoneChange(undone=undone, row=row, derived=plan.derived, revived=plan.revived)
+        )
     return tuple(done)

@@ -14,7 +14,7 @@ from typing import Final
 
 from agent_core.ids import MessageId, SessionId
 from agent_core.recall.query import Query
-from agent_core.state.search.passages import Saying
+from agent_core.state.search.passages import FoundMessage
 from agent_core.state.search.search import Term
 from agent_core.state.tokenizer import UNINDEXED, cut, stem
 
@@ -59,7 +59,7 @@ _TELLS_TIME: Final = frozenset(
 class _Read:
     """A message as it was read: which terms are in it, and what it earns besides."""
 
-    saying: Saying
+    message: FoundMessage
     held: Mapping[int, int]
     """How often the terms are in it that are, by their places in the query."""
     extra: float
@@ -75,10 +75,10 @@ class Ranked:
     `before` is what was said right before it, where that was read.
     """
 
-    saying: Saying
+    message: FoundMessage
     score: float
     holds: bool
-    before: Saying | None = None
+    before: FoundMessage | None = None
 
 
 class Ranking:
@@ -93,39 +93,39 @@ class Ranking:
         self._clock = clock
         self._named: dict[str, float] = {}
 
-    def rank(self, windows: Iterable[Sequence[Saying]]) -> list[Ranked]:
+    def rank(self, windows: Iterable[Sequence[FoundMessage]]) -> list[Ranked]:
         """Best first, then newest. A window is what stands together, oldest first."""
-        sayings: dict[MessageId, Saying] = {}
-        before: dict[MessageId, Saying] = {}
+        messages: dict[MessageId, FoundMessage] = {}
+        before: dict[MessageId, FoundMessage] = {}
         beside: dict[MessageId, dict[MessageId, int]] = {}
         for window in windows:
-            for place, saying in enumerate(window):
-                sayings[saying.id] = saying
-                near = beside.setdefault(saying.id, {})
+            for place, message in enumerate(window):
+                messages[message.id] = message
+                near = beside.setdefault(message.id, {})
                 if place:
-                    before[saying.id] = window[place - 1]
+                    before[message.id] = window[place - 1]
                 for step in (-2, -1, 1, 2):
                     if 0 <= place + step < len(window):
                         near[window[place + step].id] = step
-        self._note_names({saying.asker for saying in sayings.values()})
-        read = {key: self._read(saying) for key, saying in sayings.items()}
+        self._note_names({message.asker for message in messages.values()})
+        read = {key: self._read(message) for key, message in messages.items()}
         talks = _weigh_talks(
-            (one.saying.session_id, self._score(one, one.held)) for one in read.values()
+            (one.message.session_id, self._score(one, one.held)) for one in read.values()
         )
         ranked = [
             Ranked(
-                saying=one.saying,
+                message=one.message,
                 score=self._score(
                     one, _add_up(one, [(read[at], step) for at, step in beside[key].items()])
                 )
-                + TALK * talks[one.saying.session_id],
+                + TALK * talks[one.message.session_id],
                 holds=bool(one.held),
                 before=before.get(key),
             )
             for key, one in read.items()
-            if one.saying.is_within
+            if one.message.is_within
         ]
-        ranked.sort(key=lambda one: (-one.score, -one.saying.id))
+        ranked.sort(key=lambda one: (-one.score, -one.message.id))
         return ranked
 
     def _note_names(self, askers: Iterable[str]) -> None:
@@ -144,8 +144,8 @@ class Ranking:
             for term in self._terms
         ]
 
-    def _read(self, saying: Saying) -> _Read:
-        words = cut(saying.text)
+    def _read(self, message: FoundMessage) -> _Read:
+        words = cut(message.text)
         held: dict[int, int] = {}
         for place, term in enumerate(self._terms):
             if term.is_start:
@@ -155,16 +155,16 @@ class Ranking:
             if count:
                 held[place] = count
         order = [word for word in words if word not in UNINDEXED]
-        extra = self._usual * self._suit_time(saying, words)
+        extra = self._usual * self._suit_time(message, words)
         if len(held) > 1:
             for left, right in self._query.pairs.intersection(pairwise(order)):
                 extra += PAIR * (self._by_word.get(left, 0) + self._by_word.get(right, 0)) / 2
-        if saying.role == "user":
-            extra += SPEAKER * self._named.get(saying.asker, 0)
+        if message.role == "user":
+            extra += SPEAKER * self._named.get(message.asker, 0)
         length = max(len(order), FLOOR) / USUAL
         norm = SATURATION * (1 - LENGTH + LENGTH * length)
-        is_question = saying.text.rstrip().endswith(("?", "？"))
-        return _Read(saying, held, extra, norm, is_question)
+        is_question = message.text.rstrip().endswith(("?", "？"))
+        return _Read(message, held, extra, norm, is_question)
 
     def _score(self, one: _Read, counts: Mapping[int, float]) -> float:
         """What a message is worth when its terms, by their places, are there so often."""
@@ -173,10 +173,10 @@ class Ranking:
             score += self._worths[place] * count * (1 + SATURATION) / (count + one.norm)
         return score * QUESTION if one.is_question else score
 
-    def _suit_time(self, saying: Saying, words: Sequence[str]) -> float:
+    def _suit_time(self, message: FoundMessage, words: Sequence[str]) -> float:
         query, suits = self._query, 0.0
         if query.months or query.years:
-            said = self._clock(saying.said_at)
+            said = self._clock(message.said_at)
             suits += TIME * ((said.month in query.months) + (said.year in query.years))
             suits += DAY * ((said.month, said.day) in query.days)
         if query.asks_when and not _TELLS_TIME.isdisjoint(words):

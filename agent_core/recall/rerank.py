@@ -18,7 +18,7 @@ from operator import mul
 from agent_core.errors import EmbeddingFailed
 from agent_core.recall.embedder_contract import Embedder, Vector
 from agent_core.recall.ranking import Ranked
-from agent_core.state.search.passages import Saying
+from agent_core.state.search.passages import FoundMessage
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ LONGEST, BEFORE = 1000, 200
 """Characters that are read of a message, and of the end of the one before it; models read less."""
 
 
-class Nearness:
+class Reranker:
     """An embedding model with what bounds its work. Its one thread ends with it."""
 
     def __init__(self, embedder: Embedder, patience: float = PATIENCE) -> None:
@@ -47,7 +47,7 @@ class Nearness:
         self._kept: OrderedDict[bytes, Vector] = OrderedDict()  # of the worker's thread only
         self._waiting = 0
 
-    async def fuse(self, asked: str, hits: Sequence[Ranked]) -> tuple[Ranked, ...]:
+    async def rerank(self, asked: str, hits: Sequence[Ranked]) -> tuple[Ranked, ...]:
         """The hits of a question, given best first by words, in the order of both; as they were
         if the model fails, or can't tell in time.
         """
@@ -92,14 +92,14 @@ class Nearness:
 
 def write(hit: Ranked) -> str:
     """A message as the model reads it: who says what, and to what. An answer alone means little."""
-    lines = [f"{_name(hit.saying)}: {hit.saying.text[:LONGEST]}"]
+    lines = [f"{_name(hit.message)}: {hit.message.text[:LONGEST]}"]
     if hit.before:
         lines.insert(0, f"{_name(hit.before)}: {hit.before.text[-BEFORE:]}")
     return "\n".join(lines)
 
 
-def _name(saying: Saying) -> str:
-    return saying.asker if saying.role == "user" else "Assistant"
+def _name(message: FoundMessage) -> str:
+    return message.asker if message.role == "user" else "Assistant"
 
 
 def order(hits: Sequence[Ranked], near: Sequence[float]) -> list[Ranked]:

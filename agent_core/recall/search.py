@@ -12,7 +12,7 @@ from agent_core.recall.query import Query
 from agent_core.recall.ranking import TIME, Clock, Ranked, Ranking
 from agent_core.state.engine.database import Connection
 from agent_core.state.search import passages, search
-from agent_core.state.search.passages import Saying
+from agent_core.state.search.passages import FoundMessage
 from agent_core.state.search.search import Field, Term
 from agent_core.state.tokenizer import cut, fold
 
@@ -129,7 +129,7 @@ def _list_then(
 
 def _read_around(
     connection: Connection, field: Field, message_ids: Sequence[MessageId]
-) -> list[list[Saying]]:
+) -> list[list[FoundMessage]]:
     """The messages, given best first, with those around them; further around the most promising."""
     beside = [
         window
@@ -141,11 +141,11 @@ def _read_around(
         for window in passages.list_beside(connection, field=field, message_ids=some, reach=reach)
     ]
     wanted = sorted({message_id for window in beside for message_id in window})
-    sayings = {
-        saying.id: saying
-        for saying in passages.list_sayings(connection, field=field, message_ids=wanted)
+    messages = {
+        message.id: message
+        for message in passages.load_messages(connection, field=field, message_ids=wanted)
     }
-    return [[sayings[one] for one in window if one in sayings] for window in beside]
+    return [[messages[one] for one in window if one in messages] for window in beside]
 
 
 def _look_through(connection: Connection, field: Field, query: Query, limit: int) -> Found:
@@ -153,16 +153,16 @@ def _look_through(connection: Connection, field: Field, query: Query, limit: int
     newest = search.list_holders(connection, field=field, terms=(), limit=MOST_READ)
     phrase = " ".join(query.fragments)
     found = []
-    for saying in passages.list_sayings(connection, field=field, message_ids=newest):
-        folded = fold(saying.text)
-        words = set(cut(saying.text))
+    for message in passages.load_messages(connection, field=field, message_ids=newest):
+        folded = fold(message.text)
+        words = set(cut(message.text))
         score = sum(
             (set(cut(one)) <= words if one.isalnum() else one in folded) for one in query.fragments
         )
-        if score and saying.is_within:
+        if score and message.is_within:
             score += phrase in folded
-            found.append(Ranked(saying=saying, score=score, holds=True))
-    found.sort(key=lambda one: (-one.score, -one.saying.id))
+            found.append(Ranked(message=message, score=score, holds=True))
+    found.sort(key=lambda one: (-one.score, -one.message.id))
     hits = _leave_out_damaged(connection, found, limit)
     return Found(hits=hits, count=len(found), is_exact=len(newest) < MOST_READ)
 
@@ -174,8 +174,8 @@ def _leave_out_damaged(
     hits: list[Ranked] = []
     for start in range(0, len(ranked), limit):
         some = ranked[start : start + limit]
-        damaged = passages.list_damaged(connection, message_ids=[one.saying.id for one in some])
-        hits += [one for one in some if one.saying.id not in damaged]
+        damaged = passages.list_damaged(connection, message_ids=[one.message.id for one in some])
+        hits += [one for one in some if one.message.id not in damaged]
         if len(hits) >= limit:
             break
     return tuple(hits[:limit])

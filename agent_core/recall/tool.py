@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from agent_core.errors import ToolArgumentError
-from agent_core.recall.formatting import View, tell_hits, tell_sittings, tell_window
+from agent_core.recall.formatting import View, format_hits, format_overviews, format_window
 from agent_core.recall.query import Query, read_moment, read_query
-from agent_core.recall.rerank import DEPTH, Nearness
+from agent_core.recall.rerank import DEPTH, Reranker
 from agent_core.recall.search import Found, find
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
@@ -61,7 +61,7 @@ class _Sought:
 class RecallTool:
     """The `recall` tool: by keywords, around a moment, or the latest conversations.
 
-    `zone` is the clock of people who have not set theirs. With `nearness`, hits are put in order
+    `zone` is the clock of people who have not set theirs. With `reranker`, hits are put in order
     by their meaning, too; that is reckoned while no reader of the database waits.
     """
 
@@ -70,11 +70,11 @@ class RecallTool:
     is_cheap = True
 
     def __init__(
-        self, database: Database, zone: str = "UTC", *, nearness: Nearness | None = None
+        self, database: Database, zone: str = "UTC", *, reranker: Reranker | None = None
     ) -> None:
         self._database = database
         self._zone = zone
-        self._nearness = nearness
+        self._reranker = reranker
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Find messages. Raises `ToolArgumentError` for an empty query or a time that is none,
@@ -88,21 +88,21 @@ class RecallTool:
         limit = arguments.get("limit", _DEFAULT_HITS)
         if not isinstance(limit, int):
             raise ToolArgumentError("`limit` must be an integer")
-        if self._nearness and _is_search(words):
-            return ToolResult(text=await self._search(self._nearness, words, limit, context))
+        if self._reranker and _is_search(words):
+            return ToolResult(text=await self._search(self._reranker, words, limit, context))
         text = await self._database.read(
             lambda connection: _answer(connection, words, limit, context, self._zone)
         )
         return ToolResult(text=text)
 
     async def _search(
-        self, nearness: Nearness, words: dict[str, str], limit: int, context: ToolContext
+        self, reranker: Reranker, words: dict[str, str], limit: int, context: ToolContext
     ) -> str:
         most = max(limit, DEPTH)
         sought = await self._database.read(
             lambda connection: _find(connection, words, most, context, self._zone)
         )
-        hits = await nearness.fuse(words["query"], sought.found.hits)
+        hits = await reranker.rerank(words["query"], sought.found.hits)
         best = replace(sought, found=replace(sought.found, hits=hits[:limit]))
         return await self._database.read(lambda connection: _tell(connection, best))
 
@@ -122,8 +122,8 @@ def _answer(
         moment = read_moment(words["around"], view.zone, name="around")
         return _scroll(connection, field, moment, limit, view)
     session_ids = passages.list_latest(connection, field=field, limit=limit + 1)
-    sittings = passages.list_sittings(connection, field=field, session_ids=session_ids)
-    return tell_sittings(sittings[:limit], view)
+    overviews = passages.load_overviews(connection, field=field, session_ids=session_ids)
+    return format_overviews(overviews[:limit], view)
 
 
 def _view(connection: Connection, context: ToolContext, zone: str) -> View:
@@ -165,9 +165,9 @@ def _find(
 
 def _tell(connection: Connection, sought: _Sought) -> str:
     hits = sought.found.hits
-    session_ids = list(dict.fromkeys(hit.saying.session_id for hit in hits))
-    sittings = passages.list_sittings(connection, field=sought.field, session_ids=session_ids)
-    return tell_hits(sought.query, sought.found, sittings, sought.view)
+    session_ids = list(dict.fromkeys(hit.message.session_id for hit in hits))
+    overviews = passages.load_overviews(connection, field=sought.field, session_ids=session_ids)
+    return format_hits(sought.query, sought.found, overviews, sought.view)
 
 
 def _scroll(connection: Connection, field: Field, moment: int, limit: int, view: View) -> str:
@@ -178,7 +178,7 @@ def _scroll(connection: Connection, field: Field, moment: int, limit: int, view:
     nearest = search.list_holders(
         connection, field=after, terms=(), limit=1, oldest_first=True
     ) or search.list_holders(connection, field=before, terms=(), limit=1)
-    found = passages.list_sayings(connection, field=wide, message_ids=nearest)
+    found = passages.load_messages(connection, field=wide, message_ids=nearest)
     if not found:
         return "Nothing was said around that time."
     session_id = found[0].session_id
@@ -187,5 +187,5 @@ def _scroll(connection: Connection, field: Field, moment: int, limit: int, view:
     )
     damaged = passages.list_damaged(connection, message_ids=[one.id for one in around])
     shown = [one for one in around if one.is_within and one.id not in damaged]
-    sittings = passages.list_sittings(connection, field=wide, session_ids=[session_id])
-    return "".join(tell_window(shown, sitting, view) for sitting in sittings)
+    overviews = passages.load_overviews(connection, field=wide, session_ids=[session_id])
+    return "".join(format_window(shown, overview, view) for overview in overviews)

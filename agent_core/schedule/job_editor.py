@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from agent_core.errors import CoreError
 from agent_core.ids import JobId, PersonId, RoomId, RunId
 from agent_core.schedule.occurrences import Slot, find_zone, first_slot
-from agent_core.schedule.resources import Means, find_fault
+from agent_core.schedule.resources import JobResources, find_fault
 from agent_core.schedule.triggers import Cron, Every, Timing, dump_timing, load_timing
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
@@ -20,11 +20,11 @@ _SAMPLED = 240
 """Next slots among which the shortest pause is looked for."""
 
 
-class Unfit(CoreError):
+class InvalidJob(CoreError):
     """A job can't be as it is wished; the text says what is wrong and what to do."""
 
 
-class UnderWay(Unfit):
+class JobAlreadyRunning(InvalidJob):
     """A job can't be run once more: a run of it has not ended."""
 
 
@@ -36,11 +36,11 @@ class JobRules:
 
     per_person: int = 50
     least_minutes: int = 5
-    means: Means = field(default_factory=Means)
+    means: JobResources = field(default_factory=JobResources)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class JobRequest:
     """A job as it is asked for; None leaves a thing as it is, or as is usual."""
 
     kind: JobKind | None = None
@@ -55,7 +55,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Whose:
+class JobOwner:
     """Whose job it is: a person's, and of a room where it belongs to one. `actor` made it."""
 
     person_id: PersonId
@@ -64,67 +64,67 @@ class Whose:
     call_key: str | None = None
 
 
-def draft(wish: Wish, whose: Whose, *, zone: str, rules: JobRules, now: int) -> NewJob:
-    """The job that a wish comes to. `zone` is the person's. Raises `Unfit`. Pure."""
-    timing, body = wish.timing, (wish.body or "").strip()
+def draft(request: JobRequest, whose: JobOwner, *, zone: str, rules: JobRules, now: int) -> NewJob:
+    """The job that a wish comes to. `zone` is the person's. Raises `InvalidJob`. Pure."""
+    timing, body = request.timing, (request.body or "").strip()
     if timing is None:
-        raise Unfit("say when: a cron expression, an interval or a moment")
-    kind = wish.kind or "prompt"
-    named = wish.zone or zone
-    options = wish.options or Options()
+        raise InvalidJob("say when: a cron expression, an interval or a moment")
+    kind = request.kind or "prompt"
+    named = request.zone or zone
+    options = request.options or Options()
     _check(options, kind, rules, in_room=whose.room_id is not None)
     return NewJob(
         person_id=whose.person_id,
         room_id=whose.room_id,
         kind=kind,
-        title=_title(wish.title or body),
+        title=_title(request.title or body),
         body=_body(body),
         timing=dump_timing(timing),
         zone=named,
-        late=wish.late or "catch_up",
+        late=request.late or "catch_up",
         options=options,
-        targets=wish.targets or (Target(kind="home"),),
-        is_urgent=bool(wish.is_urgent),
+        targets=request.targets or (Target(kind="home"),),
+        is_urgent=bool(request.is_urgent),
         next_slot=_await(timing, named, kind, rules, now),
         actor=whose.actor,
         call_key=whose.call_key,
     )
 
 
-def redraft(job: Job, wish: Wish, *, rules: JobRules, now: int) -> Job:
-    """A job as it is to be from now on. Raises `Unfit`. Pure."""
+def redraft(job: Job, request: JobRequest, *, rules: JobRules, now: int) -> Job:
+    """A job as it is to be from now on. Raises `InvalidJob`. Pure."""
     _refuse_damaged(job)
-    if wish.kind and wish.kind != job.kind:
-        raise Unfit(f"it stays a {job.kind}; drop it and make a {wish.kind} of its own")
-    if wish.options:
-        _check(wish.options, job.kind, rules, in_room=job.room_id is not None)
-    timing = wish.timing or load_timing(job.timing)
-    zone = wish.zone or job.zone
-    is_moved = wish.timing is not None or zone != job.zone
+    if request.kind and request.kind != job.kind:
+        raise InvalidJob(f"it stays a {job.kind}; drop it and make a {request.kind} of its own")
+    if request.options:
+        _check(request.options, job.kind, rules, in_room=job.room_id is not None)
+    timing = request.timing or load_timing(job.timing)
+    zone = request.zone or job.zone
+    is_moved = request.timing is not None or zone != job.zone
     waits = _await(timing, zone, job.kind, rules, now) if is_moved else job.next_slot
     return replace(
         job,
-        title=_title(wish.title) if wish.title else job.title,
-        body=_body(wish.body) if wish.body else job.body,
+        title=_title(request.title) if request.title else job.title,
+        body=_body(request.body) if request.body else job.body,
         timing=dump_timing(timing),
         zone=zone,
-        late=wish.late or job.late,
-        options=wish.options or job.options,
-        targets=wish.targets or job.targets,
-        is_urgent=job.is_urgent if wish.is_urgent is None else wish.is_urgent,
+        late=request.late or job.late,
+        options=request.options or job.options,
+        targets=request.targets or job.targets,
+        is_urgent=job.is_urgent if request.is_urgent is None else request.is_urgent,
         next_slot=waits,
     )
 
 
 def make(connection: Connection, job: NewJob, *, rules: JobRules, now: int) -> Job:
-    """Write down a new job, once for one call. Raises `Unfit` where a person has too many."""
+    """Write down a new job, once for one call. Raises `InvalidJob` where a person has too many."""
     assert job.person_id is not None  # noqa: S101 - the house's own jobs are not made here
     if job.call_key:
         made = jobs.find_call(connection, person_id=job.person_id, call_key=job.call_key)
         if made:
             return made
     if len(jobs.list_of_person(connection, person_id=job.person_id)) >= rules.per_person:
-        raise Unfit(
+        raise InvalidJob(
             f"there are {rules.per_person} jobs already, which is the most that one person may"
             " have; drop one first"
         )
@@ -139,11 +139,11 @@ def pause(connection: Connection, job: Job, reason: str) -> Job:
 
 
 def resume(connection: Connection, job: Job, now: int) -> Job:
-    """A job goes on with its next moment. Raises `Unfit` where none is left."""
+    """A job goes on with its next moment. Raises `InvalidJob` where none is left."""
     _refuse_damaged(job)
     waits = first_slot(load_timing(job.timing), find_zone(job.zone), now)
     if waits is None:
-        raise Unfit("its moment is past; change when it is to run")
+        raise InvalidJob("its moment is past; change when it is to run")
     resumed = replace(job, state="active", reason="", failures=0, next_slot=(waits.name, waits.at))
     jobs.change(connection, resumed)
     return resumed
@@ -159,12 +159,12 @@ def drop(connection: Connection, job: Job) -> Job:
 def run_now(connection: Connection, job: Job, key: str, now: int) -> RunId | None:
     """Run a job once besides its times; None if that was asked for under this key before.
 
-    Raises `UnderWay` while its newest run has not ended, unless that is the one asked for.
+    Raises `JobAlreadyRunning` while its newest run has not ended, unless that is the one asked for.
     """
     slot = (f"{ASKED}{key}", now)
     for newest in job_runs.list_of_job(connection, job_id=job.id, limit=1):
         if newest.ended_at is None and newest.slot != slot[0]:
-            raise UnderWay(f"job {job.id} is under way already")
+            raise JobAlreadyRunning(f"job {job.id} is under way already")
     return job_runs.claim(connection, job_id=job.id, slot=slot, due_at=now)
 
 
@@ -178,7 +178,7 @@ def find_own(
     return job
 
 
-def waited_of(job: NewJob) -> Slot | None:
+def next_slot_of(job: NewJob) -> Slot | None:
     """The slot that a job waits for."""
     return Slot(name=job.next_slot[0], at=job.next_slot[1]) if job.next_slot else None
 
@@ -187,13 +187,13 @@ def _await(timing: Timing, zone: str, kind: JobKind, rules: JobRules, now: int) 
     try:
         place = find_zone(zone)
     except ValueError as error:
-        raise Unfit(str(error)) from error
+        raise InvalidJob(str(error)) from error
     first = first_slot(timing, place, now)
     if first is None:
-        raise Unfit("that moment is past")
+        raise InvalidJob("that moment is past")
     least = rules.least_minutes * 60_000
     if kind != "message" and _least_gap(timing, zone, first) < least:
-        raise Unfit(
+        raise InvalidJob(
             f"it would run more often than every {rules.least_minutes} minutes, which is the most"
             " here; choose longer pauses"
         )
@@ -201,13 +201,13 @@ def _await(timing: Timing, zone: str, kind: JobKind, rules: JobRules, now: int) 
 
 
 def _check(options: Options, kind: JobKind, rules: JobRules, *, in_room: bool) -> None:
-    """Raises `Unfit` where a job can't be run like this."""
+    """Raises `InvalidJob` where a job can't be run like this."""
     fault = find_fault(options, rules.means, in_room=in_room)
     if fault:
-        raise Unfit(fault)
+        raise InvalidJob(fault)
     thinks = options.model or options.tools or options.skills or options.day_micro_dollars
     if kind != "prompt" and (thinks or options.is_aware):
-        raise Unfit(
+        raise InvalidJob(
             "a model, tools, skills, a day's ceiling and a view of earlier runs are for prompts"
             f" only: a {kind} does not think"
         )
@@ -232,7 +232,7 @@ def _least_gap(timing: Timing, zone: str, first: Slot) -> int:
 
 def _refuse_damaged(job: Job) -> None:
     if not job.is_whole:
-        raise Unfit("it is damaged in my database; drop it and ask for it again")
+        raise InvalidJob("it is damaged in my database; drop it and ask for it again")
 
 
 def _title(text: str) -> str:
@@ -243,7 +243,7 @@ def _title(text: str) -> str:
 def _body(text: str) -> str:
     body = text.strip()
     if not body:
-        raise Unfit("say what is to be done")
+        raise InvalidJob("say what is to be done")
     if len(body) > LONGEST_BODY:
-        raise Unfit(f"what is to be done takes at most {LONGEST_BODY} characters")
+        raise InvalidJob(f"what is to be done takes at most {LONGEST_BODY} characters")
     return body

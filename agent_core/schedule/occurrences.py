@@ -37,8 +37,8 @@ def first_slot(timing: Timing, zone: ZoneInfo, after: int) -> Slot | None:
         return slot if slot.at > after else None
     if isinstance(timing, Every):
         return _nth(timing, (after - timing.anchor) // (timing.seconds * 1000) + 1)
-    if timing.is_wild:
-        return next(_walk_wild(timing, zone, moment(after)), None)
+    if timing.is_wildcard:
+        return next(_walk_wildcard(timing, zone, moment(after)), None)
     local = moment(after).astimezone(zone).replace(tzinfo=None, fold=0)
     return next((slot for slot in _walk_set(timing, zone, local) if slot.at > after), None)
 
@@ -47,7 +47,7 @@ def next_slot(timing: Timing, zone: ZoneInfo, slot: Slot) -> Slot | None:
     """The slot behind a slot; it may be due at the same moment, where the clock jumped."""
     if isinstance(timing, Once):
         return None
-    if isinstance(timing, Cron) and not timing.is_wild:
+    if isinstance(timing, Cron) and not timing.is_wildcard:
         return next(_walk_set(timing, zone, _read_name(slot.name)), None)
     return first_slot(timing, zone, slot.at)
 
@@ -59,8 +59,8 @@ def last_slot(timing: Timing, zone: ZoneInfo, until: int) -> Slot | None:
         return slot if slot.at <= until else None
     if isinstance(timing, Every):
         return _nth(timing, (until - timing.anchor) // (timing.seconds * 1000))
-    if timing.is_wild:
-        return _last_wild(timing, zone, until)
+    if timing.is_wildcard:
+        return _last_wildcard(timing, zone, until)
     # In an hour that is repeated, what the first of both named lies behind what is shown now.
     local = moment(until).astimezone(zone).replace(tzinfo=None, fold=0) + _LONGEST_REPEAT
     for named in CronSim(timing.expression, local, reverse=True):
@@ -93,7 +93,7 @@ def _walk_set(timing: Cron, zone: ZoneInfo, local: datetime) -> Iterator[Slot]:
         yield _slot_at(named, zone)
 
 
-def _walk_wild(timing: Cron, zone: ZoneInfo, after: datetime) -> Iterator[Slot]:
+def _walk_wildcard(timing: Cron, zone: ZoneInfo, after: datetime) -> Iterator[Slot]:
     """The slots behind a moment, wherever the clock shows what is named.
 
     Between two changes of the clock local time runs as any other, so each such stretch is
@@ -109,7 +109,7 @@ def _walk_wild(timing: Cron, zone: ZoneInfo, after: datetime) -> Iterator[Slot]:
             change = _next_change(zone, begin, found)
             if change:
                 break
-            yield _name_wild(found.astimezone(zone))
+            yield _wildcard_slot(found.astimezone(zone))
             begin = found
         else:
             return
@@ -135,13 +135,13 @@ def _next_change(zone: ZoneInfo, start: datetime, end: datetime) -> datetime | N
     return None
 
 
-def _last_wild(timing: Cron, zone: ZoneInfo, until: int) -> Slot | None:
+def _last_wildcard(timing: Cron, zone: ZoneInfo, until: int) -> Slot | None:
     """Back in growing steps to a moment behind which a slot is found, then forward again."""
     step = timedelta(hours=2)
     start = moment(until) - step
     while step < _LONGEST_SEARCH:
         newest = None
-        for slot in _walk_wild(timing, zone, start):
+        for slot in _walk_wildcard(timing, zone, start):
             if slot.at > until:
                 break
             newest = slot
@@ -152,7 +152,7 @@ def _last_wild(timing: Cron, zone: ZoneInfo, until: int) -> Slot | None:
     return None
 
 
-def _name_wild(shown: datetime) -> Slot:
+def _wildcard_slot(shown: datetime) -> Slot:
     is_repeated = shown.fold == 1
     name = f"{shown:%Y-%m-%dT%H:%M}{AGAIN if is_repeated else ''}"
     return Slot(name=name, at=milliseconds(shown))

@@ -6,17 +6,9 @@ from dataclasses import replace
 from datetime import timedelta
 
 from agent_core.errors import ToolArgumentError
-from agent_core.schedule.job_editor import Wish
+from agent_core.schedule.job_editor import JobRequest
 from agent_core.schedule.occurrences import find_zone
-from agent_core.schedule.triggers import (
-    MOST_INTERVAL,
-    Once,
-    Timing,
-    moment,
-    read_cron,
-    read_every,
-    read_once,
-)
+from agent_core.schedule.triggers import MOST_INTERVAL, Once, Timing, moment, read_cron, read_every, read_once
 from agent_core.state.jobs.jobs import Options, Target
 from agent_core.transcript import ToolSpec
 
@@ -77,9 +69,9 @@ SPEC = ToolSpec(
 )
 
 
-def read_wish(
+def read_request(
     arguments: Mapping[str, object], *, here: Target, zone: str, known: Options, now: int
-) -> Wish:
+) -> JobRequest:
     """What a call asks for. `here` is where the turn is held, `known` how the job runs so far.
 
     Raises `ToolArgumentError` with a sentence.
@@ -87,7 +79,7 @@ def read_wish(
     options = _read_options(arguments, known)
     named = _text(arguments, "zone")
     urgent = arguments.get("urgent")
-    return Wish(
+    return JobRequest(
         kind=arguments.get("kind"),  # type: ignore[arg-type]  # the schema allows the two only
         title=_text(arguments, "title"),
         body=_text(arguments, "text"),

@@ -28,7 +28,7 @@ def no_skill(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
+class JobResources:
     """`tools` are those of a job whose words one person reads, `room_tools` those of a room's.
 
     `fault_of_skill` says why a skill can't be had, "" if it can.
@@ -40,7 +40,7 @@ class Means:
     fault_of_skill: Callable[[str], str] = no_skill
 
 
-def find_fault(options: Options, means: Means, *, in_room: bool) -> str:
+def find_fault(options: Options, means: JobResources, *, in_room: bool) -> str:
     """What a job asks for and can't have, with what there is; "" if it can have all of it."""
     if options.model and options.model not in means.models:
         return f"there is no model {options.model} here{_offer(means.models)}"

@@ -7,15 +7,10 @@ from dataclasses import dataclass, replace
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId, PersonId
 from agent_core.schedule import job_editor
-from agent_core.schedule.descriptions import (
-    describe_late,
-    describe_next,
-    describe_timing,
-    list_ways,
-)
-from agent_core.schedule.job_editor import JobRules, Whose, Wish
+from agent_core.schedule.descriptions import describe_late, describe_next, describe_timing, list_ways
+from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
 from agent_core.schedule.occurrences import find_zone
-from agent_core.schedule.requests import SPEC, read_wish
+from agent_core.schedule.requests import SPEC, read_request
 from agent_core.schedule.triggers import Once, load_timing
 from agent_core.state.conversations import turns
 from agent_core.state.conversations.questions import Choice
@@ -83,9 +78,9 @@ class ScheduleTool:
     is_cheap = True
     patience = 660.0
 
-    def __init__(self, database: Database, inquirer: UserPrompter, around: Around) -> None:
+    def __init__(self, database: Database, prompter: UserPrompter, around: Around) -> None:
         self._database = database
-        self._inquirer = inquirer
+        self._prompter = prompter
         self._zone = around.zone
         self._rules = around.rules
         self._changed = around.changed
@@ -143,17 +138,17 @@ class ScheduleTool:
                 "jobs of a room are made by owners; anybody can have jobs of their own in a"
                 " direct talk"
             )
-        wish = self._read(asker, arguments, None)
+        request = self._read(asker, arguments, None)
         context = asker.context
-        whose = Whose(
+        whose = JobOwner(
             person_id=asker.person.id,
             room_id=asker.room.id if asker.room else None,
             actor=f"turn:{context.turn_id}",
             call_key=f"{context.turn_id}:{context.call_id}",
         )
-        if wish.targets is None:
-            wish = replace(wish, targets=(asker.here,))
-        job = job_editor.draft(wish, whose, zone=asker.zone, rules=self._rules, now=context.now)
+        if request.targets is None:
+            request = replace(request, targets=(asker.here,))
+        job = job_editor.draft(request, whose, zone=asker.zone, rules=self._rules, now=context.now)
         refusal = await self._confirm(asker, job)
         if refusal:
             return ToolResult(text=f"No job was made. {refusal}")
@@ -164,12 +159,12 @@ class ScheduleTool:
         return ToolResult(text=f"Made. {_describe(made, asker.zone)}")
 
     async def _change(self, asker: _Asker, job: Job, arguments: Mapping[str, object]) -> ToolResult:
-        wish = self._read(asker, arguments, job)
-        if wish.body and job.kind == "script":  # whoever writes in chat may not run commands
+        request = self._read(asker, arguments, job)
+        if request.body and job.kind == "script":  # whoever writes in chat may not run commands
             raise ToolArgumentError(
                 f"what job {job.id} runs is changed by `talaria jobs change` on the machine only"
             )
-        changed = job_editor.redraft(job, wish, rules=self._rules, now=asker.context.now)
+        changed = job_editor.redraft(job, request, rules=self._rules, now=asker.context.now)
         if changed == job:
             raise ToolArgumentError("say what is to be otherwise")
         refusal = await self._confirm(asker, changed)
@@ -180,7 +175,7 @@ class ScheduleTool:
             found = job_editor.find_own(connection, job_id=job.id, may_see=asker.may_see)
             if found is None:  # they were asked for minutes
                 raise ToolArgumentError(f"job {job.id} is done or gone by now")
-            now_so = job_editor.redraft(found, wish, rules=self._rules, now=asker.context.now)
+            now_so = job_editor.redraft(found, request, rules=self._rules, now=asker.context.now)
             jobs.change(connection, now_so)
             return now_so
 
@@ -188,9 +183,9 @@ class ScheduleTool:
         self._changed()
         return ToolResult(text=f"Changed. {_describe(made, asker.zone)}")
 
-    def _read(self, asker: _Asker, arguments: Mapping[str, object], job: Job | None) -> Wish:
+    def _read(self, asker: _Asker, arguments: Mapping[str, object], job: Job | None) -> JobRequest:
         """What a call asks for; times are those of the job's zone, if there is one already."""
-        return read_wish(
+        return read_request(
             arguments,
             here=asker.here,
             zone=job.zone if job else asker.zone,
@@ -208,7 +203,7 @@ class ScheduleTool:
         places = await self._database.read(
             lambda c: self._name_places(c, owner, targets, asker.here)
         )
-        answer = await self._inquirer.ask(
+        answer = await self._prompter.ask(
             UserPrompt(
                 person_id=asker.person.id,
                 turn_id=asker.context.turn_id,
@@ -260,7 +255,7 @@ def _act(connection: Connection, job: Job, action: object, context: ToolContext)
 def _echo(job: NewJob, reader: str, places: Sequence[str]) -> str:
     """What a job will do, as the person who may say yes reads it."""
     timing, zone = load_timing(job.timing), find_zone(job.zone)
-    waits = job_editor.waited_of(job)
+    waits = job_editor.next_slot_of(job)
     shown = describe_next(timing, zone, waits, find_zone(reader))
     where = "" if job.zone == reader else f" ({job.zone})"
     what = "send this" if job.kind == "message" else "do this"
@@ -273,7 +268,7 @@ def _echo(job: NewJob, reader: str, places: Sequence[str]) -> str:
 def _describe(job: Job, reader: str) -> str:
     """A job as the model reads it."""
     timing, zone = load_timing(job.timing), find_zone(job.zone)
-    shown = describe_next(timing, zone, job_editor.waited_of(job), find_zone(reader))
+    shown = describe_next(timing, zone, job_editor.next_slot_of(job), find_zone(reader))
     state = f" [paused: {job.reason}]" if job.state == "paused" else ""
     ways = "".join(f" {way}." for way in list_ways(job))
     return (

@@ -37,7 +37,7 @@ class Cron:
     expression: str
 
     @property
-    def is_wild(self) -> bool:
+    def is_wildcard(self) -> bool:
         """True if it goes by the clock's hands: minute or hour begins with a star.
 
         Debian's cron runs such a job by what the clock shows, and any other once for each

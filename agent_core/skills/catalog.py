@@ -26,7 +26,7 @@ Origin = Literal["bundled", "home"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shelved:
+class CatalogEntry:
     """A skill as it was found: one that is broken has a `fault`, and no `skill`."""
 
     name: str
@@ -35,7 +35,7 @@ class Shelved:
     fault: str = ""
 
 
-class SkillShelf:
+class SkillCatalog:
     """Reads afresh each time: people change these files. All of it blocks."""
 
     def __init__(self, folder: Path) -> None:
@@ -61,20 +61,20 @@ class SkillShelf:
             )
         raise self._miss(name)
 
-    def list_all(self) -> list[Shelved]:
+    def list_all(self) -> list[CatalogEntry]:
         """Every skill by its name, also the broken ones. Raises `SkillBroken` if the folder
         of the home's can't be read.
         """
         own = {one.name: one for one in self.list_own()}
         bundled = (
-            Shelved(name=path.name, origin="bundled", skill=self.load(path.name))
+            CatalogEntry(name=path.name, origin="bundled", skill=self.load(path.name))
             for path in files(BUNDLED).iterdir()
             if path.name not in own and (path / FILE).is_file()
         )
         found = {one.name: one for one in bundled} | own
         return [found[name] for name in sorted(found)]
 
-    def list_own(self) -> list[Shelved]:
+    def list_own(self) -> list[CatalogEntry]:
         """The home's skills. Raises `SkillBroken` if their folder can't be read."""
         return [_look_at(place) for place in list_folders(self.folder)]
 
@@ -131,12 +131,12 @@ def read_folder(place: Path) -> Skill:
         raise SkillBroken(f"skill {name} can't be read: {error.strerror or error}") from error
 
 
-def _look_at(place: Path) -> Shelved:
+def _look_at(place: Path) -> CatalogEntry:
     name = show_name(place.name)
     try:
-        return Shelved(name=name, origin="home", skill=read_folder(place))
+        return CatalogEntry(name=name, origin="home", skill=read_folder(place))
     except SkillBroken as error:
-        return Shelved(name=name, origin="home", fault=str(error))
+        return CatalogEntry(name=name, origin="home", fault=str(error))
 
 
 def _walk(place: Path) -> Iterator[Path]:

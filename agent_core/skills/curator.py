@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agent_core.skills.catalog import Shelved
+from agent_core.skills.catalog import CatalogEntry
 from agent_core.state.memory.skills import SkillRow
 
 _DAY = 86_400_000
@@ -32,12 +32,12 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
+class CuratorView:
     """How things stand. `own` are the home's skills, `others` the names of those that come along,
     `away` those in the archive; `wanted` are used by jobs, `changes` not in the ledger yet.
     """
 
-    own: Sequence[Shelved]
+    own: Sequence[CatalogEntry]
     others: Collection[str]
     away: Collection[str]
     known: Mapping[str, SkillRow]
@@ -59,7 +59,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Round:
+class CuratorReport:
     """What a look at the skills came to: `steps` to do, or done; `stuck` says what
     could not be moved, and why. `count` is how many skills the home has.
     """
@@ -70,7 +70,7 @@ class Round:
     stuck: Sequence[tuple[str, str]] = ()
 
 
-def judge(view: View, rules: CuratorRules, now: int) -> list[Step]:
+def plan_steps(view: CuratorView, rules: CuratorRules, now: int) -> list[Step]:
     """What is to be done, a skill after the other."""
     own = {one.name for one in view.own}
     return [
@@ -94,7 +94,9 @@ def count_idle(row: SkillRow, now: int) -> int:
     return max(0, now - max(row.seen_at, row.last_used_at or 0)) // _DAY
 
 
-def _judge_one(one: Shelved, view: View, rules: CuratorRules, now: int) -> Iterator[Step]:
+def _judge_one(
+    one: CatalogEntry, view: CuratorView, rules: CuratorRules, now: int
+) -> Iterator[Step]:
     row, change = view.known.get(one.name), view.changes.get(one.name)
     if row is None or (change and change.before is None and row.state != "archived"):
         yield Step(kind="see", name=one.name)
@@ -121,7 +123,7 @@ def _judge_one(one: Shelved, view: View, rules: CuratorRules, now: int) -> Itera
         yield Step(kind="fresh", name=one.name)
 
 
-def _judge_absent(row: SkillRow, view: View) -> Iterator[Step]:
+def _judge_absent(row: SkillRow, view: CuratorView) -> Iterator[Step]:
     """About a skill that is not among the home's any more."""
     if row.name in view.away:
         if row.state != "archived":

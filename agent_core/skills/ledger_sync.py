@@ -12,9 +12,9 @@ from typing import get_args
 
 from agent_core.errors import SkillMissing, SkillStays
 from agent_core.memory.files import sync_folder
-from agent_core.skills.catalog import ARCHIVE, SkillShelf, list_folders, show_name
-from agent_core.skills.curator import Difference, Found, Step, View
-from agent_core.skills.snapshots import read_kept
+from agent_core.skills.catalog import ARCHIVE, SkillCatalog, list_folders, show_name
+from agent_core.skills.curator import CuratorView, Difference, Found, Step
+from agent_core.skills.snapshots import read_snapshot
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks, ledger, skill_changes, skills
 from agent_core.state.memory.ledger import Change, LedgerEntry, Operation, Origin
@@ -48,14 +48,14 @@ def restore_folder(folder: Path, name: str) -> str:
     place = folder / ARCHIVE / name
     if place not in list_folders(folder / ARCHIVE):
         raise SkillMissing(f"there is no skill {name} in {folder / ARCHIVE}")
-    target = folder / own_name(place)
+    target = folder / original_name(place)
     if os.path.lexists(target):
         raise FileExistsError(f"{target} is there already; put that away first")
     _move(place, target)
     return target.name
 
 
-def own_name(place: Path) -> str:
+def original_name(place: Path) -> str:
     """What a skill was called before its folder was given a number."""
     name, _, number = place.name.rpartition(_MARK)
     return name if name and number.isdecimal() else place.name
@@ -70,23 +70,25 @@ def _move(place: Path, target: Path) -> None:
 FOUND: frozenset[str] = frozenset(get_args(Found))
 
 
-def look(connection: Connection, shelf: SkillShelf) -> View:
+def inspect_skills(connection: Connection, catalog: SkillCatalog) -> CuratorView:
     """How the skills stand, by their files and by what is known of them.
 
     Raises `SkillBroken` if their folder can't be read, and `StoreDamaged`.
     """
-    everything = shelf.list_all()
-    return View(
+    everything = catalog.list_all()
+    return CuratorView(
         own=[one for one in everything if one.origin == "home"],
         others={one.name for one in everything if one.origin == "bundled"},
-        away=shelf.list_away(),
+        away=catalog.list_away(),
         known={row.name: row for row in skills.list_there(connection)},
         wanted=skills.list_wanted(connection),
-        changes=_compare(connection, shelf.folder),
+        changes=_compare(connection, catalog.folder),
     )
 
 
-def note_found(connection: Connection, view: View, steps: Iterable[Step], origin: Origin) -> None:
+def note_found(
+    connection: Connection, view: CuratorView, steps: Iterable[Step], origin: Origin
+) -> None:
     """Write down what was done by hand, or before a crash: `steps` of that kind, and its rows."""
     for step in steps:
         match step.kind:
@@ -99,7 +101,7 @@ def note_found(connection: Connection, view: View, steps: Iterable[Step], origin
             case "forget":
                 skills.forget(connection, name=step.name)
     for name, change in view.changes.items():
-        finalize(connection, name=name, text=change.after, origin=origin)
+        record_text(connection, name=name, text=change.after, origin=origin)
 
 
 def note_loaded(connection: Connection, folder: Path, name: str, origin: Origin) -> None:
@@ -113,13 +115,13 @@ def note_loaded(connection: Connection, folder: Path, name: str, origin: Origin)
     row = skills.find(connection, name=name)
     if row and row.state == "archived":
         skills.take_back(connection, name=name, now=origin.now)
-    finalize(connection, name=name, text=read_kept(place), origin=origin)
+    record_text(connection, name=name, text=read_snapshot(place), origin=origin)
 
 
-def put_away(connection: Connection, folder: Path, name: str, origin: Origin) -> str:
+def archive_skill(connection: Connection, folder: Path, name: str, origin: Origin) -> str:
     """Move a skill into the archive; gives its name there.
 
-    Raises `SkillStays` where it is needed, and what `moving.put_away` raises; it stays then.
+    Raises `SkillStays` where it is needed, and what `moving.archive_skill` raises; it stays then.
     """
     row = skills.find(connection, name=name)
     if row and row.is_pinned:
@@ -128,25 +130,25 @@ def put_away(connection: Connection, folder: Path, name: str, origin: Origin) ->
         raise SkillStays(f"A job uses the skill {name}; change or drop that job first.")
     kept = archive_folder(folder, name)
     hand = Origin(actor="hand", now=origin.now, evidence="found so when it was put away")
-    finalize(connection, name=name, text=read_kept(folder / ARCHIVE / kept), origin=hand)
+    record_text(connection, name=name, text=read_snapshot(folder / ARCHIVE / kept), origin=hand)
     skills.set_state(connection, name=name, state="archived")
-    finalize(connection, name=name, text=None, origin=_tell_place(origin, f"put away as {kept}"))
+    record_text(connection, name=name, text=None, origin=_tell_place(origin, f"put away as {kept}"))
     return kept
 
 
-def bring_back(connection: Connection, folder: Path, kept: str, origin: Origin) -> str:
+def restore_skill(connection: Connection, folder: Path, kept: str, origin: Origin) -> str:
     """Take a skill back by its name in the archive; gives the name that it has now.
 
-    Raises what `moving.bring_back` raises; it stays then.
+    Raises what `moving.restore_skill` raises; it stays then.
     """
     name = restore_folder(folder, kept)
     skills.take_back(connection, name=name, now=origin.now)
     told = _tell_place(origin, f"taken back from {kept}")
-    finalize(connection, name=name, text=read_kept(folder / name), origin=told)
+    record_text(connection, name=name, text=read_snapshot(folder / name), origin=told)
     return name
 
 
-def finalize(
+def record_text(
     connection: Connection, *, name: str, text: str | None, origin: Origin
 ) -> LedgerEntry | None:
     """Add the row by which a skill reads so from now on, None for not at all; none if it does."""
@@ -163,7 +165,7 @@ def finalize(
 
 
 def _compare(connection: Connection, folder: Path) -> dict[str, Difference]:
-    seen = {show_name(place.name): read_kept(place) for place in list_folders(folder)}
+    seen = {show_name(place.name): read_snapshot(place) for place in list_folders(folder)}
     known: dict[str, str | None] = {}
     team = blocks.find_team(connection)
     for row in skills.list_all(connection) if team else ():

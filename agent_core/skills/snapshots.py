@@ -17,7 +17,7 @@ class _Odd(Exception):
     """What lies in a folder is no text of its own."""
 
 
-def read_kept(place: Path) -> str:
+def read_snapshot(place: Path) -> str:
     """The text of the skill in a folder, `""` where there is none, else a note of why it is not
     kept. Nothing outside of the folder is read. Blocks; raises nothing.
     """
@@ -47,7 +47,7 @@ def is_whole(text: str) -> bool:
     return _NOTE.fullmatch(text) is None
 
 
-def tell_why(note: str) -> str:
+def explain_omission(note: str) -> str:
     """Why a text is not kept, by the note that stands for it."""
     found = _NOTE.fullmatch(note)
     return found[1] if found else ""
@@ -64,7 +64,7 @@ def write_back(place: Path, text: str, seen: str) -> None:
     except _Odd as error:
         raise SkillStays(f"{path} is not written over: {error}.") from error
     was = files.read(path).hash
-    if read_kept(place) != seen or not files.write(path, text, was):
+    if read_snapshot(place) != seen or not files.write(path, text, was):
         raise SkillStays(f"{path} was changed just now; look at it again.")
 
 

@@ -9,7 +9,7 @@ from agent_core.ids import PersonId
 from agent_core.memory import files
 from agent_core.skills import ledger_sync
 from agent_core.skills.catalog import ARCHIVE, FILE, list_folders
-from agent_core.skills.snapshots import is_whole, read_kept, tell_why, write_back
+from agent_core.skills.snapshots import explain_omission, is_whole, read_snapshot, write_back
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger, skill_changes, skills
 from agent_core.state.memory.ledger import LedgerEntry, Origin
@@ -17,7 +17,7 @@ from agent_core.state.memory.skills import SkillRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Undone:
+class UndoneSkillChange:
     """What was taken back of the skill `name`, and by which row. `derived` are the rows about
     it from in between, oldest first. `is_text_only` where the folder itself was not there any
     more: what it held besides its SKILL.md did not come back.
@@ -30,7 +30,7 @@ class Undone:
     is_text_only: bool = False
 
 
-def undo(connection: Connection, folder: Path, row_id: int, now: int) -> Undone:
+def undo(connection: Connection, folder: Path, row_id: int, now: int) -> UndoneSkillChange:
     """Take back a row about a skill; files and ledger have to have been compared before.
 
     A new text is taken back only while the file reads so, a skill that came is put away whatever
@@ -50,7 +50,7 @@ def undo(connection: Connection, folder: Path, row_id: int, now: int) -> Undone:
         case "add":
             if newest.change.after is None:
                 raise SkillStays(f"The skill {skill.name} is not there any more; row {newest.id}.")
-            ledger_sync.put_away(connection, folder, skill.name, origin)
+            ledger_sync.archive_skill(connection, folder, skill.name, origin)
         case "remove":
             if newest.change.after is not None:
                 raise SkillStays(f"The skill {skill.name} is there again; row {newest.id}.")
@@ -58,7 +58,7 @@ def undo(connection: Connection, folder: Path, row_id: int, now: int) -> Undone:
     made = skill_changes.list_later(connection, person_id=team, skill_id=skill.id, after=newest.id)[
         -1
     ]
-    return Undone(
+    return UndoneSkillChange(
         name=skill.name,
         undone=row,
         row=made,
@@ -97,10 +97,10 @@ def _write(
     if not is_whole(before):
         raise SkillStays(
             f"What the skill {place.name} said before row {row.id} was not kept:"
-            f" {tell_why(before)}."
+            f" {explain_omission(before)}."
         )
     write_back(place, before, after)
-    ledger_sync.finalize(connection, name=place.name, text=before, origin=origin)
+    ledger_sync.record_text(connection, name=place.name, text=before, origin=origin)
 
 
 def _bring(
@@ -111,18 +111,18 @@ def _bring(
     away = [
         place
         for place in list_folders(folder / ARCHIVE)
-        if ledger_sync.own_name(place) == name and read_kept(place) == text
+        if ledger_sync.original_name(place) == name and read_snapshot(place) == text
     ]
     if away:
-        ledger_sync.bring_back(connection, folder, away[-1].name, origin)
+        ledger_sync.restore_skill(connection, folder, away[-1].name, origin)
         return False
     if not is_whole(text):
         raise SkillStays(
-            f"The skill {name} is not in the archive, and its text was not kept: {tell_why(text)}."
+            f"The skill {name} is not in the archive, and its text was not kept: {explain_omission(text)}."
         )
     place = folder / name
     place.mkdir(mode=0o700, parents=True)
     files.write(place / FILE, text, files.ABSENT.hash)
     skills.take_back(connection, name=name, now=origin.now)
-    ledger_sync.finalize(connection, name=name, text=text, origin=origin)
+    ledger_sync.record_text(connection, name=name, text=text, origin=origin)
     return True

@@ -29,7 +29,7 @@ from typing import Any
 from agent_core.ids import MessageId, PersonId, PromptHash, TurnId
 from agent_core.recall.query import read_query
 from agent_core.recall.ranking import Ranked
-from agent_core.recall.rerank import Nearness
+from agent_core.recall.rerank import Reranker
 from agent_core.recall.search import find
 from agent_core.state.conversations import messages, sessions, turns
 from agent_core.state.conversations.messages import Shelf
@@ -89,12 +89,12 @@ class Meaning:
     """An embedding model that puts hits in order, and how long it took for each question."""
 
     def __init__(self, name: str) -> None:
-        self._nearness = Nearness(load_embedder(name), patience=PATIENCE)
+        self._reranker = Reranker(load_embedder(name), patience=PATIENCE)
         self._taken: list[float] = []
 
-    def fuse(self, question: str, hits: Sequence[Ranked]) -> Sequence[Ranked]:
+    def rerank(self, question: str, hits: Sequence[Ranked]) -> Sequence[Ranked]:
         began = time.perf_counter()
-        fused = asyncio.run(self._nearness.fuse(question, hits))
+        fused = asyncio.run(self._reranker.rerank(question, hits))
         self._taken.append((time.perf_counter() - began) * 1000)
         return fused
 
@@ -206,8 +206,8 @@ def ask(sample: Sample, question: str, meaning: Meaning | None = None) -> list[M
         limit=max(DEPTHS),
         clock=lambda moment: datetime.fromtimestamp(moment / 1000, UTC),
     )
-    hits = meaning.fuse(question, found.hits) if meaning else found.hits
-    return [hit.saying.id for hit in hits]
+    hits = meaning.rerank(question, found.hits) if meaning else found.hits
+    return [hit.message.id for hit in hits]
 
 
 def list_evidence(named: Iterable[str], turns: Mapping[str, MessageId]) -> set[MessageId]:

@@ -7,13 +7,7 @@ from agent_core.ids import ArchiveId, PersonId
 from agent_core.memory.archive import search, writes
 from agent_core.memory.archive import undo as undoing
 from agent_core.memory.archive.entries import format_id
-from agent_core.memory.archive.history import (
-    ArchiveHistory,
-    ArchiveRef,
-    explain,
-    load_history,
-    show,
-)
+from agent_core.memory.archive.history import ArchiveHistory, ArchiveRef, explain, load_history, show
 from agent_core.memory.archive.undo import ArchiveUndoRefused
 from agent_core.memory.undo import UndoneChange
 from agent_core.recall.query import read_query

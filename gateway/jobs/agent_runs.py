@@ -12,7 +12,7 @@ from agent_core.ids import TurnId
 from agent_core.schedule.descriptions import show_moment
 from agent_core.schedule.occurrences import find_zone
 from agent_core.schedule.resources import JobTurn
-from agent_core.skills.catalog import SkillShelf
+from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.ledger_sync import note_loaded
 from agent_core.state.conversations import sessions
 from agent_core.state.engine.database import Connection
@@ -48,7 +48,7 @@ class Equipment:
     """Where what jobs make can go, and where they find how their work is to be done."""
 
     proactive: Notifier
-    shelf: SkillShelf
+    shelf: SkillCatalog
 
 
 def send_off(
@@ -175,7 +175,7 @@ def _compose(
     )
 
 
-def _tell_skills(connection: Connection, job: Job, shelf: SkillShelf, now: int) -> Iterator[str]:
+def _tell_skills(connection: Connection, job: Job, shelf: SkillCatalog, now: int) -> Iterator[str]:
     """How the work is to be done, as the skills say that the job names. Raises `NotNow`.
 
     They are no words of the person's: nothing may rest on them, and no search finds them. One

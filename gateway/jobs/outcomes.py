@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
 from agent_core.schedule.descriptions import show_moment
-from agent_core.schedule.job_editor import ASKED, waited_of
+from agent_core.schedule.job_editor import ASKED, next_slot_of
 from agent_core.schedule.occurrences import find_zone
 from agent_core.schedule.resources import JobTurn
 from agent_core.state.conversations import sessions, turns
@@ -200,12 +200,12 @@ class Outcomes:
             sessions.set_title(connection, session_id=turn.session_id, title=job.title)
         if turn and not job.options.is_aware:  # another run may wait to be begun in this talk
             sessions.end(connection, conversation_id=turn.conversation_id, now=now)
-        if ended.ending == "answered" or (ended.ending == "exhausted" and not ended.shut):
+        if ended.ending == "answered" or (ended.ending == "exhausted" and not ended.quota):
             return self.succeed(connection, job, run, made, now)
         if ended.ending == "stopped":
             job_runs.end(connection, run_id=run.id, state="skipped", now=now, reason="stopped")
             return ()
-        if ended.shut:  # a day's ceiling says nothing about the job: no failure is counted
+        if ended.quota:  # a day's ceiling says nothing about the job: no failure is counted
             reason = made.words.removeprefix(ended.text).strip()
             return self.refuse(connection, job, run, reason, now)
         if ended.ending == "failed" and ended.reason != _CRASHED:
@@ -270,7 +270,7 @@ class Outcomes:
 
     def _show_next(self, connection: Connection, job: Job) -> str:
         """When a job runs again; "" if it does not."""
-        waits = waited_of(job)
+        waits = next_slot_of(job)
         if waits is None:
             return ""
         person = people.find(connection, person_id=job.person_id) if job.person_id else None

@@ -8,13 +8,13 @@ from agent_core.digest.gather_tool import GatherTool
 from agent_core.errors import SkillBroken, SkillMissing
 from agent_core.ids import PersonId
 from agent_core.memory.archive.tool import ArchiveTool
-from agent_core.memory.soul.proposal_tool import ProposeIdentity
+from agent_core.memory.soul.proposal_tool import ProposeSoulTool
 from agent_core.memory.tool.tool import MemoryTool
 from agent_core.recall.tool import RecallTool
 from agent_core.schedule.job_editor import JobRules
 from agent_core.schedule.requests import SPEC
-from agent_core.schedule.resources import Means
-from agent_core.skills.catalog import SkillShelf
+from agent_core.schedule.resources import JobResources
+from agent_core.skills.catalog import SkillCatalog
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.jobs import Target
 from agent_core.state.people import delivery_targets, rooms
@@ -28,7 +28,7 @@ from gateway.config.settings import Settings
 from gateway.texts.general import name_platform
 
 _OPEN = (MemoryTool, RecallTool, ArchiveTool, SendFileTool)
-_PRIVATE = (SettingsTool, ProposeIdentity)
+_PRIVATE = (SettingsTool, ProposeSoulTool)
 _GATHERING = (GatherTool, ChartTool)
 _OUTSIDE = {"": (), "honcho": ("ask_memory",)}
 """Of each outside memory: its tools. Its room is opened by whoever talks to it only."""
@@ -42,15 +42,15 @@ def make_rules(settings: Settings) -> JobRules:
     )
 
 
-def _make_means(settings: Settings) -> Means:
+def _make_means(settings: Settings) -> JobResources:
     model = settings.model
     open_tools = [tool.spec.name for tool in _OPEN]
     private = [tool.spec.name for tool in _PRIVATE]
     shared = [AskTool.spec.name, SPEC.name]
     gathering = [tool.spec.name for tool in _GATHERING]
     outside = _OUTSIDE[settings.memory.provider]
-    shelf = SkillShelf(settings.home / SKILLS)
-    return Means(
+    shelf = SkillCatalog(settings.home / SKILLS)
+    return JobResources(
         models=tuple(dict.fromkeys(filter(None, (model.name, model.fallback, model.cheap)))),
         tools=(*open_tools, *private, *outside, *shared, *gathering),
         room_tools=(*open_tools, *shared, *gathering),
@@ -58,7 +58,7 @@ def _make_means(settings: Settings) -> Means:
     )
 
 
-def _find_fault(shelf: SkillShelf, name: str) -> str:
+def _find_fault(shelf: SkillCatalog, name: str) -> str:
     try:
         shelf.load(name)
     except (SkillMissing, SkillBroken) as error:

@@ -20,11 +20,11 @@ from agent_core.errors import LastOwner, StillAtWork, StoreDamaged, StoreError
 from agent_core.ids import PersonId, QuestionId
 from agent_core.memory.store import MemoryStore
 from agent_core.privacy.erasure import scrub as loose
-from agent_core.privacy.erasure.matcher import Wanted, read_wanted
-from agent_core.privacy.erasure.person import Erasing
+from agent_core.privacy.erasure.matcher import WordMatcher, parse_words
+from agent_core.privacy.erasure.person import PersonErasure
 from agent_core.privacy.erasure.scrub import scrub
-from agent_core.privacy.erasure.words import Forgetting, Preview
-from agent_core.privacy.export.export import Bundle, fill
+from agent_core.privacy.erasure.words import WordRemoval, Preview
+from agent_core.privacy.export.export import ExportArchive, write_export
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import erase_person, person_data, redact
@@ -116,9 +116,9 @@ class DataRequests:
         self._around = around
         self._now = around.now
         self._heeding: tuple[Callable[[], None], ...] = ()
-        self._forgetting = Forgetting(database, memory, _is_alone)
+        self._forgetting = WordRemoval(database, memory, _is_alone)
         folders = (home / MEMORIES, home / SOURCES)
-        self._erasing = Erasing(database, memory, folders, _is_alone)
+        self._erasing = PersonErasure(database, memory, folders, _is_alone)
         self._delayed: set[str] = set()
         self._lock = asyncio.Lock()
         self._wake = asyncio.Event()
@@ -142,10 +142,10 @@ class DataRequests:
 
         def work(connection: Connection) -> list[Path]:
             whose = person_data.find_whose(connection, person_id=person.id, is_alone=_is_alone)
-            bundle = Bundle(folder, f"talaria-{person.slug}", most_bytes)
+            bundle = ExportArchive(folder, f"talaria-{person.slug}", most_bytes)
             try:
                 sources = self._home / SOURCES
-                fill(connection, bundle, whose=whose, name=person.name, sources=sources, now=now)
+                write_export(connection, bundle, whose=whose, name=person.name, sources=sources, now=now)
             finally:
                 paths = bundle.close()
             return paths
@@ -181,7 +181,7 @@ class DataRequests:
         adapter = self._around.adapters.get(platform)
         return adapter.most_file_bytes if isinstance(adapter, CanSendFiles) else 0
 
-    async def look(self, person: Person, wanted: Wanted) -> Preview:
+    async def look(self, person: Person, wanted: WordMatcher) -> Preview:
         """What of a person's holds words. Raises `StoreError`."""
         return await self._forgetting.look(person, wanted, self._now())
 
@@ -306,7 +306,7 @@ class DataRequests:
         return privacy.tell_erased(await self.list_backups(), await self.list_outside())
 
     async def _forget(self, wish: Wish) -> str:
-        wanted = read_wanted(wish.words)
+        wanted = parse_words(wish.words)
         if wanted is None:
             return privacy.FORGET_NOTHING
         forgotten = await self._forgetting.forget(
@@ -324,7 +324,7 @@ class DataRequests:
         )
         return told + privacy.tell_kept_files(await self._find_files(wish.person_id, wanted))
 
-    async def _find_files(self, person_id: PersonId, wanted: Wanted) -> list[str]:
+    async def _find_files(self, person_id: PersonId, wanted: WordMatcher) -> list[str]:
         """The files for somebody's digests that hold words; they were put there by hand."""
         person = await self.database.read(lambda c: people.find(c, person_id=person_id))
         if person is None:
@@ -396,7 +396,7 @@ def _is_alone(chat: str) -> bool:
     return conversion.read_chat(chat).is_direct if chat else False
 
 
-def _find_in(folder: Path, wanted: Wanted) -> list[str]:
+def _find_in(folder: Path, wanted: WordMatcher) -> list[str]:
     return [
         str(path.relative_to(folder))
         for path in list_files(folder)

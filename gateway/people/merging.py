@@ -225,7 +225,7 @@ class AccountMerging:
         old = _find_old(connection, account)
         try:
             for one in (person, old) if old else (person,):
-                self._memory.take_in(connection, one.id, one.slug, now)
+                self._memory.adopt_hand_edits(connection, one.id, one.slug, now)
         except OSError as error:
             return _describe(error), []
         rows = end_live(connection, person, now)

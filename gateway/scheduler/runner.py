@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agent_core.errors import CoreError, StoreError
 from agent_core.ids import ConversationId, RunId
-from agent_core.skills.catalog import SkillShelf
+from agent_core.skills.catalog import SkillCatalog
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.job_runs import Run
@@ -46,7 +46,7 @@ class RunnerDeps:
     folder: Path
     environ: Mapping[str, str]
     works: Mapping[str, Work]
-    shelf: SkillShelf
+    shelf: SkillCatalog
     """Where jobs find how their work is to be done."""
     at_once: int
     """How many runs may be under way: people come first, so jobs have places of their own."""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from agent_core.errors import SkillBroken, SkillMissing, StoreDamaged
 from agent_core.skills import ledger_sync
-from agent_core.skills.catalog import SkillShelf
-from agent_core.skills.curator import CuratorRules, Round, Step, View, hash_fault, judge
+from agent_core.skills.catalog import SkillCatalog
+from agent_core.skills.curator import CuratorRules, CuratorReport, Step, CuratorView, hash_fault, plan_steps
 from agent_core.skills.usage import UsageFile
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skills
@@ -27,7 +27,7 @@ class SkillRoom:
     """The skills of a house, what is known of their use, and the curator's rules."""
 
     database: Database
-    shelf: SkillShelf
+    shelf: SkillCatalog
     usage: UsageFile
     rules: CuratorRules
 
@@ -38,18 +38,18 @@ def make_skill_room(home: Path, settings: SkillSettings, database: Database) -> 
     rules = CuratorRules(stale_days=settings.stale_days, archive_days=settings.archive_days)
     return SkillRoom(
         database=database,
-        shelf=SkillShelf(folder),
+        shelf=SkillCatalog(folder),
         usage=UsageFile(database, folder),
         rules=rules,
     )
 
 
-async def look_over(room: SkillRoom, now: int) -> Round:
+async def look_over(room: SkillRoom, now: int) -> CuratorReport:
     """What the curator would do, without doing it. Raises `SkillBroken`, `StoreError`."""
     return (await room.database.read(lambda connection: _look(connection, room, now)))[1]
 
 
-def compare(connection: Connection, room: SkillRoom, now: int, evidence: str) -> Round:
+def compare(connection: Connection, room: SkillRoom, now: int, evidence: str) -> CuratorReport:
     """Write down what was done to skills by hand, or before a crash; `evidence` says where that
     was found. Raises `SkillBroken` if their folder can't be read.
     """
@@ -77,11 +77,11 @@ async def compare_at_start(room: SkillRoom, now: int) -> None:
         _log.info("skills were changed by hand: %s", system_jobs.describe_round(found))
 
 
-def _look(connection: Connection, room: SkillRoom, now: int) -> tuple[View, Round]:
-    view = ledger_sync.look(connection, room.shelf)
+def _look(connection: Connection, room: SkillRoom, now: int) -> tuple[CuratorView, CuratorReport]:
+    view = ledger_sync.inspect_skills(connection, room.shelf)
     has_folder = room.shelf.is_there()
-    steps = judge(view, room.rules, now) if has_folder else ()
-    return view, Round(count=len(view.own), has_folder=has_folder, steps=steps)
+    steps = plan_steps(view, room.rules, now) if has_folder else ()
+    return view, CuratorReport(count=len(view.own), has_folder=has_folder, steps=steps)
 
 
 class Curator:
@@ -107,7 +107,7 @@ class Curator:
         """
         now = self._now()
 
-        def work(connection: Connection) -> tuple[Round, list[OutboxRow]]:
+        def work(connection: Connection) -> tuple[CuratorReport, list[OutboxRow]]:
             view, found = _look(connection, self._room, now)
             if not found.has_folder:
                 return found, []
@@ -125,7 +125,7 @@ class Curator:
         await self._room.usage.write()
         return system_jobs.describe_round(done)
 
-    def _move(self, connection: Connection, found: Round, now: int) -> Round:
+    def _move(self, connection: Connection, found: CuratorReport, now: int) -> CuratorReport:
         """Put away what is to be; what can't be moved stays, and is tried again next time."""
         steps: list[Step] = []
         stuck: list[tuple[str, str]] = []
@@ -136,7 +136,7 @@ class Curator:
             why = Origin(actor="curator", now=now, evidence=f"not used for {step.days} days")
             folder = self._room.shelf.folder
             try:
-                kept = ledger_sync.put_away(connection, folder, step.name, why)
+                kept = ledger_sync.archive_skill(connection, folder, step.name, why)
             except SkillMissing:
                 continue  # somebody was faster
             except OSError as error:

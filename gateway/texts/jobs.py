@@ -4,14 +4,8 @@ import json
 import shlex
 from collections.abc import Sequence
 
-from agent_core.schedule.descriptions import (
-    describe_late,
-    describe_next,
-    describe_timing,
-    list_ways,
-    show_moment,
-)
-from agent_core.schedule.job_editor import waited_of
+from agent_core.schedule.descriptions import describe_late, describe_next, describe_timing, list_ways, show_moment
+from agent_core.schedule.job_editor import next_slot_of
 from agent_core.schedule.occurrences import find_zone
 from agent_core.schedule.triggers import load_timing
 from agent_core.state.jobs.job_runs import Run
@@ -99,7 +93,7 @@ def list_coming(found: Sequence[Job], reader: str) -> str:
 def show_job(job: Job, runs: Sequence[Run], reader: str, places: Sequence[str]) -> str:
     """One job in full: what it does, when, where to, how, and what became of its last runs."""
     timing, zone = load_timing(job.timing), find_zone(job.zone)
-    coming = describe_next(timing, zone, waited_of(job), find_zone(reader))
+    coming = describe_next(timing, zone, next_slot_of(job), find_zone(reader))
     when = f"{describe_meaning(job, reader)}. Next: {coming}"
     if job.state == "paused":
         when = f"{describe_meaning(job, reader)}. {_describe_state(job, reader)}"

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent_core.memory.archive.undo import Fault
-from agent_core.memory.explanations import Number, Reason, Saying, Step
-from agent_core.memory.external.client import Report
-from agent_core.memory.undo import Kept, Undone
+from agent_core.memory.explanations import ChangeName, Explanation, SourceMessage, ChangeStep
+from agent_core.memory.external.client import ExternalMemoryStatus
+from agent_core.memory.undo import UndoRefused, UndoneChange
 from agent_core.state.memory.ledger import Change, LedgerEntry
 from agent_core.tools.clock import local_time
 from agent_core.tools.untrusted_text import flatten
@@ -114,7 +114,7 @@ def _list_notes(notes: Sequence[tuple[str, str]]) -> list[str]:
     return [f"- {name}: {flatten(words, _LONGEST)}" for name, words in notes]
 
 
-def explain(reason: Reason, viewer: Viewer) -> str:
+def explain(reason: Explanation, viewer: Viewer) -> str:
     """Where an entry comes from, and what became of it since."""
     head = "**That is not in memory any more.**"
     if reason.words is not None:
@@ -135,7 +135,7 @@ def explain(reason: Reason, viewer: Viewer) -> str:
     )
 
 
-def describe_kept(kept: Kept) -> str:
+def describe_kept(kept: UndoRefused) -> str:
     """Why nothing was taken back."""
     return _KEPT[kept.fault]
 
@@ -152,9 +152,9 @@ class Told:
     `went` and `came` are changes that went and came with it, as (number, words).
     """
 
-    undone: Undone
-    number: Number
-    again: Number
+    undone: UndoneChange
+    number: ChangeName
+    again: ChangeName
     went: tuple[tuple[int, str], ...]
     came: tuple[tuple[int, str], ...]
 
@@ -173,7 +173,7 @@ def describe_undone(told: Sequence[Told], viewer: Viewer) -> str:
     return "\n".join([*lines, f"{again} undoes that."])
 
 
-def describe_shared_undone(name: str, undone: Sequence[Undone], viewer: Viewer) -> str:
+def describe_shared_undone(name: str, undone: Sequence[UndoneChange], viewer: Viewer) -> str:
     """What was taken back of what several remember together."""
     lines = [f"Taken back in {quote_name(name)}:"]
     for one in undone:
@@ -197,23 +197,23 @@ def name_actor(row: LedgerEntry, viewer: Viewer) -> str:
     }.get(kind, "by somebody")
 
 
-def _list_grounds(reason: Reason, viewer: Viewer) -> list[str]:
+def _list_grounds(reason: Explanation, viewer: Viewer) -> list[str]:
     """The messages, then the words that were quoted if no message that is shown holds them.
 
     What a room's people may not see of a message they don't see as a quote either.
     """
-    lines = [f"- {_describe_saying(saying, viewer)}" for saying in reason.sayings[-_MOST_SAYINGS:]]
-    more = reason.hidden + max(0, len(reason.sayings) - _MOST_SAYINGS)
+    lines = [f"- {_describe_saying(saying, viewer)}" for saying in reason.source_messages[-_MOST_SAYINGS:]]
+    more = reason.hidden + max(0, len(reason.source_messages) - _MOST_SAYINGS)
     if more:
         lines.append(f"- {_count(more, 'more message')} that I don't show here")
-    said = _join("\n".join(saying.text for saying in reason.sayings))
+    said = _join("\n".join(saying.text for saying in reason.source_messages))
     is_shown = viewer.is_direct or not reason.hidden
     if reason.evidence and is_shown and _join(reason.evidence) not in said:
         lines.append(f"- the words I noted it by: {_quote(reason.evidence)}")
     return lines or [f"- no message: it was written {name_actor(reason.made_by, viewer)}"]
 
 
-def _describe_saying(saying: Saying, viewer: Viewer) -> str:
+def _describe_saying(saying: SourceMessage, viewer: Viewer) -> str:
     who = "you" if viewer.is_direct else "somebody"
     if saying.author and not viewer.is_direct:
         who = quote_name(saying.author)
@@ -222,7 +222,7 @@ def _describe_saying(saying: Saying, viewer: Viewer) -> str:
     return f"{who}, {moment}, {name_platform(saying.platform)}: {words}"
 
 
-def _describe_step(step: Step, viewer: Viewer) -> str:
+def _describe_step(step: ChangeStep, viewer: Viewer) -> str:
     moment = f"{local_time(step.row.origin.now, viewer.zone):%Y-%m-%d %H:%M}"
     gone = "" if step.counts else " (taken back)"
     who = name_actor(step.row, viewer)
@@ -271,7 +271,7 @@ def _count(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def describe_outside(report: Report) -> str:
+def describe_outside(report: ExternalMemoryStatus) -> str:
     """How the outside memory fares: one line."""
     how = {"starting": "not asked yet", "ok": "there", "away": f"away ({report.detail})"}
     told = f"Outside memory: {report.name}, {how[report.state]}"
@@ -279,8 +279,8 @@ def describe_outside(report: Report) -> str:
         told += f"; {report.owed:,} still to be told"
     if report.dead:
         told += f"; {report.dead:,} set aside, the log says why"
-    if report.lacking:
-        told += f"; its server has no {' and no '.join(report.lacking)}"
+    if report.missing_functions:
+        told += f"; its server has no {' and no '.join(report.missing_functions)}"
     return f"{told}."
 
 

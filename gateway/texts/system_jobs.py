@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from agent_core.memory.external.client import Sync
-from agent_core.skills.curator import Round, Step, StepKind
+from agent_core.memory.external.client import SyncReport
+from agent_core.skills.curator import CuratorReport, Step, StepKind
 
 _DONE: dict[StepKind, str] = {
     "see": "new",
@@ -46,7 +46,7 @@ def tell_broken(faults: Sequence[str]) -> str:
     )
 
 
-def describe_round(done: Round) -> str:
+def describe_round(done: CuratorReport) -> str:
     """What the curator has done, for the record of its run."""
     if not done.has_folder:
         return NO_FOLDER
@@ -56,7 +56,7 @@ def describe_round(done: Round) -> str:
     return "; ".join((looked, *told, *stuck))
 
 
-def describe_plan(found: Round) -> list[str]:
+def describe_plan(found: CuratorReport) -> list[str]:
     """What the curator would do: a line each."""
     if not found.has_folder:
         return [_sentence(NO_FOLDER)]
@@ -177,7 +177,7 @@ _LONGEST_REASON = 300
 NO_OUTSIDE = "there is no outside memory"
 
 
-def describe_sync(sync: Sync, now: int) -> str:
+def describe_sync(sync: SyncReport, now: int) -> str:
     """What came of a look at the outside memory. Pure; `now` in milliseconds."""
     report = sync.report
     how = "answers" if report.state == "ok" else f"does not answer ({report.detail or 'not yet'})"

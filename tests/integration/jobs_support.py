@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from agent_core.ids import JobId, PersonId
 from agent_core.schedule import job_editor
-from agent_core.schedule.job_editor import JobRules, Whose, Wish
+from agent_core.schedule.job_editor import JobRules, JobOwner, JobRequest
 from agent_core.schedule.triggers import Timing, read_cron, read_every, read_once
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
@@ -61,7 +61,7 @@ async def give_job(
 ) -> Job:
     """Ana has a job from now on. `when` is as `read_timing` takes it."""
     now = house.gateway.now()
-    wish = Wish(
+    wish = JobRequest(
         kind=kind,
         title=text,
         body=json.dumps(["sh", "-c", text]) if kind == "script" else text,
@@ -73,7 +73,7 @@ async def give_job(
     )
 
     def work(connection: Connection) -> Job:
-        whose = Whose(person_id=ana(connection), room_id=None, actor="test")
+        whose = JobOwner(person_id=ana(connection), room_id=None, actor="test")
         job = job_editor.draft(wish, whose, zone=zone, rules=_RULES, now=now)
         return job_editor.make(connection, job, rules=_RULES, now=now)
 

@@ -76,7 +76,7 @@ def read_entry(written: str) -> Content | None:
     return Content(text=match[2], tags=tags)
 
 
-def tell(written: str | None) -> str | None:
+def format_entry(written: str | None) -> str | None:
     """What `write_entry` wrote, as people read it: the words, then the tags if there are any."""
     content = read_entry(written) if written is not None else None
     if content is None:
@@ -84,7 +84,7 @@ def tell(written: str | None) -> str | None:
     return f"{content.text} ({', '.join(content.tags)})" if content.tags else content.text
 
 
-def name_entry(archive_id: ArchiveId) -> str:
+def format_id(archive_id: ArchiveId) -> str:
     """The number of an entry in a few letters."""
     letters, rest = "", int(archive_id)
     while rest:
@@ -93,8 +93,8 @@ def name_entry(archive_id: ArchiveId) -> str:
     return letters
 
 
-def read_name(name: str) -> ArchiveId | None:
-    """The reverse of `name_entry`; None for what is no name."""
+def parse_id(name: str) -> ArchiveId | None:
+    """The reverse of `format_id`; None for what is no name."""
     plain = name.strip().strip("[]#`").lower()
     if not 0 < len(plain) <= 12 or not set(plain) <= set(_DIGITS):
         return None

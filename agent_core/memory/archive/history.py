@@ -4,18 +4,18 @@ import re
 from dataclasses import dataclass, replace
 
 from agent_core.ids import ArchiveId, PersonId, TurnId
-from agent_core.memory.archive.entries import name_entry, read_name, tell
-from agent_core.memory.explanations import Reader, Reason, Step, find_basis
+from agent_core.memory.archive.entries import format_entry, format_id, parse_id
+from agent_core.memory.explanations import ChangeStep, Explanation, Reader, find_basis
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
 
 _NAME = re.compile(r"([0-9a-z]{8})(?:-([0-9]{1,4}))?")
-"""An entry as `name_entry` writes those of 1972 to 2059, and which of its changes is meant."""
+"""An entry as `format_id` writes those of 1972 to 2059, and which of its changes is meant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
+class ArchiveRef:
     """An entry of the archive as people name it. `change` counts its changes from 1; None means
     the newest one.
     """
@@ -25,7 +25,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chronicle:
+class ArchiveHistory:
     """All changes of one entry, oldest first; at least one. It goes to another person as a whole,
     so a change keeps its name for good.
     """
@@ -35,7 +35,7 @@ class Chronicle:
 
     def name(self, row: LedgerEntry) -> str:
         """What people call a change of it: `mb2x3k9z-2`."""
-        return f"{name_entry(self.id)}-{self.rows.index(row) + 1}"
+        return f"{format_id(self.id)}-{self.rows.index(row) + 1}"
 
     def find(self, change: int | None) -> LedgerEntry | None:
         """The change of a number, or without one the newest."""
@@ -49,26 +49,26 @@ class Chronicle:
         return not any(self.counts(taker) for taker in takers)
 
 
-def read_named(text: str) -> Named | None:
+def parse_ref(text: str) -> ArchiveRef | None:
     """An entry, or a change of one, by its name; None for what is no such name, as a plain number
     is none.
     """
     found = _NAME.fullmatch(text.strip().strip("[]#`").casefold())
-    archive_id = read_name(found[1]) if found and not found[1].isdecimal() else None
+    archive_id = parse_id(found[1]) if found and not found[1].isdecimal() else None
     if found is None or archive_id is None:
         return None
-    return Named(id=archive_id, change=int(found[2]) if found[2] else None)
+    return ArchiveRef(id=archive_id, change=int(found[2]) if found[2] else None)
 
 
-def open_chronicle(
+def load_history(
     connection: Connection, *, person_id: PersonId, archive_id: ArchiveId
-) -> Chronicle | None:
+) -> ArchiveHistory | None:
     """All that was done to an entry of somebody; None if they never had it.
 
     Raises `StoreDamaged`.
     """
     rows = ledger.find_of_archived(connection, person_id=person_id, archive_id=archive_id)
-    return Chronicle(id=archive_id, rows=tuple(rows)) if rows else None
+    return ArchiveHistory(id=archive_id, rows=tuple(rows)) if rows else None
 
 
 def list_of_turn(
@@ -80,45 +80,45 @@ def list_of_turn(
     """
     found = []
     for row in ledger.find_of_turn(connection, person_id=person_id, turn_id=turn_id):
-        chronicle = open_chronicle(
+        history = load_history(
             connection, person_id=person_id, archive_id=ArchiveId(row.change.position)
         )
-        if chronicle:
-            found.append((show(row), chronicle.name(row)))
+        if history:
+            found.append((show(row), history.name(row)))
     return found
 
 
-def explain(connection: Connection, chronicle: Chronicle, reader: Reader) -> Reason:
+def explain(connection: Connection, history: ArchiveHistory, reader: Reader) -> Explanation:
     """Why an entry of the archive says what it says; as `memory.reasons.explain`."""
-    newest = chronicle.rows[-1]
-    made_by = _find_maker(chronicle, newest)
+    newest = history.rows[-1]
+    made_by = _find_maker(history, newest)
     basis = find_basis(connection, made_by, reader)
-    return Reason(
-        number=chronicle.name(newest),
-        words=tell(newest.change.after),
+    return Explanation(
+        number=history.name(newest),
+        words=format_entry(newest.change.after),
         made_by=made_by,
-        sayings=basis.sayings,
+        source_messages=basis.source_messages,
         hidden=basis.hidden,
         evidence=basis.evidence,
         steps=tuple(
-            Step(number=chronicle.name(row), row=show(row), counts=chronicle.counts(row))
-            for row in chronicle.rows
+            ChangeStep(number=history.name(row), row=show(row), counts=history.counts(row))
+            for row in history.rows
         ),
     )
 
 
 def show(row: LedgerEntry) -> LedgerEntry:
     """A change as people read it: the words of an entry, with its tags behind them."""
-    change = replace(row.change, before=tell(row.change.before), after=tell(row.change.after))
+    change = replace(
+        row.change, before=format_entry(row.change.before), after=format_entry(row.change.after)
+    )
     return replace(row, change=change)
 
 
-def _find_maker(chronicle: Chronicle, row: LedgerEntry) -> LedgerEntry:
+def _find_maker(history: ArchiveHistory, row: LedgerEntry) -> LedgerEntry:
     """What gave an entry its words: for a row that takes another back, what did so before that."""
-    places = {one.id: place for place, one in enumerate(chronicle.rows)}
+    places = {one.id: place for place, one in enumerate(history.rows)}
     while (place := places.get(row.origin.undoes or 0)) is not None:
-        earlier = chronicle.rows[:place]
-        row = next(
-            (one for one in reversed(earlier) if chronicle.counts(one)), chronicle.rows[place]
-        )
+        earlier = history.rows[:place]
+        row = next((one for one in reversed(earlier) if history.counts(one)), history.rows[place])
     return row

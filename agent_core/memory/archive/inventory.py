@@ -83,7 +83,9 @@ class Inventory:
         self._kept: dict[PersonId, _Kept] = {}
         self._changes = 0
 
-    async def look_up(self, reach: SearchScope, view: VisibleMessages, *, now: int) -> SearchableCounts:
+    async def look_up(
+        self, reach: SearchScope, view: VisibleMessages, *, now: int
+    ) -> SearchableCounts:
         """What can be searched from a talk. Raises `StoreError`."""
         said = self._said.get((reach.owner_id, reach.scope))
         if said and (
@@ -137,7 +139,9 @@ class Inventory:
         return said, kept
 
 
-def _count_said(connection: Connection, reach: SearchScope, view: VisibleMessages, now: int) -> _Said:
+def _count_said(
+    connection: Connection, reach: SearchScope, view: VisibleMessages, now: int
+) -> _Said:
     field = Field(person_id=reach.owner_id, scope=reach.scope, except_turn=TurnId(0))
     count = search.count_holders(connection, field=field, most=MOST_COUNTED)
     oldest = search.list_holders(connection, field=field, terms=(), limit=1, oldest_first=True)

@@ -11,7 +11,7 @@ from agent_core.recall.ranking import Clock, Ranking
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive
 from agent_core.state.memory.archive import Archived, Drawer
-from agent_core.state.search.passages import Saying
+from agent_core.state.search.passages import FoundMessage
 from agent_core.state.search.search import Term
 from agent_core.state.tokenizer import fold
 
@@ -114,10 +114,10 @@ def _weigh(connection: Connection, person_id: PersonId, terms: Sequence[Term]) -
 
 def _rank(entries: Sequence[Archived], ranking: Ranking) -> tuple[Hit, ...]:
     """Entries by their best passages, each read as a talk of which its passages are messages."""
-    windows: list[list[Saying]] = []
+    windows: list[list[FoundMessage]] = []
     passages: list[tuple[Archived, str]] = []
     for entry in entries:
-        window: list[Saying] = []
+        window: list[FoundMessage] = []
         tags = " ".join(entry.tags).replace("-", " ")
         for passage in cut_passages(entry.text):
             text = passage if window else f"{passage}\n{tags}"
@@ -126,13 +126,13 @@ def _rank(entries: Sequence[Archived], ranking: Ranking) -> tuple[Hit, ...]:
         windows.append(window)
     hits: dict[ArchiveId, Hit] = {}
     for ranked in ranking.rank(windows):
-        entry, passage = passages[ranked.saying.id]
+        entry, passage = passages[ranked.message.id]
         hits.setdefault(entry.id, Hit(entry=entry, passage=passage))
     return tuple(hits.values())
 
 
-def _saying(number: MessageId, entry: Archived, text: str) -> Saying:
-    return Saying(
+def _saying(number: MessageId, entry: Archived, text: str) -> FoundMessage:
+    return FoundMessage(
         id=number,
         session_id=SessionId(entry.id),
         role="assistant",

@@ -7,16 +7,9 @@ from dataclasses import dataclass
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import ArchiveId, PersonId
 from agent_core.memory.archive import writes
-from agent_core.memory.archive.entries import (
-    LONGEST,
-    Content,
-    name_entry,
-    read_name,
-    read_tags,
-    read_text,
-)
+from agent_core.memory.archive.entries import LONGEST, Content, format_id, parse_id, read_tags, read_text
 from agent_core.memory.archive.search import Found, Hit, find
-from agent_core.memory.archive.writes import UNKNOWN, Done
+from agent_core.memory.archive.writes import UNKNOWN, AppliedChange
 from agent_core.recall.formatting import excerpt, find_match
 from agent_core.recall.query import Query, read_moment, read_query
 from agent_core.state.engine.database import Connection, Database
@@ -78,10 +71,10 @@ def tell_tags(tags: Sequence[tuple[str, int]], count: str) -> str:
     return f"{count}. Tags: {shown}{f' and {more:,} more' if more > 0 else ''}."
 
 
-def tell_done(done: Done, verb: str) -> str:
+def tell_done(done: AppliedChange, verb: str) -> str:
     """What was changed."""
     tags = f" Tags: {', '.join(done.content.tags)}." if done.content and done.content.tags else ""
-    return f"{verb} {name_entry(done.id)}.{tags}"
+    return f"{verb} {format_id(done.id)}.{tags}"
 
 
 def _tell_hit(query: Query, hit: Hit, zone: str) -> str:
@@ -96,7 +89,7 @@ def _tell_line(entry: Archived, text: str, zone: str) -> str:
 
 def _tell_head(archive_id: ArchiveId, tags: tuple[str, ...], at: int, zone: str) -> str:
     told = f", tags {', '.join(tags)}" if tags else ""
-    return f"[{name_entry(archive_id)}] {_day(at, zone)}{told}"
+    return f"[{format_id(archive_id)}] {_day(at, zone)}{told}"
 
 
 def _tell_more(is_more: bool, page: int) -> list[str]:
@@ -145,7 +138,7 @@ _ROOM_SPEC = _write_spec("Notes of this room, which everyone in it can see")
 _VERBS = {"insert": "Kept as", "update": "Changed", "delete": "Deleted"}
 
 
-_Work = Callable[[Connection, Origin], writes.Done]
+_Work = Callable[[Connection, Origin], writes.AppliedChange]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,7 +214,7 @@ def _read(arguments: Mapping[str, object], *, has_text: bool) -> _Asked:
         if isinstance(value := arguments.get(name), str)
     }
     tags, page = arguments.get("tags"), arguments.get("page", 1)
-    archive_id = read_name(words["id"]) if words.get("id") else None
+    archive_id = parse_id(words["id"]) if words.get("id") else None
     if words.get("id") and archive_id is None:
         raise ToolArgumentError(UNKNOWN)
     return _Asked(

@@ -6,7 +6,7 @@ from typing import Literal
 from agent_core.errors import CoreError
 from agent_core.ids import ArchiveId, PersonId
 from agent_core.memory.archive.entries import Content, read_entry, write_entry
-from agent_core.memory.archive.history import open_chronicle
+from agent_core.memory.archive.history import load_history
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory import archive, ledger
@@ -19,7 +19,7 @@ were forgotten.
 """
 
 
-class Overtaken(CoreError):
+class ArchiveUndoRefused(CoreError):
     """A change can't be taken back; `fault` says why."""
 
     def __init__(self, fault: Fault) -> None:
@@ -40,7 +40,7 @@ def undo(
 ) -> LedgerEntry:
     """The row that takes another one back. A call with the same `origin.call_key` adds it once.
 
-    An entry that was dropped comes again under its number. Raises `Overtaken` and
+    An entry that was dropped comes again under its number. Raises `ArchiveUndoRefused` and
     `StoreDamaged`.
     """
     if origin.call_key is not None:
@@ -51,7 +51,7 @@ def undo(
     standing = archive.find(connection, person_id=person_id, archive_id=place)
     wanted = read_entry(row.change.before) if row.change.before else None
     if fault := _find_fault(connection, person_id, row, standing):
-        raise Overtaken(fault)
+        raise ArchiveUndoRefused(fault)
     place = _make_so(connection, person_id, place, (standing, wanted), origin.now)
     because = replace(origin, undoes=row.id)
     return _record(connection, person_id, (place, row.change.after, row.change.before), because)
@@ -99,10 +99,10 @@ def restore(
 def _find_fault(
     connection: Connection, person_id: PersonId, row: LedgerEntry, standing: Archived | None
 ) -> Fault | None:
-    chronicle = open_chronicle(
+    history = load_history(
         connection, person_id=person_id, archive_id=ArchiveId(row.change.position)
     )
-    if chronicle and not chronicle.counts(row):
+    if history and not history.counts(row):
         return "undone"
     if FORGOTTEN in (row.change.before, row.change.after):
         return "forgotten"

@@ -14,7 +14,7 @@ UNKNOWN = "there is no entry with that `id` here; `search` shows the ids"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
+class AppliedChange:
     """A change that was made, now or by the same call before. `content` is what the entry says
     from then on; None for one that was dropped, or forgotten since.
     """
@@ -25,9 +25,9 @@ class Done:
 
 def insert(
     connection: Connection, *, person_id: PersonId, content: Content, origin: Origin
-) -> Done:
+) -> AppliedChange:
     """Keep an entry. A call with the same `origin.call_key` keeps it once."""
-    if done := find_done(connection, person_id=person_id, origin=origin):
+    if done := find_applied(connection, person_id=person_id, origin=origin):
         return done
     entry = archive.insert(
         connection, person_id=person_id, text=content.text, tags=content.tags, now=origin.now
@@ -43,13 +43,13 @@ def update(
     text: str | None,
     tags: tuple[str, ...] | None,
     origin: Origin,
-) -> Done:
+) -> AppliedChange:
     """Give an entry other words, other tags, or both.
 
     Raises `ToolArgumentError` if there is no such entry, or nothing would change, and
     `StoreDamaged`.
     """
-    if done := find_done(connection, person_id=person_id, origin=origin):
+    if done := find_applied(connection, person_id=person_id, origin=origin):
         return done
     old = _find(connection, person_id, archive_id)
     before = Content(text=old.text, tags=old.tags)
@@ -71,9 +71,9 @@ def update(
 
 def delete(
     connection: Connection, *, person_id: PersonId, archive_id: ArchiveId, origin: Origin
-) -> Done:
+) -> AppliedChange:
     """Drop an entry. Raises `ToolArgumentError` if there is none, and `StoreDamaged`."""
-    if done := find_done(connection, person_id=person_id, origin=origin):
+    if done := find_applied(connection, person_id=person_id, origin=origin):
         return done
     old = _find(connection, person_id, archive_id)
     archive.delete(connection, person_id=person_id, entry=old)
@@ -81,7 +81,9 @@ def delete(
     return _record(connection, person_id, origin, old.id, (before, None))
 
 
-def find_done(connection: Connection, *, person_id: PersonId, origin: Origin) -> Done | None:
+def find_applied(
+    connection: Connection, *, person_id: PersonId, origin: Origin
+) -> AppliedChange | None:
     """What a call has changed already, if it has. Raises `StoreDamaged`."""
     if origin.call_key is None:
         return None
@@ -89,7 +91,7 @@ def find_done(connection: Connection, *, person_id: PersonId, origin: Origin) ->
     if not made:
         return None
     change = made[-1].change
-    return Done(id=ArchiveId(change.position), content=read_entry(change.after or ""))
+    return AppliedChange(id=ArchiveId(change.position), content=read_entry(change.after or ""))
 
 
 def _find(connection: Connection, person_id: PersonId, archive_id: ArchiveId) -> Archived:
@@ -105,7 +107,7 @@ def _record(
     origin: Origin,
     archive_id: ArchiveId,
     contents: tuple[Content | None, Content | None],
-) -> Done:
+) -> AppliedChange:
     before, after = contents
     operation: Operation = "replace"
     if before is None or after is None:
@@ -117,4 +119,4 @@ def _record(
         after=write_entry(after) if after else None,
     )
     ledger.record(connection, person_id=person_id, target="archive", change=change, origin=origin)
-    return Done(id=archive_id, content=after)
+    return AppliedChange(id=archive_id, content=after)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from agent_core.errors import ExternalMemoryUnavailable
 from agent_core.ids import PersonId, TurnId
 from agent_core.memory.contract import ExternalMemoryTool
-from agent_core.memory.external.contact import Contact, State
-from agent_core.memory.external.recall_cache import PATIENCE, RecallCache, find_told
-from agent_core.memory.external.sync_queue import POLL, Telling
+from agent_core.memory.external.contact import ProviderConnection, State
+from agent_core.memory.external.recall_cache import PATIENCE, RecallCache, find_last_recall
+from agent_core.memory.external.sync_queue import POLL, SyncQueue
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import external_sync
 from agent_core.state.memory.external_sync import Backlog
@@ -24,7 +24,7 @@ class ExternalMemoryClient:
     effect: Effect = "read"
     is_cheap = False
 
-    def __init__(self, tool: ExternalMemoryTool, contact: Contact) -> None:
+    def __init__(self, tool: ExternalMemoryTool, contact: ProviderConnection) -> None:
         self._tool = tool
         self._names = contact.names
         self._condition = contact.condition
@@ -38,7 +38,7 @@ class ExternalMemoryClient:
         """Ask it. Raises `ExternalMemoryError`."""
         if context.memory_owner is None or context.memory_owner.person_id != context.person_id:
             return ToolResult(text="There is no outside memory here.", is_error=True)
-        if not self._condition.is_well:
+        if not self._condition.is_available:
             raise ExternalMemoryUnavailable(
                 "the outside memory can't be reached now; go on without it"
             )
@@ -58,7 +58,7 @@ _LONGEST_LOOK = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class ExternalMemoryOptions:
     """How it is dealt with: tokens of a line of facts, seconds that a turn waits for it, and
     seconds between looks at what is owed.
     """
@@ -69,26 +69,26 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """How it fares, for people to read. `lacking` are functions that its server does not have."""
+class ExternalMemoryStatus:
+    """How it fares, for people to read. `missing_functions` are functions that its server does not have."""
 
     name: str
     state: State
     detail: str
     owed: int
     dead: int
-    lacking: tuple[str, ...]
+    missing_functions: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sync:
+class SyncReport:
     """What came of a look at it: what was taken up again of what had been given up, what was told
     since the look before, how it fares, and since when the oldest of what it is owed is so.
     """
 
     revived: int
     told: int
-    report: Report
+    report: ExternalMemoryStatus
     oldest_at: int | None
 
 
@@ -96,14 +96,18 @@ class ExternalMemory:
     """Whoever has no outside memory has none of this, and pays nothing for it."""
 
     def __init__(
-        self, contact: Contact, database: Database, now: Callable[[], int], pace: Pace
+        self,
+        contact: ProviderConnection,
+        database: Database,
+        now: Callable[[], int],
+        pace: ExternalMemoryOptions,
     ) -> None:
         self._provider = contact.provider
         self._condition = contact.condition
         self._database = database
         self._now = now
-        self._hearsay = RecallCache(contact, tokens=pace.tokens, patience=pace.patience)
-        self._telling = Telling(contact, database, self._hearsay, now=now, poll=pace.poll)
+        self._recall_cache = RecallCache(contact, tokens=pace.tokens, patience=pace.patience)
+        self._telling = SyncQueue(contact, database, self._recall_cache, now=now, poll=pace.poll)
         self.tools: tuple[Tool, ...] = tuple(
             ExternalMemoryClient(tool, contact) for tool in contact.provider.tools
         )
@@ -114,7 +118,7 @@ class ExternalMemory:
         try:
             await self._telling.run()
         finally:
-            await self._hearsay.close()
+            await self._recall_cache.close()
 
     async def close(self) -> None:
         """Let go of connections."""
@@ -137,21 +141,21 @@ class ExternalMemory:
 
     def expect(self, person_id: PersonId) -> None:
         """A turn of somebody is being prepared, in a talk that is theirs alone."""
-        self._hearsay.expect(person_id)
+        self._recall_cache.expect(person_id)
 
     async def recall(self, person_id: PersonId, shown: Iterable[Message]) -> tuple[str, ...]:
         """The line for the facts of a turn; none if there is nothing that the talk, as calls
         see it, was not told last.
         """
-        text = await self._hearsay.look_up(person_id)
-        line = self._hearsay.write(text) if text else ""
-        return (line,) if line and line != find_told(shown) else ()
+        text = await self._recall_cache.look_up(person_id)
+        line = self._recall_cache.write(text) if text else ""
+        return (line,) if line and line != find_last_recall(shown) else ()
 
     def forget(self) -> None:
         """Words or people are gone: nothing that was heard before is used any more."""
-        self._hearsay.forget()
+        self._recall_cache.forget()
 
-    async def sync(self) -> Sync:
+    async def sync(self) -> SyncReport:
         """Take up again what was given up, see whether it answers, and tell what is due.
 
         What takes longer than a moment goes on by itself. Raises `StoreError`.
@@ -166,7 +170,7 @@ class ExternalMemory:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LONGEST_LOOK):
                     await self._telling.look()
-        return Sync(
+        return SyncReport(
             revived=revived,
             told=self._telling.take_count(),
             report=await self.report(),
@@ -175,18 +179,18 @@ class ExternalMemory:
             ),
         )
 
-    async def report(self) -> Report:
+    async def report(self) -> ExternalMemoryStatus:
         """How it fares. Raises `StoreError`."""
         return self.describe(await self._database.read(external_sync.count_all))
 
-    def describe(self, backlogs: Iterable[Backlog]) -> Report:
+    def describe(self, backlogs: Iterable[Backlog]) -> ExternalMemoryStatus:
         """How it fares, where it is known what is owed."""
         mine = [one for one in backlogs if one.provider == self._provider.name]
-        return Report(
+        return ExternalMemoryStatus(
             name=self._provider.name,
             state=self._condition.state,
             detail=self._condition.detail,
             owed=sum(one.owed for one in mine),
             dead=sum(one.dead for one in mine),
-            lacking=tuple(sorted(self._provider.lacking)),
+            missing_functions=tuple(sorted(self._provider.missing_functions)),
         )

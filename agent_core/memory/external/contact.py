@@ -9,7 +9,7 @@ from typing import Literal
 
 from agent_core.errors import ExternalMemoryError, ExternalMemoryUnavailable
 from agent_core.ids import PersonId, SessionId
-from agent_core.memory.contract import Digest, MemoryProvider, Talk, Who
+from agent_core.memory.contract import EntryDigest, ExternalPersonId, ExternalSessionId, MemoryProvider
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 
@@ -21,7 +21,7 @@ _FIRST, _MOST = 1.0, 300.0
 State = Literal["starting", "ok", "away"]
 
 
-class Condition:
+class ProviderHealth:
     """Known to all who speak with it, so that nobody waits for one that is not there."""
 
     def __init__(self, name: str, first: float = _FIRST) -> None:
@@ -39,17 +39,17 @@ class Condition:
         return max(0.0, self._again_at - time.monotonic())
 
     @property
-    def is_well(self) -> bool:
+    def is_available(self) -> bool:
         """True if it may be asked."""
         return self.state == "ok"
 
-    def note_well(self) -> None:
+    def mark_available(self) -> None:
         """It answered."""
         if self.state == "away":
             _log.info("the outside memory %s is there again", self._name)
         self.state, self.detail, self._failures = "ok", "", 0
 
-    def note_away(self, error: ExternalMemoryError | TimeoutError) -> None:
+    def mark_unavailable(self, error: ExternalMemoryError | TimeoutError) -> None:
         """It did not answer: it is left alone for a while."""
         detail = str(error) or "it did not answer in time"
         if self.state != "away":
@@ -66,14 +66,14 @@ _LENGTH = 24
 """Hex digits of a name: enough that two are never the same."""
 
 
-class Names:
+class Pseudonyms:
     """Makes the names of one house. Without its secret nobody can tell whose a name is."""
 
     def __init__(self, secret: str) -> None:
         self._secret = secret
 
     @classmethod
-    async def of(cls, database: Database) -> "Names":
+    async def of(cls, database: Database) -> "Pseudonyms":
         """Those of the house of this database; its secret is made at the first call.
 
         Raises `StoreError`.
@@ -88,17 +88,17 @@ class Names:
 
         return cls(await database.write("mirror.secret", work))
 
-    def name_person(self, person_id: PersonId) -> Who:
+    def name_person(self, person_id: PersonId) -> ExternalPersonId:
         """The same person, the same name, whatever they call themselves."""
-        return Who(f"person-{self._hash('person', person_id)}")
+        return ExternalPersonId(f"person-{self._hash('person', person_id)}")
 
-    def name_talk(self, session_id: SessionId, dropped: int) -> Talk:
+    def name_session(self, session_id: SessionId, dropped: int) -> ExternalSessionId:
         """A session, which goes on under another name each time it was forgotten outside."""
-        return Talk(f"talk-{self._hash('talk', session_id, dropped)}")
+        return ExternalSessionId(f"talk-{self._hash('talk', session_id, dropped)}")
 
-    def name_entry(self, text: str) -> Digest:
+    def name_entry(self, text: str) -> EntryDigest:
         """What stands for the words of an entry."""
-        return Digest(self._hash("entry", text))
+        return EntryDigest(self._hash("entry", text))
 
     def _hash(self, *parts: object) -> str:
         text = "\0".join((self._secret, *map(str, parts)))
@@ -106,9 +106,9 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contact:
+class ProviderConnection:
     """One provider, the names it knows, and how it fares."""
 
     provider: MemoryProvider
-    names: Names
-    condition: Condition
+    names: Pseudonyms
+    condition: ProviderHealth

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from agent_core.errors import ExternalMemoryError, ExternalMemoryUnavailable
 from agent_core.ids import PersonId
-from agent_core.memory.external.contact import Contact
+from agent_core.memory.external.contact import ProviderConnection
 from agent_core.tools.untrusted_text import quote
 from agent_core.transcript import Message, TextPart
 
@@ -35,7 +35,7 @@ class RecallCache:
 
     def __init__(
         self,
-        contact: Contact,
+        contact: ProviderConnection,
         *,
         tokens: int,
         patience: float = PATIENCE,
@@ -85,7 +85,7 @@ class RecallCache:
 
     def ask(self, person_id: PersonId) -> None:
         """Ask anew, unless that is under way, or nobody would answer."""
-        if person_id in self._asking or not self._condition.is_well:
+        if person_id in self._asking or not self._condition.is_available:
             return
         task = asyncio.create_task(self._hear(person_id), name="mirror-hearsay")
         self._asking[person_id] = task
@@ -97,7 +97,7 @@ class RecallCache:
             async with asyncio.timeout(_LONGEST):
                 text = await self._provider.recall(self._names.name_person(person_id))
         except (ExternalMemoryUnavailable, TimeoutError) as error:
-            self._condition.note_away(error)
+            self._condition.mark_unavailable(error)
             return
         except ExternalMemoryError:
             text = ""  # it has nothing to say of this person
@@ -109,7 +109,7 @@ class RecallCache:
                 self._heard.popitem(last=False)
 
 
-def find_told(said: Iterable[Message]) -> str:
+def find_last_recall(said: Iterable[Message]) -> str:
     """The line that a talk was told last, "" if none. `said` is all that its calls show."""
     for message in reversed(list(said)):
         for part in message.parts[:1] if message.role == "user" else ():

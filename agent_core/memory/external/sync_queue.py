@@ -7,20 +7,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import assert_never
 
-from agent_core.errors import (
-    ExternalMemoryBroken,
-    ExternalMemoryError,
-    ExternalMemoryRefused,
-    ExternalMemoryUnavailable,
-    ExternalMemoryUnsupported,
-    StoreDamaged,
-    StoreError,
-)
+from agent_core.errors import ExternalMemoryBroken, ExternalMemoryError, ExternalMemoryRefused, ExternalMemoryUnavailable, ExternalMemoryUnsupported, StoreDamaged, StoreError
 from agent_core.ids import PersonId, SessionId, TurnId
-from agent_core.memory.contract import Exchange, Notes, Said
-from agent_core.memory.external.contact import Contact
+from agent_core.memory.contract import Exchange, ExternalMessage, MemorySnapshot
+from agent_core.memory.external.contact import ProviderConnection
 from agent_core.memory.external.recall_cache import RecallCache
-from agent_core.memory.sync import Shelf, find_list
+from agent_core.memory.sync import MemoryList, find_list
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import external_sync
@@ -41,14 +33,14 @@ _PAUSE = 2_000
 _LISTS: tuple[Target, ...] = ("memory", "user")
 
 
-class Telling:
+class SyncQueue:
     """Does what the `mirror` table owes to one provider."""
 
     def __init__(
         self,
-        contact: Contact,
+        contact: ProviderConnection,
         database: Database,
-        hearsay: RecallCache,
+        recall_cache: RecallCache,
         *,
         now: Callable[[], int],
         poll: float = POLL,
@@ -57,7 +49,7 @@ class Telling:
         self._names = contact.names
         self._condition = contact.condition
         self._database = database
-        self._hearsay = hearsay
+        self._recall_cache = recall_cache
         self._now = now
         self._poll = poll
         self._bell = asyncio.Event()
@@ -128,7 +120,7 @@ class Telling:
     async def _pay(self) -> float:
         """Tell what is due; gives the seconds until there may be more. Raises `StoreError`."""
         while True:
-            if not self._condition.is_well and not await self._start():
+            if not self._condition.is_available and not await self._start():
                 return self._condition.pause
             rows = await self._database.read(
                 partial(external_sync.list_queued, provider=self._provider.name, limit=_AT_ONCE)
@@ -142,9 +134,9 @@ class Telling:
                     told += 1
                 else:
                     held.add(row.person_id)
-                if not self._condition.is_well:
+                if not self._condition.is_available:
                     break
-            if self._condition.is_well and not told:
+            if self._condition.is_available and not told:
                 return self._poll
 
     async def _start(self) -> bool:
@@ -157,9 +149,9 @@ class Telling:
             async with asyncio.timeout(_LONGEST):
                 await self._provider.start()
         except (ExternalMemoryError, TimeoutError) as error:
-            self._condition.note_away(error)
+            self._condition.mark_unavailable(error)
             return False
-        self._condition.note_well()
+        self._condition.mark_available()
         return True
 
     async def _settle(self, row: Owed) -> bool:
@@ -173,7 +165,7 @@ class Telling:
             async with asyncio.timeout(_LONGEST):
                 payload = await self._tell(row)
         except (ExternalMemoryUnavailable, TimeoutError) as error:
-            self._condition.note_away(error)
+            self._condition.mark_unavailable(error)
             return False
         except ExternalMemoryBroken as error:
             return await self._set_back(row, error)
@@ -191,16 +183,16 @@ class Telling:
                 exchange = await self._database.read(partial(self._read_turn, row=row))
                 if exchange:
                     await self._provider.tell(exchange)
-                    self._hearsay.ask(row.person_id)
+                    self._recall_cache.ask(row.person_id)
                 return None
             case "memory":
                 notes = await self._database.read(partial(self._read_memory, row=row))
                 kept = await self._provider.keep(notes)
-                self._hearsay.forget()
+                self._recall_cache.forget()
                 return json.dumps(dict(kept))
             case "erase":
                 await self._erase(row)
-                self._hearsay.forget()
+                self._recall_cache.forget()
                 return "{}"
         assert_never(row.kind)
 
@@ -208,7 +200,7 @@ class Telling:
         what, *numbers = row.key.split(":")
         if what == "session":
             session_id, dropped = map(int, numbers)
-            await self._provider.drop(self._names.name_talk(SessionId(session_id), dropped))
+            await self._provider.drop(self._names.name_session(SessionId(session_id), dropped))
         else:
             await self._provider.erase(self._names.name_person(row.person_id))
 
@@ -224,19 +216,25 @@ class Telling:
         )
         return Exchange(
             who=self._names.name_person(row.person_id),
-            talk=self._names.name_talk(turn.session_id, dropped),
+            talk=self._names.name_session(turn.session_id, dropped),
             said=tuple(
-                Said(key=f"message-{number}", is_ours=role == "assistant", text=text, at=at)
+                ExternalMessage(
+                    key=f"message-{number}", is_ours=role == "assistant", text=text, at=at
+                )
                 for number, role, text, at in said
             ),
             is_repeat=row.attempts > 0,
         )
 
-    def _read_memory(self, connection: Connection, row: Owed) -> Notes:
+    def _read_memory(self, connection: Connection, row: Owed) -> MemorySnapshot:
         """How a memory stands. Raises `StoreDamaged`."""
-        shelves = [Shelf(person_id=row.person_id, target=target, limit=0) for target in _LISTS]
-        texts = [text for shelf in shelves for text in find_list(connection, shelf)]
-        return Notes(
+        memory_lists = [
+            MemoryList(person_id=row.person_id, target=target, limit=0) for target in _LISTS
+        ]
+        texts = [
+            text for memory_list in memory_lists for text in find_list(connection, memory_list)
+        ]
+        return MemorySnapshot(
             who=self._names.name_person(row.person_id),
             entries={self._names.name_entry(text): text for text in texts},
             kept=json.loads(row.payload),
@@ -260,7 +258,7 @@ class Telling:
             async with asyncio.timeout(_LONGEST):
                 await self._provider.start()
         except (ExternalMemoryError, TimeoutError) as outage:
-            self._condition.note_away(outage)
+            self._condition.mark_unavailable(outage)
             return False
         if row.attempts + 1 >= _MOST_ATTEMPTS:
             await self._park(row, str(error))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from agent_core.errors import ToolArgumentError
 from agent_core.memory.approval import PATIENCE, Approval, show_difference
 from agent_core.memory.files import FileText, digest, find_flaw
-from agent_core.memory.soul.soul import Identity
+from agent_core.memory.soul.soul import SoulFile
 from agent_core.memory.tool.tool import EVIDENCE_LIMIT
 from agent_core.state.memory.ledger import Origin
 from agent_core.tools.contract import Effect, ToolContext, ToolResult
@@ -35,7 +35,7 @@ _SPEC = ToolSpec(
 )
 
 
-class ProposeIdentity:
+class ProposeSoulTool:
     """The `propose_identity` tool. It waits for an owner: `patience`, in seconds."""
 
     spec = _SPEC
@@ -43,7 +43,7 @@ class ProposeIdentity:
     is_cheap = True
     patience = PATIENCE
 
-    def __init__(self, identity: Identity, approval: Approval, limit: int) -> None:
+    def __init__(self, identity: SoulFile, approval: Approval, limit: int) -> None:
         """`limit` is in characters of SOUL.md."""
         self._identity = identity
         self._approval = approval

@@ -30,7 +30,7 @@ class _Look:
     text: str | None = None
 
 
-class Identity:
+class SoulFile:
     """The file that says who the assistant is, in `home`, and its rows in the team's ledger.
 
     One row holds the whole text before and after. What is written is in the ledger first: a

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agent_core.errors import ToolArgumentError
 from agent_core.memory.changes import Action, Edit, Refusal
-from agent_core.memory.editing import Done
+from agent_core.memory.editing import AppliedEdit
 from agent_core.memory.files import size
 from agent_core.state.memory.ledger import Target
 from agent_core.tools.contract import ToolResult
@@ -22,7 +22,7 @@ _OLD, _TEXT = ("replace", "remove"), ("add", "replace", "rewrite")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class MemoryRequest:
     """Edits of one list, to be made together. `target` is its name: `memory`, `user`, `team`,
     or `block:` with a label. The edits of a shared list are of its `memory`.
     """
@@ -37,12 +37,12 @@ class Wanted:
         return self.target in ("memory", "user")
 
 
-def read(arguments: Mapping[str, object], *, in_room: bool) -> Wanted:
+def read(arguments: Mapping[str, object], *, in_room: bool) -> MemoryRequest:
     """The edits that arguments ask for. Raises `ToolArgumentError`."""
     target = _read_target(arguments.get("target", "memory" if in_room else None), in_room=in_room)
     shelf: Target = "user" if target == "user" else "memory"
     if arguments.get("action") != "batch":
-        return Wanted(target=target, edits=(_read_edit(arguments, shelf),))
+        return MemoryRequest(target=target, edits=(_read_edit(arguments, shelf),))
     given = arguments.get("edits")
     if not isinstance(given, list) or not given:
         raise ToolArgumentError("batch needs `edits`: a list of them")
@@ -58,7 +58,7 @@ def read(arguments: Mapping[str, object], *, in_room: bool) -> Wanted:
             edits.append(_read_edit(one, shelf))
         except ToolArgumentError as error:
             raise ToolArgumentError(f"edit {number}: {error}") from error
-    return Wanted(target=target, edits=tuple(edits), is_batch=True)
+    return MemoryRequest(target=target, edits=tuple(edits), is_batch=True)
 
 
 def _read_target(value: object, *, in_room: bool) -> str:
@@ -113,7 +113,7 @@ _DONE = {
 }
 
 
-def describe_done(done: Sequence[Done], wanted: Wanted, limit: int) -> ToolResult:
+def describe_done(done: Sequence[AppliedEdit], wanted: MemoryRequest, limit: int) -> ToolResult:
     """What was changed, and how full the list is; `limit` is in characters."""
     if wanted.is_batch:
         count = len(wanted.edits)
@@ -126,7 +126,7 @@ def describe_done(done: Sequence[Done], wanted: Wanted, limit: int) -> ToolResul
     )
 
 
-def describe_refusal(refusal: Refusal, wanted: Wanted, limit: int) -> ToolResult:
+def describe_refusal(refusal: Refusal, wanted: MemoryRequest, limit: int) -> ToolResult:
     """Why nothing was changed, and what to do; `limit` is in characters."""
     text, is_error = _explain(refusal, wanted.target, limit)
     if wanted.is_batch:

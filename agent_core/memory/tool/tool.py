@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from agent_core.memory.approval import PATIENCE, Approval, show_changes
 from agent_core.memory.changes import Refusal, plan_all
-from agent_core.memory.editing import Done
+from agent_core.memory.editing import AppliedEdit
 from agent_core.memory.shared import SharedList, SharedMemory
 from agent_core.memory.tool import arguments as wanting
-from agent_core.memory.tool.arguments import Wanted, describe_done, describe_refusal
+from agent_core.memory.tool.arguments import MemoryRequest, describe_done, describe_refusal
 from agent_core.state.memory.ledger import Origin
 from agent_core.tools.contract import Effect, MemoryOwner, ToolContext, ToolResult
 from agent_core.tools.secret_scan import find_secret
@@ -76,7 +76,7 @@ _ROOM_SPEC = ToolSpec(
 class _Attempt:
     """One call: what it wants, for whom, and how its changes are signed."""
 
-    wanted: Wanted
+    wanted: MemoryRequest
     memory_owner: MemoryOwner
     context: ToolContext
     origin: Origin
@@ -143,7 +143,11 @@ class MemoryTool:
     async def _change_own(self, attempt: _Attempt) -> ToolResult:
         memory_owner, wanted = attempt.memory_owner, attempt.wanted
         outcome = await self._store.change_all(
-            memory_owner.person_id, memory_owner.slug, wanted.edits, attempt.origin, kind=memory_owner.kind
+            memory_owner.person_id,
+            memory_owner.slug,
+            wanted.edits,
+            attempt.origin,
+            kind=memory_owner.kind,
         )
         return _describe(outcome, wanted, self._store.limits.of(wanted.edits[0].target))
 
@@ -167,7 +171,7 @@ class MemoryTool:
     async def _ask_leave(self, attempt: _Attempt, team: SharedList) -> ToolResult | None:
         """What to answer if the team's list may not be changed so; None if it may."""
         wanted, context = attempt.wanted, attempt.context
-        if await self._approval.has_leave(context) or await self._shared.is_made(
+        if await self._approval.is_owner_present(context) or await self._shared.is_made(
             team, attempt.origin
         ):
             return None
@@ -183,11 +187,13 @@ class MemoryTool:
         return _refuse(f"Nothing was changed in `team`: {why}.") if why else None
 
 
-def _find_secret(wanted: Wanted) -> str | None:
+def _find_secret(wanted: MemoryRequest) -> str | None:
     return next((kind for edit in wanted.edits if (kind := find_secret(edit.text))), None)
 
 
-def _describe(outcome: Sequence[Done] | Refusal, wanted: Wanted, limit: int) -> ToolResult:
+def _describe(
+    outcome: Sequence[AppliedEdit] | Refusal, wanted: MemoryRequest, limit: int
+) -> ToolResult:
     if isinstance(outcome, Refusal):
         return describe_refusal(outcome, wanted, limit)
     return describe_done(outcome, wanted, limit)

@@ -17,7 +17,7 @@ _QUOTED = re.compile(r'"([^"]+)"|“([^”]+)”|„([^“”]+)[“”]')
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WordMatcher:
     """What is looked for: patterns over folded text, all of which have to be found."""
 
     patterns: tuple[re.Pattern[str], ...]
@@ -46,7 +46,7 @@ class Wanted:
         return self.is_in(data.decode("utf-8", "replace"))
 
 
-def read_wanted(words: str) -> Wanted | None:
+def parse_words(words: str) -> WordMatcher | None:
     """What somebody wants forgotten: each word begins a word of the text, and what stands in
     double quotes is there just so. None if that is too little to go by.
 
@@ -58,7 +58,7 @@ def read_wanted(words: str) -> Wanted | None:
         runs += list_runs(word)
     runs = [run for run in runs if run]
     weight = sum(len(run) * (_HEAVY if _is_unspaced(run) else 1) for run in runs)
-    return Wanted(tuple(map(_compile, runs))) if weight >= LEAST else None
+    return WordMatcher(tuple(map(_compile, runs))) if weight >= LEAST else None
 
 
 def plain(text: str) -> str:

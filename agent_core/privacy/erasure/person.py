@@ -23,16 +23,7 @@ from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.blocks import PREFIX
 from agent_core.state.people import audit
 from agent_core.state.people.audit import Deed
-from agent_core.transcript import (
-    ImagePart,
-    Message,
-    Part,
-    TextPart,
-    ToolCallPart,
-    ToolResultPart,
-    dump_parts,
-    load_parts,
-)
+from agent_core.transcript import ImagePart, Message, Part, TextPart, ToolCallPart, ToolResultPart, dump_parts, load_parts
 
 
 def redact_message(message: Message, mark: str) -> tuple[Part, ...]:

@@ -3,19 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 
-from agent_core.ids import (
-    ArchiveId,
-    InboxId,
-    JobId,
-    MessageId,
-    OutboxId,
-    PersonId,
-    PromptHash,
-    QuestionId,
-    RunId,
-    SessionId,
-)
-from agent_core.privacy.erasure.matcher import Wanted
+from agent_core.ids import ArchiveId, InboxId, JobId, MessageId, OutboxId, PersonId, PromptHash, QuestionId, RunId, SessionId
+from agent_core.privacy.erasure.matcher import WordMatcher
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person, person_data
 from agent_core.state.lifecycle.person_data import Whose
@@ -62,7 +51,7 @@ class Found:
             yield Found(**{kind: getattr(self, kind)[start : start + most] for kind in kinds})
 
 
-def find_in_memory(connection: Connection, whose: Whose, wanted: Wanted) -> Found:
+def find_in_memory(connection: Connection, whose: Whose, wanted: WordMatcher) -> Found:
     """What of memory holds the words, also in what was changed since, and prompts show."""
     foreign = person_data.list_foreign_prompts(connection, whose=whose)
     blocks = [person_id for person_id, _ in erase_person.list_lone_blocks(connection, whose=whose)]
@@ -101,7 +90,7 @@ def find_in_memory(connection: Connection, whose: Whose, wanted: Wanted) -> Foun
     )
 
 
-def find_in_talks(connection: Connection, whose: Whose, wanted: Wanted) -> Found:
+def find_in_talks(connection: Connection, whose: Whose, wanted: WordMatcher) -> Found:
     """What of talks holds the words, and of all that is left of them anywhere."""
     sent = list(person_data.walk_sent(connection, whose=whose))
     given = list(_find_given(connection, whose, wanted))
@@ -148,14 +137,14 @@ def find_in_talks(connection: Connection, whose: Whose, wanted: Wanted) -> Found
     )
 
 
-def find_messages(connection: Connection, whose: Whose, wanted: Wanted) -> Iterator[MessageId]:
+def find_messages(connection: Connection, whose: Whose, wanted: WordMatcher) -> Iterator[MessageId]:
     """The messages with the words in them, in the order of talks."""
     for message_id, _, parts in person_data.walk_messages(connection, whose=whose):
         if any(map(wanted.is_in_part, load_parts(parts))):
             yield message_id
 
 
-def find_jobs(connection: Connection, whose: Whose, wanted: Wanted) -> Iterator[JobId]:
+def find_jobs(connection: Connection, whose: Whose, wanted: WordMatcher) -> Iterator[JobId]:
     """The jobs that are about the words."""
     for job_id, words in person_data.walk_jobs(connection, whose=whose):
         if wanted.is_in(words):
@@ -163,7 +152,7 @@ def find_jobs(connection: Connection, whose: Whose, wanted: Wanted) -> Iterator[
 
 
 def find_withheld(
-    connection: Connection, whose: Whose, wanted: Wanted
+    connection: Connection, whose: Whose, wanted: WordMatcher
 ) -> Iterator[tuple[int, str | None]]:
     """(id, key of a file) of the messages that are held back and hold the words."""
     for row_id, words, key, data in person_data.walk_withheld(connection, whose=whose):
@@ -171,11 +160,13 @@ def find_withheld(
             yield row_id, key
 
 
-def _find_given(connection: Connection, whose: Whose, wanted: Wanted) -> Iterator[tuple[int, str]]:
+def _find_given(
+    connection: Connection, whose: Whose, wanted: WordMatcher
+) -> Iterator[tuple[int, str]]:
     for row_id, key, name, data in person_data.walk_given(connection, whose=whose):
         if wanted.is_in(name) or wanted.is_in_bytes(data):
             yield row_id, key
 
 
-def _sessions(rows: Iterator[tuple[SessionId, str]], wanted: Wanted) -> tuple[SessionId, ...]:
+def _sessions(rows: Iterator[tuple[SessionId, str]], wanted: WordMatcher) -> tuple[SessionId, ...]:
     return tuple({session_id for session_id, words in rows if wanted.is_in(words)})

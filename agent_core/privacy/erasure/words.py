@@ -12,7 +12,7 @@ from agent_core.memory.store import MemoryStore
 from agent_core.privacy.erasure import person as burying
 from agent_core.privacy.erasure import scrub
 from agent_core.privacy.erasure import search as finding
-from agent_core.privacy.erasure.matcher import Wanted
+from agent_core.privacy.erasure.matcher import WordMatcher
 from agent_core.privacy.erasure.search import Found
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import erase_person, merge_people, person_data, redact
@@ -58,7 +58,7 @@ class Preview:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Forgotten:
+class RemovedCounts:
     """What was forgotten."""
 
     entries: int
@@ -66,7 +66,7 @@ class Forgotten:
     jobs: int
 
 
-class Forgetting:
+class WordRemoval:
     """Forgets words. `is_alone` says of a chat that nobody but its person reads along."""
 
     def __init__(
@@ -76,7 +76,7 @@ class Forgetting:
         self._memory = memory
         self._is_alone = is_alone
 
-    async def look(self, person: Person, wanted: Wanted, now: int) -> Preview:
+    async def look(self, person: Person, wanted: WordMatcher, now: int) -> Preview:
         """What holds the words. Raises `StoreError`."""
         whose = await self._whose(person.id)
         entries = await self._list_entries(whose, wanted, now)
@@ -100,8 +100,8 @@ class Forgetting:
         return await self._database.browse(search)
 
     async def forget(
-        self, person_id: PersonId, wanted: Wanted, *, has_messages: bool, now: int
-    ) -> Forgotten:
+        self, person_id: PersonId, wanted: WordMatcher, *, has_messages: bool, now: int
+    ) -> RemovedCounts:
         """Take the words out of memory and, if wanted, of talks, and of all that is left of them.
 
         What was begun stands even if it is cut off, and may be begun again. Nothing is left
@@ -127,14 +127,14 @@ class Forgetting:
                 jobs += len(traced.jobs)
             if found == traced == Found():
                 break
-        return Forgotten(entries=entries, messages=buried, jobs=jobs)
+        return RemovedCounts(entries=entries, messages=buried, jobs=jobs)
 
     async def _whose(self, person_id: PersonId) -> Whose:
         return await self._database.browse(
             lambda c: person_data.find_whose(c, person_id=person_id, is_alone=self._is_alone)
         )
 
-    async def _list_entries(self, whose: Whose, wanted: Wanted, now: int) -> list[Entry]:
+    async def _list_entries(self, whose: Whose, wanted: WordMatcher, now: int) -> list[Entry]:
         """The entries of both lists, and of blocks that nobody else sees, that stand and hold
         the words.
         """
@@ -153,7 +153,7 @@ class Forgetting:
             ]
         return found
 
-    async def _drop_entries(self, whose: Whose, wanted: Wanted, now: int) -> int:
+    async def _drop_entries(self, whose: Whose, wanted: WordMatcher, now: int) -> int:
         """Remove entries as their person would: the lists and their files are without them."""
         entries = await self._list_entries(whose, wanted, now)
         for entry in entries:
@@ -163,7 +163,7 @@ class Forgetting:
         return len(entries)
 
     async def _take_out_of_memory(
-        self, whose: Whose, wanted: Wanted, found: Found, now: int
+        self, whose: Whose, wanted: WordMatcher, found: Found, now: int
     ) -> None:
         def work(connection: Connection, found: Found) -> None:
             scrub.enqueue(connection)
@@ -246,7 +246,7 @@ def _bury(
         role, text, session_id = row
         message = Message(role=role, parts=load_parts(text))
         scrub.note(connection, [part.file_key for part in message.images])
-        parts = dump_parts(burying.bury(message, FORGOTTEN))
+        parts = dump_parts(burying.redact_message(message, FORGOTTEN))
         redact.bury_message(connection, message_id=message_id, parts=parts, now=now)
         # What was summed up may tell of it in other words.
         redact.unfold(connection, session_id=session_id)

@@ -10,22 +10,14 @@ from pathlib import Path
 from agent_core.digest.formatting import list_files, own_folder
 from agent_core.ids import PersonId, SessionId
 from agent_core.memory.files import render
-from agent_core.memory.sync import Shelf, find_list
+from agent_core.memory.sync import MemoryList, find_list
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle import erase_person, export
 from agent_core.state.lifecycle.export import Row
 from agent_core.state.lifecycle.person_data import Whose
 from agent_core.state.memory.ledger import Target
-from agent_core.transcript import (
-    DocumentPart,
-    ImagePart,
-    Part,
-    TextPart,
-    ToolCallPart,
-    ToolResultPart,
-    load_parts,
-)
+from agent_core.transcript import DocumentPart, ImagePart, Part, TextPart, ToolCallPart, ToolResultPart, load_parts
 
 _ROOM = 0.75
 """Part of its limit at which the next file goes into another archive."""
@@ -34,7 +26,7 @@ _LISTED = 46
 """Bytes of an archive's list for each file, besides its name."""
 
 
-class Bundle:
+class ExportArchive:
     """Archives in a folder: `NAME.zip`, or `NAME-1.zip` and on. Blocks; belongs on a thread.
 
     `most_bytes` is what one should not pass, 0 for no limit; a file larger than that makes an
@@ -190,8 +182,14 @@ _PIECE = 1 << 20
 _LISTS: tuple[tuple[Target, str], ...] = (("memory", "MEMORY.md"), ("user", "USER.md"))
 
 
-def fill(
-    connection: Connection, bundle: Bundle, *, whose: Whose, name: str, sources: Path, now: int
+def write_export(
+    connection: Connection,
+    bundle: ExportArchive,
+    *,
+    whose: Whose,
+    name: str,
+    sources: Path,
+    now: int,
 ) -> None:
     """Write everything of a person into the archives. Blocks for as long as it takes.
 
@@ -232,16 +230,16 @@ def _read(path: Path) -> Iterator[bytes]:
 
 
 def _find_entries(connection: Connection, whose: Whose, target: Target) -> tuple[str, ...]:
-    shelf = Shelf(person_id=PersonId(whose.person_ids[0]), target=target, limit=0)
-    return find_list(connection, shelf)
+    memory_list = MemoryList(person_id=PersonId(whose.person_ids[0]), target=target, limit=0)
+    return find_list(connection, memory_list)
 
 
 def _find_notes(connection: Connection, block_id: PersonId) -> tuple[str, ...]:
-    return find_list(connection, Shelf(person_id=block_id, target="memory", limit=0))
+    return find_list(connection, MemoryList(person_id=block_id, target="memory", limit=0))
 
 
 def _add_talk(
-    connection: Connection, bundle: Bundle, whose: Whose, session: Row, keys: dict[str, str]
+    connection: Connection, bundle: ExportArchive, whose: Whose, session: Row, keys: dict[str, str]
 ) -> None:
     """One session as Markdown and as JSON; `keys` learns which pictures were sent in it."""
     session_id = SessionId(int(str(session["id"])))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.digest.formatting import SOURCES
-from agent_core.digest.tools import Kit, digest_tools
+from agent_core.digest.tools import DigestOptions, digest_tools
 from agent_core.ids import CallId, TurnId
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection, Database
@@ -34,7 +34,9 @@ class Desk:
         self.home = home
         self.talk = talk
         self.context = context
-        self.kit = Kit(home=home, zone=ZONE, github_url="", github_token="", allow_private=True)
+        self.kit = DigestOptions(
+            home=home, zone=ZONE, github_url="", github_token="", allow_private=True
+        )
         self.in_room = False
 
     async def call(self, name: str, arguments: object, call_id: str = "c1") -> ToolResult:

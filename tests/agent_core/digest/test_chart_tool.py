@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agent_core.digest.chart_tool import MOST_FILES, MOST_POINTS
-from agent_core.digest.formatting import ChildFailed
-from agent_core.digest.subprocess_reader import Children, Errand
+from agent_core.digest.formatting import ReaderFailed
+from agent_core.digest.subprocess_reader import ReaderCommand, ReaderPool
 from agent_core.ids import CallId
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection
@@ -42,8 +42,8 @@ def bars(**more: object) -> dict[str, object]:
 
 async def draw(fonts: Path, **more: object) -> bytes:
     order = {"unit": "", **bars(**more)}
-    return await Children().run(
-        Errand(
+    return await ReaderPool().run(
+        ReaderCommand(
             program=DRAWER,
             arguments=(),
             data=json.dumps(order).encode(),
@@ -140,7 +140,7 @@ async def test_an_answer_carries_so_many_files_and_no_more(desk: Desk) -> None:
 
 
 async def test_a_drawing_that_takes_too_long_is_given_up(fonts: Path) -> None:
-    job_turn = Errand(
+    job_turn = ReaderCommand(
         program=DRAWER,
         arguments=(),
         data=b"{}",
@@ -148,11 +148,11 @@ async def test_a_drawing_that_takes_too_long_is_given_up(fonts: Path) -> None:
         most_bytes=10,
         folder=fonts,
     )
-    with pytest.raises(ChildFailed, match="took longer"):
-        await Children().run(job_turn)
+    with pytest.raises(ReaderFailed, match="took longer"):
+        await ReaderPool().run(job_turn)
 
 
 async def test_a_program_that_fails_gives_nothing() -> None:
-    job_turn = Errand(program=DRAWER, arguments=(), data=b"{", seconds=30.0, most_bytes=10)
-    with pytest.raises(ChildFailed, match="can't be read"):
-        await Children().run(job_turn)
+    job_turn = ReaderCommand(program=DRAWER, arguments=(), data=b"{", seconds=30.0, most_bytes=10)
+    with pytest.raises(ReaderFailed, match="can't be read"):
+        await ReaderPool().run(job_turn)

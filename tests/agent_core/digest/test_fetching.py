@@ -10,14 +10,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 import pytest
 
 from agent_core.digest import fetching
-from agent_core.digest.fetching import (
-    MOST_BYTES,
-    Fetcher,
-    Forbidden,
-    Wanted,
-    check_address,
-    check_url,
-)
+from agent_core.digest.fetching import MOST_BYTES, Fetcher, FetchRequest, ForbiddenAddress, check_address, check_url
 from agent_core.digest.formatting import FetchFailed
 from tests.emulators.sources import Served, Sources
 
@@ -108,7 +101,7 @@ async def test_nothing_that_leads_inside_is_connected_to(
 ) -> None:
     url = form.replace("{port}", str(web.port))
     with pytest.raises(FetchFailed):
-        await Fetcher(resolve=resolve).fetch(Wanted(url=url))
+        await Fetcher(resolve=resolve).fetch(FetchRequest(url=url))
     assert connects == []
     assert web.asked == []
 
@@ -127,7 +120,7 @@ def test_plain_addresses_are_tried(url: str) -> None:
 
 
 def test_an_address_says_why_it_is_refused() -> None:
-    with pytest.raises(Forbidden, match=r"10\.0\.0\.1 is not on the open internet"):
+    with pytest.raises(ForbiddenAddress, match=r"10\.0\.0\.1 is not on the open internet"):
         check_address("10.0.0.1")
 
 
@@ -140,7 +133,7 @@ async def test_a_name_is_looked_up_once_and_connected_to_as_checked(web: Sources
 
     web.serve("/", "here")
     page = await Fetcher(allow_private=True, resolve=rebind).fetch(
-        Wanted(url=f"http://name.test:{web.port}/")
+        FetchRequest(url=f"http://name.test:{web.port}/")
     )
     assert page.body == b"here"
     assert asked == ["name.test"]
@@ -150,7 +143,7 @@ async def test_every_redirect_is_checked_anew(web: Sources, connects: list[objec
     for number, target in enumerate(("http://127.0.0.1/", "//10.0.0.1/", "file:///etc/passwd")):
         web.move(f"/{number}", target)
         with pytest.raises(FetchFailed):
-            await Fetcher().fetch(Wanted(url=f"{web.url}/{number}", is_trusted=True))
+            await Fetcher().fetch(FetchRequest(url=f"{web.url}/{number}", is_trusted=True))
     assert connects == [("127.0.0.1", web.port)] * 3
 
 
@@ -159,21 +152,23 @@ async def test_so_many_redirects_are_followed_and_no_more(web: Sources) -> None:
         web.move(f"/{number}", f"/{number + 1}", status=307)
     web.serve("/7", "end")
     fetcher = Fetcher(allow_private=True)
-    assert (await fetcher.fetch(Wanted(url=f"{web.url}/2"))).body == b"end"
+    assert (await fetcher.fetch(FetchRequest(url=f"{web.url}/2"))).body == b"end"
     with pytest.raises(FetchFailed, match="more than 5 times"):
-        await fetcher.fetch(Wanted(url=f"{web.url}/1"))
+        await fetcher.fetch(FetchRequest(url=f"{web.url}/1"))
 
 
 async def test_own_headers_are_shown_to_no_other_address(web: Sources) -> None:
     url = web.move("/a", "/b")
     with pytest.raises(FetchFailed, match="sends on"):
-        await Fetcher(allow_private=True).fetch(Wanted(url=url, headers={"Authorization": "x"}))
+        await Fetcher(allow_private=True).fetch(
+            FetchRequest(url=url, headers={"Authorization": "x"})
+        )
     assert [path for path, _ in web.asked] == ["/a"]
 
 
 async def test_a_trusted_server_may_be_anywhere(web: Sources) -> None:
     url = web.serve("/a", "in here")
-    page = await Fetcher().fetch(Wanted(url=url, is_trusted=True))
+    page = await Fetcher().fetch(FetchRequest(url=url, is_trusted=True))
     assert page.body == b"in here"
 
 
@@ -182,7 +177,7 @@ async def test_what_is_packed_is_unpacked(web: Sources, encoding: str) -> None:
     body = b"hello " * 50_000
     packed = gzip.compress(body) if encoding == "gzip" else zlib.compress(body)
     web.pages["/"] = Served(body=packed, headers={"Content-Encoding": encoding})
-    page = await Fetcher(allow_private=True).fetch(Wanted(url=web.url))
+    page = await Fetcher(allow_private=True).fetch(FetchRequest(url=web.url))
     assert page.body == body
 
 
@@ -197,23 +192,23 @@ async def test_what_is_packed_is_unpacked(web: Sources, encoding: str) -> None:
 async def test_too_much_is_not_read(web: Sources, served: Served) -> None:
     web.pages["/"] = served
     with pytest.raises(FetchFailed, match="larger than 3 MB"):
-        await Fetcher(allow_private=True).fetch(Wanted(url=web.url))
+        await Fetcher(allow_private=True).fetch(FetchRequest(url=web.url))
 
 
 @pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip"])
 async def test_what_is_packed_otherwise_is_refused(web: Sources, encoding: str) -> None:
     web.pages["/"] = Served(body=b"x", headers={"Content-Encoding": encoding})
     with pytest.raises(FetchFailed, match="not asked for"):
-        await Fetcher(allow_private=True).fetch(Wanted(url=web.url))
+        await Fetcher(allow_private=True).fetch(FetchRequest(url=web.url))
 
 
 async def test_broken_packing_and_an_absent_page_are_told(web: Sources) -> None:
     web.pages["/"] = Served(body=b"no gzip", headers={"Content-Encoding": "gzip"})
     fetcher = Fetcher(allow_private=True)
     with pytest.raises(FetchFailed, match="broken way"):
-        await fetcher.fetch(Wanted(url=web.url))
+        await fetcher.fetch(FetchRequest(url=web.url))
     with pytest.raises(FetchFailed, match="status 404"):
-        await fetcher.fetch(Wanted(url=f"{web.url}/gone"))
+        await fetcher.fetch(FetchRequest(url=f"{web.url}/gone"))
 
 
 @pytest.fixture
@@ -234,5 +229,5 @@ async def silent() -> AsyncIterator[int]:
 async def test_a_server_that_never_answers_is_given_up(silent: int) -> None:
     fetcher = Fetcher(allow_private=True, seconds=0.1)
     with pytest.raises(FetchFailed, match=r"longer than 0\.1 s"):
-        await fetcher.fetch(Wanted(url=f"http://127.0.0.1:{silent}/"))
+        await fetcher.fetch(FetchRequest(url=f"http://127.0.0.1:{silent}/"))
     assert fetching.SECONDS == 15.0

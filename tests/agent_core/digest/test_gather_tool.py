@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from agent_core.digest.formatting import ChildFailed
+from agent_core.digest.formatting import ReaderFailed
 from agent_core.digest.requests import list_addresses
-from agent_core.digest.subprocess_reader import Children, Errand
+from agent_core.digest.subprocess_reader import ReaderCommand, ReaderPool
 from agent_core.ids import PersonId
 from agent_core.schedule.triggers import dump_timing, read_cron, read_once
 from agent_core.state.conversations import messages, sessions
@@ -430,12 +430,12 @@ async def test_a_call_that_can_t_be_meant_is_refused(desk: Desk, arguments: obje
 
 async def test_a_calendar_that_never_ends_is_given_up() -> None:
     event = CALENDAR.split("BEGIN:VEVENT")[1].replace("FREQ=WEEKLY", "FREQ=SECONDLY")
-    job_turn = Errand(
+    job_turn = ReaderCommand(
         program="agent_core.digest.readers.calendar_reader",
         arguments=("Europe/Berlin", "2026-11-23", "31"),
         data=f"BEGIN:VCALENDAR\nVERSION:2.0\nBEGIN:VEVENT{event}END:VCALENDAR\n".encode(),
         seconds=1.0,
         most_bytes=1000,
     )
-    with pytest.raises(ChildFailed, match="longer than 1 s"):
-        await Children().run(job_turn)
+    with pytest.raises(ReaderFailed, match="longer than 1 s"):
+        await ReaderPool().run(job_turn)

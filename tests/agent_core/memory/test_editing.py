@@ -9,7 +9,7 @@ from agent_core.errors import StoreDamaged
 from agent_core.ids import MessageId, TurnId
 from agent_core.memory import files
 from agent_core.memory.changes import Edit, Refusal
-from agent_core.memory.editing import Done
+from agent_core.memory.editing import AppliedEdit
 from agent_core.memory.files import parse
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.state.conversations import messages
@@ -45,7 +45,9 @@ class Notebook:
         self.store = store
         self.person = person
 
-    async def change(self, *edits: Edit, call: str | None = None) -> tuple[Done, ...] | Refusal:
+    async def change(
+        self, *edits: Edit, call: str | None = None
+    ) -> tuple[AppliedEdit, ...] | Refusal:
         origin = replace(TURN, call_key=call)
         return await self.store.change_all(self.person.id, self.person.slug, edits, origin)
 
@@ -170,8 +172,8 @@ async def test_a_change_rests_on_what_people_said_in_its_turn(notebook: Notebook
     def talk(connection: Connection) -> tuple[TurnId, list[MessageId]]:
         place = add_talk(connection, notebook.person)
         turn_id = add_turn(connection, place)
-        shelf = place.shelf(turn_id)
-        ids = messages.append(connection, shelf, [said[0], answer, said[1]], now=1)
+        memory_list = place.shelf(turn_id)
+        ids = messages.append(connection, memory_list, [said[0], answer, said[1]], now=1)
         return turn_id, [ids[0], ids[2]]
 
     turn_id, ids = await notebook.database.write("talk", talk)

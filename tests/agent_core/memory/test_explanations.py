@@ -9,8 +9,8 @@ from agent_core.agent.prompt.facts import FactInputs, compose_facts
 from agent_core.ids import MessageId, PersonId, TurnId
 from agent_core.memory import merge
 from agent_core.memory.changes import Edit
-from agent_core.memory.explanations import Reader, Reason, Saying, explain, find_author
-from agent_core.memory.numbering import open_register
+from agent_core.memory.explanations import Explanation, Reader, SourceMessage, explain, find_author
+from agent_core.memory.numbering import load_change_index
 from agent_core.memory.store import MemoryStore
 from agent_core.state.conversations import messages
 from agent_core.state.engine.database import Connection, Database
@@ -45,8 +45,8 @@ class Notebook:
         def talk(connection: Connection) -> tuple[int, list[MessageId]]:
             place = add_talk(connection, self.person)
             turn_id = add_turn(connection, place)
-            shelf = replace(place.shelf(turn_id), audience=audience)
-            return turn_id, messages.append(connection, shelf, spoken, now=60_000)
+            memory_list = replace(place.shelf(turn_id), audience=audience)
+            return turn_id, messages.append(connection, memory_list, spoken, now=60_000)
 
         turn_id, ids = await self.database.write("talk", talk)
         edit = Edit(action="add", target="memory", text=said[-1])
@@ -56,10 +56,12 @@ class Notebook:
 
     async def why(
         self, number: int, reader: Reader | None = None, of: PersonId | None = None
-    ) -> Reason:
-        def look(connection: Connection) -> Reason | None:
-            register = open_register(connection, person_id=of or self.person.id)
-            return explain(connection, register, number, reader or Reader(person_id=self.person.id))
+    ) -> Explanation:
+        def look(connection: Connection) -> Explanation | None:
+            change_index = load_change_index(connection, person_id=of or self.person.id)
+            return explain(
+                connection, change_index, number, reader or Reader(person_id=self.person.id)
+            )
 
         reason = await self.database.read(look)
         assert reason
@@ -79,9 +81,9 @@ def notebook(database: Database, store: MemoryStore, ann: Person) -> Notebook:
 async def test_an_entry_rests_on_all_that_was_said_in_its_turn(notebook: Notebook) -> None:
     await notebook.note("by the way", "I have a cat")
     reason = await notebook.why(1)
-    assert reason.sayings == (
-        Saying(author="Ann", text="by the way", platform="telegram", at=60_000),
-        Saying(author="Ann", text="I have a cat", platform="telegram", at=60_000),
+    assert reason.source_messages == (
+        SourceMessage(author="Ann", text="by the way", platform="telegram", at=60_000),
+        SourceMessage(author="Ann", text="I have a cat", platform="telegram", at=60_000),
     )
     assert (reason.number, reason.words, reason.hidden) == (1, "I have a cat", 0)
     assert reason.evidence == "I have a cat"
@@ -92,9 +94,9 @@ async def test_what_is_somebody_else_s_is_counted_and_not_shown(
 ) -> None:
     await notebook.note("I have a cat")
     reason = await notebook.why(1, Reader(person_id=bob.id))
-    assert (reason.sayings, reason.hidden) == ((), 1)
+    assert (reason.source_messages, reason.hidden) == ((), 1)
     reason = await notebook.why(1, Reader(person_id=bob.id, audience="room:9"))
-    assert (reason.sayings, reason.hidden) == ((), 1)
+    assert (reason.source_messages, reason.hidden) == ((), 1)
 
 
 async def test_what_was_said_before_an_audience_is_shown_to_it(
@@ -102,9 +104,9 @@ async def test_what_was_said_before_an_audience_is_shown_to_it(
 ) -> None:
     await notebook.note("rent is due", audience="room:9")
     seen = await notebook.why(1, Reader(person_id=bob.id, audience="room:9"))
-    assert [saying.text for saying in seen.sayings] == ["rent is due"]
+    assert [saying.text for saying in seen.source_messages] == ["rent is due"]
     elsewhere = await notebook.why(1, Reader(person_id=bob.id, audience="room:8"))
-    assert (elsewhere.sayings, elsewhere.hidden) == ((), 1)
+    assert (elsewhere.source_messages, elsewhere.hidden) == ((), 1)
 
 
 async def test_a_message_whose_words_were_taken_out_is_not_shown(notebook: Notebook) -> None:
@@ -114,7 +116,7 @@ async def test_a_message_whose_words_were_taken_out_is_not_shown(notebook: Noteb
         lambda c: c.execute("UPDATE messages SET forgotten_at = 1 WHERE id = ?", (message_id,)),
     )
     reason = await notebook.why(1)
-    assert (reason.sayings, reason.hidden) == ((), 1)
+    assert (reason.source_messages, reason.hidden) == ((), 1)
 
 
 async def test_an_entry_that_was_taken_over_rests_on_what_was_said_elsewhere(
@@ -123,12 +125,14 @@ async def test_an_entry_that_was_taken_over_rests_on_what_was_said_elsewhere(
     await Notebook(database, store, bob).note("I have a dog")
 
     def join(connection: Connection) -> None:
-        merge.merge(connection, store, memory_owner=notebook.person, gone=bob, actor="link:1", now=70_000)
+        merge.merge(
+            connection, store, kept=notebook.person, absorbed=bob, actor="link:1", now=70_000
+        )
         connection.execute("UPDATE messages SET person_id = ?", (notebook.person.id,))
 
     await database.write("join", join)
     reason = await notebook.why(1)
-    assert [saying.text for saying in reason.sayings] == ["I have a dog"]
+    assert [saying.text for saying in reason.source_messages] == ["I have a dog"]
     assert reason.made_by.origin.actor == "link:1"
 
 
@@ -146,7 +150,7 @@ async def test_a_row_from_before_messages_were_kept_leads_to_the_one_that_it_rep
 
     await database.write("repeat", repeat)
     reason = await notebook.why(1, of=bob.id)
-    assert [saying.text for saying in reason.sayings] == ["I have a dog"]
+    assert [saying.text for saying in reason.source_messages] == ["I have a dog"]
     assert reason.evidence == "I have a dog"
 
 
@@ -166,10 +170,10 @@ async def test_what_is_gone_is_told_by_its_last_change(notebook: Notebook, desk:
 async def test_numbers_that_are_not_there_have_no_reason(notebook: Notebook) -> None:
     await notebook.note("I have a cat")
 
-    def look(connection: Connection) -> list[Reason | None]:
-        register = open_register(connection, person_id=notebook.person.id)
+    def look(connection: Connection) -> list[Explanation | None]:
+        change_index = load_change_index(connection, person_id=notebook.person.id)
         reader = Reader(person_id=notebook.person.id)
-        return [explain(connection, register, number, reader) for number in (-1, 0, 2)]
+        return [explain(connection, change_index, number, reader) for number in (-1, 0, 2)]
 
     assert await notebook.database.read(look) == [None, None, None]
 

@@ -8,7 +8,7 @@ from agent_core.ids import AccountId
 from agent_core.memory import merge as merging
 from agent_core.memory import merge as parting
 from agent_core.memory.changes import Edit
-from agent_core.memory.editing import Done
+from agent_core.memory.editing import AppliedEdit
 from agent_core.memory.provenance import Parting
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.state.engine.database import Connection, Database
@@ -39,7 +39,9 @@ class Desk:
     async def tell(self, person: Person, text: str, actor: str = "hand", **edit: object) -> None:
         change = Edit(**{"action": "add", "target": "memory", "text": text, **edit})  # type: ignore[arg-type]
         origin = Origin(actor=actor, evidence=f"because {text}", now=0)
-        assert isinstance(await self.store.change(person.id, person.slug, change, origin), Done)
+        assert isinstance(
+            await self.store.change(person.id, person.slug, change, origin), AppliedEdit
+        )
 
     async def lists(self, person: Person) -> tuple[str, ...]:
         snapshot = await self.store.snapshot(person.id, person.slug, 0)

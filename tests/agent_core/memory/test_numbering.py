@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent_core.memory.changes import Edit
-from agent_core.memory.numbering import Listed, list_entries
+from agent_core.memory.numbering import NumberedEntry, list_entries
 from agent_core.memory.store import MemoryStore
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import shares
@@ -49,7 +49,7 @@ class Shelf:
         """Take in what was done by hand."""
         await self._store.snapshot(self._person.id, self._person.slug, 2)
 
-    async def list(self, target: Target | None = None) -> tuple[Listed, ...]:
+    async def list(self, target: Target | None = None) -> tuple[NumberedEntry, ...]:
         listed = await self._database.read(lambda c: list_entries(c, person_id=self._person.id))
         return tuple(entry for entry in listed if target in (None, entry.target))
 
@@ -58,15 +58,17 @@ class Shelf:
 
 
 @pytest.fixture
-def shelf(database: Database, folder: Path, ann: Person) -> Shelf:
+def memory_list(database: Database, folder: Path, ann: Person) -> Shelf:
     return Shelf(database, MemoryStore(database, folder), ann)
 
 
-async def test_both_lists_are_numbered_together_by_when_their_words_came(shelf: Shelf) -> None:
-    await shelf.add("has a cat")
-    await shelf.add("likes tea", "user")
-    await shelf.add("has a dog")
-    assert [(e.number, e.target, e.entry) for e in await shelf.list()] == [
+async def test_both_lists_are_numbered_together_by_when_their_words_came(
+    memory_list: Shelf,
+) -> None:
+    await memory_list.add("has a cat")
+    await memory_list.add("likes tea", "user")
+    await memory_list.add("has a dog")
+    assert [(e.number, e.target, e.entry) for e in await memory_list.list()] == [
         (1, "memory", "has a cat"),
         (3, "memory", "has a dog"),
         (2, "user", "likes tea"),
@@ -74,62 +76,64 @@ async def test_both_lists_are_numbered_together_by_when_their_words_came(shelf: 
 
 
 async def test_a_number_never_comes_to_mean_another_entry(
-    shelf: Shelf, desk: Desk, ann: Person
+    memory_list: Shelf, desk: Desk, ann: Person
 ) -> None:
     for text in ("one", "two", "three"):
-        await shelf.add(text)
-    seen = {entry.number: entry.entry for entry in await shelf.list()}
-    await shelf.remove("one")
-    await shelf.replace("two", "two, and more")
+        await memory_list.add(text)
+    seen = {entry.number: entry.entry for entry in await memory_list.list()}
+    await memory_list.remove("one")
+    await memory_list.replace("two", "two, and more")
     desk.save(ann, "- by hand\n- three\n- two, and more\n")
-    await shelf.look()
-    now = {entry.number: entry.entry for entry in await shelf.list()}
+    await memory_list.look()
+    now = {entry.number: entry.entry for entry in await memory_list.list()}
     assert sorted(now.values()) == ["by hand", "three", "two, and more"]
     assert all(now[number] == seen[number] for number in now.keys() & seen.keys())
 
 
-async def test_an_entry_says_who_else_may_see_it(shelf: Shelf) -> None:
-    await shelf.add("tea")
-    await shelf.add("tea", "user")
-    await shelf.share("tea", EVERYONE)
-    await shelf.share("tea", "room:9")
-    assert [(e.target, e.audiences) for e in await shelf.list()] == [
+async def test_an_entry_says_who_else_may_see_it(memory_list: Shelf) -> None:
+    await memory_list.add("tea")
+    await memory_list.add("tea", "user")
+    await memory_list.share("tea", EVERYONE)
+    await memory_list.share("tea", "room:9")
+    assert [(e.target, e.audiences) for e in await memory_list.list()] == [
         ("memory", (EVERYONE, "room:9")),
         ("user", ()),
     ]
 
 
-async def test_an_entry_is_shared_for_anyone_in_the_stroke_that_writes_it(shelf: Shelf) -> None:
-    await shelf.add("short answers", "user", for_anyone=True)
-    await shelf.add("has a secret", "user")
-    assert await shelf.shared() == {"short answers": (EVERYONE,)}
-    await shelf.replace("short answers", "long answers", for_anyone=True)
-    assert await shelf.shared() == {"long answers": (EVERYONE,)}
+async def test_an_entry_is_shared_for_anyone_in_the_stroke_that_writes_it(
+    memory_list: Shelf,
+) -> None:
+    await memory_list.add("short answers", "user", for_anyone=True)
+    await memory_list.add("has a secret", "user")
+    assert await memory_list.shared() == {"short answers": (EVERYONE,)}
+    await memory_list.replace("short answers", "long answers", for_anyone=True)
+    assert await memory_list.shared() == {"long answers": (EVERYONE,)}
 
 
-async def test_an_entry_whose_words_change_is_private_again(shelf: Shelf) -> None:
-    await shelf.add("has a cat")
-    await shelf.share("has a cat", EVERYONE)
-    await shelf.replace("has a cat", "has a cat and a debt")
-    assert await shelf.shared() == {}
-    await shelf.replace("has a cat and a debt", "has a cat")
-    assert await shelf.shared() == {}, "what was withdrawn does not come back by itself"
+async def test_an_entry_whose_words_change_is_private_again(memory_list: Shelf) -> None:
+    await memory_list.add("has a cat")
+    await memory_list.share("has a cat", EVERYONE)
+    await memory_list.replace("has a cat", "has a cat and a debt")
+    assert await memory_list.shared() == {}
+    await memory_list.replace("has a cat and a debt", "has a cat")
+    assert await memory_list.shared() == {}, "what was withdrawn does not come back by itself"
 
 
-async def test_an_entry_that_is_dropped_is_shared_no_more(shelf: Shelf) -> None:
-    await shelf.add("has a cat")
-    await shelf.share("has a cat", "room:9")
-    await shelf.remove("has a cat")
-    await shelf.add("has a cat")
-    assert await shelf.shared() == {}
+async def test_an_entry_that_is_dropped_is_shared_no_more(memory_list: Shelf) -> None:
+    await memory_list.add("has a cat")
+    await memory_list.share("has a cat", "room:9")
+    await memory_list.remove("has a cat")
+    await memory_list.add("has a cat")
+    assert await memory_list.shared() == {}
 
 
 async def test_what_is_changed_by_hand_is_private_again_and_the_rest_stays_shared(
-    shelf: Shelf, desk: Desk, ann: Person
+    memory_list: Shelf, desk: Desk, ann: Person
 ) -> None:
     for text in ("has a cat", "has a dog"):
-        await shelf.add(text)
-        await shelf.share(text, EVERYONE)
+        await memory_list.add(text)
+        await memory_list.share(text, EVERYONE)
     desk.save(ann, "- a note\n- has a dog\n- has a cat, and a debt\n")
-    await shelf.look()
-    assert await shelf.shared() == {"has a dog": (EVERYONE,)}
+    await memory_list.look()
+    assert await memory_list.shared() == {"has a dog": (EVERYONE,)}

@@ -10,7 +10,7 @@ import pytest
 from agent_core.errors import StoreDamaged
 from agent_core.memory import files
 from agent_core.memory.changes import Edit, Refusal, replay
-from agent_core.memory.editing import Done
+from agent_core.memory.editing import AppliedEdit
 from agent_core.memory.files import parse, render
 from agent_core.memory.store import MemoryLimits, MemoryStore, Write
 from agent_core.state.engine.database import Connection, Database
@@ -286,7 +286,7 @@ async def test_an_edit_by_hand_at_the_moment_of_writing_keeps_both(
 
     store = MemoryStore(database, folder, write=interfere)
     outcome = await store.change(ann.id, ann.slug, add("two"), TURN)
-    assert isinstance(outcome, Done)
+    assert isinstance(outcome, AppliedEdit)
     assert await agree(database, store, ann, desk) == ("one", "by hand", "two")
     assert times == 2
 
@@ -314,7 +314,7 @@ async def test_a_full_disk_keeps_the_change_and_mends_the_file_later(
     store = MemoryStore(database, folder)
     await store.change(ann.id, ann.slug, add("one"), TURN)
     full = MemoryStore(database, folder, write=fail_to_write)
-    assert isinstance(await full.change(ann.id, ann.slug, add("two"), TURN), Done)
+    assert isinstance(await full.change(ann.id, ann.slug, add("two"), TURN), AppliedEdit)
     assert "No space left" in caplog.text
     assert desk.read(ann) == "- one\n"
     assert await agree(database, store, ann, desk) == ("one", "two")

@@ -11,7 +11,7 @@ from agent_core.memory.entry_history import UNLINK
 from agent_core.memory.files import parse
 from agent_core.memory.numbering import list_entries
 from agent_core.memory.store import MemoryLimits, MemoryStore
-from agent_core.memory.undo import Kept, Restored, Undone
+from agent_core.memory.undo import Restored, UndoneChange, UndoRefused
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory import ledger, shares
@@ -53,7 +53,7 @@ class Notebook:
 
     async def undo(
         self, row_id: int | None = None, *, call: str | None = None
-    ) -> tuple[Undone, ...] | Kept:
+    ) -> tuple[UndoneChange, ...] | UndoRefused:
         self.now += 1
         origin = Origin(actor="person", now=self.now, call_key=call)
         return await self.store.undo(self.person.id, self.person.slug, row_id, origin)
@@ -87,8 +87,8 @@ def notebook(database: Database, folder: Path, ann: Person) -> Notebook:
     return Notebook(database, MemoryStore(database, folder), ann)
 
 
-def one(undone: tuple[Undone, ...] | Kept) -> Undone:
-    assert not isinstance(undone, Kept)
+def one(undone: tuple[UndoneChange, ...] | UndoRefused) -> UndoneChange:
+    assert not isinstance(undone, UndoRefused)
     (only,) = undone
     return only
 
@@ -138,7 +138,7 @@ async def test_what_is_taken_back_is_not_taken_back_twice(notebook: Notebook) ->
     added = await notebook.add("one")
     await notebook.undo(added)
     refused = await notebook.undo(added)
-    assert isinstance(refused, Kept)
+    assert isinstance(refused, UndoRefused)
     assert refused.fault == "undone"
     assert len(await notebook.rows()) == 2
 
@@ -157,7 +157,7 @@ async def test_what_was_done_by_hand_is_taken_back_too(notebook: Notebook, desk:
     desk.save(notebook.person, "- two\n- three\n")
     assert await notebook.entries() == ("two", "three")
     undone = await notebook.undo()
-    assert not isinstance(undone, Kept)
+    assert not isinstance(undone, UndoRefused)
     assert {row.undone.origin.actor for row in undone} == {"hand"}
     assert await notebook.entries() == ("one", "two")
     assert desk.read(notebook.person) == "- one\n- two\n"
@@ -182,12 +182,12 @@ async def test_the_newest_stroke_is_all_that_one_call_did_and_then_the_one_befor
         Edit(action="replace", target="memory", old="one", text="1"),
     )
     undone = await notebook.undo()
-    assert not isinstance(undone, Kept)
+    assert not isinstance(undone, UndoRefused)
     assert [row.undone.change.after for row in undone] == ["1", "likes tea", "two"]
     assert (await notebook.entries(), await notebook.entries("user")) == (("one",), ())
     await notebook.undo()
     assert await notebook.entries() == ()
-    assert await notebook.undo() == Kept(fault="nothing")
+    assert await notebook.undo() == UndoRefused(fault="nothing")
 
 
 async def test_the_newest_stroke_passes_over_what_shows_nowhere_any_more(
@@ -217,8 +217,8 @@ async def test_rows_of_others_are_unknown(
     notebook: Notebook, database: Database, folder: Path, bob: Person
 ) -> None:
     theirs = await Notebook(database, MemoryStore(database, folder), bob).add("of bob")
-    assert await notebook.undo(theirs) == Kept(fault="unknown")
-    assert await notebook.undo(4711) == Kept(fault="unknown")
+    assert await notebook.undo(theirs) == UndoRefused(fault="unknown")
+    assert await notebook.undo(4711) == UndoRefused(fault="unknown")
 
 
 async def test_an_undo_goes_over_a_limit_and_later_edits_meet_it_again(
@@ -315,7 +315,7 @@ async def test_what_has_left_with_an_account_is_not_brought_back(
     await leave(notebook, "theirs")
     for row_id in ((await notebook.rows())[-1].id, dropped.row.id):
         refused = await notebook.undo(row_id)
-        assert isinstance(refused, Kept)
+        assert isinstance(refused, UndoRefused)
         assert refused.fault == "parted"
     removed = await notebook.remove("mine")
     restored = await notebook.restore(moment)
@@ -326,7 +326,7 @@ async def test_what_has_left_with_an_account_is_not_brought_back(
     assert one(await notebook.undo()).undone.id == removed
     assert await notebook.entries() == ("mine",)
     assert one(await notebook.undo()).undone.id == mine
-    assert await notebook.undo() == Kept(fault="nothing")
+    assert await notebook.undo() == UndoRefused(fault="nothing")
 
 
 async def test_what_was_forgotten_comes_back_neither_by_an_undo_nor_by_leading_back(
@@ -350,7 +350,7 @@ async def test_what_was_forgotten_comes_back_neither_by_an_undo_nor_by_leading_b
 
     await notebook.database.write("forget", forget)
     refused = await notebook.undo(dropped)
-    assert isinstance(refused, Kept)
+    assert isinstance(refused, UndoRefused)
     assert refused.fault == "forgotten"
     assert one(await notebook.undo()).undone.id == reworded
     await notebook.restore(moment)

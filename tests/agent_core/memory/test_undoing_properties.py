@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_core.memory.changes import Edit, Refusal, apply, plan
-from agent_core.memory.entry_history import History
+from agent_core.memory.entry_history import EntryHistory
 from agent_core.memory.files import parse, render
 from agent_core.memory.store import MemoryStore
-from agent_core.memory.undo import Kept, Undone
+from agent_core.memory.undo import UndoneChange, UndoRefused
 from agent_core.state.engine.database import Database
 from agent_core.state.memory import ledger, shares
 from agent_core.state.memory.ledger import LedgerEntry, Origin, Target
@@ -116,19 +116,19 @@ class Life:
         self.made = 0
 
     async def do(self, step: Step) -> None:
-        standing = await self.entries(step.target)
+        current = await self.entries(step.target)
         if step.action == "add":
             self.made += 1
-            await self._add(step, f"({self.made})", standing)
+            await self._add(step, f"({self.made})", current)
         elif step.action == "undo":
             if self.ids:
                 await self._undo(step.pick % len(self.ids))
-        elif standing:
-            entry = standing[step.pick % len(standing)]
+        elif current:
+            entry = current[step.pick % len(current)]
             if step.action == "share":
                 await self._share(step.target, entry)
             else:
-                await self._change(step, entry, standing)
+                await self._change(step, entry, current)
         await self.check()
 
     async def entries(self, target: Target) -> tuple[str, ...]:
@@ -145,27 +145,27 @@ class Life:
             )
         return sorted(found, key=lambda row: row.id)
 
-    async def _add(self, step: Step, name: str, standing: tuple[str, ...]) -> None:
+    async def _add(self, step: Step, name: str, current: tuple[str, ...]) -> None:
         words = f"{name} at first"
-        place = step.pick % (len(standing) + 1) if step.by_hand else len(standing)
+        place = step.pick % (len(current) + 1) if step.by_hand else len(current)
         order = self.model.order[step.target]
-        if place == len(standing):
+        if place == len(current):
             order.append(name)
         else:
-            order.insert(order.index(standing[place].split()[0]), name)
+            order.insert(order.index(current[place].split()[0]), name)
         if step.by_hand:
-            await self._save(step.target, (*standing[:place], words, *standing[place:]))
+            await self._save(step.target, (*current[:place], words, *current[place:]))
         else:
             await self._edit(Edit(action="add", target=step.target, text=words))
         await self._tell(Told("add", step.target, name, words))
 
-    async def _change(self, step: Step, entry: str, standing: tuple[str, ...]) -> None:
+    async def _change(self, step: Step, entry: str, current: tuple[str, ...]) -> None:
         name = entry.split()[0]
         words = "" if step.action == "drop" else f"{name} reworded {len(self.ids)}"
-        place = standing.index(entry)
+        place = current.index(entry)
         if step.by_hand:
             new = (words,) if words else ()
-            await self._save(step.target, (*standing[:place], *new, *standing[place + 1 :]))
+            await self._save(step.target, (*current[:place], *new, *current[place + 1 :]))
         elif words:
             edit = Edit(action="replace", target=step.target, old=name, text=words)
             await self._edit(edit)
@@ -178,7 +178,7 @@ class Life:
             self.person.id, self.person.slug, self.ids[number], Origin(actor="person", now=1)
         )
         if not self.model.counts(number):
-            assert undone == Kept(fault="undone", row=(await self.rows())[number])
+            assert undone == UndoRefused(fault="undone", row=(await self.rows())[number])
             return
         assert isinstance(undone, tuple)
         (one,) = undone
@@ -188,7 +188,7 @@ class Life:
         await self._tell(Told("undo", row.target, row.name, undoes=number))
         self._check_change(one, before)
 
-    def _check_change(self, undone: Undone, before: dict[Target, tuple[str, ...]]) -> None:
+    def _check_change(self, undone: UndoneChange, before: dict[Target, tuple[str, ...]]) -> None:
         """One row says all that has changed."""
         target = undone.row.target
         assert apply(before[target], undone.row.change) == self.model.replay(target)
@@ -226,8 +226,8 @@ class Life:
             assert entries == self.model.replay(target)
             path = self.folder / "people" / self.person.slug / FILES[target]
             assert parse(path.read_text() if path.exists() else "") == entries
-            history = History(row for row in rows if row.target == target)
-            assert tuple(life.words for life in history.standing) == entries
+            history = EntryHistory(row for row in rows if row.target == target)
+            assert tuple(tracked.words for tracked in history.current) == entries
             assert {one.entry for one in shared if one.target == target} <= set(entries)
             for number, row in enumerate(rows):
                 if row.target == target:
@@ -241,10 +241,10 @@ async def live(happenings: Sequence[Step]) -> Model:
             person = await database.write(
                 "ann", lambda c: people.insert(c, slug="ann", name="Ann", role="owner", now=0)
             )
-            life = Life(database, person, Path(place) / "memories")
+            tracked = Life(database, person, Path(place) / "memories")
             for step in happenings:
-                await life.do(step)
-            return life.model
+                await tracked.do(step)
+            return tracked.model
         finally:
             await database.close()
 

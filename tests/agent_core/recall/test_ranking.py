@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 from agent_core.ids import MessageId, SessionId
 from agent_core.recall.query import read_query
 from agent_core.recall.ranking import Ranking
-from agent_core.state.search.passages import Saying
+from agent_core.state.search.passages import FoundMessage
 from agent_core.state.search.search import Speaker
 
-Window = list[Saying]
+Window = list[FoundMessage]
 
 
 def say(
@@ -19,8 +19,8 @@ def say(
     by: str = "ann",
     role: Speaker = "user",
     at: str = "2026-02-02",
-) -> Saying:
-    return Saying(
+) -> FoundMessage:
+    return FoundMessage(
         id=MessageId(number),
         session_id=SessionId(talk or number),
         role=role,
@@ -37,7 +37,7 @@ def order(question: str, *windows: Window, common: str = "") -> list[int]:
     query = read_query(question)
     weights = {term: 1.0 if term.word == common else 3.0 for term in query.terms}
     ranking = Ranking(query, weights, lambda moment: datetime.fromtimestamp(moment / 1000, UTC))
-    return [one.saying.id for one in ranking.rank(windows)]
+    return [one.message.id for one in ranking.rank(windows)]
 
 
 def test_a_rare_word_tells_more_than_a_common_one() -> None:
@@ -124,8 +124,8 @@ def test_asked_when_what_tells_a_time_comes_first() -> None:
 
 def test_what_may_not_be_shown_is_not_in_the_order_but_counts_beside() -> None:
     hidden = say(1, "the flight", talk=1)
-    hidden = Saying(
-        **{name: getattr(hidden, name) for name in Saying.__slots__ if name != "is_within"},
+    hidden = FoundMessage(
+        **{name: getattr(hidden, name) for name in FoundMessage.__slots__ if name != "is_within"},
         is_within=False,
     )
     assert order("dog flight", [hidden, say(2, "a dog", talk=1)], [say(3, "a dog")]) == [2, 3]

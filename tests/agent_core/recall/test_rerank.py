@@ -7,9 +7,9 @@ import pytest
 from agent_core.ids import CallId, MessageId, SessionId, TurnId
 from agent_core.recall import rerank
 from agent_core.recall.ranking import Ranked
-from agent_core.recall.rerank import DEPTH, MOST_WAITING, Nearness, order, write
+from agent_core.recall.rerank import DEPTH, MOST_WAITING, Reranker, order, write
 from agent_core.recall.tool import RecallTool
-from agent_core.state.search.passages import Saying
+from agent_core.state.search.passages import FoundMessage
 from agent_core.state.search.search import Speaker
 from agent_core.state.tokenizer import cut
 from agent_core.tools.contract import ToolContext
@@ -28,7 +28,7 @@ def hit(
     role: Speaker = "user",
     before: Ranked | None = None,
 ) -> Ranked:
-    saying = Saying(
+    message = FoundMessage(
         id=MessageId(number),
         session_id=SessionId(1),
         role=role,
@@ -38,14 +38,16 @@ def hit(
         asker="ann",
         is_within=True,
     )
-    return Ranked(saying=saying, score=score, holds=True, before=before.saying if before else None)
+    return Ranked(
+        message=message, score=score, holds=True, before=before.message if before else None
+    )
 
 
 def numbers(hits: tuple[Ranked, ...] | list[Ranked]) -> list[int]:
-    return [one.saying.id for one in hits]
+    return [one.message.id for one in hits]
 
 
-async def recall(archive: Archive, talk: Talk, query: str, nearness: Nearness | None = None) -> str:
+async def recall(archive: Archive, talk: Talk, query: str, reranker: Reranker | None = None) -> str:
     context = ToolContext(
         person_id=talk.person.id,
         owner_id=talk.person.id,
@@ -57,7 +59,7 @@ async def recall(archive: Archive, talk: Talk, query: str, nearness: Nearness | 
         now=1_770_000_000_000,
         evidence="",
     )
-    tool = RecallTool(archive.database, nearness=nearness)
+    tool = RecallTool(archive.database, reranker=reranker)
     return (await tool.run({"query": query, "limit": 2}, context)).text
 
 
@@ -68,7 +70,7 @@ async def test_what_means_the_same_comes_first_of_what_shares_as_many_words(
     await archive.say(ann, "my window is in the kitchen", "my lamp is in the kitchen")
     question = "dog kitchen"
     plain = await recall(archive, ann, question)
-    fused = await recall(archive, ann, question, Nearness(HashedWords(SAME)))
+    fused = await recall(archive, ann, question, Reranker(HashedWords(SAME)))
     assert "beagle" not in plain.splitlines()[1]
     assert "beagle" in fused.splitlines()[1]
     assert plain.splitlines()[0] == fused.splitlines()[0]
@@ -83,14 +85,14 @@ async def test_only_what_a_search_may_show_is_ever_read(
     room = await archive.open(ann.person, room="room:telegram:7")
     await archive.say(room, "tea for the room", "or none")
     embedder = HashedWords()
-    await recall(archive, room, "tea room", Nearness(embedder))
+    await recall(archive, room, "tea room", Reranker(embedder))
     assert embedder.read == []  # one hit alone has no order
     await archive.say(room, "tea again for the room")
-    await recall(archive, room, "tea room", Nearness(embedder))
+    await recall(archive, room, "tea room", Reranker(embedder))
     assert len(embedder.read) == 3
     assert not [text for text in embedder.read if "noon" in text or "secret" in text]
     embedder.read.clear()
-    await recall(archive, ann, "tea", Nearness(embedder))
+    await recall(archive, ann, "tea", Reranker(embedder))
     assert any("noon" in text for text in embedder.read)
     assert not [text for text in embedder.read if "secret" in text or "coffee" in text]
 
@@ -98,7 +100,7 @@ async def test_only_what_a_search_may_show_is_ever_read(
 async def test_browsing_and_scrolling_ask_no_model(archive: Archive, ann: Talk) -> None:
     await archive.say(ann, "tea", "tea")
     embedder = HashedWords()
-    tool = RecallTool(archive.database, nearness=Nearness(embedder))
+    tool = RecallTool(archive.database, reranker=Reranker(embedder))
     context = ToolContext(
         person_id=ann.person.id,
         owner_id=ann.person.id,
@@ -127,7 +129,7 @@ async def test_words_and_meaning_are_added_by_weight() -> None:
 async def test_only_the_best_hits_are_read_and_the_others_follow_them() -> None:
     embedder = HashedWords()
     hits = [hit(number, f"w{number}", score=100 - number) for number in range(DEPTH + 10)]
-    fused = await Nearness(embedder).fuse(f"w{DEPTH - 1} w{DEPTH + 5}", hits)
+    fused = await Reranker(embedder).rerank(f"w{DEPTH - 1} w{DEPTH + 5}", hits)
     assert len(embedder.read) == DEPTH + 1
     assert sorted(numbers(fused[:DEPTH])) == list(range(DEPTH))
     assert fused[DEPTH:] == tuple(hits[DEPTH:])
@@ -136,7 +138,7 @@ async def test_only_the_best_hits_are_read_and_the_others_follow_them() -> None:
 def test_a_message_is_read_with_who_says_it_and_with_the_end_of_what_was_said_before() -> None:
     asked = hit(1, "x" * 5000 + " where to?")
     assert write(hit(2, "Lisbon", role="assistant", before=asked)) == (
-        f"ann: {asked.saying.text[-rerank.BEFORE :]}\nAssistant: Lisbon"
+        f"ann: {asked.message.text[-rerank.BEFORE :]}\nAssistant: Lisbon"
     )
     assert write(hit(1, "y" * 5000)) == f"ann: {'y' * rerank.LONGEST}"
 
@@ -145,68 +147,70 @@ async def test_the_search_itself_gives_what_was_said_before(archive: Archive, an
     await archive.keep(ann, *[user_message(text) for text in ("which city?", "Lisbon, Lisbon")])
     await archive.say(ann, "Lisbon is far")
     embedder = HashedWords()
-    await recall(archive, ann, "lisbon", Nearness(embedder))
+    await recall(archive, ann, "lisbon", Reranker(embedder))
     assert "ann: which city?\nann: Lisbon, Lisbon" in embedder.read
     assert "ann: Lisbon is far" in embedder.read
 
 
 async def test_a_text_is_embedded_once_as_long_as_it_is_kept() -> None:
     embedder = HashedWords()
-    nearness = Nearness(embedder)
+    reranker = Reranker(embedder)
     hits = [hit(1, "tea"), hit(2, "milk"), hit(3, "tea")]
-    first = await nearness.fuse("tea", hits)
+    first = await reranker.rerank("tea", hits)
     assert sorted(embedder.read) == ["ann: milk", "ann: tea", "tea"]
-    assert await nearness.fuse("tea", hits) == first
+    assert await reranker.rerank("tea", hits) == first
     assert len(embedder.read) == 3
     many = range(rerank.MOST_KEPT)
     for start in range(0, len(many), DEPTH):
-        await nearness.fuse("tea", [hit(one, f"w{one}") for one in many[start : start + DEPTH]])
+        await reranker.rerank("tea", [hit(one, f"w{one}") for one in many[start : start + DEPTH]])
     before = len(embedder.read)
-    await nearness.fuse("tea", hits)
+    await reranker.rerank("tea", hits)
     assert embedder.read[before:] == ["ann: tea", "ann: milk"]
 
 
 async def test_what_takes_too_long_stays_in_the_order_of_the_words() -> None:
     embedder = HashedWords()
-    nearness = Nearness(embedder, patience=0.2)
+    reranker = Reranker(embedder, patience=0.2)
     hits = [hit(1, "milk", score=1.1), hit(2, "tea"), hit(3, "slow tea")]
-    assert await nearness.fuse("tea", hits) == tuple(hits)
+    assert await reranker.rerank("tea", hits) == tuple(hits)
     embedder.go.set()
     async with asyncio.timeout(45):
-        while numbers(await nearness.fuse("tea", hits))[-1] != 1:
+        while numbers(await reranker.rerank("tea", hits))[-1] != 1:
             pass
 
 
 async def test_the_model_stops_once_nobody_waits_any_more() -> None:
     embedder = HashedWords()
-    nearness = Nearness(embedder, patience=0.3)
+    reranker = Reranker(embedder, patience=0.3)
     hits = [hit(1, "slow"), *(hit(number, f"w{number}") for number in range(2, 20))]
     async with asyncio.timeout(45):
         while "ann: slow" not in embedder.read:
-            assert await nearness.fuse("tea", hits) == tuple(hits)
+            assert await reranker.rerank("tea", hits) == tuple(hits)
         embedder.go.set()
         while "milk" not in embedder.read:  # on the same thread, so after the other
-            await nearness.fuse("milk", hits[:1] * 2)
+            await reranker.rerank("milk", hits[:1] * 2)
     assert set(embedder.read) == {"tea", "ann: slow", "milk"}
 
 
 async def test_a_crowd_does_not_queue_for_the_model() -> None:
     embedder = HashedWords()
-    nearness = Nearness(embedder, patience=5)
+    reranker = Reranker(embedder, patience=5)
     hits = [hit(1, "milk", score=1.1), hit(2, "tea")]
     async with asyncio.TaskGroup() as group:
-        waiting = [group.create_task(nearness.fuse("slow tea", hits)) for _ in range(MOST_WAITING)]
+        waiting = [
+            group.create_task(reranker.rerank("slow tea", hits)) for _ in range(MOST_WAITING)
+        ]
         while not embedder.read:
             await asyncio.sleep(0)
-        assert await nearness.fuse("tea", hits) == tuple(hits)
+        assert await reranker.rerank("tea", hits) == tuple(hits)
         embedder.go.set()
     assert {tuple(numbers(task.result())) for task in waiting} == {(2, 1)}
-    assert numbers(await nearness.fuse("tea", hits)) == [2, 1]
+    assert numbers(await reranker.rerank("tea", hits)) == [2, 1]
 
 
 async def test_a_model_that_fails_costs_the_order_only(caplog: pytest.LogCaptureFixture) -> None:
-    nearness = Nearness(HashedWords())
+    reranker = Reranker(HashedWords())
     hits = [hit(1, "milk", score=1.1), hit(2, "tea poison"), hit(3, "tea")]
-    assert await nearness.fuse("tea", hits) == tuple(hits)
+    assert await reranker.rerank("tea", hits) == tuple(hits)
     assert "it has no number for that" in caplog.text
-    assert numbers(await nearness.fuse("tea", [hits[0], hits[2]])) == [3, 1]
+    assert numbers(await reranker.rerank("tea", [hits[0], hits[2]])) == [3, 1]

@@ -110,10 +110,10 @@ def test_a_search_finds_what_the_person_said_and_nothing_else(town: Town) -> Non
             and (term.is_start or term.word in texts[one])
         }
         found = find(town.connection, field, query, limit=1000, clock=_clock)
-        ids = {hit.saying.id for hit in found.hits}
+        ids = {hit.message.id for hit in found.hits}
         assert ids <= allowed
         if query.terms:
-            assert {hit.saying.id for hit in found.hits if hit.holds} == expected
+            assert {hit.message.id for hit in found.hits if hit.holds} == expected
             assert found.count == len(expected)
         found_in_all[bool(ids)] += 1
     assert found_in_all[True] > QUERIES / 2, "the queries must find something to be a test"
@@ -168,7 +168,7 @@ def test_a_changed_row_is_left_out(town: Town) -> None:
 
     def ids() -> set[int]:
         found = find(town.connection, field, read_query("honey"), limit=1000, clock=_clock)
-        return {hit.saying.id for hit in found.hits if hit.holds}
+        return {hit.message.id for hit in found.hits if hit.holds}
 
     assert one.id in ids()
     before = ids()

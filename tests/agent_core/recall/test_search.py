@@ -61,7 +61,7 @@ def test_two_frequent_words_are_found_together_however_long_ago_that_was(
     for word in ("tea", "coffee"):
         say(connection, talk, *[f"{word} again"] * (MOST_HOLDERS + 1))
     found = search(connection, "coffee tea")
-    assert found.hits[0].saying.id == both
+    assert found.hits[0].message.id == both
     assert not found.is_exact
     assert found.count > MOST_HOLDERS
 
@@ -71,7 +71,7 @@ def test_a_rare_word_beside_a_frequent_one_is_found_however_long_ago_that_was(
 ) -> None:
     (rare,) = say(connection, talk, "tea with marzipan")
     say(connection, talk, *["tea again"] * (MOST_HOLDERS + 1))
-    assert search(connection, "tea marzipan").hits[0].saying.id == rare
+    assert search(connection, "tea marzipan").hits[0].message.id == rare
 
 
 def test_a_frequent_word_is_found_in_the_month_that_is_asked_for(
@@ -82,8 +82,8 @@ def test_a_frequent_word_is_found_in_the_month_that_is_asked_for(
     december = say(connection, talk, "tea by the fire", at="2023-12-31T23:59")
     say(connection, talk, *["tea again"] * (MOST_HOLDERS + 1), at="2024-06-15")
     for query, expected in (("tea in June 2023", june), ("tea 2023-12", december)):
-        assert [search(connection, query).hits[0].saying.id] == expected
-    assert search(connection, "tea in June").hits[0].saying.id not in june
+        assert [search(connection, query).hits[0].message.id] == expected
+    assert search(connection, "tea in June").hits[0].message.id not in june
 
 
 def test_a_month_that_is_asked_for_widens_no_span_of_time(
@@ -111,7 +111,7 @@ def test_words_that_are_everywhere_are_looked_for_in_the_newest_messages(
     say(connection, talk, "to be or not to be")
     (new, *_) = say(connection, talk, "not to be", *["milk"] * 9)
     found = search(connection, "not to be")
-    assert found.hits[0].saying.id == new
+    assert found.hits[0].message.id == new
     assert (found.count, found.is_exact) == (2, True)
     say(connection, talk, *["milk"] * MOST_READ)
     assert search(connection, "not to be") == Found(hits=(), count=0, is_exact=False)

@@ -10,13 +10,13 @@ import pytest
 
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import CallId, MessageId, SessionId, TurnId
-from agent_core.recall.formatting import OUTPUT_LIMIT, SNIPPET_LIMIT, View, excerpt, tell_hits
+from agent_core.recall.formatting import OUTPUT_LIMIT, SNIPPET_LIMIT, View, excerpt, format_hits
 from agent_core.recall.query import read_query
 from agent_core.recall.ranking import Ranked
 from agent_core.recall.search import Found
 from agent_core.recall.tool import RecallTool
 from agent_core.state.engine.database import Connection
-from agent_core.state.search.passages import Saying, Sitting
+from agent_core.state.search.passages import FoundMessage, SessionOverview
 from agent_core.tools.contract import ToolContext
 from agent_core.transcript import Message, TextPart, ToolCallPart, ToolResultPart, user_message
 from tests.agent_core.recall.conftest import Archive, Talk
@@ -317,7 +317,7 @@ async def test_a_long_unspaced_message_gives_the_piece_around_the_match(
 def test_an_answer_stays_within_its_limit_and_says_what_is_missing() -> None:
     hits = tuple(
         Ranked(
-            saying=Saying(
+            message=FoundMessage(
                 id=MessageId(number),
                 session_id=SessionId(number),
                 role="user",
@@ -332,8 +332,8 @@ def test_an_answer_stays_within_its_limit_and_says_what_is_missing() -> None:
         )
         for number in range(20)
     )
-    sittings = [
-        Sitting(
+    overviews = [
+        SessionOverview(
             id=SessionId(number),
             title="'" * 400,
             started_at=0,
@@ -344,7 +344,7 @@ def test_an_answer_stays_within_its_limit_and_says_what_is_missing() -> None:
         for number in range(20)
     ]
     found = Found(hits=hits, count=1234, is_exact=False)
-    answer = tell_hits(read_query("quote"), found, sittings, View(zone="UTC"))
+    answer = format_hits(read_query("quote"), found, overviews, View(zone="UTC"))
     assert len(answer) <= OUTPUT_LIMIT
     assert "Found over 1,234 messages" in answer
     shown = len(ids(answer))

@@ -42,7 +42,7 @@ class Expression:
     months: frozenset[int]
     day: str
     weekday: str
-    is_wild: bool
+    is_wildcard: bool
 
     def names(self, local: datetime) -> bool:
         """True if the expression names this local minute."""
@@ -69,7 +69,7 @@ def read(text: str) -> Expression:
         months=_numbers(month, 1, 12, _MONTHS),
         day=day,
         weekday=weekday,
-        is_wild=minute.startswith("*") or hour.startswith("*"),
+        is_wildcard=minute.startswith("*") or hour.startswith("*"),
     )
 
 
@@ -87,7 +87,7 @@ def runs(
     moment = start
     while moment < end:
         local = moment.astimezone(zone).replace(tzinfo=None)
-        if expression.is_wild:
+        if expression.is_wildcard:
             if expression.names(local):
                 yield moment, local
         else:

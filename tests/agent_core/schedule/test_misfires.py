@@ -4,9 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agent_core.schedule.misfires import GRACE, MOST_COUNTED, MOST_RUN, Late, Plan, plan, resume
+from agent_core.schedule.misfires import GRACE, MOST_COUNTED, MOST_RUN, Plan, plan, resume
 from agent_core.schedule.occurrences import Slot, find_zone, first_slot, next_slot
 from agent_core.schedule.triggers import Timing, milliseconds, read_cron, read_every, read_once
+from agent_core.state.jobs.jobs import Late
 
 BERLIN = find_zone("Europe/Berlin")
 MONDAY = milliseconds(datetime(2026, 11, 23, tzinfo=UTC))

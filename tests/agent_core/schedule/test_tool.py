@@ -10,7 +10,7 @@ import pytest
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import CallId, TurnId
 from agent_core.schedule import job_editor
-from agent_core.schedule.job_editor import JobRules, UnderWay, Whose, Wish
+from agent_core.schedule.job_editor import JobAlreadyRunning, JobOwner, JobRequest, JobRules
 from agent_core.schedule.tool import Around, ScheduleTool
 from agent_core.schedule.triggers import read_cron
 from agent_core.state.engine.database import Connection, Database
@@ -48,9 +48,11 @@ class Desk:
     async def open(self) -> "Desk":
         def work(connection: Connection) -> tuple[Talk, TurnId, Job]:
             talk = add_talk(connection, add_person(connection))
-            wish = Wish(kind="message", body="Good morning.", timing=read_cron("0 8 * * *"))
-            whose = Whose(person_id=talk.person.id, room_id=None, actor="test")
-            job = job_editor.draft(wish, whose, zone="Europe/Berlin", rules=RULES, now=NOW)
+            request = JobRequest(
+                kind="message", body="Good morning.", timing=read_cron("0 8 * * *")
+            )
+            whose = JobOwner(person_id=talk.person.id, room_id=None, actor="test")
+            job = job_editor.draft(request, whose, zone="Europe/Berlin", rules=RULES, now=NOW)
             made = job_editor.make(connection, job, rules=RULES, now=NOW)
             return talk, add_turn(connection, talk), made
 
@@ -135,7 +137,7 @@ async def test_what_a_job_became_meanwhile_is_paused_and_not_what_it_was(desk: D
 async def test_one_that_is_under_way_is_not_run_once_more(desk: Desk) -> None:
     assert "is run once now" in await desk.asks("run_now")
     assert "is run once now" in await desk.asks("run_now")  # the same call, said again
-    with pytest.raises(UnderWay, match="under way already"):
+    with pytest.raises(JobAlreadyRunning, match="under way already"):
         await desk.asks("run_now", "c2")
     runs = await desk.database.read(lambda c: job_runs.list_of_job(c, job_id=desk.job.id, limit=9))
     assert len(runs) == 1

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from agent_core.errors import SkillBroken, SkillMissing
-from agent_core.skills.catalog import FILE, MOST_BYTES, MOST_FILES, SkillShelf
-from agent_core.skills.ledger_sync import archive_folder as put_away
-from agent_core.skills.ledger_sync import restore_folder as bring_back
+from agent_core.skills.catalog import FILE, MOST_BYTES, MOST_FILES, SkillCatalog
+from agent_core.skills.ledger_sync import archive_folder as archive_skill
+from agent_core.skills.ledger_sync import restore_folder as restore_skill
 
 
 def write_skill(folder: Path, name: str, body: str = "Do it.", called: str | None = None) -> Path:
@@ -33,11 +33,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def shelf(folder: Path) -> SkillShelf:
-    return SkillShelf(folder)
+def shelf(folder: Path) -> SkillCatalog:
+    return SkillCatalog(folder)
 
 
-def fault_of(shelf: SkillShelf, name: str) -> str:
+def fault_of(shelf: SkillCatalog, name: str) -> str:
     """The fault of a skill of the home, the same wherever it is met."""
     (found,) = (one.fault for one in shelf.list_own() if one.name == name)
     with pytest.raises((SkillBroken, SkillMissing)):
@@ -45,13 +45,15 @@ def fault_of(shelf: SkillShelf, name: str) -> str:
     return found
 
 
-def test_without_a_folder_those_that_come_along_are_there(shelf: SkillShelf) -> None:
+def test_without_a_folder_those_that_come_along_are_there(shelf: SkillCatalog) -> None:
     assert ("digest", "bundled") in [(one.name, one.origin) for one in shelf.list_all()]
     assert not shelf.is_there()
     assert shelf.list_away() == []
 
 
-def test_the_homes_skill_goes_before_one_that_comes_along(shelf: SkillShelf, folder: Path) -> None:
+def test_the_homes_skill_goes_before_one_that_comes_along(
+    shelf: SkillCatalog, folder: Path
+) -> None:
     write_skill(folder, "digest", "My own way.")
     write_skill(folder, "tidy")
     assert shelf.load("digest").body == "My own way."
@@ -59,12 +61,12 @@ def test_the_homes_skill_goes_before_one_that_comes_along(shelf: SkillShelf, fol
     assert own == ["digest", "tidy"]
 
 
-def test_a_broken_one_of_the_home_is_not_passed_over(shelf: SkillShelf, folder: Path) -> None:
+def test_a_broken_one_of_the_home_is_not_passed_over(shelf: SkillCatalog, folder: Path) -> None:
     write_skill(folder, "digest", called="other")
     assert "its `name` is other" in fault_of(shelf, "digest")
 
 
-def test_files_and_folders_with_a_dot_are_no_skills(shelf: SkillShelf, folder: Path) -> None:
+def test_files_and_folders_with_a_dot_are_no_skills(shelf: SkillCatalog, folder: Path) -> None:
     write_skill(folder, ".hidden")
     write_skill(folder / ".archive", "old")
     (folder / "README.md").write_text("Mine.")
@@ -76,7 +78,7 @@ def test_files_and_folders_with_a_dot_are_no_skills(shelf: SkillShelf, folder: P
 
 
 def test_a_folder_that_is_a_link_is_refused(
-    shelf: SkillShelf, folder: Path, tmp_path: Path
+    shelf: SkillCatalog, folder: Path, tmp_path: Path
 ) -> None:
     place = write_skill(tmp_path / "elsewhere", "tidy")
     folder.mkdir()
@@ -85,7 +87,7 @@ def test_a_folder_that_is_a_link_is_refused(
 
 
 def test_a_link_that_leads_out_is_refused_and_one_that_stays_inside_is_not(
-    shelf: SkillShelf, folder: Path, tmp_path: Path
+    shelf: SkillCatalog, folder: Path, tmp_path: Path
 ) -> None:
     secret = tmp_path / "secret"
     secret.write_text("secret")
@@ -108,11 +110,11 @@ def test_a_link_that_leads_out_is_refused_and_one_that_stays_inside_is_not(
 def test_a_home_whose_folder_of_skills_lies_elsewhere_is_used(tmp_path: Path, folder: Path) -> None:
     write_skill(tmp_path / "elsewhere", "tidy")
     folder.symlink_to(tmp_path / "elsewhere")
-    assert SkillShelf(folder).load("tidy").body == "Do it."
+    assert SkillCatalog(folder).load("tidy").body == "Do it."
 
 
 def test_links_that_lead_nowhere_or_round_are_broken_and_end_nothing(
-    shelf: SkillShelf, folder: Path
+    shelf: SkillCatalog, folder: Path
 ) -> None:
     folder.mkdir()
     (folder / "gone").symlink_to("nowhere")
@@ -123,7 +125,7 @@ def test_links_that_lead_nowhere_or_round_are_broken_and_end_nothing(
     ]
 
 
-def test_what_is_too_large_is_refused(shelf: SkillShelf, folder: Path) -> None:
+def test_what_is_too_large_is_refused(shelf: SkillCatalog, folder: Path) -> None:
     place = write_skill(folder, "tidy", "x" * MOST_BYTES)
     assert "larger than 64 KiB" in fault_of(shelf, "tidy")
     (place / FILE).write_text("---\nname: tidy\ndescription: Tidies.\n---\nDo it.")
@@ -132,7 +134,7 @@ def test_what_is_too_large_is_refused(shelf: SkillShelf, folder: Path) -> None:
     assert "holds more than 1,000 files" in fault_of(shelf, "tidy")
 
 
-def test_what_is_no_file_or_no_text_is_refused(shelf: SkillShelf, folder: Path) -> None:
+def test_what_is_no_file_or_no_text_is_refused(shelf: SkillCatalog, folder: Path) -> None:
     (folder / "empty").mkdir(parents=True)
     (folder / "folder" / FILE).mkdir(parents=True)
     (folder / "pipe").mkdir()
@@ -145,7 +147,7 @@ def test_what_is_no_file_or_no_text_is_refused(shelf: SkillShelf, folder: Path) 
     assert "not written in UTF-8" in fault_of(shelf, "bytes")
 
 
-def test_a_folder_that_is_no_name_is_shown_as_broken(shelf: SkillShelf, folder: Path) -> None:
+def test_a_folder_that_is_no_name_is_shown_as_broken(shelf: SkillCatalog, folder: Path) -> None:
     write_skill(folder, "My Skill")
     assert "must be named like its folder" in fault_of(shelf, "My Skill")
 
@@ -153,7 +155,7 @@ def test_a_folder_that_is_no_name_is_shown_as_broken(shelf: SkillShelf, folder: 
 @pytest.mark.skipif(sys.platform == "darwin", reason="its disks take no such names")
 @pytest.mark.parametrize("name", [b"a\xffb", b"a\nb", b"\x1b[31m"])
 def test_a_name_that_is_no_text_is_shown_as_one(
-    shelf: SkillShelf, folder: Path, name: bytes
+    shelf: SkillCatalog, folder: Path, name: bytes
 ) -> None:
     place = write_skill(folder, "plain").rename(folder / os.fsdecode(name))
     (place / os.fsdecode(b"\xff")).symlink_to("/")
@@ -164,10 +166,10 @@ def test_a_name_that_is_no_text_is_shown_as_one(
     (place / os.fsdecode(b"\xff")).unlink()
     assert "must be named like its folder" in shelf.list_own()[0].fault
     with pytest.raises(SkillMissing):
-        put_away(folder, found.name)
+        archive_skill(folder, found.name)
 
 
-def test_a_file_with_the_name_of_a_skill_is_no_skill(shelf: SkillShelf, folder: Path) -> None:
+def test_a_file_with_the_name_of_a_skill_is_no_skill(shelf: SkillCatalog, folder: Path) -> None:
     folder.mkdir()
     (folder / "digest").write_text("a note")
     assert shelf.load("digest")
@@ -175,23 +177,23 @@ def test_a_file_with_the_name_of_a_skill_is_no_skill(shelf: SkillShelf, folder: 
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_what_may_not_be_read_is_said(shelf: SkillShelf, folder: Path) -> None:
+def test_what_may_not_be_read_is_said(shelf: SkillCatalog, folder: Path) -> None:
     place = write_skill(folder, "tidy")
     (place / FILE).chmod(0)
     assert "Permission denied" in fault_of(shelf, "tidy")
 
 
-def test_a_file_in_the_place_of_the_folder_is_said(shelf: SkillShelf, folder: Path) -> None:
+def test_a_file_in_the_place_of_the_folder_is_said(shelf: SkillCatalog, folder: Path) -> None:
     folder.write_text("no folder")
     with pytest.raises(SkillBroken, match="Not a directory"):
         shelf.list_all()
 
 
-def test_one_is_put_away_and_comes_back_as_it_was(shelf: SkillShelf, folder: Path) -> None:
+def test_one_is_put_away_and_comes_back_as_it_was(shelf: SkillCatalog, folder: Path) -> None:
     write_skill(folder, "tidy")
-    assert put_away(folder, "tidy") == "tidy"
+    assert archive_skill(folder, "tidy") == "tidy"
     assert (shelf.list_own(), shelf.list_away()) == ([], ["tidy"])
-    assert bring_back(folder, "tidy") == "tidy"
+    assert restore_skill(folder, "tidy") == "tidy"
     assert shelf.load("tidy").body == "Do it."
     assert shelf.list_away() == []
 
@@ -200,12 +202,12 @@ def test_a_name_that_is_taken_in_the_archive_gets_a_number(folder: Path) -> None
     kept = []
     for body in ("first", "second", "third"):
         write_skill(folder, "tidy-2", body)
-        kept.append(put_away(folder, "tidy-2"))
+        kept.append(archive_skill(folder, "tidy-2"))
     assert kept == ["tidy-2", "tidy-2~2", "tidy-2~3"]
-    assert bring_back(folder, "tidy-2~3") == "tidy-2"
-    assert SkillShelf(folder).load("tidy-2").body == "third"
+    assert restore_skill(folder, "tidy-2~3") == "tidy-2"
+    assert SkillCatalog(folder).load("tidy-2").body == "third"
     with pytest.raises(FileExistsError, match="is there already"):
-        bring_back(folder, "tidy-2")
+        restore_skill(folder, "tidy-2")
 
 
 @pytest.mark.parametrize("name", ["nothing", "", ".", "..", ".archive", "../skills", "a/b"])
@@ -214,7 +216,7 @@ def test_what_is_no_skill_is_not_moved(folder: Path, name: str) -> None:
     (folder / "a" / "b").mkdir()
     (folder / ".archive").mkdir()
     with pytest.raises(SkillMissing):
-        put_away(folder, name)
+        archive_skill(folder, name)
     with pytest.raises(SkillMissing):
-        bring_back(folder, name)
+        restore_skill(folder, name)
     assert (folder / "a" / "b").is_dir()

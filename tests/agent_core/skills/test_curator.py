@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.skills.catalog import Shelved
-from agent_core.skills.curator import CuratorRules, Difference, Step, View, hash_fault, judge
+from agent_core.skills.catalog import CatalogEntry
+from agent_core.skills.curator import CuratorRules, CuratorView, Difference, Step, hash_fault, plan_steps
 from agent_core.skills.usage import FILE, UsageFile, dump
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skills
@@ -18,8 +18,8 @@ DAY = 86_400_000
 NOW = 1000 * DAY
 RULES = CuratorRules(stale_days=30, archive_days=90)
 FAULT = "skill tidy has no SKILL.md"
-GOOD = Shelved(name="tidy", origin="home")
-BROKEN = Shelved(name="tidy", origin="home", fault=FAULT)
+GOOD = CatalogEntry(name="tidy", origin="home")
+BROKEN = CatalogEntry(name="tidy", origin="home", fault=FAULT)
 ROW = SkillRow(
     id=1,
     name="tidy",
@@ -39,7 +39,7 @@ def idle(days: int, **fields: object) -> SkillRow:
 
 def look(
     row: SkillRow | None,
-    own: Sequence[Shelved] = (GOOD,),
+    own: Sequence[CatalogEntry] = (GOOD,),
     *,
     rules: CuratorRules = RULES,
     now: int = NOW,
@@ -49,7 +49,7 @@ def look(
     known = {row.name: row} if row else {}
     changes = {"tidy": change} if change else {}
     others = {"others": (), "away": (), "wanted": ()} | fields
-    return judge(View(own=own, known=known, changes=changes, **others), rules, now)
+    return plan_steps(CuratorView(own=own, known=known, changes=changes, **others), rules, now)
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from agent_core.errors import SkillMissing, SkillStays
 from agent_core.skills import ledger_sync, undo
-from agent_core.skills.catalog import ARCHIVE, FILE, MOST_BYTES, SkillShelf, list_folders
-from agent_core.skills.curator import CuratorRules, judge
-from agent_core.skills.snapshots import is_whole, read_kept, write_back
+from agent_core.skills.catalog import ARCHIVE, FILE, MOST_BYTES, SkillCatalog, list_folders
+from agent_core.skills.curator import CuratorRules, plan_steps
+from agent_core.skills.snapshots import is_whole, read_snapshot, write_back
 from agent_core.state.engine.database import Connection
 from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.state.memory import blocks, ledger, skill_changes, skills
@@ -50,8 +50,8 @@ def folder(tmp_path: Path) -> Path:
 
 def compare(connection: Connection, folder: Path) -> None:
     """Do what is done at every start."""
-    view = ledger_sync.look(connection, SkillShelf(folder))
-    ledger_sync.note_found(connection, view, judge(view, CuratorRules(), NOW), HAND)
+    view = ledger_sync.inspect_skills(connection, SkillCatalog(folder))
+    ledger_sync.note_found(connection, view, plan_steps(view, CuratorRules(), NOW), HAND)
 
 
 def rows_of(connection: Connection, name: str) -> list[LedgerEntry]:
@@ -125,7 +125,7 @@ def test_a_text_that_was_written_back_before_a_crash_is_healed_too(
 ) -> None:
     place = write_skill(folder, "tidy", "First.")
     compare(store, folder)
-    before = read_kept(place)
+    before = read_snapshot(place)
     after = write_text(place, "tidy", "Second.")
     compare(store, folder)
     write_back(place, before, after)
@@ -154,7 +154,7 @@ def test_what_the_curator_puts_away_says_who_and_why_and_keeps_the_last_text(
     place = write_skill(folder, "tidy", "First.")
     compare(store, folder)
     text = write_text(place, "tidy", "Second.")
-    assert ledger_sync.put_away(store, folder, "tidy", CURATOR) == "tidy"
+    assert ledger_sync.archive_skill(store, folder, "tidy", CURATOR) == "tidy"
     assert told(store, "tidy") == [("add", "hand"), ("replace", "hand"), ("remove", "curator")]
     last = rows_of(store, "tidy")[-1]
     assert last.origin.evidence == "not used for 90 days; put away as tidy"
@@ -164,21 +164,21 @@ def test_what_the_curator_puts_away_says_who_and_why_and_keeps_the_last_text(
 def odd_texts(place: Path) -> dict[str, str]:
     """What the ledger keeps of files that are no text of a skill's."""
     file, kept = place / FILE, {}
-    kept["none"] = read_kept(place)
+    kept["none"] = read_snapshot(place)
     file.write_bytes(b"\xff\xfe\xfd")
-    kept["bytes"] = read_kept(place)
+    kept["bytes"] = read_snapshot(place)
     file.write_bytes(b"a" * (MOST_BYTES + 1))
-    kept["large"] = read_kept(place)
+    kept["large"] = read_snapshot(place)
     file.write_bytes(b"a" * (MOST_BYTES + 2))
-    kept["larger"] = read_kept(place)
+    kept["larger"] = read_snapshot(place)
     file.write_text(kept["bytes"])
-    kept["note"] = read_kept(place)
+    kept["note"] = read_snapshot(place)
     file.unlink()
     file.symlink_to("../../secret")
-    kept["link"] = read_kept(place)
+    kept["link"] = read_snapshot(place)
     file.unlink()
     file.mkdir()
-    kept["folder"] = read_kept(place)
+    kept["folder"] = read_snapshot(place)
     file.rmdir()
     return kept
 
@@ -197,29 +197,29 @@ def test_what_can_not_be_kept_is_noted_in_words_and_nothing_outside_is_read(
     assert f"{MOST_BYTES + 1} bytes" in kept["large"]
     assert "leads out of its folder" in kept["link"]
     (folder / "linked").symlink_to(place)
-    assert read_kept(folder / "linked") == "[not kept: the folder is a link]"
+    assert read_snapshot(folder / "linked") == "[not kept: the folder is a link]"
 
 
 def test_what_was_not_kept_is_not_taken_back_and_what_was_is(
     store: Connection, folder: Path
 ) -> None:
     place = write_skill(folder, "tidy", "First.")
-    text = read_kept(place)
+    text = read_snapshot(place)
     compare(store, folder)
     (place / FILE).write_bytes(b"\xff\xff")
     compare(store, folder)
     broken = rows_of(store, "tidy")[-1]
     done = undo.undo(store, folder, broken.id, NOW)
-    assert read_kept(place) == text
+    assert read_snapshot(place) == text
     with pytest.raises(SkillStays, match="was not kept: not in UTF-8"):
         undo.undo(store, folder, done.row.id, NOW)
-    assert read_kept(place) == text
+    assert read_snapshot(place) == text
 
 
 def test_a_text_is_not_written_through_a_link(store: Connection, folder: Path) -> None:
     place = write_skill(folder, "tidy", "First.")
     compare(store, folder)
-    first = read_kept(place)
+    first = read_snapshot(place)
     second = write_text(place, "tidy", "Second.")
     compare(store, folder)
     outside = folder.parent / "outside"
@@ -228,7 +228,7 @@ def test_a_text_is_not_written_through_a_link(store: Connection, folder: Path) -
     with pytest.raises(OSError, match="symbolic links"):
         write_back(place, first, second)
     assert outside.read_text() == "mine"
-    assert read_kept(place) == second
+    assert read_snapshot(place) == second
     with pytest.raises(SkillStays, match="was changed just now"):
         write_back(place, second, first)
 
@@ -246,7 +246,7 @@ def test_one_that_was_reworded_since_is_named_with_what_came_of_it(
         undo.undo(store, folder, third.id, NOW)
     done = undo.undo(store, folder, reworded.id, NOW)
     assert [row.id for row in done.derived] == [third.id, again.id]
-    assert newest(store, "tidy") == read_kept(place) == reworded.change.before
+    assert newest(store, "tidy") == read_snapshot(place) == reworded.change.before
 
 
 NAMES = st.sampled_from(["tidy", "neat"])
@@ -272,9 +272,9 @@ def act(store: Connection, folder: Path, kind: str, name: str, word: str) -> Non
         case "hide" if place.is_dir():
             ledger_sync.archive_folder(folder, name)
         case "away":
-            ledger_sync.put_away(store, folder, name, CURATOR)
+            ledger_sync.archive_skill(store, folder, name, CURATOR)
         case "back":
-            ledger_sync.bring_back(store, folder, name, replace(CURATOR, actor="house"))
+            ledger_sync.restore_skill(store, folder, name, replace(CURATOR, actor="house"))
         case "undo":
             compare(store, folder)
             undo.undo(store, folder, int(word), NOW)
@@ -282,7 +282,7 @@ def act(store: Connection, folder: Path, kind: str, name: str, word: str) -> Non
 
 def agree(store: Connection, folder: Path) -> None:
     """The newest row of each skill says what its file says, and each row goes on from the last."""
-    texts = {place.name: read_kept(place) for place in list_folders(folder)}
+    texts = {place.name: read_snapshot(place) for place in list_folders(folder)}
     for name in ("tidy", "neat"):
         rows = rows_of(store, name)
         assert (rows[-1].change.after if rows else None) == texts.get(name)

@@ -4,11 +4,11 @@ import pytest
 
 from agent_core.errors import SkillBroken, SkillMissing
 from agent_core.skills.catalog import BUNDLED as FOLDER
-from agent_core.skills.catalog import SkillShelf
+from agent_core.skills.catalog import SkillCatalog
 from agent_core.skills.parser import read_skill
 from tests.architecture.source import ROOT
 
-SHELF = SkillShelf(ROOT / "no-such-folder")
+SHELF = SkillCatalog(ROOT / "no-such-folder")
 
 GOOD = "---\nname: tidy\ndescription: Tidies up. Use it when asked.\n---\n# Tidy\n\nDo it.\n"
 BUNDLED = sorted(path.name for path in (ROOT / FOLDER).iterdir() if (path / "SKILL.md").is_file())

@@ -13,10 +13,10 @@ import pytest
 from agent_core.ids import AccountId, TurnId
 from agent_core.memory import merge
 from agent_core.memory.changes import Edit
-from agent_core.memory.editing import make
+from agent_core.memory.editing import apply_edits
 from agent_core.memory.files import ABSENT
 from agent_core.memory.store import MemoryLimits, MemoryStore
-from agent_core.memory.sync import Shelf, finalize, find_list, find_rows
+from agent_core.memory.sync import MemoryList, sync_lists, find_list, find_rows
 from agent_core.memory.undo import undo
 from agent_core.state.conversations import messages, sessions, turns
 from agent_core.state.conversations.questions import Question
@@ -105,7 +105,7 @@ class Town:
             now=self.now,
         )
         word = f"word{self.now}"
-        shelf = messages.Shelf(
+        memory_list = messages.Shelf(
             session_id=session_id,
             turn_id=turn_id,
             person_id=person.id,
@@ -113,7 +113,7 @@ class Town:
             platform="p",
         )
         said = Message(role="user", parts=(TextPart(text=f"tea {word}"),))
-        messages.append(self.connection, shelf, [said], now=self.now)
+        messages.append(self.connection, memory_list, [said], now=self.now)
         turns.end(
             self.connection, turn_id=turn_id, state="answered", reason="", model="", now=self.now
         )
@@ -130,13 +130,13 @@ class Town:
         self.noted_by[text] = account.id
 
     def edit(self, person: Person, edit: Edit, actor: str) -> None:
-        work = partial(make, edits=[edit], origin=Origin(actor=actor, now=self.now))
-        finalize(self.connection, [(self.shelf(person), ABSENT)], work, self.now)
+        work = partial(apply_edits, edits=[edit], origin=Origin(actor=actor, now=self.now))
+        sync_lists(self.connection, [(self.memory_list(person), ABSENT)], work, self.now)
 
     def forget(self) -> None:
         """Somebody drops a note, whoever it came from."""
         person = self.person(self.chance.choice(self.accounts()))
-        notes = find_list(self.connection, self.shelf(person))
+        notes = find_list(self.connection, self.memory_list(person))
         if notes:
             text = self.chance.choice(notes)
             self.edit(person, Edit(action="remove", target="memory", old=text), "person")
@@ -146,14 +146,14 @@ class Town:
     def undo(self) -> None:
         """Somebody takes a change of their memory back, whatever it was."""
         person = self.person(self.chance.choice(self.accounts()))
-        shelf = self.shelf(person)
-        rows = find_rows(self.connection, shelf)
-        before = set(find_list(self.connection, shelf))
+        memory_list = self.memory_list(person)
+        rows = find_rows(self.connection, memory_list)
+        before = set(find_list(self.connection, memory_list))
         if rows:
             row = self.chance.choice(rows)
             work = partial(undo, row_id=row.id, origin=Origin(actor="person", now=self.now))
-            finalize(self.connection, [(shelf, ABSENT)], work, self.now)
-        after = set(find_list(self.connection, shelf))
+            sync_lists(self.connection, [(memory_list, ABSENT)], work, self.now)
+        after = set(find_list(self.connection, memory_list))
         for text in before - after:
             self.noted[self.noted_by[text]].discard(text)
         for text in after - before:
@@ -168,8 +168,8 @@ class Town:
         person = self.person(self.chance.choice(self.accounts()))
         self.joining.keep(self.connection, person, str(self.now), self.now)
 
-    def shelf(self, person: Person) -> Shelf:
-        return Shelf(person_id=person.id, target="memory", limit=100_000)
+    def memory_list(self, person: Person) -> MemoryList:
+        return MemoryList(person_id=person.id, target="memory", limit=100_000)
 
     def join(self) -> None:
         one, other = self.chance.sample(self.accounts(), 2)
@@ -222,9 +222,9 @@ class Town:
             field = Field(person_id=person.id, scope=f"p{person.id}", except_turn=TurnId(0))
             tea = [Term(word="tea")]
             ids = search.list_holders(self.connection, field=field, terms=tea, limit=1000)
-            hits = passages.list_sayings(self.connection, field=field, message_ids=ids)
+            hits = passages.load_messages(self.connection, field=field, message_ids=ids)
             assert {hit.text.split()[1] for hit in hits} == expected
-            notes = [*find_list(self.connection, self.shelf(person)), *self.left_out_of(person)]
+            notes = [*find_list(self.connection, self.memory_list(person)), *self.left_out_of(person)]
             assert sorted(notes) == sorted(set[str]().union(*(self.noted[one] for one in alike)))
 
 

@@ -19,6 +19,7 @@ from agent_core.state.jobs.jobs import Job, JobKind, Options, Target
 from agent_core.state.people import delivery_targets, people, rooms
 from agent_core.state.queues import deferred_messages
 from agent_core.state.queues.deferred_messages import NewDeferredMessage
+from gateway.commands.jobs import COMMANDS
 from gateway.texts import jobs as wording
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.clock import Clock
@@ -448,3 +449,7 @@ async def test_the_home_page_names_what_comes_next(tmp_path: Path) -> None:
         assert wording.NO_DIGESTS in await ana.says("/home")
         await add(house, clock)
         assert "- **Digest**: Mon 2026-11-23 08:00" in await ana.says("/home")
+
+
+def test_both_are_in_the_menu() -> None:
+    assert [command.name for command in COMMANDS] == ["jobs", "sethome"]

@@ -12,7 +12,7 @@ import pytest
 
 from agent_core.ids import CallId, ConversationId, PersonId
 from agent_core.schedule import job_editor
-from agent_core.schedule.job_editor import JobRules, Whose, Wish
+from agent_core.schedule.job_editor import JobRules, JobOwner, JobRequest
 from agent_core.schedule.triggers import read_cron
 from agent_core.state.conversations import files, messages, sessions, turns
 from agent_core.state.conversations.messages import Shelf
@@ -86,8 +86,8 @@ def settle_in(connection: Connection) -> None:
 def make(
     connection: Connection, person_id: PersonId, title: str = "Digest", kind: JobKind = "prompt"
 ) -> Job:
-    wish = Wish(kind=kind, title=title, body=f"Say *{title}*.", timing=read_cron("0 8 * * 1"))
-    whose = Whose(person_id=person_id, room_id=None, actor="test")
+    wish = JobRequest(kind=kind, title=title, body=f"Say *{title}*.", timing=read_cron("0 8 * * 1"))
+    whose = JobOwner(person_id=person_id, room_id=None, actor="test")
     rules = JobRules()
     new = job_editor.draft(wish, whose, zone="Europe/Berlin", rules=rules, now=NOW)
     return job_editor.make(connection, new, rules=rules, now=NOW)

@@ -6,7 +6,7 @@ import pytest
 
 from agent_core.ids import PersonId
 from agent_core.schedule import job_editor
-from agent_core.schedule.job_editor import JobRules, Whose, Wish
+from agent_core.schedule.job_editor import JobRules, JobOwner, JobRequest
 from agent_core.schedule.triggers import read_cron
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.jobs import Job, Target
@@ -29,8 +29,8 @@ async def make(house: House, clock: Clock) -> tuple[Job, PersonId, int]:
     def work(connection: Connection) -> tuple[Job, PersonId, int]:
         room = rooms.find(connection, platform="fake", chat_id="den")
         assert room
-        whose = Whose(person_id=ana(connection, "2"), room_id=room.id, actor="test")
-        wish = Wish(title="Three things", body="Name three.", timing=HOURLY, targets=(DEN,))
+        whose = JobOwner(person_id=ana(connection, "2"), room_id=room.id, actor="test")
+        wish = JobRequest(title="Three things", body="Name three.", timing=HOURLY, targets=(DEN,))
         new = job_editor.draft(wish, whose, zone="Europe/Berlin", rules=JobRules(), now=clock())
         made = job_editor.make(connection, new, rules=JobRules(), now=clock())
         return made, whose.person_id, room.id

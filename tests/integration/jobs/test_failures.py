@@ -12,7 +12,7 @@ from agent_core.errors import ModelRejected
 from agent_core.ids import PersonId
 from agent_core.models.contract import Usage
 from agent_core.schedule import job_editor
-from agent_core.schedule.job_editor import JobRules, Whose, Wish
+from agent_core.schedule.job_editor import JobRules, JobOwner, JobRequest
 from agent_core.schedule.triggers import Once, read_cron, read_once
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs, jobs
@@ -51,12 +51,12 @@ async def meet(house: House, **fields: object) -> None:
     await house.at_rest()
 
 
-async def make(house: House, clock: Clock, wish: Wish, *, is_room: bool = False) -> Job:
+async def make(house: House, clock: Clock, wish: JobRequest, *, is_room: bool = False) -> Job:
     """A job of Ana's, as if she had asked for it."""
 
     def work(connection: Connection) -> Job:
         room = connection.execute("SELECT id FROM rooms").fetchone() if is_room else None
-        whose = Whose(person_id=ana(connection), room_id=room and room[0], actor="test")
+        whose = JobOwner(person_id=ana(connection), room_id=room and room[0], actor="test")
         rules = JobRules(per_person=2000)
         job = job_editor.draft(wish, whose, zone="Europe/Berlin", rules=rules, now=clock())
         return job_editor.make(connection, job, rules=rules, now=clock())
@@ -64,8 +64,8 @@ async def make(house: House, clock: Clock, wish: Wish, *, is_room: bool = False)
     return await house.gateway.database.write("test", work)
 
 
-def prompt(timing: Once | object = ONCE, **fields: object) -> Wish:
-    wish = Wish(
+def prompt(timing: Once | object = ONCE, **fields: object) -> JobRequest:
+    wish = JobRequest(
         kind="prompt",
         title="Digest",
         body="Write my digest.",
@@ -75,7 +75,7 @@ def prompt(timing: Once | object = ONCE, **fields: object) -> Wish:
     return replace(wish, **fields)  # type: ignore[arg-type]
 
 
-def script(*words: str, **fields: object) -> Wish:
+def script(*words: str, **fields: object) -> JobRequest:
     return prompt(kind="script", title="Script", body=json.dumps(words), **fields)
 
 

@@ -12,7 +12,7 @@ from agent_core.state.jobs import job_runs
 from agent_core.state.jobs.jobs import Options, Target
 from agent_core.state.people import delivery_targets
 from agent_core.state.search import passages, search
-from agent_core.state.search.passages import Saying, Sitting
+from agent_core.state.search.passages import FoundMessage, SessionOverview
 from agent_core.state.search.search import Field, Term
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
@@ -26,27 +26,27 @@ NOON = (2026, 11, 20, 11, 0)
 ROOM = '["den",null,false]'
 
 
-async def found(house: House, word: str, scope: str = "") -> list[Saying]:
+async def found(house: House, word: str, scope: str = "") -> list[FoundMessage]:
     """What a search of Ana's for a word gives, oldest first."""
 
-    def look(connection: Connection) -> list[Saying]:
+    def look(connection: Connection) -> list[FoundMessage]:
         person_id = ana(connection)
         field = Field(person_id=person_id, scope=scope or f"p{person_id}", except_turn=TurnId(0))
         terms = [Term(word=one) for one in tokenizer.cut(word)]
         ids = search.list_holders(connection, field=field, terms=terms, limit=50)
-        return passages.list_sayings(connection, field=field, message_ids=ids)
+        return passages.load_messages(connection, field=field, message_ids=ids)
 
     return await house.read(look)
 
 
-async def sittings(house: House, sayings: list[Saying]) -> list[Sitting]:
+async def sittings(house: House, sayings: list[FoundMessage]) -> list[SessionOverview]:
     """The conversations that they were said in."""
 
-    def look(connection: Connection) -> list[Sitting]:
+    def look(connection: Connection) -> list[SessionOverview]:
         person_id = ana(connection)
         field = Field(person_id=person_id, scope=f"p{person_id}", except_turn=TurnId(0))
         wanted = sorted({one.session_id for one in sayings})
-        return passages.list_sittings(connection, field=field, session_ids=wanted)
+        return passages.load_overviews(connection, field=field, session_ids=wanted)
 
     return await house.read(look)
 

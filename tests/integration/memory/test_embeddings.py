@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.bootstrap.factories import load_nearness
+from gateway.bootstrap.factories import load_reranker
 from gateway.bootstrap.plugins import UnknownPlug, load_embedder
 from gateway.config.settings import SettingsError, load
 from gateway.errors import StartError
@@ -22,10 +22,10 @@ lacking = pytest.mark.skipif(IS_INSTALLED, reason="talaria[embeddings] is instal
 
 
 def test_by_default_there_is_none_and_nothing_of_it_is_imported(tmp_path: Path) -> None:
-    assert load_nearness(load({}, home=tmp_path)) is None
+    assert load_reranker(load({}, home=tmp_path)) is None
     code = (
         "import pathlib, sys, gateway.assembly as a, gateway.settings as s, gateway.tooling\n"
-        "assert a.load_nearness(s.load({}, home=pathlib.Path('nowhere'))) is None\n"
+        "assert a.load_reranker(s.load({}, home=pathlib.Path('nowhere'))) is None\n"
         "print([one for one in sys.modules if 'minilm' in one or 'onnx' in one])"
     )
     done = subprocess.run(
@@ -49,7 +49,7 @@ def test_a_model_that_there_is_none_of_is_told(tmp_path: Path) -> None:
 @lacking
 def test_a_model_that_is_not_installed_stops_the_start_with_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(StartError, match=r'not installed .*: pip install "talaria\[embeddings\]"'):
-        load_nearness(load(SET, home=tmp_path))
+        load_reranker(load(SET, home=tmp_path))
     done = talaria(tmp_path / "home", "run", **SET)
     assert done.code == 2
     assert 'pip install "talaria[embeddings]"' in done.err

@@ -8,7 +8,7 @@ import pytest
 
 from agent_core.agent.prompt.persona import DEFAULT_SOUL
 from agent_core.memory.soul import soul as identity
-from agent_core.memory.soul.soul import Identity
+from agent_core.memory.soul.soul import SoulFile
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import blocks, ledger
 from agent_core.state.memory.ledger import LedgerEntry
@@ -229,7 +229,7 @@ async def test_what_a_crash_kept_from_the_disk_is_written_at_the_next_look(
     tmp_path: Path, database: Database
 ) -> None:
     soul(tmp_path).write_text("You are Ada.\n")
-    one = Identity(database, tmp_path)
+    one = SoulFile(database, tmp_path)
     await one.notice(1)
     base = await one.read()
     origin = ledger.Origin(actor="turn:1", now=2, call_key="1:a")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_core.memory.external.client import Report, Sync
+from agent_core.memory.external.client import ExternalMemoryStatus, SyncReport
 from agent_core.schedule import job_editor
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
@@ -245,8 +245,8 @@ async def test_a_work_that_this_version_does_not_know_is_named(tmp_path: Path) -
 
 
 def test_a_debt_from_the_future_is_said_to_be_of_now() -> None:
-    report = Report(name="honcho", state="starting", detail="", owed=3, dead=0, lacking=())
-    sync = Sync(revived=0, told=0, report=report, oldest_at=1 << 50)
+    report = ExternalMemoryStatus(name="honcho", state="starting", detail="", owed=3, dead=0, lacking=())
+    sync = SyncReport(revived=0, told=0, report=report, oldest_at=1 << 50)
     assert describe_sync(sync, 0) == (
         "honcho does not answer (not yet); 0 told since the last look; 3 still owed, the oldest"
         " since 1970-01-01 00:00 UTC"

@@ -12,23 +12,8 @@ from honcho.http import exceptions as sdk
 from honcho.peer import Peer
 from honcho.session import Session
 
-from agent_core.errors import (
-    ExternalMemoryBroken,
-    ExternalMemoryError,
-    ExternalMemoryRefused,
-    ExternalMemoryUnavailable,
-    ExternalMemoryUnsupported,
-)
-from agent_core.memory.contract import (
-    Digest,
-    Exchange,
-    ExternalMemoryTool,
-    MemoryProvider,
-    Notes,
-    Said,
-    Talk,
-    Who,
-)
+from agent_core.errors import ExternalMemoryBroken, ExternalMemoryError, ExternalMemoryRefused, ExternalMemoryUnavailable, ExternalMemoryUnsupported
+from agent_core.memory.contract import EntryDigest, Exchange, ExternalMemoryTool, ExternalMessage, ExternalPersonId, ExternalSessionId, MemoryProvider, MemorySnapshot
 from agent_core.transcript import ToolSpec
 
 _NO_ROUTE = "Not Found"
@@ -126,17 +111,17 @@ class HonchoMemory:
     """One workspace of one server."""
 
     name = "honcho"
-    leftovers = _LEFTOVERS
+    retained_data = _LEFTOVERS
 
     def __init__(self, client: Honcho) -> None:
         self._client = client
-        self._known: set[Talk] = set()
+        self._known: set[ExternalSessionId] = set()
         """Sessions that were made, or seen, by this process."""
         self._lacking: set[str] = set()
         self.tools = (ExternalMemoryTool(spec=_ASK, run=self._ask, seconds=_ASKING),)
 
     @property
-    def lacking(self) -> frozenset[str]:
+    def missing_functions(self) -> frozenset[str]:
         """Functions that this server was found not to have."""
         return frozenset(self._lacking)
 
@@ -151,7 +136,7 @@ class HonchoMemory:
         except (ExternalMemoryUnsupported, Unknown) as error:
             raise ExternalMemoryUnavailable(str(error)) from error
 
-    async def recall(self, who: Who) -> str:
+    async def recall(self, who: ExternalPersonId) -> str:
         """The representation of a peer. Raises `ExternalMemoryError`."""
         function = "representation"
         if function in self._lacking:
@@ -186,7 +171,7 @@ class HonchoMemory:
                 self._known.discard(exchange.talk)  # somebody deleted it; it is made anew
                 raise
 
-    async def keep(self, notes: Notes) -> Mapping[Digest, str]:
+    async def keep(self, notes: MemorySnapshot) -> Mapping[EntryDigest, str]:
         """Entries of memory are conclusions of a peer about itself."""
         function = "conclusions"
         if function in self._lacking:
@@ -197,7 +182,7 @@ class HonchoMemory:
             self._lacking.add(function)
             return notes.kept
 
-    async def drop(self, talk: Talk) -> None:
+    async def drop(self, talk: ExternalSessionId) -> None:
         """Delete a session with all that came of it."""
         self._known.discard(talk)
         try:
@@ -206,7 +191,7 @@ class HonchoMemory:
         except Unknown:
             return
 
-    async def erase(self, who: Who) -> None:
+    async def erase(self, who: ExternalPersonId) -> None:
         """Delete a peer's sessions and conclusions, and empty its card."""
         peer = self._peer(who)
         try:
@@ -227,7 +212,7 @@ class HonchoMemory:
         """Let go of connections."""
         await self._client._async_http_client.close()  # the SDK has no public way
 
-    async def _ask(self, who: Who, arguments: Mapping[str, object]) -> str:
+    async def _ask(self, who: ExternalPersonId, arguments: Mapping[str, object]) -> str:
         try:
             with mapped("dialectic"):
                 answer = await self._peer(who).aio.chat(str(arguments["question"]))
@@ -235,7 +220,7 @@ class HonchoMemory:
             return ""
         return str(answer or "")
 
-    def _peer(self, who: Who) -> Peer:
+    def _peer(self, who: ExternalPersonId) -> Peer:
         return Peer(who, self._client)
 
     async def _open(self, exchange: Exchange) -> Session:
@@ -255,7 +240,7 @@ class HonchoMemory:
         self._known.add(exchange.talk)
         return session
 
-    async def _keep(self, notes: Notes) -> Mapping[Digest, str]:
+    async def _keep(self, notes: MemorySnapshot) -> Mapping[EntryDigest, str]:
         view = self._peer(notes.who).conclusions.aio
         kept = {digest: name for digest, name in notes.kept.items() if digest in notes.entries}
         for digest, name in notes.kept.items():
@@ -282,11 +267,11 @@ class HonchoMemory:
         except Unknown:
             return
 
-    async def _list_talks(self, peer: Peer) -> list[Talk]:
+    async def _list_talks(self, peer: Peer) -> list[ExternalSessionId]:
         with mapped("list of sessions"):
-            return [Talk(one.id) async for one in await peer.aio.sessions(size=_BATCH)]
+            return [ExternalSessionId(one.id) async for one in await peer.aio.sessions(size=_BATCH)]
 
-    async def _drop_conclusions(self, who: Who) -> None:
+    async def _drop_conclusions(self, who: ExternalPersonId) -> None:
         """Delete all of a peer, page by page, for pages move up as they are emptied."""
         seen: set[str] = set()
         while True:
@@ -321,7 +306,7 @@ def create(options: Mapping[str, str]) -> MemoryProvider:
     )
 
 
-def _write(who: Who, said: Said) -> MessageCreateParams:
+def _write(who: ExternalPersonId, said: ExternalMessage) -> MessageCreateParams:
     text = said.text if len(said.text) <= _LONGEST else f"{said.text[: _LONGEST - 1]}…"
     return MessageCreateParams(
         peer_id=ASSISTANT if said.is_ours else who,

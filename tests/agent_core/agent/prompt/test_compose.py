@@ -13,7 +13,7 @@ from agent_core.agent.prompt.persona import DEFAULT_SOUL
 from agent_core.ids import BlockId, PersonId
 from agent_core.memory.files import parse, size
 from agent_core.memory.shared import SharedList
-from agent_core.memory.soul.proposal_tool import ProposeIdentity
+from agent_core.memory.soul.proposal_tool import ProposeSoulTool
 from agent_core.memory.store import MemoryLimits, Snapshot
 from agent_core.memory.tool.tool import MemoryTool
 from agent_core.recall.tool import RecallTool
@@ -255,7 +255,7 @@ def test_a_bare_hello_costs_little() -> None:
     facts = compose_facts(
         FactInputs(now=0, zone="Europe/Berlin", platform="telegram", is_direct=True, author="Ann")
     )
-    specs = [MemoryTool.spec, RecallTool.spec, ProposeIdentity.spec]
+    specs = [MemoryTool.spec, RecallTool.spec, ProposeSoulTool.spec]
     tools = sum(len(spec.name) + len(spec.description) + len(spec.schema) for spec in specs)
     assert (len(text) + len(facts) + len("hello") + tools) / 4 <= 1850
 

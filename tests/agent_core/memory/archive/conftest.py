@@ -65,7 +65,9 @@ class Caller:
         return ToolContext(
             person_id=self._talk.person.id,
             owner_id=self._talk.conversation.person_id,
-            memory_owner=MemoryOwner(person_id=memory_owner.id, slug=memory_owner.slug, kind=memory_owner.kind),
+            memory_owner=MemoryOwner(
+                person_id=memory_owner.id, slug=memory_owner.slug, kind=memory_owner.kind
+            ),
             conversation_id=self._talk.conversation.id,
             scope=self._talk.conversation.scope,
             turn_id=turn_id,

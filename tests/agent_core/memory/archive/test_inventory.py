@@ -7,7 +7,7 @@ import pytest
 
 from agent_core.agent.prompt.facts import describe_holdings
 from agent_core.ids import MessageId
-from agent_core.memory.archive.inventory import MOST_COUNTED, SearchableCounts, Inventory, SearchScope, VisibleMessages
+from agent_core.memory.archive.inventory import MOST_COUNTED, Inventory, SearchableCounts, SearchScope, VisibleMessages
 from agent_core.state.conversations import messages
 from agent_core.state.conversations.messages import START, StoredMessage
 from agent_core.state.engine.database import Connection, Database
@@ -59,7 +59,7 @@ async def say(
     def work(connection: Connection) -> list[StoredMessage]:
         turn_id = add_turn(connection, talk, now=now)
         said = [Message(role=role, parts=(TextPart(text=text),)) for text in texts]
-        messages.append(connection, talk.memory_list(turn_id), said, now=now)
+        messages.append(connection, talk.shelf(turn_id), said, now=now)
         return messages.list_session(
             connection, session_id=talk.session_id, person_id=talk.person.id, after=START
         )
@@ -129,7 +129,9 @@ async def test_a_talk_whose_keeper_is_not_known_has_no_archive(
 ) -> None:
     await call.keep("Lemons")
     reach = SearchScope(owner_id=ann.person.id, scope=ann.conversation.scope, memory_owner_id=None)
-    assert await Inventory(database).look_up(reach, VisibleMessages(messages=()), now=BEGIN) == NOTHING
+    assert (
+        await Inventory(database).look_up(reach, VisibleMessages(messages=()), now=BEGIN) == NOTHING
+    )
 
 
 async def test_a_running_session_counts_once_and_a_new_one_again(

@@ -90,7 +90,7 @@ def test_a_thousand_searches_of_what_was_said_show_nothing_of_anybody_else(
             connection, field, query, limit=8, clock=lambda at: local_time(at, "UTC")
         )
         for hit in found.hits:
-            assert hit.saying.text.endswith(f" of {talk.person.slug}")
+            assert hit.message.text.endswith(f" of {talk.person.slug}")
         assert found.count <= 2 * EACH
         shown += len(found.hits)
     assert shown > SEARCHES

@@ -4,9 +4,9 @@ import pytest
 
 from agent_core.ids import ArchiveId
 from agent_core.memory.archive import undo, writes
-from agent_core.memory.archive.entries import Content, read_name
-from agent_core.memory.archive.history import Chronicle, Named, open_chronicle, read_named
-from agent_core.memory.archive.undo import Overtaken, Restored
+from agent_core.memory.archive.entries import Content, parse_id
+from agent_core.memory.archive.history import ArchiveHistory, ArchiveRef, load_history, parse_ref
+from agent_core.memory.archive.undo import ArchiveUndoRefused, Restored
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle.redact import FORGOTTEN
 from agent_core.state.memory import archive, ledger
@@ -54,7 +54,7 @@ async def test_each_kind_of_change_is_taken_back(
     assert back.origin.undoes == dropped.id
     assert await texts(database, ann) == ["The boiler is from Meier."]
     assert "Meier" in await call.search("boiler")
-    with pytest.raises(Overtaken, match="overtaken"):
+    with pytest.raises(ArchiveUndoRefused, match="overtaken"):
         await take_back(database, ann, added)
     assert changed.change.before == "[house] The boiler is from Huber."
 
@@ -70,15 +70,15 @@ async def test_a_change_of_words_gives_the_old_ones_back(
     assert "Nothing found" in await call.search("Meier")
     await take_back(database, ann, added)
     assert await texts(database, ann) == []
-    with pytest.raises(Overtaken, match="undone"):
+    with pytest.raises(ArchiveUndoRefused, match="undone"):
         await take_back(database, ann, added)
 
 
-async def open_of(database: Database, talk: Talk, name: str) -> Chronicle:
-    archive_id = read_name(name)
+async def open_of(database: Database, talk: Talk, name: str) -> ArchiveHistory:
+    archive_id = parse_id(name)
     assert archive_id
     found = await database.read(
-        lambda c: open_chronicle(c, person_id=talk.person.id, archive_id=archive_id)
+        lambda c: load_history(c, person_id=talk.person.id, archive_id=archive_id)
     )
     assert found
     return found
@@ -91,10 +91,10 @@ async def test_what_was_dropped_comes_again_under_its_own_name_and_can_be_undone
     (row,) = await rows_of(database, ann)
     for turn in range(1, 6):
         row = await take_back(database, ann, row)
-        chronicle = await open_of(database, ann, name)
-        assert chronicle.name(row) == f"{name}-{turn + 1}"
+        history = await open_of(database, ann, name)
+        assert history.name(row) == f"{name}-{turn + 1}"
         assert await texts(database, ann) == ([] if turn % 2 else ["The boiler is from Huber."])
-        counts = [chronicle.counts(one) for one in chronicle.rows]
+        counts = [history.counts(one) for one in history.rows]
         assert counts == [not (turn - place) % 2 for place in range(turn + 1)]
     assert "Nothing found" in await call.search("boiler")
 
@@ -144,7 +144,7 @@ async def test_what_was_forgotten_does_not_come_back(
         ),
     )
     _, dropped = await rows_of(database, ann)
-    with pytest.raises(Overtaken, match="forgotten"):
+    with pytest.raises(ArchiveUndoRefused, match="forgotten"):
         await take_back(database, ann, dropped)
 
 
@@ -224,9 +224,9 @@ async def test_the_archive_is_led_back_to_a_moment_and_forwards_again(
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("mb2x3k9z", Named(id=ArchiveId(int("mb2x3k9z", 36)))),
-        (" MB2X3K9Z-2 ", Named(id=ArchiveId(int("mb2x3k9z", 36)), change=2)),
-        ("`mb2x3k9z`", Named(id=ArchiveId(int("mb2x3k9z", 36)))),
+        ("mb2x3k9z", ArchiveRef(id=ArchiveId(int("mb2x3k9z", 36)))),
+        (" MB2X3K9Z-2 ", ArchiveRef(id=ArchiveId(int("mb2x3k9z", 36)), change=2)),
+        ("`mb2x3k9z`", ArchiveRef(id=ArchiveId(int("mb2x3k9z", 36)))),
         ("12345678", None),
         ("3", None),
         ("it", None),
@@ -234,5 +234,7 @@ async def test_the_archive_is_led_back_to_a_moment_and_forwards_again(
         ("mb2x3k9z-99999", None),
     ],
 )
-def test_a_name_of_the_archive_is_never_taken_for_a_number(text: str, named: Named | None) -> None:
-    assert read_named(text) == named
+def test_a_name_of_the_archive_is_never_taken_for_a_number(
+    text: str, named: ArchiveRef | None
+) -> None:
+    assert parse_ref(text) == named

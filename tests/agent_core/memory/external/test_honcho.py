@@ -6,19 +6,14 @@ from typing import Literal
 import pytest
 from honcho.http import exceptions as sdk
 
-from agent_core.errors import (
-    ExternalMemoryBroken,
-    ExternalMemoryError,
-    ExternalMemoryRefused,
-    ExternalMemoryUnavailable,
-)
-from agent_core.memory.contract import Digest, Exchange, MemoryProvider, Notes, Said, Talk, Who
+from agent_core.errors import ExternalMemoryBroken, ExternalMemoryError, ExternalMemoryRefused, ExternalMemoryUnavailable
+from agent_core.memory.contract import EntryDigest, Exchange, ExternalMessage, ExternalPersonId, ExternalSessionId, MemoryProvider, MemorySnapshot
 from agent_core.memory.external.honcho import create
 from agent_core.memory.external.honcho.client import translate
 from tests.emulators.honcho import HonchoEmulator
 
-ANN = Who("person-ann")
-BOB = Who("person-bob")
+ANN = ExternalPersonId("person-ann")
+BOB = ExternalPersonId("person-bob")
 
 
 @pytest.fixture
@@ -40,18 +35,22 @@ def connect(server: HonchoEmulator, **options: str) -> MemoryProvider:
 
 
 def exchange(
-    *texts: str, who: Who = ANN, talk: str = "talk-1", is_repeat: bool = False
+    *texts: str, who: ExternalPersonId = ANN, talk: str = "talk-1", is_repeat: bool = False
 ) -> Exchange:
     said = tuple(
-        Said(key=f"message-{text}", is_ours=index % 2 == 1, text=text, at=1_700_000_000_000)
+        ExternalMessage(
+            key=f"message-{text}", is_ours=index % 2 == 1, text=text, at=1_700_000_000_000
+        )
         for index, text in enumerate(texts)
     )
-    return Exchange(who=who, talk=Talk(talk), said=said, is_repeat=is_repeat)
+    return Exchange(who=who, talk=ExternalSessionId(talk), said=said, is_repeat=is_repeat)
 
 
-def notes(*texts: str, kept: dict[Digest, str] | None = None, is_repeat: bool = False) -> Notes:
-    entries = {Digest(f"d-{text}"): text for text in texts}
-    return Notes(who=ANN, entries=entries, kept=kept or {}, is_repeat=is_repeat)
+def notes(
+    *texts: str, kept: dict[EntryDigest, str] | None = None, is_repeat: bool = False
+) -> MemorySnapshot:
+    entries = {EntryDigest(f"d-{text}"): text for text in texts}
+    return MemorySnapshot(who=ANN, entries=entries, kept=kept or {}, is_repeat=is_repeat)
 
 
 async def test_a_turn_is_told_by_both_and_only_the_person_is_observed(
@@ -104,7 +103,7 @@ async def test_memory_that_was_told_before_a_kill_is_not_told_twice(
     again = await honcho.keep(notes("Likes tea", "Has a dog", is_repeat=True))
     assert await honcho.keep(notes("Likes tea", "Has a dog")) == again
     assert server.concluded() == ["Likes tea", "Has a dog"]
-    assert again[Digest("d-Likes tea")] == first[Digest("d-Likes tea")]
+    assert again[EntryDigest("d-Likes tea")] == first[EntryDigest("d-Likes tea")]
 
 
 async def test_what_it_makes_of_somebody_is_theirs_alone(honcho: MemoryProvider) -> None:
@@ -136,15 +135,15 @@ async def test_who_is_erased_leaves_a_bare_peer_and_others_stay_whole(
     assert server.cards[ANN] == []
     assert await honcho.recall(ANN) == ""
     await honcho.erase(ANN)
-    await honcho.erase(Who("person-nobody"))
+    await honcho.erase(ExternalPersonId("person-nobody"))
 
 
 async def test_a_dropped_talk_is_gone_and_one_that_was_never_there_is_no_error(
     server: HonchoEmulator, honcho: MemoryProvider
 ) -> None:
     await honcho.tell(exchange("words"))
-    await honcho.drop(Talk("talk-1"))
-    await honcho.drop(Talk("talk-1"))
+    await honcho.drop(ExternalSessionId("talk-1"))
+    await honcho.drop(ExternalSessionId("talk-1"))
     assert server.said == []
 
 
@@ -158,7 +157,7 @@ async def test_a_function_that_an_older_server_does_not_have_is_asked_for_once(
         assert await honcho.recall(ANN) == ""
         assert await honcho.keep(notes("Likes tea")) == {}
     assert server.calls[route] == 1
-    assert honcho.lacking == {"representation", "conclusions"}
+    assert honcho.missing_functions == {"representation", "conclusions"}
     await honcho.erase(ANN)
     assert server.said == []
 

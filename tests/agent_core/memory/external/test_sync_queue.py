@@ -10,7 +10,7 @@ import pytest
 
 from agent_core.ids import PersonId, TurnId
 from agent_core.memory.external.client import ExternalMemory, ExternalMemoryOptions
-from agent_core.memory.external.contact import ProviderHealth, ProviderConnection, Pseudonyms
+from agent_core.memory.external.contact import ProviderConnection, ProviderHealth, Pseudonyms
 from agent_core.memory.external.honcho import create
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import external_sync

@@ -5,16 +5,8 @@ import json
 import pytest
 
 from agent_core.ids import CallId
-from agent_core.privacy.erasure.matcher import read_wanted
-from agent_core.transcript import (
-    DocumentPart,
-    ImagePart,
-    Part,
-    RawPart,
-    TextPart,
-    ToolCallPart,
-    ToolResultPart,
-)
+from agent_core.privacy.erasure.matcher import parse_words
+from agent_core.transcript import DocumentPart, ImagePart, Part, RawPart, TextPart, ToolCallPart, ToolResultPart
 
 
 @pytest.mark.parametrize(
@@ -33,7 +25,7 @@ from agent_core.transcript import (
     ],
 )
 def test_a_text_that_holds_the_words_is_found(words: str, text: str) -> None:
-    wanted = read_wanted(words)
+    wanted = parse_words(words)
     assert wanted
     assert wanted.is_in(text)
 
@@ -49,14 +41,14 @@ def test_a_text_that_holds_the_words_is_found(words: str, text: str) -> None:
     ],
 )
 def test_a_text_without_them_is_not(words: str, text: str) -> None:
-    wanted = read_wanted(words)
+    wanted = parse_words(words)
     assert wanted
     assert not wanted.is_in(text)
 
 
 @pytest.mark.parametrize("words", ["", " ", "a", "ab", '""', "!?", "'"])
 def test_too_little_to_go_by_is_refused(words: str) -> None:
-    assert read_wanted(words) is None
+    assert parse_words(words) is None
 
 
 @pytest.mark.parametrize(
@@ -71,14 +63,14 @@ def test_too_little_to_go_by_is_refused(words: str) -> None:
     ],
 )
 def test_every_kind_of_part_is_looked_into(part: Part) -> None:
-    wanted = read_wanted("canary")
+    wanted = parse_words("canary")
     assert wanted
     assert wanted.is_in_part(part)
     assert not wanted.is_in_part(ImagePart(file_key="canary", media_type="image/png", size=1))
 
 
 def test_json_is_read_whatever_way_its_letters_are_written() -> None:
-    wanted = read_wanted("Ärger")
+    wanted = parse_words("Ärger")
     assert wanted
     assert wanted.is_in_json(json.dumps({"text": ["Ärger!"]}))
     assert wanted.is_in_json("no JSON, but Ärger")

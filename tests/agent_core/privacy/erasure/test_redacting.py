@@ -3,22 +3,14 @@
 import sqlite3
 
 from agent_core.ids import CallId, PromptHash
-from agent_core.privacy.erasure.person import bury
+from agent_core.privacy.erasure.person import redact_message
 from agent_core.state.conversations import files, messages, sessions
 from agent_core.state.lifecycle import redact
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import Change, Origin
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
-from agent_core.transcript import (
-    ImagePart,
-    Message,
-    RawPart,
-    TextPart,
-    ToolCallPart,
-    ToolResultPart,
-    dump_parts,
-)
+from agent_core.transcript import ImagePart, Message, RawPart, TextPart, ToolCallPart, ToolResultPart, dump_parts
 from tests.agent_core.state.rows import add_person, add_talk, add_turn
 
 CALL = ToolCallPart(call_id=CallId("c"), name="t", arguments='{"secret": 1}')
@@ -118,7 +110,7 @@ def test_a_buried_message_is_whole_and_keeps_its_calls_and_results(
     everything = (said, asked, given)
     ids = messages.append(connection, talk.shelf(turn_id), everything, now=1)
     for message_id, message in zip(ids, everything, strict=True):
-        parts = dump_parts(bury(message, "[x]"))
+        parts = dump_parts(redact_message(message, "[x]"))
         redact.bury_message(connection, message_id=message_id, parts=parts, now=2)
         assert redact.read_message(connection, message_id=message_id) is None
     stored = messages.list_session(connection, session_id=talk.session_id, person_id=talk.person.id)

@@ -4,7 +4,7 @@ import os
 import zipfile
 from pathlib import Path
 
-from agent_core.privacy.export.export import Bundle
+from agent_core.privacy.export.export import ExportArchive
 
 
 def names(path: Path) -> list[str]:
@@ -14,7 +14,7 @@ def names(path: Path) -> list[str]:
 
 
 def test_what_fits_is_one_archive_that_nobody_else_may_read(tmp_path: Path) -> None:
-    bundle = Bundle(tmp_path, "all", 100_000)
+    bundle = ExportArchive(tmp_path, "all", 100_000)
     bundle.add("a.txt", ["one ", "two"])
     bundle.add("b/c.bin", [b"\x00\x01"])
     (path,) = bundle.close()
@@ -26,7 +26,7 @@ def test_what_fits_is_one_archive_that_nobody_else_may_read(tmp_path: Path) -> N
 
 
 def test_what_is_large_comes_in_several_archives_within_the_limit(tmp_path: Path) -> None:
-    bundle = Bundle(tmp_path, "all", 10_000)
+    bundle = ExportArchive(tmp_path, "all", 10_000)
     for number in range(20):
         bundle.add(f"{number}.bin", [os.urandom(2000)])
     paths = bundle.close()
@@ -43,7 +43,7 @@ def test_a_file_is_written_piece_by_piece(tmp_path: Path) -> None:
             held.append(number)
             yield "x" * 1000
 
-    bundle = Bundle(tmp_path, "all", 0)
+    bundle = ExportArchive(tmp_path, "all", 0)
     bundle.add("long.txt", pieces())  # type: ignore[arg-type]
     bundle.close()
     assert held == [0, 1, 2]
