@@ -6,6 +6,7 @@ import sqlite3
 from collections import deque
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from contextvars import copy_context
 from functools import partial
 from pathlib import Path
 from typing import TypeVar, cast
@@ -91,7 +92,7 @@ class Database:
         if self._last_word:
             raise StoreError(self._last_word)
         loop = asyncio.get_running_loop()
-        job = Job(name=name, work=work, done=loop.create_future())
+        job = Job(name=name, work=_in_context(work), done=loop.create_future())
         self._jobs.append(job)
         if patience:
             loop.call_later(patience, self._has_jobs.set)
@@ -113,7 +114,7 @@ class Database:
         self._refuse_if_closed()
         reader = min(self._readers, key=lambda reader: reader.load)
         try:
-            return await reader.run(partial(_read_snapshot, work=work))
+            return await reader.run(partial(_read_snapshot, work=_in_context(work)))
         except sqlite3.Error as error:
             self._is_damaged = self._is_damaged or is_fatal(error)
             raise translate_error(error, self._path) from error
@@ -272,6 +273,12 @@ class Database:
         if isinstance(error, sqlite3.Error):
             return translate_error(error, self._path)
         return error
+
+
+def _in_context(work: Callable[[Connection], T]) -> Callable[[Connection], T]:
+    """Run work on a database thread in the caller's context, which holds the reader's language."""
+    context = copy_context()
+    return lambda connection: context.run(work, connection)
 
 
 def _read_snapshot(connection: Connection, work: Callable[[Connection], T]) -> T:
