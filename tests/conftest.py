@@ -1,4 +1,4 @@
-"""Keep every test on this machine: no foreign socket, no foreign name, no key of the developer."""
+"""Keeps every test on this machine: no foreign socket, no foreign host name, no developer's key."""
 
 import gc
 import ipaddress
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 FOREIGN_PREFIXES = (
     "TALARIA_",
@@ -23,29 +24,31 @@ FOREIGN_PREFIXES = (
 PROXIES = {"http_proxy", "https_proxy", "all_proxy", "ws_proxy", "wss_proxy"}
 
 _MEMORY = Path("/dev/shm")
-"""A folder that no disk stands behind, on Linux."""
+"""A memory-backed folder on Linux."""
 _ROOM_NEEDED = 1 << 30
-"""Bytes; a whole run was seen to have some hundred millions at once."""
+"""Free bytes required; a whole run was seen to hold several hundred million at once."""
 
 _foreign_contacts: list[str] = []
 
 
 def _forget_the_developer() -> None:
-    """Real keys and proxies must not leak into a test, nor a test's traffic into a proxy."""
+    """Remove real keys and proxies from the environment of the tests."""
     for name in list(os.environ):
         if name.startswith(FOREIGN_PREFIXES) or name.lower() in PROXIES:
             del os.environ[name]
 
 
 def _compile_once() -> None:
-    """The tests start Pythons by the hundred: each would compile the house and every SDK anew."""
+    """Let the hundreds of started interpreters share compiled bytecode."""
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def _write_to_memory() -> None:
-    """A home costs some twenty waits for a disk, before it has done anything. What tests kill are
-    processes, never the machine, so memory does as well; who names a place gets that.
+    """Keep temporary homes in memory.
+
+    A new home waits for the disk about twenty times. Tests kill processes, never the machine, so
+    memory is as durable. A temporary folder that the developer names takes precedence.
     """
     if {"PYTEST_DEBUG_TEMPROOT", "TMPDIR"} & os.environ.keys():
         return
@@ -72,7 +75,9 @@ def _text(host: object) -> str:
 
 
 def _stop(contact: str) -> None:
-    """`Failed` is no `Exception`: the product's bulkheads and retries can't eat it."""
+    """Record the contact and fail. `Failed` is no `Exception`, so no bulkhead or retry swallows
+    it.
+    """
     _foreign_contacts.append(contact)
     raise pytest.fail.Exception(
         f"tests speak to loopback only: {contact} was stopped; use an emulator on 127.0.0.1"
@@ -80,7 +85,7 @@ def _stop(contact: str) -> None:
 
 
 def _watch(event: str, arguments: tuple[object, ...]) -> None:
-    """Audit hook. It sees CPython's sockets; uvloop's own are out of its sight."""
+    """Audit hook for CPython's sockets; uvloop's own are not visible to it."""
     if not event.startswith("socket."):
         return
     if event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
@@ -99,23 +104,26 @@ _forget_the_developer()
 _compile_once()
 _write_to_memory()
 sys.addaudithook(_watch)
+# A shared machine stalls for longer than any deadline: timings belong to the benchmarks.
+settings.register_profile("talaria", deadline=None)
+settings.load_profile("talaria")
 
 
 def pytest_collection_finish() -> None:
-    """A million objects stand by now, and all of them stay: garbage is looked for elsewhere."""
+    """Freeze the collected objects: about a million live until the end of the run."""
     gc.freeze()
 
 
 @pytest.fixture
 def foreign_contacts() -> Iterator[list[str]]:
-    """What was stopped so far in this test, for the one test that does it on purpose."""
+    """The contacts stopped so far, for the one test that provokes them."""
     yield _foreign_contacts
     _foreign_contacts.clear()
 
 
 @pytest.fixture(autouse=True)
 def _only_loopback() -> Iterator[None]:
-    """A stopped contact fails its test even where something swallowed the exception."""
+    """Fail a test that made a foreign contact, even where something swallowed the exception."""
     _foreign_contacts.clear()
     yield
     stopped = list(_foreign_contacts)
