@@ -2,7 +2,6 @@
 
 import os
 import pkgutil
-import resource
 import signal
 import socket
 import sqlite3
@@ -111,22 +110,6 @@ def test_a_reader_that_has_left_is_no_error(home: Path) -> None:
     )
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, b"")
-
-
-@pytest.mark.parametrize("word", ["--help", "check"])
-def test_what_is_asked_often_is_quick(home: Path, word: str) -> None:
-    """CPU seconds of the best of three, since two noisy cores tell no wall time."""
-
-    def spent() -> float:
-        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return usage.ru_utime + usage.ru_stime
-
-    times = []
-    for _ in range(3):
-        before = spent()
-        assert talaria(home, word).code == 0
-        times.append(spent() - before)
-    assert min(times) < 0.5
 
 
 @pytest.mark.parametrize("word", ["--help", "check"])
