@@ -130,15 +130,15 @@ class EmbeddingFailed(CoreError):
 class QuotaExceeded(CoreError):
     """A model call was not made: a ceiling of the day has no room for it."""
 
-    def __init__(self, message: str, *, whose: str, unit: str, limit: int, opens_at: int) -> None:
-        """`whose` is "person" or "house"; `limit` is in micro-dollars or tokens, as `unit`
-        ("money" or "tokens") says; `opens_at` is in milliseconds since the epoch, UTC.
+    def __init__(self, message: str, *, subject: str, unit: str, limit: int, resets_at: int) -> None:
+        """`subject` is "person" or "deployment"; `limit` is in micro-dollars or tokens, as `unit`
+        ("money" or "tokens") says; `resets_at` is in milliseconds since the epoch, UTC.
         """
         super().__init__(message)
-        self.whose = whose
+        self.subject = subject
         self.unit = unit
         self.limit = limit
-        self.opens_at = opens_at
+        self.resets_at = resets_at
 
 
 class StillAtWork(CoreError):

@@ -44,10 +44,10 @@ class ToolEnded:
 class ReachedQuota:
     """The ceiling of the day that left no room for a call; see `QuotaExceeded`."""
 
-    whose: str
+    subject: str
     unit: str
     limit: int
-    opens_at: int
+    resets_at: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class TurnEnded:
 
     `reason` names, for endings other than `answered`, what happened: a word that the
     hall turns into a sentence (for instance `max_tokens`, `money`, `model_busy`). For
-    `ceiling`, `shut` tells which. `is_thrifty` says that the cheap model gave the answer,
+    `ceiling`, `quota` tells which. `used_cheap_model` says that the cheap model gave the answer,
     because a ceiling is near.
     """
 
@@ -64,8 +64,8 @@ class TurnEnded:
     text: str
     reason: str = ""
     detail: str = ""
-    shut: ReachedQuota | None = None
-    is_thrifty: bool = False
+    quota: ReachedQuota | None = None
+    used_cheap_model: bool = False
 
 
 Event = TextGrew | TextReset | ToolStarted | ToolEnded | TurnEnded

@@ -177,11 +177,11 @@ class Toolbox:
     """The tools of an agent, by name, in a fixed order."""
 
     def __init__(
-        self, tools: Sequence[Tool], *, timeout: float = 60.0, inquirer: UserPrompter | None = None
+        self, tools: Sequence[Tool], *, timeout: float = 60.0, prompter: UserPrompter | None = None
     ) -> None:
         """`timeout` is in seconds and for one call. Raises `ValueError` for a name used twice.
 
-        Without an `inquirer` nobody can be asked, and tools that need leave are refused.
+        Without an `prompter` nobody can be asked, and tools that need leave are refused.
         """
         self._tools = {tool.spec.name: tool for tool in tools}
         if len(self._tools) != len(tools):
@@ -189,15 +189,15 @@ class Toolbox:
             twice = sorted({name for name in names if names.count(name) > 1})
             raise ValueError(f"two tools have the same name: {', '.join(twice)}")
         self._timeout = timeout
-        self._inquirer = inquirer
+        self._prompter = prompter
         self._checks: dict[str, Validate] = {}
         self.specs: tuple[ToolSpec, ...] = tuple(tool.spec for tool in tools)
         """How the tools present themselves, in their order."""
 
-    def only(self, names: Collection[str]) -> "Toolbox":
+    def restrict_to(self, names: Collection[str]) -> "Toolbox":
         """A box with those of these tools that have one of the names."""
         chosen = [tool for name, tool in self._tools.items() if name in names]
-        return Toolbox(chosen, timeout=self._timeout, inquirer=self._inquirer)
+        return Toolbox(chosen, timeout=self._timeout, prompter=self._prompter)
 
     def effect(self, name: str) -> Effect:
         """What a repeat of a call would do; `read` for a tool that does not exist."""
@@ -209,13 +209,13 @@ class Toolbox:
         tool = self._tools.get(name)
         return tool is not None and tool.is_cheap
 
-    def needs_leave(self, name: str) -> bool:
+    def needs_approval(self, name: str) -> bool:
         """True for a tool whose calls begin only once the person has allowed them."""
         return isinstance(self._tools.get(name), NeedsApproval)
 
     def waits_for_person(self, name: str) -> bool:
         """True for a tool whose calls may take as long as a person does."""
-        return self.needs_leave(name) or hasattr(self._tools.get(name), "patience")
+        return self.needs_approval(name) or hasattr(self._tools.get(name), "patience")
 
     async def run(
         self,
@@ -274,9 +274,9 @@ class Toolbox:
         """Why a call that needs leave may not be made; empty if it may, or needs none."""
         if not isinstance(tool, NeedsApproval):
             return ""
-        if self._inquirer is None:
+        if self._prompter is None:
             return f"`{tool.spec.name}` was not run: nobody is there who could allow it."
-        answer = await self._inquirer.ask(
+        answer = await self._prompter.ask(
             UserPrompt(
                 person_id=context.person_id,
                 turn_id=context.turn_id,

@@ -93,13 +93,13 @@ class AskTool:
     is_cheap = True
     patience = 660.0
 
-    def __init__(self, inquirer: UserPrompter) -> None:
-        self._inquirer = inquirer
+    def __init__(self, prompter: UserPrompter) -> None:
+        self._prompter = prompter
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Ask, and tell what was chosen. Raises `ToolArgumentError`, `StoreError`, `QuestionPending`."""
         question, options = _read(arguments)
-        answer = await self._inquirer.ask(
+        answer = await self._prompter.ask(
             UserPrompt(
                 person_id=context.person_id,
                 turn_id=context.turn_id,

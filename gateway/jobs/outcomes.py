@@ -22,7 +22,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.jobs.history import Source
-from gateway.jobs.notifier import Notifier, Parcel
+from gateway.jobs.notifier import Notifier, Notification
 from gateway.jobs.recipients import Recipients
 from gateway.texts import job_results, system_jobs
 
@@ -62,13 +62,13 @@ class Outcomes:
 
     def __init__(
         self,
-        proactive: Notifier,
+        notifier: Notifier,
         *,
         zone_of: Callable[[Person], str],
         ring: Callable[[], None],
     ) -> None:
         """`ring` is called when a run has ended: another may have waited for its place."""
-        self._proactive = proactive
+        self._proactive = notifier
         self.ring = ring
         self.tell_owners: TellOwners = _tell_nobody
         """Who hears how the house's own jobs fare: they belong to no person."""
@@ -229,7 +229,7 @@ class Outcomes:
 
     async def prepare(self) -> None:
         """To be called before any run ends that no turn was for. Raises `StoreError`."""
-        await self._proactive.utterances.prepare()
+        await self._proactive.history.prepare()
 
     def release(self, connection: Connection, now: int) -> Sequence[OutboxRow]:
         """Owe what was held until now."""
@@ -256,7 +256,7 @@ class Outcomes:
         person = known.find_person(job.person_id)
         if person is None:
             return ()
-        parcel = Parcel(
+        parcel = Notification(
             person=person,
             title=job.title,
             body=made.words,

@@ -90,7 +90,7 @@ def _list_hints(reckoning: ContextReport) -> Iterator[str]:
     """What a person can do about it, the largest first."""
     ways = [
         (reckoning.history, "Without this talk's past, with /new, it is {} less."),
-        (reckoning.saved_by_folding, "With older turns told by a summary, /compact, {} less."),
+        (reckoning.saved_by_compaction, "With older turns told by a summary, /compact, {} less."),
         (
             reckoning.sources["memory"],
             "Without anything remembered up to {} less: /memory drops what is not needed.",
@@ -114,8 +114,8 @@ _PURPOSES = {
 _SETTINGS = {
     ("person", "money"): "cost.person_day_usd",
     ("person", "tokens"): "cost.person_day_tokens",
-    ("house", "money"): "cost.house_day_usd",
-    ("house", "tokens"): "cost.house_day_tokens",
+    ("deployment", "money"): "cost.house_day_usd",
+    ("deployment", "tokens"): "cost.house_day_tokens",
 }
 
 
@@ -131,11 +131,11 @@ class Reader:
 def describe_ceiling(shut: ReachedQuota, answered: str, reader: Reader) -> str:
     """That a day's ceiling ended a turn: which one, until when, and who can raise it."""
     limit = _amount(shut.unit, shut.limit)
-    whose = "one person" if shut.whose == "person" else "all of us together"
+    whose = "one person" if shut.subject == "person" else "all of us together"
     who = "You can" if reader.is_owner else "The owner of this house can"
     note = (
         f"(I stopped here: {whose} may spend {limit} a day, and that is used up. I go on"
-        f" {_moment(shut.opens_at, reader)}. {who} raise {_SETTINGS[shut.whose, shut.unit]} in"
+        f" {_moment(shut.resets_at, reader)}. {who} raise {_SETTINGS[shut.subject, shut.unit]} in"
         " the settings before that.)"
     )
     return f"{answered}\n\n{note}" if answered else note
@@ -159,13 +159,13 @@ class UsageReport:
 def describe_usage(report: UsageReport) -> str:
     """What a person's calls came to, what is left of the day, and for owners all of it."""
     person, reader = report.person, report.reader
-    lines = [f"**Today**: {_of_ceiling(person.spent, person.ceiling)}"]
+    lines = [f"**Today**: {_of_ceiling(person.spent, person.limit)}"]
     lines += [_line(line) for line in report.today]
     lines.append(f"Last 30 days: {_charged(report.month)}")
     lines.append(f"The day ends {_moment(person.day.end, reader)}.")
     if report.house:
         house = report.house
-        lines += ["", f"**Everybody, today**: {_of_ceiling(house.spent, house.ceiling)}"]
+        lines += ["", f"**Everybody, today**: {_of_ceiling(house.spent, house.limit)}"]
         lines += [f"- {quote_name(name)}: {_charged(charged)}" for name, charged in report.people]
     known = [f"{model} {as_of}" for model, as_of in report.priced if as_of]
     unknown = [model for model, as_of in report.priced if not as_of]

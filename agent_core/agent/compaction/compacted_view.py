@@ -22,49 +22,49 @@ _LEAD = (
 
 
 def apply_compaction(
-    stored: Sequence[StoredMessage], fold: Compaction | None
+    stored: Sequence[StoredMessage], compaction: Compaction | None
 ) -> tuple[Message, ...]:
     """The messages under a fold that is known to count, or as they are."""
-    return show(stored, fold) if fold else tuple(one.message for one in stored)
+    return show(stored, compaction) if compaction else tuple(one.message for one in stored)
 
 
 def find_compaction(
-    stored: Sequence[StoredMessage], folds: Sequence[Compaction]
+    stored: Sequence[StoredMessage], compactions: Sequence[Compaction]
 ) -> Compaction | None:
     """The newest fold that was made when the last of `stored` was there already."""
     if not stored:
         return None
     newest = stored[-1].id
-    made = [fold for fold in folds if fold.made_after <= newest]
-    return max(made, key=lambda fold: fold.id, default=None)
+    made = [compaction for compaction in compactions if compaction.made_after <= newest]
+    return max(made, key=lambda compaction: compaction.id, default=None)
 
 
-def show(stored: Sequence[StoredMessage], fold: NewCompaction) -> tuple[Message, ...]:
+def show(stored: Sequence[StoredMessage], compaction: NewCompaction) -> tuple[Message, ...]:
     """The messages under a fold: what is kept, the summary, then what is not folded."""
-    kept = set(fold.kept)
-    before = [one for one in stored if one.id <= fold.summarized_to and one.id in kept]
-    after = [one for one in stored if one.id > fold.summarized_to]
-    summary = (render_summary(fold.summary),) if fold.summary else ()
+    kept = set(compaction.kept)
+    before = [one for one in stored if one.id <= compaction.summarized_to and one.id in kept]
+    after = [one for one in stored if one.id > compaction.summarized_to]
+    summary = (render_summary(compaction.summary),) if compaction.summary else ()
     return (
-        *(_shown(one, fold) for one in before),
+        *(_shown(one, compaction) for one in before),
         *summary,
-        *(_shown(one, fold) for one in after),
+        *(_shown(one, compaction) for one in after),
     )
 
 
-def is_fresh(stored: Sequence[StoredMessage], fold: Compaction | None) -> bool:
+def is_fresh(stored: Sequence[StoredMessage], compaction: Compaction | None) -> bool:
     """True until a turn has begun after the fold was made: the provider's cache holds little
     of the talk then, so that a new prompt costs nothing.
     """
-    if fold is None or not stored:
+    if compaction is None or not stored:
         return False
     last = stored[-1].turn_id
     began = next((one.id for one in reversed(stored) if one.turn_id != last), START)
-    return fold.made_after > began
+    return compaction.made_after > began
 
 
-def _shown(stored: StoredMessage, fold: NewCompaction) -> Message:
-    return shorten(stored.message) if stored.id <= fold.shortened_to else stored.message
+def _shown(stored: StoredMessage, compaction: NewCompaction) -> Message:
+    return shorten(stored.message) if stored.id <= compaction.shortened_to else stored.message
 
 
 def shorten(message: Message) -> Message:

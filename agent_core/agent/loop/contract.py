@@ -115,17 +115,17 @@ class LoopDeps:
     """What all turns of a process have in common.
 
     `price` gives millionths of a US dollar, None for a model it doesn't know; `now` is
-    milliseconds since the epoch, UTC; `wait` is how long pauses, in seconds, are spent. `show`
+    milliseconds since the epoch, UTC; `wait` is how long pauses, in seconds, are spent. `load_images`
     gives the bytes of the pictures in messages, by key; it may raise `StoreError`. `reserve` is
     asked before every call. `fingerprints` know talks by what they held before.
     """
 
     model: Model
-    course: ModelPolicy
+    policy: ModelPolicy
     toolbox: Tools
     price: Callable[[str, Usage], int | None]
     now: Callable[[], int]
     wait: Callable[[float], Awaitable[None]] = asyncio.sleep
-    show: Callable[[Sequence[Message]], Awaitable[Mapping[str, bytes]]] = load_no_images
+    load_images: Callable[[Sequence[Message]], Awaitable[Mapping[str, bytes]]] = load_no_images
     reserve: Reserve = reserve_nothing
     fingerprints: Fingerprints = field(default_factory=Fingerprints)

@@ -66,7 +66,7 @@ class Budget:
         self._micro_dollars += micro_dollars or 0
 
     @contextmanager
-    def stand_still(self) -> Iterator[None]:
+    def pause(self) -> Iterator[None]:
         """What goes by in here is not the turn's time: it waits for its person."""
         began = self._clock()
         try:
@@ -128,14 +128,14 @@ class Guardrails:
             count = self._failures[key] = self._failures.get(key, 0) + 1
             fault = f"This same call of `{name}` has failed {count} times"
             return _weigh(count, _WARN_FAILURE, _STOP_FAILURE, fault)
-        sight = (key, result.text)
-        if sight not in self._seen:
-            self._seen.add(sight)
+        visible = (key, result.text)
+        if visible not in self._seen:
+            self._seen.add(visible)
             self._failures.clear()
             self._repeats.clear()
             return _GO
         self._failures.pop(key, None)
-        count = self._repeats[sight] = self._repeats.get(sight, 1) + 1
+        count = self._repeats[visible] = self._repeats.get(visible, 1) + 1
         fault = f"This same call of `{name}` has given the same result {count} times"
         return _weigh(count, _WARN_REPEAT, _STOP_REPEAT, fault)
 

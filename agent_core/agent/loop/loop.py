@@ -42,21 +42,21 @@ class Loop:
 
     def __init__(
         self,
-        equipment: LoopDeps,
+        deps: LoopDeps,
         *,
         journal: Journal,
         host: Host,
         budget: Budget,
-        space: ContextWindow | None = None,
+        window: ContextWindow | None = None,
     ) -> None:
-        """Without a `space` no request is measured."""
-        self._equipment = equipment
-        self._space: ContextWindow = space or UnboundedWindow()
-        self._toolbox = equipment.toolbox
+        """Without a `window` no request is measured."""
+        self._deps = deps
+        self._window: ContextWindow = window or UnboundedWindow()
+        self._toolbox = deps.toolbox
         self._journal = journal
         self._host = host
         self._budget = budget
-        self._caller = ModelCaller(equipment, is_late=lambda: budget.exhausted() == "time")
+        self._caller = ModelCaller(deps, is_late=lambda: budget.exhausted() == "time")
         self._guardrails = Guardrails()
         self._messages: list[Message] = []
         self._unrecorded: list[Message] = []
@@ -69,26 +69,26 @@ class Loop:
         self._circle = ""
         self._has_nudged = False
 
-    async def run(self, assignment: TurnInput) -> AsyncGenerator[Event, None]:
+    async def run(self, turn_input: TurnInput) -> AsyncGenerator[Event, None]:
         """Run the turn; the last event is `TurnEnded`, unless the run is cancelled.
 
         Runs once. Raises what the journal raises, and what a tool raises that has a bug.
         """
-        self._messages = list(assignment.messages)
-        own = self._messages[-assignment.own :] if assignment.own else self._messages[-1:]
+        self._messages = list(turn_input.messages)
+        own = self._messages[-turn_input.own :] if turn_input.own else self._messages[-1:]
         answers = (message.text for message in own if is_answer(message))
-        self._answers = [*assignment.answers, *answers]
+        self._answers = [*turn_input.answers, *answers]
         self._display = Display(self._answers)
         last = own[-1]
         ended: TurnEnded | None = None
         if last.role == "assistant" and last.calls:
-            async with aclosing(self._act(assignment, last.calls)) as events:
+            async with aclosing(self._act(turn_input, last.calls)) as events:
                 async for event in events:
                     yield event
         elif is_answer(last) and not await self._take_steers_after(None):
             ended = self._conclude("answered")
         while ended is None:
-            async with aclosing(self._step(assignment)) as steps:
+            async with aclosing(self._step(turn_input)) as steps:
                 async for event in steps:
                     if isinstance(event, TurnEnded):
                         ended = event
@@ -96,7 +96,7 @@ class Loop:
                         yield event
         yield ended
 
-    async def _step(self, assignment: TurnInput) -> AsyncGenerator[Event, None]:
+    async def _step(self, turn_input: TurnInput) -> AsyncGenerator[Event, None]:
         """One model call and what it asks for. Gives a `TurnEnded` if it was the last step."""
         if self._host.is_draining():
             yield TurnEnded(ending="suspended", text="")
@@ -104,13 +104,13 @@ class Loop:
         is_over = bool(self._circle or self._budget.exhausted())
         await self._record_input(() if is_over else self._host.take_steers())
         if is_over:
-            async with aclosing(self._sum_up(assignment)) as events:
+            async with aclosing(self._sum_up(turn_input)) as events:
                 async for event in events:
                     yield event
             return
         self._budget.take_step()
         try:
-            async with aclosing(self._stream(assignment)) as events:
+            async with aclosing(self._stream(turn_input)) as events:
                 async for event in events:
                     yield event
         except ModelError as error:
@@ -121,10 +121,10 @@ class Loop:
             return
         answer = self._take_answer()
         if answer.stop == "tools" and answer.message.calls:
-            answer = self._name_calls_apart(assignment, answer)
+            answer = self._name_calls_apart(turn_input, answer)
             await self._record_answer(answer)
             self._display.outdate()
-            async with aclosing(self._act(assignment, answer.message.calls)) as events:
+            async with aclosing(self._act(turn_input, answer.message.calls)) as events:
                 async for event in events:
                     yield event
         else:
@@ -133,7 +133,7 @@ class Loop:
                 yield ended
 
     async def _stream(
-        self, assignment: TurnInput, extra: Sequence[Message] = ()
+        self, turn_input: TurnInput, extra: Sequence[Message] = ()
     ) -> AsyncGenerator[Event, None]:
         """Make one model call; the whole answer is left in `_answer`. A talk that is too long
         for it is made shorter first. `extra` is put behind it, and not recorded.
@@ -142,9 +142,9 @@ class Loop:
         """
         refusal: ModelOverflow | None = None
         for is_last in (*[False] * _MOST_REFUSALS, True):
-            request = await self._draft(assignment, extra, refusal)
+            request = await self._draft(turn_input, extra, refusal)
             try:
-                async with aclosing(self._call(assignment, request)) as events:
+                async with aclosing(self._call(turn_input, request)) as events:
                     async for event in events:
                         yield event
                 return
@@ -156,9 +156,9 @@ class Loop:
                 yield event
 
     async def _call(
-        self, assignment: TurnInput, request: ModelRequest
+        self, turn_input: TurnInput, request: ModelRequest
     ) -> AsyncGenerator[Event, None]:
-        async with aclosing(self._caller.call(assignment, request)) as pieces:
+        async with aclosing(self._caller.call(turn_input, request)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, TextDelta):
                     for event in self._display.grow(piece.text) if piece.text else ():
@@ -170,28 +170,28 @@ class Loop:
                     self._answer = _reword(piece, mend(piece.message))
         answer = self._answer
         assert answer is not None  # noqa: S101 - a call gives one or raises
-        if self._caller.model == request.model and not self._caller.is_thrifty:
-            self._space.learn(request.model, answer.usage)
+        if self._caller.model == request.model and not self._caller.used_cheap_model:
+            self._window.learn(request.model, answer.usage)
         if answer.stop == "overflow":
             self._unpaid.append(self._take_answer())
             raise ModelOverflow("The model's window was full before its answer was whole.")
 
     async def _draft(
-        self, assignment: TurnInput, extra: Sequence[Message], refusal: ModelOverflow | None
+        self, turn_input: TurnInput, extra: Sequence[Message], refusal: ModelOverflow | None
     ) -> ModelRequest:
         """The next request, of a transcript that is made shorter where it has to be.
 
         `refusal` is how the last one was found too long; raised where that can't be helped.
         """
-        request = await self._caller.draft(assignment, (*self._messages, *extra))
-        fitted = await self._space.fit(request, self._budget, is_refused=refusal is not None)
+        request = await self._caller.draft(turn_input, (*self._messages, *extra))
+        fitted = await self._window.fit(request, self._budget, is_refused=refusal is not None)
         if fitted is None:
             if refusal:
                 raise refusal
             return request
-        self._remember_call_ids(assignment)
+        self._remember_call_ids(turn_input)
         self._messages = list(fitted)
-        return await self._caller.draft(assignment, (*self._messages, *extra))
+        return await self._caller.draft(turn_input, (*self._messages, *extra))
 
     def _take_answer(self) -> ModelAnswer:
         answer, self._answer = self._answer, None
@@ -203,7 +203,7 @@ class Loop:
             + usage.cache_write_tokens
             + usage.output_tokens
         )
-        self._budget.spend(tokens, self._equipment.price(answer.model, usage))
+        self._budget.spend(tokens, self._deps.price(answer.model, usage))
         return answer
 
     async def _weigh(self, answer: ModelAnswer) -> TurnEnded | None:
@@ -252,13 +252,13 @@ class Loop:
         await self._record_input(steers)
         return True
 
-    async def _sum_up(self, assignment: TurnInput) -> AsyncGenerator[Event, None]:
+    async def _sum_up(self, turn_input: TurnInput) -> AsyncGenerator[Event, None]:
         """The last call of a turn that reached a limit: its words, no more tools."""
         limit = self._budget.exhausted()
         reason = "no_progress" if self._circle else limit
         question = ask_for_summary(limit, self._circle)
         try:
-            async with aclosing(self._stream(assignment, [question])) as events:
+            async with aclosing(self._stream(turn_input, [question])) as events:
                 async for event in events:
                     yield event
         except ModelError as error:
@@ -277,16 +277,16 @@ class Loop:
         yield self._conclude("exhausted", reason, added=added)
 
     async def _act(
-        self, assignment: TurnInput, calls: Sequence[ToolCallPart]
+        self, turn_input: TurnInput, calls: Sequence[ToolCallPart]
     ) -> AsyncGenerator[Event, None]:
         """Run the calls of the last message, except those that an earlier process settled."""
         results: dict[CallId, ToolResult] = {}
         waiting: list[ToolCallPart] = []
         for call in calls:
             call_id = call.call_id
-            if call_id in assignment.outcomes:
-                results[call_id] = assignment.outcomes[call_id]
-            elif call_id in assignment.begun and self._toolbox.effect(call.name) == "unsafe":
+            if call_id in turn_input.outcomes:
+                results[call_id] = turn_input.outcomes[call_id]
+            elif call_id in turn_input.begun and self._toolbox.effect(call.name) == "unsafe":
                 results[call_id] = ToolResult(text=UNKNOWN_OUTCOME, is_error=True)
                 await self._journal.record_result(call, results[call_id])
             else:
@@ -294,12 +294,12 @@ class Loop:
 
         async def perform(call: ToolCallPart) -> ToolResult:
             begin = partial(self._journal.record_begin, call)
-            result = await self._toolbox.run(call, self._context_of(assignment, call), begin)
+            result = await self._toolbox.run(call, self._context_of(turn_input, call), begin)
             await self._journal.record_result(call, result)
             return result
 
         waits = any(self._toolbox.waits_for_person(call.name) for call in waiting)
-        with self._budget.stand_still() if waits else nullcontext():
+        with self._budget.pause() if waits else nullcontext():
             async with aclosing(run_tools(waiting, perform, results)) as events:
                 async for event in events:
                     yield event
@@ -334,28 +334,28 @@ class Loop:
             )
         return parts
 
-    def _context_of(self, assignment: TurnInput, call: ToolCallPart) -> ToolContext:
+    def _context_of(self, turn_input: TurnInput, call: ToolCallPart) -> ToolContext:
         return ToolContext(
-            person_id=assignment.person_id,
-            owner_id=assignment.owner_id,
-            memory_owner=assignment.memory_owner,
-            conversation_id=assignment.conversation_id,
-            scope=assignment.scope,
-            turn_id=assignment.turn_id,
+            person_id=turn_input.person_id,
+            owner_id=turn_input.owner_id,
+            memory_owner=turn_input.memory_owner,
+            conversation_id=turn_input.conversation_id,
+            scope=turn_input.scope,
+            turn_id=turn_input.turn_id,
             call_id=call.call_id,
-            now=self._equipment.now(),
-            evidence=assignment.evidence,
+            now=self._deps.now(),
+            evidence=turn_input.evidence,
         )
 
-    def _name_calls_apart(self, assignment: TurnInput, answer: ModelAnswer) -> ModelAnswer:
-        taken = self._remember_call_ids(assignment)
+    def _name_calls_apart(self, turn_input: TurnInput, answer: ModelAnswer) -> ModelAnswer:
+        taken = self._remember_call_ids(turn_input)
         return replace(answer, message=make_call_ids_unique(answer.message, taken))
 
-    def _remember_call_ids(self, assignment: TurnInput) -> set[CallId]:
+    def _remember_call_ids(self, turn_input: TurnInput) -> set[CallId]:
         """All ids that are taken, also of calls that are not shown any more."""
         if self._call_ids is None:
             self._call_ids = list_call_ids(self._messages)
-            self._call_ids.update(assignment.outcomes, assignment.begun)
+            self._call_ids.update(turn_input.outcomes, turn_input.begun)
         return self._call_ids
 
     async def _record_answer(self, answer: ModelAnswer) -> None:
@@ -375,9 +375,13 @@ class Loop:
     ) -> TurnEnded:
         self._journal.conclude(added, self._unpaid)
         text = join_answers(self._answers)
-        is_thrifty = ending == "answered" and self._caller.is_thrifty
+        used_cheap_model = ending == "answered" and self._caller.used_cheap_model
         return TurnEnded(
-            ending=ending, text=text, reason=reason, detail=detail, is_thrifty=is_thrifty
+            ending=ending,
+            text=text,
+            reason=reason,
+            detail=detail,
+            used_cheap_model=used_cheap_model,
         )
 
     def _fail(self, error: ModelError) -> TurnEnded:
@@ -386,7 +390,7 @@ class Loop:
     def _shut(self, reached: QuotaExceeded) -> TurnEnded:
         """The end of a turn that a ceiling of the day has no room for any more."""
         ended = self._conclude("exhausted", "ceiling", detail=str(reached))
-        return replace(ended, shut=describe_quota(reached))
+        return replace(ended, quota=describe_quota(reached))
 
 
 def _reword(answer: ModelAnswer, message: Message) -> ModelAnswer:

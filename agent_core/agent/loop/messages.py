@@ -149,10 +149,10 @@ def describe_failure(error: ModelError) -> str:
 def describe_quota(reached: QuotaExceeded) -> ReachedQuota:
     """The ceiling that has no room for a turn any more."""
     return ReachedQuota(
-        whose=reached.whose,
+        subject=reached.subject,
         unit=reached.unit,
         limit=reached.limit,
-        opens_at=reached.opens_at,
+        resets_at=reached.resets_at,
     )
 
 

@@ -29,15 +29,15 @@ class ModelCaller:
     same failures before every step.
     """
 
-    def __init__(self, equipment: LoopDeps, *, is_late: Callable[[], bool]) -> None:
+    def __init__(self, deps: LoopDeps, *, is_late: Callable[[], bool]) -> None:
         """`is_late` tells that the turn's time is up, and that no failure is worth a wait."""
-        course = equipment.course
-        self._equipment = equipment
-        self._models = [name for name in (course.model, course.fallback) if name]
-        self._cheap = course.cheap
+        policy = deps.policy
+        self._deps = deps
+        self._models = [name for name in (policy.model, policy.fallback) if name]
+        self._cheap = policy.cheap
         self._is_late = is_late
         self._tries = 0
-        self.is_thrifty = False
+        self.used_cheap_model = False
         """The last call went to the cheap model, because a ceiling is near."""
 
     @property
@@ -45,19 +45,19 @@ class ModelCaller:
         """The model that the next call is made to, if no ceiling is near."""
         return self._models[0]
 
-    async def draft(self, assignment: TurnInput, messages: tuple[Message, ...]) -> ModelRequest:
+    async def draft(self, turn_input: TurnInput, messages: tuple[Message, ...]) -> ModelRequest:
         """The request of a call with these messages. Raises `StoreError`."""
         return ModelRequest(
             model=self.model,
-            system=assignment.system,
-            tools=assignment.tools,
+            system=turn_input.system,
+            tools=turn_input.tools,
             messages=messages,
-            max_output_tokens=self._equipment.course.max_output_tokens,
-            images=await self._equipment.show(messages),
+            max_output_tokens=self._deps.policy.max_output_tokens,
+            images=await self._deps.load_images(messages),
         )
 
     async def call(
-        self, assignment: TurnInput, drafted: ModelRequest
+        self, turn_input: TurnInput, drafted: ModelRequest
     ) -> AsyncGenerator[TextDelta | TextDiscarded | ModelAnswer, None]:
         """Stream the answer to a drafted request; it comes last.
 
@@ -67,12 +67,12 @@ class ModelCaller:
         while True:
             is_as_drafted = drafted.model == self.model
             wish = drafted if is_as_drafted else replace(drafted, model=self.model)
-            reserved = await self._equipment.reserve(wish, cheap=self._cheap)
-            request, self.is_thrifty = reserved.request, reserved.is_thrifty
-            asked = self._equipment.fingerprints.take(
-                assignment.conversation_id, assignment.prompt_hash, request
+            reserved = await self._deps.reserve(wish, cheap=self._cheap)
+            request, self.used_cheap_model = reserved.request, reserved.used_cheap_model
+            asked = self._deps.fingerprints.take(
+                turn_input.conversation_id, turn_input.prompt_hash, request
             )
-            stream = self._equipment.model.stream(request)
+            stream = self._deps.model.stream(request)
             streamed = 0
             try:
                 async for piece in stream:
@@ -87,7 +87,7 @@ class ModelCaller:
                 pause = self._plan(error)
                 _log.warning(
                     "turn %d: %s failed (%s), next is %s in %.1f s",
-                    assignment.turn_id,
+                    turn_input.turn_id,
                     request.model,
                     error,
                     self._models[0],
@@ -98,20 +98,20 @@ class ModelCaller:
                 if isinstance(stream, AsyncGenerator):
                     await stream.aclose()
             yield TextDiscarded()
-            await self._equipment.wait(pause)
+            await self._deps.wait(pause)
 
     def _plan(self, error: ModelError) -> float:
         """Seconds until the next try; raises the error again where none is of use."""
-        if self._is_late() or (isinstance(error, ModelOverflow) and not self.is_thrifty):
+        if self._is_late() or (isinstance(error, ModelOverflow) and not self.used_cheap_model):
             raise error
         asked = error.retry_after or 0.0 if isinstance(error, ModelBusy) else 0.0
         is_passing = isinstance(error, ModelBusy | ModelCut) and asked <= _LONGEST_WAIT
-        if is_passing and self._tries < self._equipment.course.retries:
+        if is_passing and self._tries < self._deps.policy.retries:
             backoff = min(2.0**self._tries, _LONGEST_BACKOFF)
             self._tries += 1
             # jitter, so that turns which failed together don't come back together
             return max(asked, backoff * random.uniform(0.5, 1.0))  # noqa: S311
-        if self.is_thrifty:  # the model that was wished for may still answer
+        if self.used_cheap_model:  # the model that was wished for may still answer
             self._cheap, self._tries = "", 0
             return 0.0
         if len(self._models) == 1:

@@ -46,7 +46,7 @@ class Reservation(Protocol):
         """What to ask: the request that was made, or the same of the cheap model."""
 
     @property
-    def is_thrifty(self) -> bool:
+    def used_cheap_model(self) -> bool:
         """True where the cheap model is asked because a ceiling is near."""
 
     def finalize(self, model: str, spent: Usage) -> None:
@@ -61,7 +61,7 @@ class Unlimited:
     """The reservation of a house without ceilings."""
 
     request: ModelRequest
-    is_thrifty: bool = False
+    used_cheap_model: bool = False
 
     def finalize(self, model: str, spent: Usage) -> None:
         """Nothing was set aside."""

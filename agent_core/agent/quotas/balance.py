@@ -45,7 +45,7 @@ def _midnight(now: int, zone: str, later: int) -> int:
 
 Unit = Literal["money", "tokens"]
 """What a call counts in: micro-dollars where its price is known, else tokens."""
-Whose = Literal["person", "house"]
+Whose = Literal["person", "deployment"]
 Verdict = Literal["room", "busy", "shut"]
 """There is room, there may be once what is reserved is settled, there is none today."""
 
@@ -57,7 +57,7 @@ class DailyLimit:
     money: int
     tokens: int
 
-    def of(self, unit: Unit) -> int:
+    def amount(self, unit: Unit) -> int:
         """The ceiling in a unit."""
         return self.money if unit == "money" else self.tokens
 
@@ -81,9 +81,9 @@ class Balance:
     `spent` is what came of calls, `reserved` the most that calls under way may come to.
     """
 
-    def __init__(self, whose: Whose, ceiling: DailyLimit) -> None:
-        self.whose = whose
-        self.ceiling = ceiling
+    def __init__(self, subject: Whose, limit: DailyLimit) -> None:
+        self.subject = subject
+        self.limit = limit
         self.day = QuotaDay(start=0, end=0)
         self.spent: dict[Unit, int] = {"money": 0, "tokens": 0}
         self.reserved: dict[Unit, int] = {"money": 0, "tokens": 0}
@@ -108,7 +108,7 @@ class Balance:
         One call alone may begin although its most does not fit: how long an answer gets is
         known afterwards, and the rest of the ceiling would else never be used.
         """
-        limit, spent = self.ceiling.of(need.unit), self.spent[need.unit]
+        limit, spent = self.limit.amount(need.unit), self.spent[need.unit]
         reserved = self.reserved[need.unit]
         if not limit or not need.most or spent + reserved + need.most <= limit:
             return "room"
@@ -118,5 +118,5 @@ class Balance:
 
     def is_near(self, need: CostEstimate, percent: int) -> bool:
         """True once so much of the ceiling is spent."""
-        limit = self.ceiling.of(need.unit)
+        limit = self.limit.amount(need.unit)
         return bool(limit and need.most) and self.spent[need.unit] * 100 >= limit * percent

@@ -30,12 +30,12 @@ down only with the answer to it, and behind it may stand what the person was tol
 class SentRequest:
     """What stood in a request when the first `end` of the turn's own messages were there.
 
-    `fold` is the one it was made under, `shown` are the keys of the pictures whose bytes were
+    `compaction` is the one it was made under, `shown` are the keys of the pictures whose bytes were
     in it.
     """
 
     end: int
-    fold: Compaction | None
+    compaction: Compaction | None
     messages: tuple[Message, ...]
     shown: tuple[str, ...]
 
@@ -73,7 +73,7 @@ def _place(record: TurnRecord, call: RebuiltCall) -> tuple[int, int]:
     """When a call was made: behind which message, and behind which fold."""
     if call.sent is None:
         return record.own + 1, 0
-    return call.sent.end, call.sent.fold.id if call.sent.fold else 0
+    return call.sent.end, call.sent.compaction.id if call.sent.compaction else 0
 
 
 def _doubt(record: TurnRecord, spent: Spent) -> UnprovenReason:
@@ -112,12 +112,12 @@ def _list_possible(record: TurnRecord) -> Iterator[SentRequest]:
         questions: Sequence[tuple[Message, ...]] = [()]
         if record.turn.state == "exhausted" and end > record.own - _QUESTIONS_AT:
             questions = [(), *((question,) for question in _list_questions(record))]
-        for fold, question in product(_list_folds(part, record.folds), questions):
-            messages = (*apply_compaction(part, fold), *question)
+        for compaction, question in product(_list_compactions(part, record.compactions), questions):
+            messages = (*apply_compaction(part, compaction), *question)
             chosen = choose(messages)
-            there = tuple(key for key in chosen if key in record.pictures)
+            there = tuple(key for key in chosen if key in record.images)
             for shown in dict.fromkeys((there, chosen)):
-                yield SentRequest(end=end, fold=fold, messages=messages, shown=shown)
+                yield SentRequest(end=end, compaction=compaction, messages=messages, shown=shown)
 
 
 def _list_likely(record: TurnRecord) -> list[SentRequest]:
@@ -126,10 +126,12 @@ def _list_likely(record: TurnRecord) -> list[SentRequest]:
     for end, stored in enumerate(record.said):
         if end and stored.message.role == "assistant":
             part = _part(record, end)
-            fold = find_compaction(part, record.folds)
-            messages = apply_compaction(part, fold)
+            compaction = find_compaction(part, record.compactions)
+            messages = apply_compaction(part, compaction)
             likely.append(
-                SentRequest(end=end, fold=fold, messages=messages, shown=choose(messages))
+                SentRequest(
+                    end=end, compaction=compaction, messages=messages, shown=choose(messages)
+                )
             )
     return likely
 
@@ -138,14 +140,14 @@ def _part(record: TurnRecord, end: int) -> Sequence[StoredMessage]:
     return record.transcript[: len(record.transcript) - record.own + end]
 
 
-def _list_folds(
-    part: Sequence[StoredMessage], folds: Sequence[Compaction]
+def _list_compactions(
+    part: Sequence[StoredMessage], compactions: Sequence[Compaction]
 ) -> Iterator[Compaction | None]:
     """The fold that counted, as far as messages tell: the newest, or, where that was made when
     no more was said, one before it.
     """
     newest = part[-1].id
-    made = [fold for fold in folds if fold.made_after <= newest]
+    made = [compaction for compaction in compactions if compaction.made_after <= newest]
     while made and made[-1].made_after == newest:
         yield made.pop()
     yield made[-1] if made else None

@@ -36,23 +36,23 @@ async def replay(
     that broke off. `prompt` is the turn's own, or another.
     """
     script = ReplayScript(record, calls)
-    equipment = LoopDeps(
+    deps = LoopDeps(
         model=_Voice(script),
-        course=ModelPolicy(model="recorded", retries=0),
+        policy=ModelPolicy(model="recorded", retries=0),
         toolbox=_Results(record.results),
         price=lambda model, usage: script.price(),
         now=lambda: record.turn.started_at,
-        show=script.show,
+        load_images=script.load_images,
         reserve=script.reserve,
     )
     loop = Loop(
-        equipment,
+        deps,
         journal=_Journal(script),
         host=_Person(script),
         budget=script.budget(),
-        space=_Folds(script),
+        window=_Folds(script),
     )
-    assignment = TurnInput(
+    turn_input = TurnInput(
         system=prompt.system,
         tools=prompt.tools,
         messages=script.opening,
@@ -69,7 +69,7 @@ async def replay(
         prompt_hash=prompt.hash,
     )
     with suppress(RecordEnds):
-        async with aclosing(loop.run(assignment)) as events:
+        async with aclosing(loop.run(turn_input)) as events:
             async for _ in events:
                 pass
     known = Fingerprints()

@@ -46,7 +46,7 @@ def _answer(record: TurnRecord, sent: SentRequest | None, later: SentRequest | N
     message = said[end] if end is not None and end < len(said) else _EMPTY
     if sent and later and later.end == sent.end:
         # Nothing was added: the same was asked once more, or with a shorter transcript.
-        return _give(_EMPTY, "pause" if later.fold == sent.fold else "overflow")
+        return _give(_EMPTY, "pause" if later.compaction == sent.compaction else "overflow")
     if message.role == "assistant" and end is not None and not _was_told(record, said, end):
         return _give(message, _stop_of(record, said, end))
     if record.turn.state == "refused":
@@ -114,7 +114,7 @@ class ReplayScript:
         self.has_spoken = bool(answer.message.parts)
         return answer
 
-    async def show(self, messages: Sequence[Message]) -> Mapping[str, bytes]:
+    async def load_images(self, messages: Sequence[Message]) -> Mapping[str, bytes]:
         """The pictures that were shown; their bytes are not needed to know them by."""
         number = min(len(self.made), len(self._calls) - 1)
         sent = self._calls[number].sent if self._calls else None
@@ -124,9 +124,9 @@ class ReplayScript:
         """The transcript under the fold of the next call; None if that is shown already."""
         number = len(self.made)
         sent = self._calls[number].sent if number < len(self._calls) else None
-        if sent is None or sent.fold == self._fold:
+        if sent is None or sent.compaction == self._fold:
             return None
-        self._fold = sent.fold
+        self._fold = sent.compaction
         return self._view()
 
     def _view(self) -> tuple[Message, ...]:
@@ -136,11 +136,11 @@ class ReplayScript:
     def _find_first_fold(self) -> Compaction | None:
         """The fold that counted when the turn began."""
         sent = self._calls[0].sent if self._calls else None
-        fold = sent.fold if sent else None
-        if fold is None or fold.made_after < self._record.said[0].id:
-            return fold
+        compaction = sent.compaction if sent else None
+        if compaction is None or compaction.made_after < self._record.said[0].id:
+            return compaction
         before = self._record.transcript[: -self._record.own]
-        return find_compaction(before, self._record.folds)
+        return find_compaction(before, self._record.compactions)
 
     async def reserve(self, request: ModelRequest, *, cheap: str) -> Reservation:
         """The model that was asked then: a fallback and a near ceiling chose another."""

@@ -14,8 +14,8 @@ from agent_core.state.conversations import messages, usage
 from agent_core.state.engine.database import Connection, Database
 from agent_core.transcript import Message, TextPart, user_message
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
-from tests.fakes.ceilings import ceilings
 from tests.fakes.model import FakeModel, finish, say
+from tests.fakes.quotas import quotas
 
 NOW = 1_000
 
@@ -49,9 +49,7 @@ async def title_of(database: Database, session_id: SessionId) -> str:
 
 
 def titles(database: Database, model: FakeModel) -> TitleGenerator:
-    return TitleGenerator(
-        database=database, model=model, name="cheap-1", ceilings=ceilings(database)
-    )
+    return TitleGenerator(database=database, model=model, name="cheap-1", quotas=quotas(database))
 
 
 async def test_a_talk_is_named_by_the_cheap_model_and_paid_for(
@@ -114,14 +112,14 @@ async def test_an_answer_without_words_falls_back_on_the_first_words(
 async def test_near_a_ceiling_no_model_is_asked_and_the_first_words_have_to_do(
     database: Database, talk: Talk
 ) -> None:
-    near = ceilings(database, person=DailyLimit(money=0, tokens=1_000))
+    near = quotas(database, person=DailyLimit(money=0, tokens=1_000))
     unpriced = ModelRequest(
         model="cheap-1", system="", tools=(), messages=(), max_output_tokens=900
     )
     reserved = await near.reserve(talk.person.id, unpriced)
     reserved.finalize("cheap-1", Usage(output_tokens=800))
     model = FakeModel()
-    named = TitleGenerator(database=database, model=model, name="cheap-1", ceilings=near)
+    named = TitleGenerator(database=database, model=model, name="cheap-1", quotas=near)
     await named.give(talk.session_id, talk.person.id, NOW)
     assert await title_of(database, talk.session_id) == "Is green tea better than black?"
     assert model.requests == []

@@ -231,9 +231,9 @@ async def test_a_tool_with_a_broken_schema_is_told_as_broken_and_never_run(schem
 
 
 async def test_a_schema_can_not_make_this_process_read_a_file(tmp_path: Path) -> None:
-    outside = tmp_path / "schema.json"
-    outside.write_text('{"type":"integer"}')
-    schema = {"type": "object", "properties": {"a": {"$ref": outside.as_uri()}}}
+    external_memory = tmp_path / "schema.json"
+    external_memory.write_text('{"type":"integer"}')
+    schema = {"type": "object", "properties": {"a": {"$ref": external_memory.as_uri()}}}
     look = FakeTool("look", schema=json.dumps(schema))
     result = await run(Toolbox([look]), arguments='{"a": 1}')
     assert "lies outside of the schema" in result.text

@@ -45,10 +45,10 @@ async def use(toolbox: Toolbox, name: str, arguments: str) -> ToolResult:
 
 
 async def test_the_question_is_that_of_this_call_with_its_options() -> None:
-    inquirer = FakeInquirer(1)
-    result = await use(Toolbox([AskTool(inquirer)]), "ask", GOOD)
+    prompter = FakeInquirer(1)
+    result = await use(Toolbox([AskTool(prompter)]), "ask", GOOD)
     assert result == ToolResult(text="They chose: Blue")
-    (asked,) = inquirer.asked
+    (asked,) = prompter.asked
     assert (asked.person_id, asked.turn_id, asked.call_id) == (1, 3, "c1")
     assert (asked.kind, asked.text) == ("choice", "Which?")
     assert [(choice.key, choice.label) for choice in asked.choices] == [
@@ -82,11 +82,11 @@ async def test_why_there_is_no_choice_is_told(answer: Answer, told: str) -> None
     ],
 )
 async def test_what_can_not_be_asked_is_not_asked(arguments: str, complaint: str) -> None:
-    inquirer = FakeInquirer()
-    result = await use(Toolbox([AskTool(inquirer)]), "ask", arguments)
+    prompter = FakeInquirer()
+    result = await use(Toolbox([AskTool(prompter)]), "ask", arguments)
     assert result.is_error
     assert complaint in result.text
-    assert inquirer.asked == []
+    assert prompter.asked == []
 
 
 async def test_a_person_has_longer_than_a_tool() -> None:
@@ -110,8 +110,8 @@ async def test_a_house_that_goes_out_is_no_answer() -> None:
 
 async def test_a_call_that_is_allowed_begins_then_and_is_run_with_what_was_shown() -> None:
     order: list[str] = []
-    tool, inquirer = Sender("send", gives(ToolResult(text="sent"))), FakeInquirer(0)
-    toolbox = Toolbox([tool], inquirer=inquirer)
+    tool, prompter = Sender("send", gives(ToolResult(text="sent"))), FakeInquirer(0)
+    toolbox = Toolbox([tool], prompter=prompter)
 
     async def begin() -> None:
         order.append(f"begun, {len(tool.asked)} run")
@@ -119,8 +119,8 @@ async def test_a_call_that_is_allowed_begins_then_and_is_run_with_what_was_shown
     call = ToolCallPart(call_id=CallId("c1"), name="send", arguments='{"to": "Ben"}')
     assert (await toolbox.run(call, CONTEXT, begin)).text == "sent"
     assert order == ["begun, 0 run"]
-    assert inquirer.asked[0].text == "Send {'to': 'Ben'}?"
-    assert inquirer.asked[0].kind == "approval"
+    assert prompter.asked[0].text == "Send {'to': 'Ben'}?"
+    assert prompter.asked[0].kind == "approval"
     assert tool.asked[0][0] == {"to": "Ben"}
 
 
@@ -142,7 +142,7 @@ async def test_a_call_that_is_not_allowed_neither_begins_nor_runs(
         raise AssertionError
 
     call = ToolCallPart(call_id=CallId("c1"), name="send", arguments="{}")
-    toolbox = Toolbox([tool], inquirer=FakeInquirer(answer))
+    toolbox = Toolbox([tool], prompter=FakeInquirer(answer))
     result = await toolbox.run(call, CONTEXT, begin)
     assert result.is_error
     assert result.text.startswith(told)
@@ -158,11 +158,11 @@ async def test_where_nobody_can_be_asked_nothing_is_allowed() -> None:
 
 
 async def test_arguments_that_do_not_fit_are_not_asked_about() -> None:
-    inquirer = FakeInquirer()
+    prompter = FakeInquirer()
     tool = Sender("send", schema='{"type":"object","required":["to"]}')
-    result = await use(Toolbox([tool], inquirer=inquirer), "send", "{}")
+    result = await use(Toolbox([tool], prompter=prompter), "send", "{}")
     assert result.is_error
-    assert (inquirer.asked, tool.asked) == ([], [])
+    assert (prompter.asked, tool.asked) == ([], [])
 
 
 async def test_what_the_beginning_raises_is_raised_and_nothing_is_run() -> None:
@@ -173,19 +173,19 @@ async def test_what_the_beginning_raises_is_raised_and_nothing_is_run() -> None:
 
     call = ToolCallPart(call_id=CallId("c1"), name="send", arguments="{}")
     with pytest.raises(StoreFull):
-        await Toolbox([tool], inquirer=FakeInquirer(0)).run(call, CONTEXT, begin)
+        await Toolbox([tool], prompter=FakeInquirer(0)).run(call, CONTEXT, begin)
     assert tool.asked == []
 
 
 async def test_other_tools_are_neither_asked_about_nor_begun_late() -> None:
-    inquirer = FakeInquirer()
-    toolbox = Toolbox([FakeTool("look"), Sender("send")], inquirer=inquirer)
-    assert (toolbox.needs_leave("look"), toolbox.needs_leave("send")) == (False, True)
-    assert not toolbox.needs_leave("nonsense")
+    prompter = FakeInquirer()
+    toolbox = Toolbox([FakeTool("look"), Sender("send")], prompter=prompter)
+    assert (toolbox.needs_approval("look"), toolbox.needs_approval("send")) == (False, True)
+    assert not toolbox.needs_approval("nonsense")
 
     async def begin() -> None:
         raise AssertionError
 
     call = ToolCallPart(call_id=CallId("c1"), name="look", arguments="{}")
     assert (await toolbox.run(call, CONTEXT, begin)).text == "look done 1"
-    assert inquirer.asked == []
+    assert prompter.asked == []

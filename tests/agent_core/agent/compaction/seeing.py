@@ -8,6 +8,6 @@ from agent_core.state.conversations.messages import StoredMessage
 from agent_core.transcript import Message
 
 
-def view(stored: Sequence[StoredMessage], folds: Sequence[Compaction]) -> tuple[Message, ...]:
+def view(stored: Sequence[StoredMessage], compactions: Sequence[Compaction]) -> tuple[Message, ...]:
     """The messages of a call whose newest message is the last of `stored`."""
-    return apply_compaction(stored, find_compaction(stored, folds))
+    return apply_compaction(stored, find_compaction(stored, compactions))

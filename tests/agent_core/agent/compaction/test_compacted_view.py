@@ -76,9 +76,9 @@ def test_of_two_folds_made_after_one_message_the_later_counts() -> None:
 
 
 def test_a_fold_without_a_summary_only_shortens() -> None:
-    fold = _fold(summarized_to=MessageId(0), shortened_to=MessageId(4), summary="", kept=())
+    compaction = _fold(summarized_to=MessageId(0), shortened_to=MessageId(4), summary="", kept=())
 
-    assert view(TALK, [fold]) == tuple(one.message for one in TALK)
+    assert view(TALK, [compaction]) == tuple(one.message for one in TALK)
 
 
 @pytest.mark.parametrize("size", [0, 1, LONGEST_OUTPUT, LONGEST_OUTPUT + 1, 50_000])
@@ -108,9 +108,9 @@ def test_outputs_of_tools_up_to_the_mark_are_shortened_and_later_ones_are_whole(
         ]
 
     talk = [_says(1, "user", "go"), *step(2), *step(4)]
-    fold = _fold(summarized_to=MessageId(0), kept=(), summary="", shortened_to=MessageId(3))
+    compaction = _fold(summarized_to=MessageId(0), kept=(), summary="", shortened_to=MessageId(3))
 
-    seen = view(talk, [replace(fold, made_after=MessageId(5))])
+    seen = view(talk, [replace(compaction, made_after=MessageId(5))])
 
     assert [one.role for one in seen] == ["user", "assistant", "tool", "assistant", "tool"]
     assert seen[2] == shorten(talk[2].message) != talk[2].message

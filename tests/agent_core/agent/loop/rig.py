@@ -29,7 +29,7 @@ class Rig:
         self,
         *plays: Play,
         tools: Sequence[Tool] = (),
-        course: ModelPolicy | None = None,
+        policy: ModelPolicy | None = None,
         steps: int = 20,
         tokens: int = 0,
         micro_dollars: int = 0,
@@ -43,10 +43,10 @@ class Rig:
         self.time = 0.0
         limits = Limits(steps=steps, tokens=tokens, micro_dollars=micro_dollars, seconds=seconds)
         self.budget = Budget(limits, started=0.0, clock=lambda: self.time)
-        self.course = course or ModelPolicy(model="fake-1")
-        self.show = load_no_images
+        self.policy = policy or ModelPolicy(model="fake-1")
+        self.load_images = load_no_images
         self.reserve: Reserve = reserve_nothing
-        self.space: ContextWindow = UnboundedWindow()
+        self.window: ContextWindow = UnboundedWindow()
         self.wait: Callable[[float], Awaitable[None]] = self._pass
 
     async def _pass(self, seconds: float) -> None:
@@ -54,25 +54,25 @@ class Rig:
         self.time += seconds
 
     def loop(self) -> Loop:
-        equipment = LoopDeps(
+        deps = LoopDeps(
             model=self.model,
-            course=self.course,
+            policy=self.policy,
             toolbox=self.toolbox,
             price=_price,
             now=lambda: 1_000 + int(self.time * 1000),
             wait=self.wait,
-            show=self.show,
+            load_images=self.load_images,
             reserve=self.reserve,
         )
         return Loop(
-            equipment,
+            deps,
             journal=self.journal,
             host=self.host,
             budget=self.budget,
-            space=self.space,
+            window=self.window,
         )
 
-    def assignment(
+    def turn_input(
         self,
         messages: Sequence[Message] = (HELLO,),
         *,
@@ -105,10 +105,10 @@ class Rig:
         begun: Sequence[str] = (),
     ) -> list[Event]:
         """All events of the turn."""
-        assignment = self.assignment(messages, own=own, outcomes=outcomes, begun=begun)
+        turn_input = self.turn_input(messages, own=own, outcomes=outcomes, begun=begun)
         self.journal.open = {call.call_id for call in messages[-1].calls}
         self.journal.results = dict(outcomes or {})
-        async with aclosing(self.loop().run(assignment)) as stream:
+        async with aclosing(self.loop().run(turn_input)) as stream:
             events = [event async for event in stream]
         assert sum(isinstance(event, TurnEnded) for event in events) == 1
         assert isinstance(events[-1], TurnEnded)

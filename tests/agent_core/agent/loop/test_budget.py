@@ -90,7 +90,7 @@ def test_a_limit_that_makes_no_sense_is_refused(wrong: dict[str, int]) -> None:
 def test_time_that_a_person_takes_is_not_the_turns() -> None:
     one, time = budget(seconds=10)
     time[0] += 4
-    with one.stand_still():
+    with one.pause():
         time[0] += 500
     assert one.exhausted() == ""
     time[0] += 5

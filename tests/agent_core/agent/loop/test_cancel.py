@@ -30,7 +30,7 @@ class Gate:
 
 
 async def consume(rig: Rig, events: list[Event]) -> None:
-    async with aclosing(rig.loop().run(rig.assignment())) as stream:
+    async with aclosing(rig.loop().run(rig.turn_input())) as stream:
         async for event in stream:
             events.append(event)
 
@@ -100,7 +100,7 @@ async def test_a_watcher_that_leaves_while_tools_run_ends_them() -> None:
     tools = [hanging, FakeTool("look")]
     rig = Rig(ask(call("hang", call_id="a"), call("look", call_id="b")), tools=tools)
     async with asyncio.timeout(45):
-        async with aclosing(rig.loop().run(rig.assignment())) as stream:
+        async with aclosing(rig.loop().run(rig.turn_input())) as stream:
             async for event in stream:
                 if not isinstance(event, ToolStarted):
                     break
@@ -110,7 +110,7 @@ async def test_a_watcher_that_leaves_while_tools_run_ends_them() -> None:
 
 async def test_a_watcher_that_leaves_while_an_answer_streams_closes_the_stream() -> None:
     rig = Rig(say("a", "b", "c"))
-    async with aclosing(rig.loop().run(rig.assignment())) as stream:
+    async with aclosing(rig.loop().run(rig.turn_input())) as stream:
         async for _ in stream:
             assert rig.model.streaming == 1
             break

@@ -77,8 +77,8 @@ async def test_any_behaviour_of_a_model_ends_in_one_way(
 ) -> None:
     look = FakeTool("look", is_cheap=True)
     send = FakeTool("send", effect="unsafe")
-    course = ModelPolicy(model="fake-1", fallback=fallback, retries=1)
-    rig = Rig(tools=[look, send], course=course, steps=steps, tokens=tokens)
+    policy = ModelPolicy(model="fake-1", fallback=fallback, retries=1)
+    rig = Rig(tools=[look, send], policy=policy, steps=steps, tokens=tokens)
 
     def meddle(number: int) -> Piece:
         async def act() -> None:

@@ -50,7 +50,7 @@ async def test_a_stream_that_ends_without_an_answer_is_a_cut() -> None:
 
 
 async def test_pauses_double_with_jitter_up_to_thirty_seconds() -> None:
-    rig = Rig(*[BUSY] * 8, say("there"), course=ModelPolicy(model="fake-1", retries=8))
+    rig = Rig(*[BUSY] * 8, say("there"), policy=ModelPolicy(model="fake-1", retries=8))
     await rig.run()
     for pause, full in zip(rig.pauses, [1, 2, 4, 8, 16, 30, 30, 30], strict=True):
         assert full / 2 <= pause <= full
@@ -82,13 +82,13 @@ async def test_an_answer_that_breaks_off_every_time_says_so() -> None:
 
 
 async def test_the_fallback_gets_retries_of_its_own() -> None:
-    rig = Rig(*[BUSY] * 5, say("there"), course=TWO)
+    rig = Rig(*[BUSY] * 5, say("there"), policy=TWO)
     assert (await rig.end()).text == "there"
     assert [request.model for request in rig.model.requests] == ["fake-1"] * 3 + ["fake-2"] * 3
 
 
 async def test_a_fallback_that_fails_too_ends_the_turn() -> None:
-    rig = Rig(*[BUSY] * 6, course=TWO)
+    rig = Rig(*[BUSY] * 6, policy=TWO)
     assert (await rig.end()).reason == "model_busy"
 
 
@@ -102,20 +102,20 @@ async def test_a_fallback_that_fails_too_ends_the_turn() -> None:
     ],
 )
 async def test_what_no_repeat_mends_goes_to_the_fallback_at_once(error: ModelError) -> None:
-    rig = Rig([error], say("there"), course=TWO)
+    rig = Rig([error], say("there"), policy=TWO)
     assert (await rig.end()).text == "there"
     assert [request.model for request in rig.model.requests] == ["fake-1", "fake-2"]
     assert sum(rig.pauses) == 0
 
 
 async def test_an_overflow_goes_to_no_fallback() -> None:
-    rig = Rig([ModelOverflow("too long")], course=TWO)
+    rig = Rig([ModelOverflow("too long")], policy=TWO)
     assert (await rig.end()).reason == "overflow"
 
 
 async def test_a_turn_stays_with_the_fallback_once_it_went_there() -> None:
     plays = [[ModelDenied("no")], ask(call("look")), say("seen")]
-    rig = Rig(*plays, tools=[FakeTool("look")], course=TWO)
+    rig = Rig(*plays, tools=[FakeTool("look")], policy=TWO)
     await rig.run()
     assert [request.model for request in rig.model.requests] == ["fake-1", "fake-2", "fake-2"]
 
@@ -136,7 +136,7 @@ async def test_a_cut_after_tools_repeats_the_call_and_not_the_tools() -> None:
 
 
 async def test_a_turn_whose_time_is_up_waits_for_no_retry() -> None:
-    rig = Rig(*[BUSY] * 4, course=ModelPolicy(model="fake-1", retries=50), seconds=2)
+    rig = Rig(*[BUSY] * 4, policy=ModelPolicy(model="fake-1", retries=50), seconds=2)
     assert (await rig.end()).reason == "model_busy"
     assert 2 <= rig.time <= 6
 

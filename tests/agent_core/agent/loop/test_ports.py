@@ -46,16 +46,16 @@ def sent(rig: Rig) -> list[Sequence[Message]]:
 async def test_what_fits_is_sent_as_it_is_and_what_it_took_is_learned() -> None:
     usage = Usage(input_tokens=70, output_tokens=3)
     rig = Rig(say("hi", usage=usage))
-    rig.space = space = FakeSpace()
+    rig.window = window = FakeSpace()
     await rig.end()
     assert sent(rig) == [(HELLO,)]
-    assert space.asked == [(1, False)]
-    assert space.learned == [("fake-1", usage)]
+    assert window.asked == [(1, False)]
+    assert window.learned == [("fake-1", usage)]
 
 
 async def test_a_shorter_transcript_takes_the_place_of_the_long_one_for_all_calls_to_come() -> None:
     rig = Rig(ask(call("look")), say("done"), tools=[FakeTool("look")])
-    rig.space = FakeSpace((SHORT,))
+    rig.window = FakeSpace((SHORT,))
     await rig.end([HELLO, HELLO, HELLO])
     first, second = sent(rig)
     assert list(first) == [SHORT]
@@ -65,32 +65,32 @@ async def test_a_shorter_transcript_takes_the_place_of_the_long_one_for_all_call
 
 async def test_a_call_that_is_refused_for_its_length_is_made_again_shorter() -> None:
     rig = Rig(TOO_LONG, TOO_LONG, say("there"))
-    rig.space = space = FakeSpace(None, (HELLO, SHORT), (SHORT,))
+    rig.window = window = FakeSpace(None, (HELLO, SHORT), (SHORT,))
     events = await rig.run([HELLO, HELLO, HELLO])
     assert [len(messages) for messages in sent(rig)] == [3, 2, 1]
-    assert space.asked == [(3, False), (3, True), (2, True)]
+    assert window.asked == [(3, False), (3, True), (2, True)]
     assert shown(events) == "there"
 
 
 async def test_a_window_that_was_full_before_the_answer_was_whole_is_made_room_in() -> None:
     rig = Rig(say("and th", stop="overflow"), say("and then"))
-    rig.space = space = FakeSpace(None, (SHORT,))
+    rig.window = window = FakeSpace(None, (SHORT,))
     events = await rig.run()
     assert shown(events) == "and then"
-    assert space.asked == [(1, False), (1, True)]
+    assert window.asked == [(1, False), (1, True)]
     assert len(rig.journal.unpaid) == 2, "both answers are paid for"
 
 
 async def test_what_can_not_be_made_shorter_ends_the_turn() -> None:
     rig = Rig(TOO_LONG)
-    rig.space = FakeSpace(None, None)
+    rig.window = FakeSpace(None, None)
     ended = await rig.end()
     assert (ended.ending, ended.reason, ended.detail) == ("failed", "overflow", "too long")
 
 
 async def test_a_space_that_gives_up_ends_the_turn_without_a_call() -> None:
     rig = Rig()
-    rig.space = FakeSpace(ModelOverflow("no room"))
+    rig.window = FakeSpace(ModelOverflow("no room"))
     ended = await rig.end()
     assert (ended.ending, ended.reason, ended.detail) == ("failed", "overflow", "no room")
     assert rig.model.requests == []
@@ -98,7 +98,7 @@ async def test_a_space_that_gives_up_ends_the_turn_without_a_call() -> None:
 
 async def test_a_provider_that_refuses_whatever_is_sent_is_not_asked_for_ever() -> None:
     rig = Rig(*[TOO_LONG] * 4)
-    rig.space = FakeSpace(*[(SHORT,)] * 9)
+    rig.window = FakeSpace(*[(SHORT,)] * 9)
     ended = await rig.end()
     assert (ended.ending, ended.reason) == ("failed", "overflow")
     assert rig.model.plays == []
@@ -106,12 +106,12 @@ async def test_a_provider_that_refuses_whatever_is_sent_is_not_asked_for_ever() 
 
 async def test_the_question_for_a_summary_is_put_behind_the_shorter_transcript() -> None:
     rig = Rig(ask(call("look")), say("so far"), tools=[FakeTool("look")], steps=1)
-    rig.space = space = FakeSpace(None, (SHORT,))
+    rig.window = window = FakeSpace(None, (SHORT,))
     await rig.end()
     _, last = sent(rig)
     assert list(last[:1]) == [SHORT]
     assert len(last) == 2
-    assert space.asked == [(1, False), (4, False)]
+    assert window.asked == [(1, False), (4, False)]
 
 
 async def test_ids_of_calls_that_are_folded_are_not_given_twice() -> None:
@@ -121,14 +121,14 @@ async def test_ids_of_calls_that_are_folded_are_not_given_twice() -> None:
         say("done"),
         tools=[FakeTool("look")],
     )
-    rig.space = FakeSpace(None, (SHORT,))
+    rig.window = FakeSpace(None, (SHORT,))
     await rig.end()
     assert set(rig.journal.results) == {"same", "same-2"}
 
 
 async def test_answers_that_the_transcript_does_not_show_any_more_are_told_all_the_same() -> None:
     rig = Rig(say("second"))
-    assignment = rig.assignment([SHORT, user_message("and?")], own=1)
+    turn_input = rig.turn_input([SHORT, user_message("and?")], own=1)
     loop = rig.loop()
-    events = [e async for e in loop.run(replace(assignment, answers=("first",)))]
+    events = [e async for e in loop.run(replace(turn_input, answers=("first",)))]
     assert shown(events) == "first\n\nsecond"

@@ -77,7 +77,7 @@ async def test_parallel_calls_overlap_and_results_keep_the_order_of_calls() -> N
     calls = (call("slow", call_id="a"), call("quick", call_id="b"))
     rig = Rig(ask(*calls), say("ok"), tools=[FakeTool("slow", slow), FakeTool("quick", quick)])
     ended: list[str] = []
-    async with asyncio.timeout(5), aclosing(rig.loop().run(rig.assignment())) as events:
+    async with asyncio.timeout(5), aclosing(rig.loop().run(rig.turn_input())) as events:
         async for event in events:
             if isinstance(event, ToolEnded):
                 assert event.call_id in rig.journal.results  # recorded before it is told
@@ -129,7 +129,7 @@ async def test_a_call_id_of_an_earlier_turn_is_not_used_again() -> None:
     await earlier.run()
     rig = Rig(ask(call("look")), say("seen"), tools=[FakeTool("look")])
     await rig.run(
-        [*earlier.assignment().messages, *earlier.journal.transcript, *rig.assignment().messages]
+        [*earlier.turn_input().messages, *earlier.journal.transcript, *rig.turn_input().messages]
     )
     assert rig.journal.answers[0].message.calls[0].call_id != "c1"
 

@@ -98,7 +98,7 @@ async def test_a_first_soul_that_does_not_fit_on_the_disk_leaves_nothing_behind(
 ) -> None:
     code = (
         "import asyncio, resource, signal, sys, pathlib\n"
-        "from agent_core.prompt.soul import ensure_soul\n"
+        "from agent_core.agent.prompt.persona import ensure_soul\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
         "try:\n"

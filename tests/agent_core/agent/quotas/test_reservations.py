@@ -19,7 +19,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Wishes
 from agent_core.transcript import user_message
 from tests.agent_core.state.rows import add_person
-from tests.fakes.ceilings import ceilings
+from tests.fakes.quotas import quotas
 
 NOON = 1_795_176_000_000
 """2026-11-20T12:00 UTC."""
@@ -103,18 +103,18 @@ async def test_what_was_spent_today_counts_and_yesterday_does_not(
     database: Database, ann: PersonId
 ) -> None:
     await pay(database, ann, 9_000, MIDNIGHT - DAY - 1)
-    opened = ceilings(database, Clock(), person=money(5_000))
+    opened = quotas(database, Clock(), person=money(5_000))
     (await opened.reserve(ann, ASKED)).close()
     await pay(database, ann, 5_000, MIDNIGHT - DAY)
-    refused = await refusal(ceilings(database, Clock(), person=money(5_000)), ann)
-    assert (refused.whose, refused.unit, refused.limit) == ("person", "money", 5_000)
-    assert refused.opens_at == MIDNIGHT
+    refused = await refusal(quotas(database, Clock(), person=money(5_000)), ann)
+    assert (refused.subject, refused.unit, refused.limit) == ("person", "money", 5_000)
+    assert refused.resets_at == MIDNIGHT
 
 
 async def test_a_person_at_the_ceiling_is_no_matter_to_others(
     database: Database, ann: PersonId, bob: PersonId
 ) -> None:
-    opened = ceilings(database, Clock(), person=money(5_000), house=money(100_000))
+    opened = quotas(database, Clock(), person=money(5_000), house=money(100_000))
     await pay(database, ann, 5_000, NOON)
     await refusal(opened, ann)
     (await opened.reserve(bob, ASKED)).close()
@@ -123,17 +123,17 @@ async def test_a_person_at_the_ceiling_is_no_matter_to_others(
 async def test_the_house_stops_everybody(database: Database, ann: PersonId, bob: PersonId) -> None:
     await pay(database, ann, 3_000, NOON)
     await pay(database, bob, 2_000, NOON)
-    opened = ceilings(database, Clock(), person=money(5_000), house=money(5_000))
+    opened = quotas(database, Clock(), person=money(5_000), house=money(5_000))
     for person_id in (ann, bob):
-        assert (await refusal(opened, person_id)).whose == "house"
+        assert (await refusal(opened, person_id)).subject == "deployment"
 
 
 async def test_the_day_opens_again_at_midnight(database: Database, ann: PersonId) -> None:
     clock = Clock()
-    opened = ceilings(database, clock, person=money(5_000), house=money(5_000))
+    opened = quotas(database, clock, person=money(5_000), house=money(5_000))
     spend(await opened.reserve(ann, ASKED), 5_000)
     clock.now = MIDNIGHT - 1
-    assert (await refusal(opened, ann)).opens_at == MIDNIGHT
+    assert (await refusal(opened, ann)).resets_at == MIDNIGHT
     clock.now = MIDNIGHT
     (await opened.reserve(ann, ASKED)).close()
 
@@ -151,14 +151,14 @@ async def test_a_day_is_that_of_the_persons_own_zone(
     await database.write("zone", lambda c: people.set_wishes(c, wishes, person_id=ann))
     for person_id in (ann, bob):
         await pay(database, person_id, 5_000, MIDNIGHT - DAY - 1)  # 00:59 in Vienna
-    opened = ceilings(database, Clock(), person=money(5_000))
-    assert (await refusal(opened, ann)).opens_at == MIDNIGHT - 3_600_000
+    opened = quotas(database, Clock(), person=money(5_000))
+    assert (await refusal(opened, ann)).resets_at == MIDNIGHT - 3_600_000
     (await opened.reserve(bob, ASKED)).close()
 
 
 async def test_a_call_without_a_price_counts_in_tokens(database: Database, ann: PersonId) -> None:
     await pay(database, ann, 9_999, NOON, tokens=1_000_000)
-    opened = ceilings(database, Clock(), person=DailyLimit(money=0, tokens=5_000))
+    opened = quotas(database, Clock(), person=DailyLimit(money=0, tokens=5_000))
     reserved = await opened.reserve(ann, UNPRICED)
     reserved.finalize("llama", Usage(input_tokens=4_000, output_tokens=950))
     with pytest.raises(QuotaExceeded) as caught:
@@ -169,32 +169,32 @@ async def test_a_call_without_a_price_counts_in_tokens(database: Database, ann: 
 
 async def test_what_costs_nothing_goes_on_at_the_ceiling(database: Database, ann: PersonId) -> None:
     await pay(database, ann, 5_000, NOON)
-    opened = ceilings(database, Clock(), person=money(5_000))
+    opened = quotas(database, Clock(), person=money(5_000))
     (await opened.reserve(ann, replace(ASKED, model="free"))).close()
 
 
 async def test_near_the_ceiling_the_cheap_model_answers(database: Database, ann: PersonId) -> None:
-    opened = ceilings(database, Clock(), person=money(10_000))
+    opened = quotas(database, Clock(), person=money(10_000))
     first = await opened.reserve(ann, ASKED, cheap="cheap")
-    assert (first.request.model, first.is_thrifty) == ("good", False)
+    assert (first.request.model, first.used_cheap_model) == ("good", False)
     spend(first, 7_999)
     second = await opened.reserve(ann, ASKED, cheap="cheap")
     assert second.request.model == "good"
     spend(second, 1)
     third = await opened.reserve(ann, ASKED, cheap="cheap")
-    assert (third.request.model, third.is_thrifty) == ("cheap", True)
+    assert (third.request.model, third.used_cheap_model) == ("cheap", True)
     assert third.request.messages == ASKED.messages
 
 
 async def test_background_work_stops_before_anybody_else(database: Database, ann: PersonId) -> None:
-    opened = ceilings(database, Clock(), person=money(10_000))
+    opened = quotas(database, Clock(), person=money(10_000))
     spend(await opened.reserve(ann, ASKED, is_background=True), 8_000)
     await refusal(opened, ann, is_background=True)
     (await opened.reserve(ann, ASKED)).close()
 
 
 async def test_what_others_have_reserved_is_waited_for(database: Database, ann: PersonId) -> None:
-    opened = ceilings(database, Clock(), person=money(1_200))
+    opened = quotas(database, Clock(), person=money(1_200))
     first = await opened.reserve(ann, ASKED)
     second = asyncio.create_task(opened.reserve(ann, ASKED))
     await opened.look(ann)
@@ -206,7 +206,7 @@ async def test_what_others_have_reserved_is_waited_for(database: Database, ann: 
 async def test_what_is_longer_in_tokens_than_estimated_is_reserved_as_such_from_then_on(
     database: Database, ann: PersonId
 ) -> None:
-    opened = ceilings(database, Clock(), person=money(3_000))
+    opened = quotas(database, Clock(), person=money(3_000))
     first = await opened.reserve(ann, ASKED)
     first.finalize("good", Usage(cache_read_tokens=300))  # 3 tokens for each that was expected
     assert (await opened.look(ann))[0].spent.micro_dollars == 30
@@ -223,17 +223,17 @@ async def test_what_is_longer_in_tokens_than_estimated_is_reserved_as_such_from_
 async def test_one_call_alone_may_begin_though_its_most_does_not_fit(
     database: Database, ann: PersonId
 ) -> None:
-    opened = ceilings(database, Clock(), person=money(500))
+    opened = quotas(database, Clock(), person=money(500))
     first = await opened.reserve(ann, ASKED)
     first.close()
-    opened = ceilings(database, Clock(), person=money(9))
+    opened = quotas(database, Clock(), person=money(9))
     await refusal(opened, ann)  # not even the least of it does
 
 
 async def test_a_call_that_failed_gives_everything_back_and_one_that_broke_off_the_unused(
     database: Database, ann: PersonId
 ) -> None:
-    opened = ceilings(database, Clock(), person=money(10_000))
+    opened = quotas(database, Clock(), person=money(10_000))
     (await opened.reserve(ann, ASKED)).close()
     assert (await opened.look(ann))[0].spent.micro_dollars == 0
     reserved = await opened.reserve(ann, ASKED)
@@ -248,21 +248,21 @@ async def test_a_call_that_failed_gives_everything_back_and_one_that_broke_off_t
 async def test_what_others_hold_for_too_long_is_not_waited_for(
     database: Database, ann: PersonId
 ) -> None:
-    opened = ceilings(database, Clock(), person=money(1_200), patience=0.02)
+    opened = quotas(database, Clock(), person=money(1_200), max_wait=0.02)
     await opened.reserve(ann, ASKED)
-    assert (await refusal(opened, ann)).opens_at == MIDNIGHT
+    assert (await refusal(opened, ann)).resets_at == MIDNIGHT
 
 
 async def test_a_crash_leaves_no_reservation_behind(database: Database, ann: PersonId) -> None:
-    crashed = ceilings(database, Clock(), person=money(1_200))
+    crashed = quotas(database, Clock(), person=money(1_200))
     await crashed.reserve(ann, ASKED)
-    started = ceilings(database, Clock(), person=money(1_200))
+    started = quotas(database, Clock(), person=money(1_200))
     async with asyncio.timeout(45):
         (await started.reserve(ann, ASKED)).close()
 
 
 async def test_whoever_gives_up_waiting_holds_nothing(database: Database, ann: PersonId) -> None:
-    opened = ceilings(database, Clock(), person=money(1_200))
+    opened = quotas(database, Clock(), person=money(1_200))
     first = await opened.reserve(ann, ASKED)
     waiting = asyncio.create_task(opened.reserve(ann, ASKED))
     await opened.look(ann)
@@ -276,7 +276,7 @@ async def test_whoever_gives_up_waiting_holds_nothing(database: Database, ann: P
 
 async def test_what_a_joined_account_spent_comes_in(database: Database, ann: PersonId) -> None:
     clock = Clock()
-    opened = ceilings(database, clock, person=money(5_000))
+    opened = quotas(database, clock, person=money(5_000))
     spend(await opened.reserve(ann, ASKED), 1_000)
     await pay(database, ann, 5_000, NOON)
     clock.now += 60_000
@@ -284,14 +284,14 @@ async def test_what_a_joined_account_spent_comes_in(database: Database, ann: Per
 
 
 @pytest.mark.parametrize("cost", [25, 40, 1_125])
-@pytest.mark.parametrize("whose", ["person", "house"])
+@pytest.mark.parametrize("whose", ["person", "deployment"])
 async def test_fifty_turns_at_once_do_not_overrun_a_ceiling(
-    database: Database, ann: PersonId, bob: PersonId, whose: str, cost: int
+    database: Database, ann: PersonId, bob: PersonId, subject: str, cost: int
 ) -> None:
     """Each makes calls until it is refused; all of them together stay below the ceiling, but
     for what nobody could know of one call."""
     limit = money(5_000)
-    opened = ceilings(database, Clock(), **{whose: limit})
+    opened = quotas(database, Clock(), **{subject: limit})
     made: list[int] = []
     running = 0
 
@@ -300,7 +300,7 @@ async def test_fifty_turns_at_once_do_not_overrun_a_ceiling(
         while True:
             try:
                 reserved = await opened.reserve(
-                    ann if whose == "person" or number % 2 else bob, ASKED
+                    ann if subject == "person" or number % 2 else bob, ASKED
                 )
             except QuotaExceeded:
                 return

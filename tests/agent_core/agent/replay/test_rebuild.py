@@ -81,10 +81,10 @@ def record(*calls: Spent, pictures: tuple[str, ...] = ("k1",), **fields: object)
         prompt=PROMPT,
         transcript=stored,
         own=2,
-        folds=(),
+        compactions=(),
         calls=calls,
         results={},
-        pictures=frozenset(pictures),
+        images=frozenset(pictures),
         forgotten=0,
         is_by_job=False,
     )
@@ -136,9 +136,7 @@ async def test_the_first_request_that_differs_is_shown_where_it_differs() -> Non
     calls = rebuild(record(spent))
     other = user_message("X", parts=(PICTURE,))
     changed = (*record().transcript[:2], replace(record().transcript[2], message=other))
-    made = await replay(
-        record(spent, transcript=(*changed, record().transcript[3])), calls, PROMPT
-    )
+    made = await replay(record(spent, transcript=(*changed, record().transcript[3])), calls, PROMPT)
     comparison = compare(calls, made)
     assert (comparison.verdict, comparison.compared) == ("differs", 0)
     assert len(comparison.lines) == 2

@@ -13,8 +13,8 @@ from tests.agent_core.agent.loop.rig import Rig
 from tests.fakes.model import USAGE, Play, ask, call, say
 from tests.fakes.tool import FakeTool
 
-REACHED = QuotaExceeded("reached", whose="house", unit="tokens", limit=7, opens_at=9)
-SHUT = ReachedQuota(whose="house", unit="tokens", limit=7, opens_at=9)
+REACHED = QuotaExceeded("reached", subject="deployment", unit="tokens", limit=7, resets_at=9)
+SHUT = ReachedQuota(subject="deployment", unit="tokens", limit=7, resets_at=9)
 
 
 class Purse:
@@ -30,17 +30,19 @@ class Purse:
         if not self.grants:
             raise REACHED
         self.grants -= 1
-        is_thrifty = bool(cheap) and len(self.ends) >= self.thrifty_from
-        return Granted(self, replace(request, model=cheap) if is_thrifty else request, is_thrifty)
+        used_cheap_model = bool(cheap) and len(self.ends) >= self.thrifty_from
+        return Granted(
+            self, replace(request, model=cheap) if used_cheap_model else request, used_cheap_model
+        )
 
 
 class Granted:
     """One call's grant."""
 
-    def __init__(self, purse: Purse, request: ModelRequest, is_thrifty: bool) -> None:
+    def __init__(self, purse: Purse, request: ModelRequest, used_cheap_model: bool) -> None:
         self.purse = purse
         self.request = request
-        self.is_thrifty = is_thrifty
+        self.used_cheap_model = used_cheap_model
         self.is_settled = False
 
     def finalize(self, model: str, spent: Usage) -> None:
@@ -53,8 +55,8 @@ class Granted:
 
 
 def rig(purse: Purse, plays: Sequence[Play]) -> Rig:
-    course = ModelPolicy(model="fake-1", cheap="cheap-1", retries=1)
-    made = Rig(*plays, tools=[FakeTool("look")], course=course)
+    policy = ModelPolicy(model="fake-1", cheap="cheap-1", retries=1)
+    made = Rig(*plays, tools=[FakeTool("look")], policy=policy)
     made.reserve = purse.reserve
     return made
 
@@ -63,23 +65,23 @@ async def test_a_turn_that_a_ceiling_has_no_room_for_makes_no_call() -> None:
     made = rig(Purse(0), [])
     ended = await made.end()
     assert ended == TurnEnded(
-        ending="exhausted", text="", reason="ceiling", detail="reached", shut=SHUT
+        ending="exhausted", text="", reason="ceiling", detail="reached", quota=SHUT
     )
     assert made.model.requests == []
 
 
 async def test_a_ceiling_that_is_reached_on_the_way_keeps_what_was_done() -> None:
     made = rig(Purse(1), [ask(call("look"))])
-    assert (await made.end()).shut == SHUT
+    assert (await made.end()).quota == SHUT
     assert len(made.journal.results) == 1
 
 
 async def test_the_summary_of_a_limit_is_asked_for_as_well() -> None:
     purse = Purse(1)
-    course = ModelPolicy(model="fake-1")
-    made = Rig(ask(call("look")), tools=[FakeTool("look")], course=course, steps=1)
+    policy = ModelPolicy(model="fake-1")
+    made = Rig(ask(call("look")), tools=[FakeTool("look")], policy=policy, steps=1)
     made.reserve = purse.reserve
-    assert (await made.end()).shut == SHUT
+    assert (await made.end()).quota == SHUT
 
 
 async def test_each_call_is_settled_once_with_what_it_took() -> None:
@@ -98,7 +100,7 @@ async def test_a_call_that_fails_or_breaks_off_is_given_back_and_asked_for_anew(
 async def test_the_cheap_model_is_asked_where_the_ceiling_says_so() -> None:
     made = rig(Purse(9, thrifty_from=1), [ask(call("look")), say("seen")])
     ended = await made.end()
-    assert (ended.text, ended.is_thrifty) == ("seen", True)
+    assert (ended.text, ended.used_cheap_model) == ("seen", True)
     assert [request.model for request in made.model.requests] == ["fake-1", "cheap-1"]
 
 
@@ -107,14 +109,14 @@ async def test_where_the_cheap_model_can_not_answer_the_other_one_does(error: Mo
     tries = 2 if isinstance(error, ModelBusy) else 1
     made = rig(Purse(9, thrifty_from=0), [*[[error]] * tries, say("seen")])
     ended = await made.end()
-    assert (ended.text, ended.is_thrifty) == ("seen", False)
+    assert (ended.text, ended.used_cheap_model) == ("seen", False)
     assert [request.model for request in made.model.requests] == [*["cheap-1"] * tries, "fake-1"]
 
 
 async def test_a_turn_that_is_closed_gives_back_what_it_holds() -> None:
     purse = Purse(9)
     made = rig(purse, [say("one", "two")])
-    events = made.loop().run(made.assignment())
+    events = made.loop().run(made.turn_input())
     assert await anext(events) == TextGrew(delta="one")
     await events.aclose()
     assert purse.ends == [3]
