@@ -30,14 +30,14 @@ from gateway.bootstrap.toolboxes import Stock, make_toolboxes
 from gateway.commands.catalog import COMMANDS, HIDDEN
 from gateway.commands.registry import make_menu
 from gateway.concurrency import FairSemaphore
-from gateway.config.clock import now as wall_clock
-from gateway.config.settings import Settings
+from gateway.config import Settings
+from gateway.config import now as wall_clock
 from gateway.errors import Broken, StartError
 from gateway.inbound.router import InboundRouter, RouterDeps
-from gateway.outbound.composer import Speller
+from gateway.outbound.composer import CommandFormatter
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
-from gateway.people.data_confirmations import Confirming
+from gateway.people.data_confirmations import DataConfirmations
 from gateway.people.data_requests import DataRequests
 from gateway.people.identity import LOCAL_PLATFORM, Access, Identity, new_claim_code
 from gateway.people.linking import Linking
@@ -75,17 +75,17 @@ class Gateway:
     settings: Settings
     database: Database
     memory: SharedMemory
-    outside: ExternalMemory | None
+    external_memory: ExternalMemory | None
     """The outside memory, if there is one."""
     platforms: Platforms
     identity: Identity
-    intake: InboundRouter
+    router: InboundRouter
     lanes: Lanes
-    delivery: OutboxDispatcher
+    dispatcher: OutboxDispatcher
     questions: Questions
-    asking: UserPrompts
-    belongings: DataRequests
-    timekeeper: Scheduling
+    user_prompts: UserPrompts
+    data_requests: DataRequests
+    scheduling: Scheduling
     claim_code: str | None
     """A code to claim the bot with, if no owner has an account on a chat platform yet."""
     started: float
@@ -95,13 +95,13 @@ class Gateway:
 
     def is_at_rest(self) -> bool:
         """True while nobody waits for anything that is under way here."""
-        rooms = (self.intake, self.lanes, self.delivery, self.timekeeper.runs)
+        rooms = (self.router, self.lanes, self.dispatcher, self.scheduling.runs)
         return all(room.is_idle() for room in rooms)
 
     def waits_for_people(self) -> bool:
         """True while every turn waits for an answer, which the next process can do as well."""
-        is_rest_idle = self.intake.is_idle() and self.delivery.is_idle()
-        return is_rest_idle and self.asking.count_turns() == len(self.lanes)
+        is_rest_idle = self.router.is_idle() and self.dispatcher.is_idle()
+        return is_rest_idle and self.user_prompts.count_turns() == len(self.lanes)
 
 
 Companion = Callable[[Gateway], Coroutine[object, object, None]]
@@ -122,15 +122,15 @@ async def run(
     extra = extensions or Extensions()
     model = extra.model or factories.load_model(settings)
     database = await factories.open_database(settings.home, extra.observe)
-    outside = None
+    external_memory = None
     try:
         await factories.check_model(model, settings)
-        outside = await factories.load_outside(settings, database, extra.now)
-        house = _build(settings, database, (model, outside), extra)
+        external_memory = await factories.load_outside(settings, database, extra.now)
+        house = _build(settings, database, (model, external_memory), extra)
         await _serve(house, stop, companions)
     finally:
-        if outside:
-            await outside.close()
+        if external_memory:
+            await external_memory.close()
         await model.close()
         await database.close()
 
@@ -142,7 +142,7 @@ class _Parts:
     settings: Settings
     database: Database
     model: Model
-    outside: ExternalMemory | None
+    external_memory: ExternalMemory | None
     memory: SharedMemory
     tools: tuple[Tool, ...]
     platforms: Platforms
@@ -163,14 +163,14 @@ def _build(
     minds: tuple[Model, ExternalMemory | None],
     extra: Extensions,
 ) -> _Parts:
-    model, outside = minds
+    model, external_memory = minds
     zone = settings.people.time_zone or tzlocal.get_localzone_name()
     ceilings = factories.make_ceilings(settings, database, zone)
     return _Parts(
         settings=settings,
         database=database,
         model=model,
-        outside=outside,
+        external_memory=external_memory,
         memory=factories.make_memory(settings, database),
         tools=extra.tools,
         platforms=Platforms({**factories.load_adapters(settings), **extra.adapters}),
@@ -189,7 +189,7 @@ async def _serve(parts: _Parts, stop: asyncio.Event, companions: Sequence[Compan
             gateway = _furnish(group, parts, await _make_claim_code(parts))
             await _recover(gateway)
             garbage_collection.spare_what_stands()
-            with closing(gateway.delivery):
+            with closing(gateway.dispatcher):
                 _start(group, gateway, parts, companions)
                 await _wait_for_end(gateway, stop)
                 await _drain(gateway)
@@ -207,27 +207,33 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
     """Put the rooms of the hall together; nothing runs yet."""
     settings, database, adapters = parts.settings, parts.database, parts.platforms.adapters
     now, memory = parts.now, parts.memory.store
-    speller = Speller([*(spec.name for spec in (*COMMANDS, *HIDDEN)), "claim"])
-    delivery = OutboxDispatcher(
-        group=group, database=database, adapters=adapters, now=now, speller=speller
+    command_formatter = CommandFormatter([*(spec.name for spec in (*COMMANDS, *HIDDEN)), "claim"])
+    dispatcher = OutboxDispatcher(
+        group=group,
+        database=database,
+        adapters=adapters,
+        now=now,
+        command_formatter=command_formatter,
     )
-    belongings = maintenance.make_belongings(database, memory, settings.home, delivery, now)
-    joining = AccountMerging(memory)
-    questions = _make_questions(parts, delivery, joining, belongings)
-    asking = UserPrompts(database=database, delivery=delivery, questions=questions, now=now)
-    timing = scheduling.make_timing(delivery, parts.zone)
-    running = _make_turns(parts, delivery, asking, timing)
+    data_requests = maintenance.make_data_requests(database, memory, settings.home, dispatcher, now)
+    merging = AccountMerging(memory)
+    questions = _make_questions(parts, dispatcher, merging, data_requests)
+    user_prompts = UserPrompts(
+        database=database, dispatcher=dispatcher, questions=questions, now=now
+    )
+    timing = scheduling.make_timing(dispatcher, parts.zone)
+    running = _make_turns(parts, dispatcher, user_prompts, timing)
     gate = FairSemaphore(at_once=settings.turns.at_once, per_person=settings.turns.per_person)
     rooms = Rooms(database=database, adapters=adapters, now=now)
-    lanes = Lanes(group=group, turns=running, gate=gate, asking=asking, rooms=rooms)
+    lanes = Lanes(group=group, turns=running, gate=gate, user_prompts=user_prompts, rooms=rooms)
     deps = RouterDeps(
         database=database,
         identity=parts.identity,
         lanes=lanes,
         questions=questions,
-        linking=Linking(database=database, questions=questions, joining=joining, now=now),
+        linking=Linking(database=database, questions=questions, merging=merging, now=now),
         rooms=rooms,
-        attachments=maintenance.make_unpacking(group, settings, database, lanes, delivery, now),
+        attachments=maintenance.make_unpacking(group, settings, database, lanes, dispatcher, now),
         zone_of=running.zone_of,
         wake_jobs=timing.bell.set,
     )
@@ -236,40 +242,40 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         CommandDeps(
             settings=settings,
             memory=parts.memory,
-            external=parts.outside,
+            external=parts.external_memory,
             compactor=parts.folding,
             quotas=parts.ceilings,
-            data_requests=belongings,
+            data_requests=data_requests,
             platforms=adapters.keys(),
         ),
     )
-    intake = InboundRouter(
-        group=group, deps=deps, commands=commands, delivery=delivery, adapters=adapters, now=now
+    router = InboundRouter(
+        group=group, deps=deps, commands=commands, dispatcher=dispatcher, adapters=adapters, now=now
     )
-    belongings.heed(intake.forget_known, running.forget_words)
+    data_requests.heed(router.forget_known, running.forget_words)
     return Gateway(
         settings=settings,
         database=database,
         memory=parts.memory,
-        outside=parts.outside,
+        external_memory=parts.external_memory,
         platforms=parts.platforms,
         identity=parts.identity,
-        intake=intake,
+        router=router,
         lanes=lanes,
-        delivery=delivery,
+        dispatcher=dispatcher,
         questions=questions,
-        asking=asking,
-        belongings=belongings,
-        timekeeper=scheduling.make_timekeeper(
+        user_prompts=user_prompts,
+        data_requests=data_requests,
+        scheduling=scheduling.make_timekeeper(
             group,
             settings,
             timing,
             SchedulingDeps(
                 database=database,
                 lanes=lanes,
-                delivery=delivery,
-                external=parts.outside,
-                renew=belongings.renew,
+                dispatcher=dispatcher,
+                external=parts.external_memory,
+                renew=data_requests.renew,
             ),
             now,
         ),
@@ -280,45 +286,50 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
 
 
 def _make_questions(
-    parts: _Parts, delivery: OutboxDispatcher, joining: AccountMerging, belongings: DataRequests
+    parts: _Parts,
+    dispatcher: OutboxDispatcher,
+    merging: AccountMerging,
+    data_requests: DataRequests,
 ) -> Questions:
     return Questions(
         database=parts.database,
-        delivery=delivery,
+        dispatcher=dispatcher,
         zone=parts.zone,
         now=parts.now,
-        answerers={**joining.answerers(), **Confirming(belongings).answerers()},
+        answerers={**merging.answerers(), **DataConfirmations(data_requests).answerers()},
     )
 
 
 def _make_turns(
-    parts: _Parts, delivery: OutboxDispatcher, asking: UserPrompts, timing: Timing
+    parts: _Parts, dispatcher: OutboxDispatcher, user_prompts: UserPrompts, timing: Timing
 ) -> TurnRunner:
-    agent = _make_agent(parts, asking, timing)
-    timing.proactive.utterances.count = agent.id_allocator
+    agent = _make_agent(parts, user_prompts, timing)
+    timing.notifier.history.count = agent.id_allocator
     return TurnRunner(
         database=parts.database,
         agent=agent,
-        delivery=delivery,
-        asking=asking,
+        dispatcher=dispatcher,
+        user_prompts=user_prompts,
         outcomes=timing.outcomes,
         now=parts.now,
     )
 
 
-def _make_agent(parts: _Parts, asking: UserPrompts, timing: Timing) -> Agent:
+def _make_agent(parts: _Parts, user_prompts: UserPrompts, timing: Timing) -> Agent:
     stock = Stock(
         settings=parts.settings,
         database=parts.database,
         memory=parts.memory,
-        asking=asking,
-        outside=parts.outside,
+        user_prompts=user_prompts,
+        external_memory=parts.external_memory,
         zone=parts.zone,
         forget_people=parts.identity.forget_known,
         wake_jobs=timing.bell.set,
     )
     return Agent(
-        setup=factories.set_up_agent(parts.settings, parts.ceilings, parts.folding, parts.outside),
+        setup=factories.set_up_agent(
+            parts.settings, parts.ceilings, parts.folding, parts.external_memory
+        ),
         database=parts.database,
         model=parts.model,
         toolboxes=make_toolboxes(stock, parts.tools),
@@ -335,7 +346,7 @@ def _start(
 ) -> None:
     menu = make_menu(COMMANDS)
     for name in gateway.platforms.adapters:
-        group.create_task(gateway.platforms.keep(name, gateway.intake.inlet(name)))
+        group.create_task(gateway.platforms.keep(name, gateway.router.inlet(name)))
         group.create_task(gateway.platforms.show_menu(name, menu))
     background = maintenance.make_background(
         parts.settings,
@@ -343,13 +354,13 @@ def _start(
         parts.model,
         parts.memory.store,
         parts.ceilings,
-        gateway.delivery,
+        gateway.dispatcher,
     )
     group.create_task(background.run())
-    if parts.outside:
-        group.create_task(parts.outside.run())
-    group.create_task(gateway.timekeeper.scheduler.run())
-    maintenance.begin(group, gateway.belongings, parts.memory.store, gateway.is_at_rest)
+    if parts.external_memory:
+        group.create_task(parts.external_memory.run())
+    group.create_task(gateway.scheduling.scheduler.run())
+    maintenance.begin(group, gateway.data_requests, parts.memory.store, gateway.is_at_rest)
     for companion in companions:
         group.create_task(companion(gateway))
 
@@ -358,11 +369,11 @@ async def _recover(gateway: Gateway) -> None:
     """Take up what an earlier process left: what is owed first, then turns, then events."""
     await soul.SoulFile(gateway.database, gateway.settings.home).notice(gateway.now())
     await gateway.questions.start()
-    await gateway.delivery.start()
+    await gateway.dispatcher.start()
     for turn in await gateway.database.read(turns.list_running):
         gateway.lanes.take_up(turn)
-    await gateway.intake.recover()
-    await gateway.timekeeper.prepare()
+    await gateway.router.recover()
+    await gateway.scheduling.prepare()
 
 
 async def _wait_for_end(gateway: Gateway, stop: asyncio.Event) -> None:
@@ -385,8 +396,8 @@ async def _drain(gateway: Gateway) -> None:
 
     What is not done within the grace time stands in the database for the next start.
     """
-    gateway.intake.close()
-    gateway.timekeeper.runs.close()
+    gateway.router.close()
+    gateway.scheduling.runs.close()
     gateway.lanes.drain()
     with suppress(TimeoutError):
         async with asyncio.timeout(gateway.settings.turns.drain_seconds):

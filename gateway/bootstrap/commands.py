@@ -21,7 +21,7 @@ from gateway.commands.provenance import ProvenanceCommands
 from gateway.commands.registry import SlashCommand
 from gateway.commands.rooms import RoomCommands
 from gateway.commands.settings import SettingsCommands
-from gateway.config.settings import Settings
+from gateway.config import Settings
 from gateway.inbound.router import RouterDeps
 from gateway.people.data_requests import DataRequests
 

@@ -27,9 +27,7 @@ from agent_core.recall.embedder_contract import Embedder
 from agent_core.recall.rerank import Reranker
 from agent_core.state.engine.database import Database, Observer
 from gateway.bootstrap import plugins
-from gateway.config.clock import now
-from gateway.config.paths import CONSOLE_SOCKET, DATABASE, describe_unwritable, make_home
-from gateway.config.settings import Settings
+from gateway.config import CONSOLE_SOCKET, DATABASE, Settings, describe_unwritable, make_home, now
 from gateway.errors import StartError
 from gateway.people.identity import LOCAL_PLATFORM
 
@@ -172,7 +170,7 @@ def load_reranker(settings: Settings) -> Reranker | None:
 
 
 def set_up_agent(
-    settings: Settings, ceilings: Quotas, folding: Compactor, outside: ExternalMemory | None
+    settings: Settings, ceilings: Quotas, folding: Compactor, external_memory: ExternalMemory | None
 ) -> AgentConfig:
     """How the agent is to work."""
     model, limits = settings.model, settings.turns
@@ -197,7 +195,7 @@ def set_up_agent(
         context_folder=_context_folder(settings),
         context_files=settings.prompt.context_files,
         context_limit=settings.prompt.context_limit,
-        external_memory=outside,
+        external_memory=external_memory,
     )
 
 

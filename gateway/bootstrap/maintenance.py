@@ -9,9 +9,9 @@ from agent_core.agent.quotas.reservations import Quotas
 from agent_core.agent.titles import TitleGenerator
 from agent_core.errors import StoreError
 from agent_core.ids import SessionId
-from agent_core.memory.integrity_scan import compare_all
 from agent_core.memory.soul import soul
 from agent_core.memory.store import MemoryStore
+from agent_core.memory.sync import scan_all
 from agent_core.models.contract import Model
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
@@ -19,8 +19,7 @@ from agent_core.state.queues import tasks
 from agent_core.state.queues.tasks import Task
 from gateway.attachments.factory import make_reader
 from gateway.bootstrap import garbage_collection
-from gateway.config.clock import now
-from gateway.config.settings import Settings
+from gateway.config import Settings, now
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.people.data_requests import Around, DataRequests
 from gateway.people.owners import Notices
@@ -107,11 +106,11 @@ def make_background(
     model: Model,
     memory: MemoryStore,
     ceilings: Quotas,
-    delivery: OutboxDispatcher,
+    dispatcher: OutboxDispatcher,
 ) -> Background:
     """Durable work after turns."""
     titles = TitleGenerator(
-        database=database, model=model, name=settings.model.cheap, ceilings=ceilings
+        database=database, model=model, name=settings.model.cheap, quotas=ceilings
     )
 
     async def give_title(task: Task) -> None:
@@ -126,20 +125,20 @@ def make_background(
     async def tell_of_soul(task: Task) -> None:
         await notices.tell_of_soul(task, now())
 
-    notices = Notices(database, delivery)
+    notices = Notices(database, dispatcher)
     doers = {"title": give_title, "memory": write_memory, soul.TASK: tell_of_soul}
     return Background(database=database, doers=doers, now=now)
 
 
-def make_belongings(
+def make_data_requests(
     database: Database,
     memory: MemoryStore,
     home: Path,
-    delivery: OutboxDispatcher,
+    dispatcher: OutboxDispatcher,
     now: Callable[[], int],
 ) -> DataRequests:
     """What gives people all that is theirs, and lets it be gone."""
-    around = Around(adapters=delivery.adapters, now=now, enqueue=delivery.enqueue)
+    around = Around(adapters=dispatcher.adapters, now=now, enqueue=dispatcher.enqueue)
     return DataRequests(database, memory, home, around)
 
 
@@ -148,7 +147,7 @@ def make_unpacking(
     settings: Settings,
     database: Database,
     lanes: Lanes,
-    delivery: OutboxDispatcher,
+    dispatcher: OutboxDispatcher,
     now: Callable[[], int],
 ) -> AttachmentStage:
     """What reads attachments before a lane gets them."""
@@ -156,22 +155,22 @@ def make_unpacking(
         settings.media,
         settings.secrets,
         database=database,
-        adapters=delivery.adapters,
+        adapters=dispatcher.adapters,
         now=now,
     )
     return AttachmentStage(
-        group=group, database=database, reader=reader, lanes=lanes, delivery=delivery, now=now
+        group=group, database=database, reader=reader, lanes=lanes, dispatcher=dispatcher, now=now
     )
 
 
 def begin(
     group: asyncio.TaskGroup,
-    belongings: DataRequests,
+    data_requests: DataRequests,
     memory: MemoryStore,
     is_quiet: Callable[[], bool],
 ) -> None:
     """Start what keeps the house in order."""
-    group.create_task(compare_all(memory, belongings.database, now))
-    group.create_task(belongings.run())
-    group.create_task(belongings.keep_clean(is_quiet))
+    group.create_task(scan_all(memory, data_requests.database, now))
+    group.create_task(data_requests.run())
+    group.create_task(data_requests.keep_clean(is_quiet))
     group.create_task(garbage_collection.collect(is_quiet))

@@ -8,8 +8,7 @@ from functools import partial
 from agent_core.memory.external.client import ExternalMemory
 from agent_core.state.engine.database import Database
 from agent_core.state.people.people import Person
-from gateway.config.paths import BACKUPS
-from gateway.config.settings import Settings, environment
+from gateway.config import BACKUPS, Settings, environment
 from gateway.jobs.notifier import Notifier
 from gateway.jobs.outcomes import Outcomes
 from gateway.outbound.dispatcher import OutboxDispatcher
@@ -17,7 +16,12 @@ from gateway.people.owners import Notices
 from gateway.scheduler import system_jobs
 from gateway.scheduler.retention import Sweeper
 from gateway.scheduler.runner import JobRunner, RunnerDeps
-from gateway.scheduler.skill_curator import Curator, SkillRoom, compare_at_start, make_skill_room
+from gateway.scheduler.skill_curator import (
+    Curator,
+    SkillServices,
+    make_skill_services,
+    sync_at_start,
+)
 from gateway.scheduler.system_jobs import Backups
 from gateway.scheduler.ticker import Scheduler
 from gateway.turns.lanes import Lanes
@@ -31,7 +35,7 @@ class Timing:
     bell: asyncio.Event
     """Rung when something may be due earlier than was known."""
     outcomes: Outcomes
-    proactive: Notifier
+    notifier: Notifier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +44,7 @@ class Scheduling:
 
     scheduler: Scheduler
     runs: JobRunner
-    skills: SkillRoom
+    skills: SkillServices
     wake: Callable[[], None]
     """Something may be due earlier than was known."""
     prepare: Callable[[], Awaitable[None]]
@@ -54,23 +58,23 @@ class SchedulingDeps:
 
     database: Database
     lanes: Lanes
-    delivery: OutboxDispatcher
+    dispatcher: OutboxDispatcher
     external: ExternalMemory | None
     renew: Callable[[], None]
     """Drops cached conversations after retention has deleted messages."""
 
 
-def make_timing(delivery: OutboxDispatcher, zone: str) -> Timing:
+def make_timing(dispatcher: OutboxDispatcher, zone: str) -> Timing:
     """What is there before any turn can run. `zone` is the house's."""
 
     def zone_of(person: Person) -> str:
         return person.time_zone or zone
 
     bell = asyncio.Event()
-    proactive = Notifier(delivery.adapters, zone_of=zone_of)
-    delivery.reroute = proactive.reroute
-    outcomes = Outcomes(proactive, zone_of=zone_of, ring=bell.set)
-    return Timing(zone=zone, bell=bell, outcomes=outcomes, proactive=proactive)
+    notifier = Notifier(dispatcher.adapters, zone_of=zone_of)
+    dispatcher.reroute = notifier.reroute
+    outcomes = Outcomes(notifier, zone_of=zone_of, ring=bell.set)
+    return Timing(zone=zone, bell=bell, outcomes=outcomes, notifier=notifier)
 
 
 def make_timekeeper(
@@ -81,18 +85,18 @@ def make_timekeeper(
     now: Callable[[], int],
 ) -> Scheduling:
     """The alarm clock and what it sets going."""
-    database, delivery = deps.database, deps.delivery
+    database, dispatcher = deps.database, deps.dispatcher
     backups = Backups(database, settings.home / BACKUPS, keep=settings.jobs.backups, now=now)
     sweeper = Sweeper(database, settings.retention, now=now, renew=deps.renew)
-    skills = make_skill_room(settings.home, settings.skills, database)
-    notices = Notices(database, delivery)
-    timing.outcomes.tell_owners = notices.enqueue_all
-    curator = Curator(skills, notices, enqueue=delivery.enqueue, now=now)
+    skills = make_skill_services(settings.home, settings.skills, database)
+    notices = Notices(database, dispatcher)
+    timing.outcomes.tell_owners = notices.enqueue_for_owners
+    curator = Curator(skills, notices, enqueue=dispatcher.enqueue, now=now)
     bench = RunnerDeps(
         group=group,
         database=database,
         lanes=deps.lanes,
-        enqueue=delivery.enqueue,
+        enqueue=dispatcher.enqueue,
         now=now,
         folder=settings.home,
         environ=environment(),
@@ -105,12 +109,12 @@ def make_timekeeper(
         },
         at_once=settings.jobs.at_once,
     )
-    runs = JobRunner(bench, outcomes=timing.outcomes, proactive=timing.proactive)
+    runs = JobRunner(bench, outcomes=timing.outcomes, notifier=timing.notifier)
     scheduler = Scheduler(
         database=database,
         runner=runs,
         outcomes=timing.outcomes,
-        enqueue=delivery.enqueue,
+        enqueue=dispatcher.enqueue,
         bell=timing.bell,
         now=now,
     )
@@ -118,7 +122,7 @@ def make_timekeeper(
     wanted = set(bench.works) - (set() if deps.external else {system_jobs.MEMORY_SYNC})
 
     async def prepare() -> None:
-        await compare_at_start(skills, now())
+        await sync_at_start(skills, now())
         group.create_task(skills.usage.keep())
         await database.write(
             "works.ensure", lambda c: system_jobs.ensure(c, wanted, timing.zone, now())

@@ -20,7 +20,7 @@ from agent_core.tools.settings_tool import SettingsTool
 from agent_core.tools.toolbox import Toolbox
 from agent_core.tools.user_questions import AskTool
 from gateway.bootstrap.factories import load_reranker
-from gateway.config.settings import Settings
+from gateway.config import Settings
 from gateway.jobs.resources import make_rules, name_places
 from gateway.outbound.quiet_hours import easing_in
 from gateway.turns.user_prompts import UserPrompts
@@ -35,8 +35,8 @@ class Stock:
     settings: Settings
     database: Database
     memory: SharedMemory
-    asking: UserPrompts
-    outside: ExternalMemory | None
+    user_prompts: UserPrompts
+    external_memory: ExternalMemory | None
     zone: str
     forget_people: Callable[[], None]
     wake_jobs: Callable[[], None]
@@ -44,13 +44,13 @@ class Stock:
 
 def make_toolboxes(stock: Stock, extra: Sequence[Tool]) -> Toolboxes:
     """The boxes; `extra` is in both. Raises `StartError` where recall lacks what it was set to."""
-    database, asking = stock.database, stock.asking
-    approval = Approval(database, asking)
+    database, user_prompts = stock.database, stock.user_prompts
+    approval = Approval(database, user_prompts)
     inventory = Inventory(database)
     reranker = load_reranker(stock.settings)
     schedule = ScheduleTool(
         database,
-        asking,
+        user_prompts,
         Around(
             zone=stock.zone,
             rules=make_rules(stock.settings),
@@ -63,24 +63,24 @@ def make_toolboxes(stock: Stock, extra: Sequence[Tool]) -> Toolboxes:
         stock.forget_people()
         stock.wake_jobs()
 
-    shared: tuple[Tool, ...] = (AskTool(asking), schedule, *extra)
+    shared: tuple[Tool, ...] = (AskTool(user_prompts), schedule, *extra)
     identity = SoulFile(database, stock.settings.home)
     private: tuple[Tool, ...] = (
         *private_tools(database, stock.memory, approval, inventory, reranker),
         SettingsTool(database, changed=changed, ease=easing_in(stock.zone)),
         ProposeSoulTool(identity, approval, SOUL_LIMIT),
-        *(stock.outside.tools if stock.outside else ()),
+        *(stock.external_memory.tools if stock.external_memory else ()),
     )
     room = room_tools(database, stock.memory, approval, inventory, reranker)
     kit = _make_kit(stock)
     gathering = digest_tools(database, kit, in_room=False)
     open_gathering = digest_tools(database, kit, in_room=True)
     return Toolboxes(
-        private=Toolbox((*private, *shared), prompter=asking),
-        room=Toolbox((*room, *shared), prompter=asking),
+        private=Toolbox((*private, *shared), prompter=user_prompts),
+        room=Toolbox((*room, *shared), prompter=user_prompts),
         inventory=inventory,
-        private_job=Toolbox((*private, *shared, *gathering), prompter=asking),
-        room_job=Toolbox((*room, *shared, *open_gathering), prompter=asking),
+        private_job=Toolbox((*private, *shared, *gathering), prompter=user_prompts),
+        room_job=Toolbox((*room, *shared, *open_gathering), prompter=user_prompts),
     )
 
 

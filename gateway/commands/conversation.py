@@ -195,6 +195,6 @@ def _make_pending(call: Call, text: str) -> QueuedMessage:
         person=call.person,
         conversation=call.conversation,
         room_id=call.room.id if call.room else None,
-        is_held=True,
+        starts_own_turn=True,
         is_repeat=call.is_repeat,
     )

@@ -11,7 +11,7 @@ from gateway.commands.registry import Call, Handler, Reply
 from gateway.people import identity, linking
 from gateway.people.identity import Identity
 from gateway.people.linking import Linking
-from gateway.people.merging import Leaving
+from gateway.people.merging import UnlinkRequest
 from gateway.texts import general
 from gateway.texts import people as people_texts
 from gateway.texts.people import quote_name
@@ -57,11 +57,11 @@ class PeopleCommands:
     async def _accounts(self, call: Call) -> Reply:
         if not call.message.address.is_direct:
             return Reply(text=people_texts.ACCOUNTS_IN_ROOM)
-        joining = self._linking.joining
+        merging = self._linking.merging
 
         def keep(connection: Connection) -> tuple[str, list[OutboxRow]]:
             person = _find_person(connection, call) or call.person
-            words, _ = joining.keep(connection, person, f"accounts:{call.inbox_id}", call.now)
+            words, _ = merging.keep(connection, person, f"accounts:{call.inbox_id}", call.now)
             return words, []
 
         if call.argument.casefold() == _KEEP:
@@ -69,7 +69,7 @@ class PeopleCommands:
 
         def look(connection: Connection) -> tuple[list[Account], int]:
             accounts = _list_accounts(connection, call.person)
-            return accounts, joining.count_left(connection, call.person)
+            return accounts, merging.count_left(connection, call.person)
 
         accounts, left = await self._database.read(look)
         return Reply(text=self._describe(call, accounts, left))
@@ -86,8 +86,8 @@ class PeopleCommands:
                 why = people_texts.UNLINK_SEVERAL if found else people_texts.UNLINK_UNKNOWN
                 how = why if call.argument else people_texts.UNLINK_HOW
                 return f"{how}\n{self._describe(call, accounts)}", []
-            leaving = Leaving(account=found[0], is_let_in=self._identity.is_let_in(found[0]))
-            return self._linking.joining.unlink(connection, person, leaving, call.now)
+            leaving = UnlinkRequest(account=found[0], is_admitted=self._identity.is_admitted(found[0]))
+            return self._linking.merging.unlink(connection, person, leaving, call.now)
 
         return Reply(effect=effect)
 
@@ -97,7 +97,7 @@ class PeopleCommands:
                 account=account,
                 is_here=(account.platform, account.user_id)
                 == (call.platform, call.message.sender.user_id),
-                is_let_in=self._identity.is_let_in(account),
+                is_admitted=self._identity.is_admitted(account),
             )
             for account in accounts
         ]

@@ -31,7 +31,7 @@ class RoomCommands:
             return Reply(text=room_texts.ONLY_IN_ROOMS)
         word = call.argument.casefold()
         if not word:
-            effective = await self._rooms.mode_for(room, call.message.address, call.person)
+            effective = await self._rooms.effective_mode(room, call.message.address, call.person)
             is_alone = effective == "full" and room.mode != "full"
             is_owner = call.person.is_owner
             text = room_texts.describe_room(room.mode, is_alone=is_alone, is_owner=is_owner)

@@ -12,13 +12,7 @@ from agent_core.state.people import delivery_targets, people
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools.clock import describe_days, read_days
-from agent_core.tools.settings_tool import (
-    DAYS_OFF,
-    NAMES,
-    apply_setting,
-    describe_hours,
-    list_settings,
-)
+from agent_core.tools.settings_tool import DAYS_OFF, NAMES, apply_setting, describe_hours, list_settings
 from gateway.commands.conversation import StatusReport
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.outbound.composer import stand_for

@@ -24,7 +24,7 @@ _LONGEST_TEXT = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unread:
+class StoredEvent:
     """A stored event that nobody has looked into. `is_repeat`: a restart reads it again."""
 
     row: InboxRow
@@ -43,7 +43,7 @@ class InboundEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pressed:
+class PressEvent:
     """A stored event with the press of a button in it."""
 
     row: InboxRow
@@ -51,39 +51,39 @@ class Pressed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stale:
+class StaleEvents:
     """Stored events that turned out to be somebody else's by now, and have to be read again."""
 
     inbox_ids: tuple[InboxId, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Aside:
+class SkippedEvent:
     """A stored event that is no message to us. `fault` says why it can't be read, if so."""
 
     row: InboxRow
     fault: str = ""
 
 
-Item = Unread | InboundEvent | Pressed | Stale | Aside
+Item = StoredEvent | InboundEvent | PressEvent | StaleEvents | SkippedEvent
 
 
-def look_into(unread: Unread, adapter: ChatAdapter) -> InboundEvent | Pressed | Aside:
+def parse_event(unread: StoredEvent, adapter: ChatAdapter) -> InboundEvent | PressEvent | SkippedEvent:
     """What is in a stored event."""
     row = unread.row
     try:
         found = adapter.receive(RawEvent(event_id=EventId(row.event_id), payload=row.payload))
     except ValueError as error:
         _log.error("event %s of %s can't be read: %s", row.event_id, row.platform, error)
-        return Aside(row=row, fault=str(error))
+        return SkippedEvent(row=row, fault=str(error))
     if isinstance(found, ButtonPress):
-        return Pressed(row=row, press=found)
+        return PressEvent(row=row, press=found)
     if found is None or not found.is_addressed:
-        return Aside(row=row)
+        return SkippedEvent(row=row)
     return InboundEvent(row=row, message=found, is_repeat=unread.is_repeat)
 
 
-def fold_edits(arrival: InboundEvent, waiting: deque[Item]) -> tuple[InboundMessage, list[InboxId]]:
+def merge_edits(arrival: InboundEvent, waiting: deque[Item]) -> tuple[InboundMessage, list[InboxId]]:
     """A message as its sender has edited it since, and the events in it.
 
     Takes the edits out of `waiting`: what came behind the message in its chat.
@@ -97,12 +97,12 @@ def fold_edits(arrival: InboundEvent, waiting: deque[Item]) -> tuple[InboundMess
     return message, inbox_ids
 
 
-def is_words(message: InboundMessage) -> bool:
+def is_plain_text(message: InboundMessage) -> bool:
     """True for the sender's own words and nothing else: only those can answer a question."""
     return not message.attachments and message.forwarded_from is None
 
 
-def complain(message: InboundMessage) -> str:
+def find_fault(message: InboundMessage) -> str:
     """Why a message can't be worked on, or nothing."""
     text = message.text.strip()
     if len(text) > _LONGEST_TEXT:

@@ -25,13 +25,13 @@ from gateway.concurrency import Workers
 from gateway.conversion import QueuedMessage
 from gateway.inbound import events
 from gateway.inbound.command_reply import make_outgoing, write_reply
-from gateway.inbound.events import Aside, InboundEvent, Item, PlatformInlet, Pressed, Stale, Unread
+from gateway.inbound.events import SkippedEvent, InboundEvent, Item, PlatformInlet, PressEvent, StaleEvents, StoredEvent
 from gateway.outbound import composer
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions, Reaction
 from gateway.people.identity import Identity
 from gateway.people.linking import Linking
-from gateway.people.rooms import Rooms, RoomTalk
+from gateway.people.rooms import Rooms, RoomConversation
 from gateway.texts import general
 from gateway.turns.attachment_stage import AttachmentStage
 from gateway.turns.lanes import Lanes
@@ -85,14 +85,14 @@ class InboundRouter:
         group: asyncio.TaskGroup,
         deps: RouterDeps,
         commands: Sequence[SlashCommand],
-        delivery: OutboxDispatcher,
+        dispatcher: OutboxDispatcher,
         adapters: Mapping[str, ChatAdapter],
         now: Callable[[], int],
     ) -> None:
         self._deps = deps
         self._database = deps.database
         self._commands = {command.spec.name: command for command in commands}
-        self._delivery = delivery
+        self._dispatcher = dispatcher
         self._adapters = adapters
         self._now = now
         self._conversations: OrderedDict[str, Conversation] = OrderedDict()
@@ -120,13 +120,13 @@ class InboundRouter:
             database=self._database,
             is_open=lambda: self._is_open,
             taken=self._take,
-            noticed=lambda address: self._delivery.wake(platform, conversion.name_chat(address)),
+            noticed=lambda address: self._dispatcher.wake(platform, conversion.name_chat(address)),
             now=self._now,
         )
 
     def _take(self, rows: Sequence[InboxRow]) -> None:
         for row in rows:
-            self._workers.put((row.platform, _UNREAD), Unread(row=row, is_repeat=False))
+            self._workers.put((row.platform, _UNREAD), StoredEvent(row=row, is_repeat=False))
 
     def forget_known(self) -> None:
         """Read people and their talks afresh from the database from now on."""
@@ -142,35 +142,35 @@ class InboundRouter:
     def _look_again(self, inbox_ids: Sequence[InboxId]) -> None:
         """Read events afresh whose person has become another one meanwhile."""
         self.forget_known()
-        self._workers.put(("", _UNREAD), Stale(inbox_ids=tuple(inbox_ids)))
+        self._workers.put(("", _UNREAD), StaleEvents(inbox_ids=tuple(inbox_ids)))
 
     def _read_again(self, rows: Sequence[InboxRow]) -> None:
         for row in rows:
             if row.platform in self._adapters:
                 self._unread_repeats += 1
                 self._caught_up.clear()
-                self._workers.put((row.platform, _UNREAD), Unread(row=row, is_repeat=True))
+                self._workers.put((row.platform, _UNREAD), StoredEvent(row=row, is_repeat=True))
 
-    def _read(self, unread: Unread) -> None:
+    def _read(self, unread: StoredEvent) -> None:
         platform = unread.row.platform
         try:
-            item = events.look_into(unread, self._adapters[platform])
+            item = events.parse_event(unread, self._adapters[platform])
         finally:
             self._unread_repeats -= unread.is_repeat
             if not self._unread_repeats:
                 self._caught_up.set()
-        if isinstance(item, Aside):
+        if isinstance(item, SkippedEvent):
             self._workers.put((platform, _ASIDE), item)
             return
-        heard = item.press if isinstance(item, Pressed) else item.message
+        heard = item.press if isinstance(item, PressEvent) else item.message
         chat = conversion.name_chat(heard.address)
         if isinstance(item, InboundEvent):
-            self._delivery.wake(platform, chat)
+            self._dispatcher.wake(platform, chat)
         self._workers.put((platform, chat), item)
 
     async def _serve(self, chat: tuple[str, str], queue: deque[Item]) -> None:
         item = queue[0]
-        if isinstance(item, Unread):
+        if isinstance(item, StoredEvent):
             self._read(item)
             queue.popleft()
             if queue:
@@ -189,11 +189,11 @@ class InboundRouter:
     async def _work_on(self, item: Item) -> None:
         if isinstance(item, InboundEvent):
             await self._look(item)
-        elif isinstance(item, Pressed):
+        elif isinstance(item, PressEvent):
             await self._press(item)
-        elif isinstance(item, Aside):
+        elif isinstance(item, SkippedEvent):
             await self._set_aside(item)
-        elif isinstance(item, Stale):
+        elif isinstance(item, StaleEvents):
             ids = item.inbox_ids
             self._read_again(
                 await self._database.read(lambda c: inbox.find_received(c, inbox_ids=ids))
@@ -202,7 +202,7 @@ class InboundRouter:
     async def _fail(self, chat: tuple[str, str], item: Item, error: Exception) -> None:
         """An unexpected error: the event is set aside, and whom we know is told."""
         outgoing = None
-        if isinstance(item, Stale):
+        if isinstance(item, StaleEvents):
             return  # they stand in the database, and are read again at the next start
         if isinstance(item, InboundEvent):
             sender = item.message.sender
@@ -210,7 +210,7 @@ class InboundRouter:
                 outgoing = make_outgoing(item, general.BROKEN)
         while True:
             try:
-                await self._set_aside(Aside(row=item.row, fault=repr(error)), outgoing)
+                await self._set_aside(SkippedEvent(row=item.row, fault=repr(error)), outgoing)
             except StoreDamaged:
                 raise  # waiting would not mend it
             except StoreError as store_error:
@@ -219,7 +219,7 @@ class InboundRouter:
             else:
                 return
 
-    async def _set_aside(self, aside: Aside, outgoing: NewOutboxMessage | None = None) -> None:
+    async def _set_aside(self, aside: SkippedEvent, outgoing: NewOutboxMessage | None = None) -> None:
         now = self._now()
 
         def work(connection: Connection) -> OutboxRow | None:
@@ -233,21 +233,21 @@ class InboundRouter:
 
     async def _look(self, arrival: InboundEvent) -> None:
         row, message = arrival.row, arrival.message
-        await self._delivery.revive(row.platform, conversion.name_chat(message.address))
+        await self._dispatcher.revive(row.platform, conversion.name_chat(message.address))
         command = _read_command(message)
         if command and command[0] == "claim":
             self._enqueue(
                 await self._deps.identity.claim(row.platform, message, row.id, command[1])
             )
             return
-        person = await self._deps.identity.recognise(row.platform, message.sender)
+        person = await self._deps.identity.identify(row.platform, message.sender)
         if person is None:
             await self._meet_stranger(row.platform, message, row.id, command)
             return
         talk = await self._deps.rooms.place(row.platform, message, person)
         is_heard = person.is_owner and command and command[0] == "room"
         if talk.is_off and not is_heard:
-            await self._set_aside(Aside(row=row))
+            await self._set_aside(SkippedEvent(row=row))
             return
         conversation = await self._find_conversation(talk)
         if message.is_edit:
@@ -257,10 +257,10 @@ class InboundRouter:
             await self._obey(arrival, person, (talk, conversation), command)
             return
         reaction = _reaction(row, message, person)
-        if events.is_words(message) and await self._deps.questions.hear(reaction, message.text):
+        if events.is_plain_text(message) and await self._deps.questions.hear(reaction, message.text):
             self.forget_known()  # the answer may have made two people one
             return
-        complaint = events.complain(message)
+        complaint = events.find_fault(message)
         if complaint:
             await self._finish(arrival, complaint)
             return
@@ -268,7 +268,7 @@ class InboundRouter:
         if arrival.is_repeat:
             await self._caught_up.wait()  # edits of what nobody saw yet may stand behind it
         waiting = self._workers.waiting((row.platform, conversion.name_chat(message.address)))
-        message, inbox_ids = events.fold_edits(arrival, waiting)
+        message, inbox_ids = events.merge_edits(arrival, waiting)
         pending = QueuedMessage(
             inbox_ids=tuple(inbox_ids),
             platform=row.platform,
@@ -303,19 +303,19 @@ class InboundRouter:
     ) -> None:
         """Somebody who may not talk, unless it is a code that they bring."""
         if command and command[0] == "link" and command[1]:
-            rows = await self._deps.linking.meet_stranger(platform, message, inbox_id, command[1])
-            self._delivery.enqueue(rows)
+            rows = await self._deps.linking.handle_stranger(platform, message, inbox_id, command[1])
+            self._dispatcher.enqueue(rows)
         else:
-            self._enqueue(await self._deps.identity.meet_stranger(platform, message, inbox_id))
+            self._enqueue(await self._deps.identity.handle_stranger(platform, message, inbox_id))
 
-    async def _press(self, pressed: Pressed) -> None:
+    async def _press(self, pressed: PressEvent) -> None:
         """A button: one of a question, or one that stands for a command."""
         row, press = pressed.row, pressed.press
-        await self._delivery.revive(row.platform, conversion.name_chat(press.address))
-        person = await self._deps.identity.recognise(row.platform, press.sender)
+        await self._dispatcher.revive(row.platform, conversion.name_chat(press.address))
+        person = await self._deps.identity.identify(row.platform, press.sender)
         words = composer.read_command(press.key)
         if person is None:
-            await self._set_aside(Aside(row=row))
+            await self._set_aside(SkippedEvent(row=row))
         elif words is None:
             await self._deps.questions.press(_reaction(row, press, person), press.key)
             self.forget_known()  # as above
@@ -339,7 +339,7 @@ class InboundRouter:
         rooms = (self._deps.attachments, self._deps.lanes)
         found = (room.find_waiting(conversation.id, row.platform, message) for room in rooms)
         pending = next((one for one in found if one), None)
-        complaint = events.complain(message)
+        complaint = events.find_fault(message)
         if pending is None:
             await self._finish(arrival, "")
         elif complaint:
@@ -347,7 +347,7 @@ class InboundRouter:
         else:
             pending.amend(message.text, row.id)
 
-    async def _find_conversation(self, talk: RoomTalk) -> Conversation:
+    async def _find_conversation(self, talk: RoomConversation) -> Conversation:
         known = self._conversations.get(talk.key)
         if known is None:
             now = self._now()
@@ -358,7 +358,7 @@ class InboundRouter:
                     key=talk.key,
                     person_id=talk.owner_id,
                     is_direct=talk.is_direct,
-                    room_id=talk.held_in,
+                    room_id=talk.room_id_of,
                     now=now,
                 ),
             )
@@ -371,7 +371,7 @@ class InboundRouter:
         self,
         arrival: InboundEvent,
         person: Person,
-        where: tuple[RoomTalk, Conversation],
+        where: tuple[RoomConversation, Conversation],
         words: tuple[str, str],
     ) -> None:
         name, argument = words
@@ -399,8 +399,8 @@ class InboundRouter:
         await self._reply(arrival, await command.run(call))
 
     async def _reply(self, arrival: InboundEvent, reply: Reply) -> None:
-        split = partial(self._delivery.cut, arrival.row.platform)
-        self._delivery.enqueue(
+        split = partial(self._dispatcher.split, arrival.row.platform)
+        self._dispatcher.enqueue(
             await self._database.write(
                 "commands.apply", lambda c: write_reply(c, arrival, reply, split, self._now())
             )
@@ -417,7 +417,7 @@ class InboundRouter:
 
     def _enqueue(self, row: OutboxRow | None) -> None:
         if row:
-            self._delivery.enqueue([row])
+            self._dispatcher.enqueue([row])
 
 
 def _reaction(row: InboxRow, heard: InboundMessage | ButtonPress, person: Person) -> Reaction:

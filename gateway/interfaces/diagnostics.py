@@ -13,9 +13,15 @@ from agent_core.errors import SkillBroken, StoreError
 from agent_core.skills.catalog import SkillCatalog
 from agent_core.state.lifecycle.inspect import SQLITE_VERSION, Glimpse, peek
 from gateway.bootstrap.factories import load_embedder
-from gateway.config.paths import DATABASE, SKILLS, complain_of_length
-from gateway.config.settings import CONFIG_NAME, SECRET_VARIABLES, Settings
-from gateway.config.tables import Secrets
+from gateway.config import (
+    CONFIG_NAME,
+    DATABASE,
+    SECRET_VARIABLES,
+    SKILLS,
+    Secrets,
+    Settings,
+    explain_length,
+)
 from gateway.errors import StartError
 from gateway.interfaces.operations.client import NobodyThere, fetch_health
 
@@ -74,7 +80,7 @@ def _describe_settings(settings: Settings) -> str:
 
 
 def _look_at_home(home: Path) -> Finding:
-    complaint = complain_of_length(home)
+    complaint = explain_length(home)
     if complaint:
         return _finding("home", "fault", complaint)
     if not home.exists():

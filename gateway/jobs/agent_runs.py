@@ -27,7 +27,7 @@ from agent_core.state.queues.inbox import InboxRow
 from agent_core.tools.untrusted_text import escape
 from gateway import conversion
 from gateway.conversion import QueuedMessage
-from gateway.jobs.conversations import UnknownRoom, find_room, name_talk
+from gateway.jobs.conversations import UnknownRoom, find_room, name_job_conversation
 from gateway.jobs.notifier import Notifier
 from gateway.jobs.outcomes import SILENCE
 
@@ -35,26 +35,26 @@ PLATFORM = "schedule"
 """Where the events of runs come from, as the inbox names it."""
 
 
-class NotNow(Exception):
+class RunRefused(Exception):
     """A run can't be begun; the text says why, as a sentence."""
 
 
-class Spent(NotNow):
+class Spent(RunRefused):
     """A job has cost in this day what it may."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Equipment:
+class AgentRunDeps:
     """Where what jobs make can go, and where they find how their work is to be done."""
 
-    proactive: Notifier
+    notifier: Notifier
     shelf: SkillCatalog
 
 
 def send_off(
-    connection: Connection, job: Job, run: Run, equipment: Equipment, now: int
+    connection: Connection, job: Job, run: Run, equipment: AgentRunDeps, now: int
 ) -> QueuedMessage:
-    """Write down the event that starts a run's turn, once a try. Raises `NotNow`.
+    """Write down the event that starts a run's turn, once a try. Raises `RunRefused`.
 
     A job that does not see its earlier runs begins a fresh session.
     """
@@ -70,11 +70,11 @@ def send_off(
 
 
 def pick_up(
-    connection: Connection, job: Job, run: Run, equipment: Equipment, now: int
+    connection: Connection, job: Job, run: Run, equipment: AgentRunDeps, now: int
 ) -> QueuedMessage | None:
     """The turn of a run that was sent off and that nobody has begun; None if somebody has.
 
-    A process may have died over it: it is to be begun on disk before all else. Raises `NotNow`.
+    A process may have died over it: it is to be begun on disk before all else. Raises `RunRefused`.
     """
     row = _find_event(connection, run)
     if row is None:
@@ -85,7 +85,7 @@ def pick_up(
     return _with_event(connection, pending, run)
 
 
-def errand_of(connection: Connection, job: Job, run: Run, now: int) -> JobTurn:
+def make_job_turn(connection: Connection, job: Job, run: Run, now: int) -> JobTurn:
     """What the turn of a run may do and cost. Raises `Spent`."""
     ceiling, left = job.options.day_micro_dollars, None
     if ceiling and job.person_id is not None:
@@ -116,7 +116,7 @@ def find_errand(connection: Connection, turn_id: TurnId, now: int) -> JobTurn | 
     if run is None or job is None:
         return None
     try:
-        return errand_of(connection, job, run, now)
+        return make_job_turn(connection, job, run, now)
     except Spent:
         return JobTurn(
             run_id=run.id, model=job.options.model, tools=job.options.tools, micro_dollars=1
@@ -126,21 +126,21 @@ def find_errand(connection: Connection, turn_id: TurnId, now: int) -> JobTurn | 
 def _owner_of(connection: Connection, job: Job) -> Person:
     person = people.find(connection, person_id=job.person_id) if job.person_id else None
     if person is None:
-        raise NotNow("the person whose job it was is gone.")
+        raise RunRefused("the person whose job it was is gone.")
     return person
 
 
 def _compose(
-    connection: Connection, job: Job, run: Run, person: Person, equipment: Equipment, now: int
+    connection: Connection, job: Job, run: Run, person: Person, equipment: AgentRunDeps, now: int
 ) -> QueuedMessage:
-    spots = equipment.proactive.find_open(connection, person, job.targets, now)
+    spots = equipment.notifier.find_open(connection, person, job.targets, now)
     if not spots:
-        raise NotNow("there is no place that it could go to; say /sethome where it should.")
+        raise RunRefused("there is no place that it could go to; say /sethome where it should.")
     platform, chat = spots[0]
     try:
         room_id = find_room(connection, job, person, spots)
     except UnknownRoom:
-        raise NotNow(
+        raise RunRefused(
             "nobody ever talked to me in the room that it goes to; say hello there."
         ) from None
     accounts = people.list_accounts(connection, person_id=person.id)
@@ -162,21 +162,21 @@ def _compose(
         person=person,
         conversation=sessions.ensure_conversation(
             connection,
-            key=name_talk(job, room_id),
+            key=name_job_conversation(job, room_id),
             person_id=person.id,
             is_direct=room_id is None,
             room_id=room_id,
             now=now,
         ),
         room_id=room_id,
-        is_held=True,
-        job_turn=errand_of(connection, job, run, now),
+        starts_own_turn=True,
+        job_turn=make_job_turn(connection, job, run, now),
         note="\n".join((_describe(job, run), *_tell_skills(connection, job, equipment.shelf, now))),
     )
 
 
 def _tell_skills(connection: Connection, job: Job, shelf: SkillCatalog, now: int) -> Iterator[str]:
-    """How the work is to be done, as the skills say that the job names. Raises `NotNow`.
+    """How the work is to be done, as the skills say that the job names. Raises `RunRefused`.
 
     They are no words of the person's: nothing may rest on them, and no search finds them. One
     that was changed since it was looked at is in the ledger from then on.
@@ -187,7 +187,7 @@ def _tell_skills(connection: Connection, job: Job, shelf: SkillCatalog, now: int
             note_loaded(connection, shelf.folder, name, found)
             skill = shelf.load(name)
         except (SkillMissing, SkillBroken, StoreDamaged) as error:
-            raise NotNow(f"it can't do that as a skill says: {error}.") from error
+            raise RunRefused(f"it can't do that as a skill says: {error}.") from error
         yield f"Do it as the skill `{name}` says:\n{escape(skill.body)}"
 
 

@@ -9,7 +9,7 @@ from agent_core.state.people import rooms
 from agent_core.state.people.people import Person
 from gateway import conversion
 
-Spot = tuple[str, str]
+ChatRef = tuple[str, str]
 """A platform, and a chat on it."""
 
 
@@ -17,13 +17,13 @@ class UnknownRoom(Exception):
     """Nobody ever talked to us in a room that a job goes to."""
 
 
-def name_talk(job: Job, room_id: RoomId | None) -> str:
+def name_job_conversation(job: Job, room_id: RoomId | None) -> str:
     """The key of the conversation that a job's turns are held in."""
     private = f"job:{job.id}:{job.person_id}"
     return private if room_id is None else f"{private}:{room_id}"
 
 
-def rename_talk(key: str, *, old: PersonId, new: PersonId) -> str:
+def rename_conversation_key(key: str, *, old: PersonId, new: PersonId) -> str:
     """The key that a talk of one person has once it is somebody else's.
 
     It ends in the person's id, see `translate.name_conversation`; that of a job's talk in a room
@@ -36,7 +36,7 @@ def rename_talk(key: str, *, old: PersonId, new: PersonId) -> str:
 
 
 def find_room(
-    connection: Connection, job: Job, person: Person, spots: Iterable[Spot]
+    connection: Connection, job: Job, person: Person, spots: Iterable[ChatRef]
 ) -> RoomId | None:
     """The room whose talk a run is: the job's own, or one where others may read what it says.
 

@@ -17,7 +17,7 @@ from agent_core.state.people import rooms
 from agent_core.state.people.people import Person
 from agent_core.tools.untrusted_text import is_hidden
 from agent_core.transcript import Message, TextPart, mend_text
-from gateway.jobs.conversations import Spot, UnknownRoom, find_room, name_talk
+from gateway.jobs.conversations import ChatRef, UnknownRoom, find_room, name_job_conversation
 from gateway.jobs.recipients import Recipients
 from gateway.texts.job_results import describe_left_out
 
@@ -82,7 +82,7 @@ class JobHistory:
         self._numbers = await self.count()
 
     def note(
-        self, known: Recipients, source: Source, person: Person, spots: Sequence[Spot]
+        self, known: Recipients, source: Source, person: Person, spots: Sequence[ChatRef]
     ) -> Shelf:
         """A job has something to say at these places; where its words belong once they go out."""
         assert self._numbers  # noqa: S101 - nothing is run before `prepare`
@@ -115,7 +115,7 @@ class JobHistory:
         self, known: Recipients, job: Job, person: Person, room_id: RoomId | None
     ) -> tuple[ConversationId, SessionId | None]:
         """The talk of a job, and the session in which it says all that it says, if it is open."""
-        connection, key = known.connection, name_talk(job, room_id)
+        connection, key = known.connection, name_job_conversation(job, room_id)
         found = job_history.find_talk(connection, key=key, person_id=person.id)
         if found and found[1] is not None:
             job_history.go_on(connection, session_id=found[1], title=job.title, now=known.now)
@@ -157,14 +157,14 @@ class JobHistory:
         said = Message(role="assistant", parts=(TextPart(text=mend_text(words)),))
         messages.append(known.connection, shelf, [said], now=known.now)
 
-    def tell_late(self, known: Recipients, turn_id: TurnId, person: Person, words: str) -> None:
+    def record_late(self, known: Recipients, turn_id: TurnId, person: Person, words: str) -> None:
         """What was noted, and held back, goes out to a first place, or to one more."""
         found = job_history.find(known.connection, turn_id=turn_id, person_id=person.id)
         if found and not found.has_words:
             self.tell(known, _find_shelf(known, found, found.room_id), words)
 
 
-def _find_room(known: Recipients, job: Job, person: Person, spots: Sequence[Spot]) -> RoomId | None:
+def _find_room(known: Recipients, job: Job, person: Person, spots: Sequence[ChatRef]) -> RoomId | None:
     try:
         return find_room(known.connection, job, person, spots)
     except UnknownRoom:

@@ -15,7 +15,7 @@ from agent_core.state.queues import deferred_messages, outbox
 from agent_core.state.queues.deferred_messages import Held, NewDeferredMessage
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
-from gateway.jobs.conversations import Spot
+from gateway.jobs.conversations import ChatRef
 from gateway.jobs.history import JobHistory, Source
 from gateway.jobs.recipients import Recipients
 from gateway.texts import general, job_results
@@ -27,7 +27,7 @@ _BATCH = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parcel:
+class Notification:
     """What is to be delivered: words below a title, and files as (key, name).
 
     Words that no turn of the agent made have a `source`, and are kept in its person's history.
@@ -51,14 +51,14 @@ class Notifier:
     ) -> None:
         self._adapters = adapters
         self._zone_of = zone_of
-        self.utterances = JobHistory()
+        self.history = JobHistory()
 
     def look(self, connection: Connection, now: int) -> Recipients:
         """What one transaction has to know of people to send them something."""
         return Recipients(connection, now, zone_of=self._zone_of)
 
     def deliver(
-        self, known: Recipients, parcel: Parcel, targets: Sequence[Target]
+        self, known: Recipients, parcel: Notification, targets: Sequence[Target]
     ) -> list[OutboxRow]:
         """Owe or hold a parcel for each of its places, within the caller's transaction."""
         person = parcel.person
@@ -67,8 +67,8 @@ class Notifier:
             return []
         shelf = None
         if parcel.source:
-            shelf = self.utterances.note(known, parcel.source, person, spots)
-            files = (*parcel.files, *self.utterances.attach(known, parcel.source, shelf))
+            shelf = self.history.note(known, parcel.source, person, spots)
+            files = (*parcel.files, *self.history.attach(known, parcel.source, shelf))
             parcel = replace(parcel, turn_id=shelf.turn_id, files=files)
         until = None if parcel.is_urgent else known.quiet_until(person)
         rows: list[OutboxRow] = []
@@ -78,7 +78,7 @@ class Notifier:
             else:
                 _hold(known, spot, parcel, until)
         if shelf and until is None:
-            self.utterances.tell(known, shelf, parcel.body)
+            self.history.tell(known, shelf, parcel.body)
         return rows
 
     def release(self, connection: Connection, now: int) -> list[OutboxRow]:
@@ -104,7 +104,7 @@ class Notifier:
         return rows
 
     def _let_go(
-        self, known: Recipients, person: Person, together: Sequence[Held], place: Spot
+        self, known: Recipients, person: Person, together: Sequence[Held], place: ChatRef
     ) -> list[OutboxRow]:
         """Owe what was held for one place."""
         words = [one for one in together if one.file is None and one.is_whole]
@@ -113,7 +113,7 @@ class Notifier:
         if lost:
             _log.error("%d messages held for person %d are damaged", lost, person.id)
             told.append(job_results.describe_lost(lost))
-        parcel = Parcel(
+        parcel = Notification(
             person=person,
             title=told[0][0] if len(told) == 1 else "",
             body=job_results.join_held(told),
@@ -129,12 +129,12 @@ class Notifier:
             rows += self._enqueue(known, spot, parcel)
         for one in words if rows else ():
             if one.turn_id:
-                self.utterances.tell_late(known, one.turn_id, person, one.body)
+                self.history.record_late(known, one.turn_id, person, one.body)
         return rows
 
     def find_open(
         self, connection: Connection, person: Person, targets: Sequence[Target], now: int
-    ) -> list[Spot]:
+    ) -> list[ChatRef]:
         """Those of the places where something can be sent now."""
         known = self.look(connection, now)
         spots = self._find_spots(known, person, targets)
@@ -168,13 +168,13 @@ class Notifier:
 
     def _find_spots(
         self, known: Recipients, person: Person, targets: Sequence[Target]
-    ) -> list[Spot]:
+    ) -> list[ChatRef]:
         """The places that targets come to now, each once.
 
         Where one can't be reached, it is where the person was seen last in a direct talk.
         """
         home = known.find_home(person).place
-        found: list[Spot] = []
+        found: list[ChatRef] = []
         for target in targets:
             wished = self._wish_of(known, person, target, home)
             spot = wished
@@ -187,8 +187,8 @@ class Notifier:
         return found
 
     def _wish_of(
-        self, known: Recipients, person: Person, target: Target, home: Spot | None
-    ) -> Spot | None:
+        self, known: Recipients, person: Person, target: Target, home: ChatRef | None
+    ) -> ChatRef | None:
         if target.kind == "place":
             return target.platform, target.chat
         seen = self._list_seen(known, person)
@@ -196,16 +196,16 @@ class Notifier:
             return home or next(seen, None)
         return next((spot for spot in seen if spot[0] == target.platform), None)
 
-    def _list_seen(self, known: Recipients, person: Person) -> Iterator[Spot]:
+    def _list_seen(self, known: Recipients, person: Person) -> Iterator[ChatRef]:
         return (spot for spot in known.list_seen(person) if self._is_open(known, spot))
 
-    def _is_open(self, known: Recipients, spot: Spot) -> bool:
+    def _is_open(self, known: Recipients, spot: ChatRef) -> bool:
         """True where something can be sent unasked; a ticket is good for minutes only."""
         if spot[0] not in self._adapters or known.is_gone(spot):
             return False
         return conversion.read_chat(spot[1]).ticket is None and not known.is_off(spot)
 
-    def _enqueue(self, known: Recipients, spot: Spot, parcel: Parcel) -> list[OutboxRow]:
+    def _enqueue(self, known: Recipients, spot: ChatRef, parcel: Notification) -> list[OutboxRow]:
         platform, chat = spot
         adapter = self._adapters.get(platform)
         files = parcel.files
@@ -230,7 +230,7 @@ class Notifier:
         return rows
 
 
-def _hold(known: Recipients, spot: Spot, parcel: Parcel, until: int) -> None:
+def _hold(known: Recipients, spot: ChatRef, parcel: Notification, until: int) -> None:
     for body, file in [(parcel.body, None), *(("", file) for file in parcel.files)]:
         if not body and file is None:
             continue

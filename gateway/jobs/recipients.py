@@ -10,7 +10,7 @@ from agent_core.state.people.delivery_targets import Home
 from agent_core.state.people.people import Person
 from agent_core.state.queues import unreachable_chats
 from gateway import conversion
-from gateway.jobs.conversations import Spot
+from gateway.jobs.conversations import ChatRef
 from gateway.outbound import quiet_hours
 
 
@@ -26,11 +26,11 @@ class Recipients:
         self._zone_of = zone_of
         self._people: dict[PersonId, Person | None] = {}
         self._homes: dict[PersonId, Home] = {}
-        self._seen: dict[PersonId, list[Spot]] = {}
+        self._seen: dict[PersonId, list[ChatRef]] = {}
         self._quiet: dict[PersonId, int | None] = {}
         self._accounts: dict[PersonId, dict[str, AccountId]] = {}
-        self._is_off: dict[Spot, bool] = {}
-        self._gone: dict[Spot, str] | None = None
+        self._is_off: dict[ChatRef, bool] = {}
+        self._gone: dict[ChatRef, str] | None = None
 
     def find_person(self, person_id: PersonId | None) -> Person | None:
         """Somebody; None for nobody, and for who is not there any more."""
@@ -49,7 +49,7 @@ class Recipients:
             self._homes[person.id] = home
         return self._homes[person.id]
 
-    def list_seen(self, person: Person) -> list[Spot]:
+    def list_seen(self, person: Person) -> list[ChatRef]:
         """Where a person asked something lately in a direct talk, the newest first."""
         if person.id not in self._seen:
             spots = delivery_targets.list_seen(self.connection, person_id=person.id)
@@ -77,19 +77,19 @@ class Recipients:
             self._quiet[person.id] = quiet_hours.quiet_until(person, days_off, zone, self.now)
         return self._quiet[person.id]
 
-    def is_gone(self, spot: Spot) -> bool:
+    def is_gone(self, spot: ChatRef) -> bool:
         """True where nobody can be reached any more."""
         if self._gone is None:
             self._gone = unreachable_chats.list_all(self.connection)
         return spot in self._gone
 
-    def is_off(self, spot: Spot) -> bool:
+    def is_off(self, spot: ChatRef) -> bool:
         """True in a room where nothing is to be said."""
         if spot not in self._is_off:
             self._is_off[spot] = self._is_room_off(spot)
         return self._is_off[spot]
 
-    def _is_room_off(self, spot: Spot) -> bool:
+    def _is_room_off(self, spot: ChatRef) -> bool:
         address = conversion.read_chat(spot[1])
         if address.is_direct:
             return False

@@ -23,8 +23,7 @@ from agent_core.tools.send_file import SendFileTool
 from agent_core.tools.settings_tool import SettingsTool
 from agent_core.tools.user_questions import AskTool
 from gateway import conversion
-from gateway.config.paths import SKILLS
-from gateway.config.settings import Settings
+from gateway.config import SKILLS, Settings
 from gateway.texts.general import name_platform
 
 _OPEN = (MemoryTool, RecallTool, ArchiveTool, SendFileTool)
@@ -66,7 +65,7 @@ def _find_fault(shelf: SkillCatalog, name: str) -> str:
     return ""
 
 
-Spot = tuple[str, str]
+ChatRef = tuple[str, str]
 """A platform, and a chat on it."""
 
 
@@ -87,7 +86,7 @@ def name_places(
 
 
 def _name(
-    connection: Connection, target: Target, home: Home, seen: Sequence[Spot], here: Target | None
+    connection: Connection, target: Target, home: Home, seen: Sequence[ChatRef], here: Target | None
 ) -> str:
     if target == here:
         return "here"
@@ -107,14 +106,14 @@ def _name(
             return f"{place}, where {whom} not talked yet: until then {_name_last(seen, here)}"
 
 
-def _name_last(seen: Sequence[Spot], here: Target | None) -> str:
+def _name_last(seen: Sequence[ChatRef], here: Target | None) -> str:
     """Where somebody without a home was last."""
     whom = "we" if here else "they"
     now = f" (now {name_platform(seen[0][0])})" if seen else ""
     return f"wherever {whom} talked last in private{now}"
 
 
-def _name_spot(connection: Connection, spot: Spot) -> str:
+def _name_spot(connection: Connection, spot: ChatRef) -> str:
     platform, address = name_platform(spot[0]), conversion.read_chat(spot[1])
     if address.is_direct:
         return platform

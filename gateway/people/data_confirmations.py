@@ -20,11 +20,11 @@ _ENTRIES, _ALL, _NONE = "entries", "all", "none"
 _YES, _NO = "yes", "no"
 
 
-class Confirming:
+class DataConfirmations:
     """What to do with the answers; every function works in its caller's transaction."""
 
-    def __init__(self, belongings: DataRequests) -> None:
-        self._belongings = belongings
+    def __init__(self, data_requests: DataRequests) -> None:
+        self._belongings = data_requests
 
     def answerers(self) -> Mapping[Kind, Answerer]:
         """By the kinds of the questions."""

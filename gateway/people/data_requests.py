@@ -23,7 +23,7 @@ from agent_core.privacy.erasure import scrub as loose
 from agent_core.privacy.erasure.matcher import WordMatcher, parse_words
 from agent_core.privacy.erasure.person import PersonErasure
 from agent_core.privacy.erasure.scrub import scrub
-from agent_core.privacy.erasure.words import WordRemoval, Preview
+from agent_core.privacy.erasure.words import Preview, WordRemoval
 from agent_core.privacy.export.export import ExportArchive, write_export
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
@@ -35,7 +35,7 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
-from gateway.config.paths import BACKUPS, CHAT_HISTORY, MEMORIES
+from gateway.config import BACKUPS, CHAT_HISTORY, MEMORIES
 from gateway.people.identity import LOCAL_PLATFORM
 from gateway.texts import privacy
 
@@ -145,7 +145,9 @@ class DataRequests:
             bundle = ExportArchive(folder, f"talaria-{person.slug}", most_bytes)
             try:
                 sources = self._home / SOURCES
-                write_export(connection, bundle, whose=whose, name=person.name, sources=sources, now=now)
+                write_export(
+                    connection, bundle, whose=whose, name=person.name, sources=sources, now=now
+                )
             finally:
                 paths = bundle.close()
             return paths

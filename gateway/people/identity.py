@@ -45,7 +45,7 @@ _MOST_KNOWN = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asker:
+class AccountRef:
     """An account that sent a code."""
 
     platform: str
@@ -62,7 +62,7 @@ class Identity:
         self._known: OrderedDict[tuple[str, str], Person] = OrderedDict()
         self._forgotten = 0
 
-    async def recognise(self, platform: str, sender: Sender) -> Person | None:
+    async def identify(self, platform: str, sender: Sender) -> Person | None:
         """The person behind an account, or None for a stranger.
 
         An account on the allow list becomes a person of its own at its first message; the
@@ -73,7 +73,7 @@ class Identity:
         if known is not None:
             self._known.move_to_end(key)
             return known
-        asker = Asker(platform=platform, sender=sender)
+        asker = AccountRef(platform=platform, sender=sender)
         forgotten = self._forgotten
         person = await self._database.read(lambda connection: self._find(connection, asker))
         if person is None:
@@ -83,7 +83,7 @@ class Identity:
             self._remember(key, person)
         return person
 
-    def _find(self, connection: Connection, asker: Asker) -> Person | None:
+    def _find(self, connection: Connection, asker: AccountRef) -> Person | None:
         """The person of an account that may still talk; off the list means out.
 
         Of accounts that are one person each may talk as long as one of them may by itself.
@@ -93,18 +93,18 @@ class Identity:
         )
         if account is None:
             return None
-        if not self.is_let_in(account):
+        if not self.is_admitted(account):
             others = people.list_accounts(connection, person_id=account.person_id)
-            if not any(self.is_let_in(other) for other in others):
+            if not any(self.is_admitted(other) for other in others):
                 return None
         return people.find(connection, person_id=account.person_id)
 
-    def is_let_in(self, account: Account) -> bool:
+    def is_admitted(self, account: Account) -> bool:
         """True for an account that may talk by a right of its own."""
         is_listed = account.admitted_by == "list"
         return not is_listed or self._access.allows(account.platform, account.user_id)
 
-    async def _let_in(self, asker: Asker) -> Person | None:
+    async def _let_in(self, asker: AccountRef) -> Person | None:
         admission: Admission = "local" if asker.platform == LOCAL_PLATFORM else "list"
         if admission == "list" and not self._access.allows(asker.platform, asker.sender.user_id):
             return None
@@ -113,7 +113,7 @@ class Identity:
             "people.enter", lambda connection: _enter(connection, asker, admission, now=now)
         )
 
-    async def meet_stranger(
+    async def handle_stranger(
         self, platform: str, message: InboundMessage, inbox_id: InboxId
     ) -> OutboxRow | None:
         """Tell a stranger, at most once an hour, how to be let in. Raises `StoreError`.
@@ -167,7 +167,7 @@ class Identity:
         Who guesses is told to stop, and gets silence after that. A code that was written
         where others read it is worth nothing any more.
         """
-        asker = Asker(platform=platform, sender=message.sender)
+        asker = AccountRef(platform=platform, sender=message.sender)
         now = self._now()
         chat = conversion.name_chat(message.address)
 
@@ -227,7 +227,7 @@ def approve(connection: Connection, code: str, now: int) -> Approved | None:
     people.use_code(connection, code_id=found.id, now=now)
     name = found.display_name or found.user_id
     sender = Sender(user_id=PlatformUserId(found.user_id), display_name=name)
-    _enter(connection, Asker(platform=found.platform, sender=sender), "code", now=now)
+    _enter(connection, AccountRef(platform=found.platform, sender=sender), "code", now=now)
     return Approved(name=name, platform=found.platform, chat=found.chat)
 
 
@@ -264,13 +264,13 @@ def slug_of(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", ascii_name.lower()).strip("-")[:40] or "person"
 
 
-def is_silenced(connection: Connection, asker: Asker, now: int) -> bool:
+def is_silenced(connection: Connection, asker: AccountRef, now: int) -> bool:
     """True for an account that sent too many wrong codes lately; it gets no answer."""
     user_id = asker.sender.user_id
     return account_links.is_silenced(connection, platform=asker.platform, user_id=user_id, now=now)
 
 
-def note_wrong(connection: Connection, asker: Asker, words: str, now: int) -> str:
+def count_wrong_code(connection: Connection, asker: AccountRef, words: str, now: int) -> str:
     """Count a code that came to nothing; `words`, or that no more codes are looked at."""
     user_id = asker.sender.user_id
     wrong = account_links.count_wrong(connection, platform=asker.platform, user_id=user_id, now=now)
@@ -280,7 +280,7 @@ def note_wrong(connection: Connection, asker: Asker, words: str, now: int) -> st
     return general.CODE_PAUSE
 
 
-def spoil(connection: Connection, asker: Asker, code: str, words: str, now: int) -> str:
+def spoil(connection: Connection, asker: AccountRef, code: str, words: str, now: int) -> str:
     """End a code that others have read, whatever it was for; `words` say so.
 
     Counts as a wrong one, so that nobody can try codes out in a room; an account that is
@@ -295,16 +295,16 @@ def spoil(connection: Connection, asker: Asker, code: str, words: str, now: int)
         account_links.close(connection, link_id=link.id, outcome="over", now=now)
     if is_silenced(connection, asker, now):
         return ""
-    note_wrong(connection, asker, words, now)
+    count_wrong_code(connection, asker, words, now)
     return words
 
 
-def _claim(connection: Connection, asker: Asker, code: str, now: int) -> str:
+def _claim(connection: Connection, asker: AccountRef, code: str, now: int) -> str:
     if not code:
-        return note_wrong(connection, asker, general.CODE_MISSING.format(command="claim"), now)
+        return count_wrong_code(connection, asker, general.CODE_MISSING.format(command="claim"), now)
     found = people.find_code(connection, code_hash=hash_code(code), purpose="claim", now=now)
     if found is None:
-        return note_wrong(connection, asker, general.CODE_UNKNOWN, now)
+        return count_wrong_code(connection, asker, general.CODE_UNKNOWN, now)
     people.use_code(connection, code_id=found.id, now=now)
     person = _enter(connection, asker, "code", now=now, is_owner=True)
     people.make_owner(connection, person_id=person.id)
@@ -313,7 +313,7 @@ def _claim(connection: Connection, asker: Asker, code: str, now: int) -> str:
 
 
 def note(
-    connection: Connection, asker: Asker, about: Person | None, action: str, detail: str, now: int
+    connection: Connection, asker: AccountRef, about: Person | None, action: str, detail: str, now: int
 ) -> None:
     """Write down what an account did; `about` is whom it concerns."""
     deed = Deed(
@@ -328,7 +328,7 @@ def note(
 
 def _enter(
     connection: Connection,
-    asker: Asker,
+    asker: AccountRef,
     admission: Admission,
     *,
     now: int,

@@ -13,16 +13,8 @@ from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
 from gateway.outbound.questions import Questions
-from gateway.people import merging as joining
-from gateway.people.identity import (
-    Asker,
-    hash_code,
-    is_silenced,
-    make_code,
-    note,
-    note_wrong,
-    spoil,
-)
+from gateway.people import merging as merging
+from gateway.people.identity import AccountRef, hash_code, is_silenced, make_code, note, count_wrong_code, spoil
 from gateway.people.merging import AccountMerging
 from gateway.texts import people as wording
 from gateway.texts.general import CODE_UNKNOWN
@@ -43,9 +35,9 @@ class Sent:
     words: str
 
     @property
-    def asker(self) -> Asker:
+    def asker(self) -> AccountRef:
         """The account as codes are counted for it."""
-        return Asker(platform=self.platform, sender=self.sender)
+        return AccountRef(platform=self.platform, sender=self.sender)
 
 
 Told = tuple[str, Sequence[OutboxRow]]
@@ -60,15 +52,15 @@ class Linking:
         *,
         database: Database,
         questions: Questions,
-        joining: AccountMerging,
+        merging: AccountMerging,
         now: Callable[[], int],
     ) -> None:
         self._database = database
         self._questions = questions
         self._now = now
-        self.joining = joining
+        self.merging = merging
 
-    async def meet_stranger(
+    async def handle_stranger(
         self, platform: str, message: InboundMessage, inbox_id: InboxId, words: str
     ) -> list[OutboxRow]:
         """Take a code from an account that may not talk yet. Raises `StoreError`.
@@ -110,7 +102,7 @@ class Linking:
         rows = [
             row
             for link in account_links.list_live(connection, person_id=person.id)
-            for row in joining.end(connection, link, wording.LINK_REPLACED, now)
+            for row in merging.end(connection, link, wording.LINK_REPLACED, now)
         ]
         code = make_code()
         account_links.insert(
@@ -128,7 +120,7 @@ class Linking:
         """Another account has sent a code: it is spent, and the first side is asked."""
         link = account_links.find_open(connection, code_hash=hash_code(sent.words), now=now)
         if link is None:
-            return note_wrong(connection, sent.asker, CODE_UNKNOWN, now), []
+            return count_wrong_code(connection, sent.asker, CODE_UNKNOWN, now), []
         sender = sent.sender
         account = {"platform": sent.platform, "user_id": str(sender.user_id)}
         them = people.find_by_account(connection, **account)
@@ -138,12 +130,12 @@ class Linking:
         if them and them.is_owner and not (person and person.is_owner):
             # Whoever confirms gets everything: nobody may talk an owner into that with a code.
             note(connection, sent.asker, person, "link.refused", "an owner sent the code", now)
-            rows = joining.end(connection, link, wording.LINK_REFUSED, now)
+            rows = merging.end(connection, link, wording.LINK_REFUSED, now)
             return wording.LINK_OWNER_FIRST, rows
         rows = [
             row
             for earlier in account_links.list_asked(connection, **account)
-            for row in joining.end(connection, earlier, wording.LINK_OVER, now)
+            for row in merging.end(connection, earlier, wording.LINK_OVER, now)
         ]
         other = OtherSide(
             **account,
@@ -152,7 +144,7 @@ class Linking:
             person_id=them.id if them else None,
         )
         account_links.take_up(connection, link_id=link.id, other=other)
-        question = joining.ask_to_join(link, other)
+        question = merging.ask_to_join(link, other)
         rows += self._questions.pose(connection, question, now)
         note(connection, sent.asker, person, "link.asked", "sent the code", now)
         return wording.tell_asked(link.platform, person.name if person else "?"), rows
@@ -165,7 +157,7 @@ class Linking:
         )
         rows = []
         for link in (*mine, *theirs):
-            rows += joining.end(connection, link, wording.LINK_CANCELLED_THERE, now)
+            rows += merging.end(connection, link, wording.LINK_CANCELLED_THERE, now)
             if link in mine and link.other:
                 outgoing = NewOutboxMessage(
                     platform=link.other.platform,

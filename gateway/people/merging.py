@@ -22,7 +22,7 @@ from agent_core.state.people.people import Account, NewAccount, Person
 from agent_core.state.queues import deferred_messages, outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
-from gateway.jobs.conversations import Spot, rename_talk
+from gateway.jobs.conversations import ChatRef, rename_conversation_key
 from gateway.outbound.questions import Answerer, Outcome, drop, make_secret
 from gateway.people.identity import LOCAL_PLATFORM, slug_of
 from gateway.texts import people as wording
@@ -30,7 +30,7 @@ from gateway.texts import people as wording
 _HOME = Target(kind="home")
 
 
-def rehome(connection: Connection, person_id: PersonId) -> None:
+def retarget_jobs(connection: Connection, person_id: PersonId) -> None:
     """An account has come or gone: what jobs make goes to no direct chat but this person's own.
 
     A home that is not theirs any more is none, a job that sends there sends home, and what is
@@ -38,7 +38,7 @@ def rehome(connection: Connection, person_id: PersonId) -> None:
     """
     asked = delivery_targets.list_asked(connection, person_id=person_id)
 
-    def is_own(spot: Spot) -> bool:
+    def is_own(spot: ChatRef) -> bool:
         is_strange = conversion.is_chat(spot[1]) and conversion.read_chat(spot[1]).is_direct
         return spot in asked or not is_strange
 
@@ -52,12 +52,12 @@ def rehome(connection: Connection, person_id: PersonId) -> None:
     _redirect(connection, person_id, is_own)
 
 
-def _lead(target: Target, is_own: Callable[[Spot], bool]) -> Target:
+def _lead(target: Target, is_own: Callable[[ChatRef], bool]) -> Target:
     is_strange = target.kind == "place" and not is_own((target.platform, target.chat))
     return _HOME if is_strange else target
 
 
-def _redirect(connection: Connection, person_id: PersonId, is_own: Callable[[Spot], bool]) -> None:
+def _redirect(connection: Connection, person_id: PersonId, is_own: Callable[[ChatRef], bool]) -> None:
     astray = [
         one
         for one in deferred_messages.list_of_person(connection, person_id=person_id)
@@ -79,11 +79,11 @@ YES, NO, KEEP, LEAVE = "yes", "no", "keep", "leave"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leaving:
+class UnlinkRequest:
     """An account that is to be split off, and whether it may talk by a right of its own."""
 
     account: Account
-    is_let_in: bool
+    is_admitted: bool
 
 
 class AccountMerging:
@@ -207,7 +207,7 @@ class AccountMerging:
         return len(merge.list_left(connection, kept=person.id, absorbed=gone))
 
     def unlink(
-        self, connection: Connection, person: Person, leaving: Leaving, now: int
+        self, connection: Connection, person: Person, leaving: UnlinkRequest, now: int
     ) -> tuple[str, list[OutboxRow]]:
         """Split an account off, with all that began there; the words that tell of it."""
         account = leaving.account
@@ -244,14 +244,14 @@ class AccountMerging:
         if old:
             split_person.part(connection, back=old.id)
         for one in (person, back):
-            rehome(connection, one.id)
+            retarget_jobs(connection, one.id)
         self._note_unlinked(connection, person, back, account, now)
         done = wording.Unlinked(
             account=wording.name_account(account.platform, account.user_id, account.display_name),
             sessions=parted.sessions,
             kept=parted.kept,
             entries=entries,
-            is_let_in=leaving.is_let_in,
+            is_admitted=leaving.is_admitted,
         )
         return wording.describe_unlinked(done), rows
 
@@ -396,7 +396,7 @@ def _part(account: Account, mine: Sequence[Account]) -> Parting:
 
 
 def _rename(old: Person, new: Person) -> Rename:
-    return partial(rename_talk, old=old.id, new=new.id)
+    return partial(rename_conversation_key, old=old.id, new=new.id)
 
 
 def _describe(error: OSError) -> str:

@@ -64,9 +64,9 @@ _TOLD = "soul_told"
 class Notices:
     """Tells owners, where they last talked in private."""
 
-    def __init__(self, database: Database, delivery: OutboxDispatcher) -> None:
+    def __init__(self, database: Database, dispatcher: OutboxDispatcher) -> None:
         self._database = database
-        self._delivery = delivery
+        self._delivery = dispatcher
 
     async def tell_of_soul(self, task: Task, now: int) -> None:
         """SOUL.md was changed by hand; the task's payload is the row that says how.
@@ -80,11 +80,11 @@ class Notices:
             meta.put(connection, key=_TOLD, value=task.payload)
             found = ledger.find_row(connection, entry_id=int(task.payload))
             words = blocks.tell_of_soul(found[1].id, found[1].change) if found else ""
-            return self.enqueue_all(connection, words, now) if words else []
+            return self.enqueue_for_owners(connection, words, now) if words else []
 
         self._delivery.enqueue(await self._database.write("soul.tell", work))
 
-    def enqueue_all(self, connection: Connection, words: str, now: int) -> list[OutboxRow]:
+    def enqueue_for_owners(self, connection: Connection, words: str, now: int) -> list[OutboxRow]:
         """Owe words to every owner who can be reached; within a transaction."""
         return [
             row

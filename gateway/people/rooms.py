@@ -33,7 +33,7 @@ person's alone is asked every time: a second person must be noticed at the next 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoomTalk:
+class RoomConversation:
     """Where a message belongs: the key of its conversation, and whose that is.
 
     `is_direct` says that it is the person's whole talk. `room` is where it was said, None in a
@@ -47,7 +47,7 @@ class RoomTalk:
     is_off: bool = False
 
     @property
-    def held_in(self) -> RoomId | None:
+    def room_id_of(self) -> RoomId | None:
         """The room that the conversation belongs to; a direct talk belongs to none."""
         return None if self.is_direct or self.room is None else self.room.id
 
@@ -85,22 +85,22 @@ class Rooms:
         self._known.clear()
         self._reading += 1
 
-    async def place(self, platform: str, message: InboundMessage, person: Person) -> RoomTalk:
+    async def place(self, platform: str, message: InboundMessage, person: Person) -> RoomConversation:
         """The talk that a message of a person belongs to now. Raises `StoreError`."""
         address = message.address
         if address.is_direct:
             return _own(platform, address, person, None)
         room = await self._find(platform, message)
-        mode = await self.mode_for(room, address, person)
+        mode = await self.effective_mode(room, address, person)
         if mode == "full":
             direct = Address(chat_id="", is_direct=True)
             return _own(platform, direct, person, room)
         if mode == "room":
             key = conversion.name_shared(platform, address)
-            return RoomTalk(key=key, owner_id=room.person_id, is_direct=False, room=room)
+            return RoomConversation(key=key, owner_id=room.person_id, is_direct=False, room=room)
         return _own(platform, address, person, room, is_off=mode == "off")
 
-    async def still_holds(self, pending: QueuedMessage) -> bool:
+    async def is_current(self, pending: QueuedMessage) -> bool:
         """True if a message that has waited still belongs where it was put. Raises `StoreError`."""
         if pending.message.address.is_direct:
             return True
@@ -109,7 +109,7 @@ class Rooms:
         same = (talk.key, talk.owner_id) == (conversation.key, conversation.person_id)
         return same and not talk.is_off
 
-    async def mode_for(self, room: Room, address: Address, person: Person) -> Mode:
+    async def effective_mode(self, room: Room, address: Address, person: Person) -> Mode:
         """How a person is answered at an address of a room now."""
         if room.mode == "full":
             return "full" if person.is_owner else "person"
@@ -167,8 +167,8 @@ class Rooms:
 
 def _own(
     platform: str, address: Address, person: Person, room: Room | None, *, is_off: bool = False
-) -> RoomTalk:
-    return RoomTalk(
+) -> RoomConversation:
+    return RoomConversation(
         key=conversion.name_conversation(platform, address, person),
         owner_id=person.id,
         is_direct=address.is_direct,

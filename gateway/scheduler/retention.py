@@ -9,7 +9,7 @@ from agent_core.privacy.erasure.scrub import merge_indexes
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.lifecycle import person_data, retention
 from agent_core.state.lifecycle.retention import DAY, Kind, Span
-from gateway.config.tables import RetentionSettings
+from gateway.config import RetentionSettings
 
 _log = logging.getLogger(__name__)
 

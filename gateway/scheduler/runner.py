@@ -16,7 +16,7 @@ from agent_core.state.jobs.jobs import Job
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.conversion import QueuedMessage
 from gateway.jobs import agent_runs
-from gateway.jobs.agent_runs import Equipment, NotNow, Spent
+from gateway.jobs.agent_runs import AgentRunDeps, RunRefused, Spent
 from gateway.jobs.history import shorten
 from gateway.jobs.notifier import Notifier
 from gateway.jobs.outcomes import Made, Outcomes, is_asked
@@ -55,13 +55,13 @@ class RunnerDeps:
 class JobRunner:
     """The runs that are under way, as the database has them."""
 
-    def __init__(self, bench: RunnerDeps, *, outcomes: Outcomes, proactive: Notifier) -> None:
+    def __init__(self, bench: RunnerDeps, *, outcomes: Outcomes, notifier: Notifier) -> None:
         self._bench = bench
         self._database = bench.database
         self._lanes = bench.lanes
         self._now = bench.now
         self._outcomes = outcomes
-        self._equipment = Equipment(proactive=proactive, shelf=bench.shelf)
+        self._equipment = AgentRunDeps(notifier=notifier, shelf=bench.shelf)
         self._tasks: dict[RunId, asyncio.Task[None]] = {}
         self._talks: dict[RunId, ConversationId] = {}
         """Where the turns that this process has sent off are held."""
@@ -72,11 +72,11 @@ class JobRunner:
         """Begin nothing more; what is under way is gone on with at the next start."""
         self._is_open = False
 
-    def count_free(self) -> int:
+    def count_free_slots(self) -> int:
         """How many more runs may be begun."""
         return self._bench.at_once - self._under_way if self._is_open else 0
 
-    def is_anyone_answered(self) -> bool:
+    def is_answering(self) -> bool:
         """True while a turn is under way, or waits for its place."""
         return not self._lanes.is_idle()
 
@@ -165,7 +165,7 @@ class JobRunner:
             begun.append(agent_runs.send_off(connection, job, run, self._equipment, now))
         except Spent as reason:
             return self._outcomes.refuse(connection, job, run, str(reason), now)
-        except NotNow as reason:
+        except RunRefused as reason:
             return self._outcomes.give_up(connection, job, run, str(reason), now)
         return ()
 
@@ -187,7 +187,7 @@ class JobRunner:
             return ()
         try:
             pending = agent_runs.pick_up(connection, job, run, self._equipment, now)
-        except NotNow as reason:
+        except RunRefused as reason:
             return self._outcomes.give_up(connection, job, run, str(reason), now)
         if pending:
             begun.append(pending)

@@ -8,14 +8,20 @@ from pathlib import Path
 from agent_core.errors import SkillBroken, SkillMissing, StoreDamaged
 from agent_core.skills import ledger_sync
 from agent_core.skills.catalog import SkillCatalog
-from agent_core.skills.curator import CuratorRules, CuratorReport, Step, CuratorView, hash_fault, plan_steps
+from agent_core.skills.curator import (
+    CuratorReport,
+    CuratorRules,
+    CuratorView,
+    Step,
+    hash_fault,
+    plan_steps,
+)
 from agent_core.skills.usage import UsageFile
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skills
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.config.paths import SKILLS
-from gateway.config.tables import SkillSettings
+from gateway.config import SKILLS, SkillSettings
 from gateway.people.owners import Notices
 from gateway.texts import system_jobs
 
@@ -23,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SkillRoom:
+class SkillServices:
     """The skills of a house, what is known of their use, and the curator's rules."""
 
     database: Database
@@ -32,11 +38,11 @@ class SkillRoom:
     rules: CuratorRules
 
 
-def make_skill_room(home: Path, settings: SkillSettings, database: Database) -> SkillRoom:
+def make_skill_services(home: Path, settings: SkillSettings, database: Database) -> SkillServices:
     """The skills of a home."""
     folder = home / SKILLS
     rules = CuratorRules(stale_days=settings.stale_days, archive_days=settings.archive_days)
-    return SkillRoom(
+    return SkillServices(
         database=database,
         shelf=SkillCatalog(folder),
         usage=UsageFile(database, folder),
@@ -44,12 +50,12 @@ def make_skill_room(home: Path, settings: SkillSettings, database: Database) -> 
     )
 
 
-async def look_over(room: SkillRoom, now: int) -> CuratorReport:
+async def plan_round(room: SkillServices, now: int) -> CuratorReport:
     """What the curator would do, without doing it. Raises `SkillBroken`, `StoreError`."""
     return (await room.database.read(lambda connection: _look(connection, room, now)))[1]
 
 
-def compare(connection: Connection, room: SkillRoom, now: int, evidence: str) -> CuratorReport:
+def compare(connection: Connection, room: SkillServices, now: int, evidence: str) -> CuratorReport:
     """Write down what was done to skills by hand, or before a crash; `evidence` says where that
     was found. Raises `SkillBroken` if their folder can't be read.
     """
@@ -61,7 +67,7 @@ def compare(connection: Connection, room: SkillRoom, now: int, evidence: str) ->
     return found
 
 
-async def compare_at_start(room: SkillRoom, now: int) -> None:
+async def sync_at_start(room: SkillServices, now: int) -> None:
     """Compare the skills with the ledger before anything uses them.
 
     Where that can't be done a warning says so. Raises `StoreError`.
@@ -77,7 +83,9 @@ async def compare_at_start(room: SkillRoom, now: int) -> None:
         _log.info("skills were changed by hand: %s", system_jobs.describe_round(found))
 
 
-def _look(connection: Connection, room: SkillRoom, now: int) -> tuple[CuratorView, CuratorReport]:
+def _look(
+    connection: Connection, room: SkillServices, now: int
+) -> tuple[CuratorView, CuratorReport]:
     view = ledger_sync.inspect_skills(connection, room.shelf)
     has_folder = room.shelf.is_there()
     steps = plan_steps(view, room.rules, now) if has_folder else ()
@@ -89,7 +97,7 @@ class Curator:
 
     def __init__(
         self,
-        room: SkillRoom,
+        room: SkillServices,
         notices: Notices,
         *,
         enqueue: Callable[[Sequence[OutboxRow]], None],
@@ -118,7 +126,7 @@ class Curator:
                 _write_down(connection, step)
             faults = [step.fault for step in done.steps if step.kind == "tell"]
             words = system_jobs.tell_broken(faults) if faults else ""
-            return done, self._notices.enqueue_all(connection, words, now) if words else []
+            return done, self._notices.enqueue_for_owners(connection, words, now) if words else []
 
         done, owed = await self._room.database.write("skills.curate", work)
         self._enqueue(owed)

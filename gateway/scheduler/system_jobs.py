@@ -59,11 +59,11 @@ def ensure(connection: Connection, wanted: Collection[str], zone: str, now: int)
         jobs.insert(connection, job, now=now)
 
 
-async def sync_memory(outside: ExternalMemory | None, now: Callable[[], int]) -> str:
+async def sync_memory(external_memory: ExternalMemory | None, now: Callable[[], int]) -> str:
     """See how the outside memory fares, and say so. Raises `StoreError`."""
-    if outside is None:
+    if external_memory is None:
         return NO_OUTSIDE
-    return describe_sync(await outside.sync(), now())
+    return describe_sync(await external_memory.sync(), now())
 
 
 class Backups:

@@ -51,10 +51,10 @@ _ALARM = "alarm"
 class Runner(Protocol):
     """Whoever does what jobs are for."""
 
-    def count_free(self) -> int:
+    def count_free_slots(self) -> int:
         """How many more runs may be begun."""
 
-    def is_anyone_answered(self) -> bool:
+    def is_answering(self) -> bool:
         """True while a turn is under way."""
 
     async def begin(self, runs: Sequence[Run]) -> None:
@@ -188,7 +188,7 @@ class Scheduler:
     def _find_pace(self) -> tuple[int, float]:
         """How many jobs are taken at a time, and for how many seconds others then go on."""
         ticks = time.monotonic()
-        if self._runner.is_anyone_answered():
+        if self._runner.is_answering():
             self._spared_until = ticks + _SPARED
         return (_SMALL_BATCH, _LONG_BREATH) if ticks < self._spared_until else (_BATCH, _BREATH)
 
@@ -249,7 +249,7 @@ class Scheduler:
 
     async def _begin(self) -> bool:
         """Begin some of the runs that wait, one of each job; True if there may be more."""
-        free = min(self._runner.count_free(), _BATCH)
+        free = min(self._runner.count_free_slots(), _BATCH)
         if free <= 0:
             return False
         now = self._now()
@@ -265,7 +265,7 @@ class Scheduler:
         coming = await self._database.read(_find_next)
         clock = self._clock
         assert clock is not None  # noqa: S101 - `run` has made it
-        if coming is None or self._runner.count_free() <= 0:
+        if coming is None or self._runner.count_free_slots() <= 0:
             if clock.get_job(_ALARM):
                 clock.remove_job(_ALARM)
         else:

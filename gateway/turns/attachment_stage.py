@@ -32,7 +32,7 @@ Key = tuple[ConversationId, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parcel:
+class PendingRead:
     """A message on its way to its lane. `is_repeat`: a restart reads it again."""
 
     pending: QueuedMessage
@@ -50,15 +50,15 @@ class AttachmentStage:
         database: Database,
         reader: Reader,
         lanes: Lanes,
-        delivery: OutboxDispatcher,
+        dispatcher: OutboxDispatcher,
         now: Callable[[], int],
     ) -> None:
         self._database = database
         self._reader = reader
         self._lanes = lanes
-        self._delivery = delivery
+        self._dispatcher = dispatcher
         self._now = now
-        self._workers: Workers[Key, Parcel] = Workers(group, self._serve, self._fail)
+        self._workers: Workers[Key, PendingRead] = Workers(group, self._serve, self._fail)
         self._is_open = True
 
     def close(self) -> None:
@@ -73,7 +73,7 @@ class AttachmentStage:
         """Hand a message on to its lane once it is read, and what came before it is."""
         key = _key_of(pending)
         if pending.message.attachments or self._workers.is_busy(key):
-            self._workers.put(key, Parcel(pending=pending, is_repeat=is_repeat))
+            self._workers.put(key, PendingRead(pending=pending, is_repeat=is_repeat))
         else:
             self._lanes.put(pending)
 
@@ -93,13 +93,13 @@ class AttachmentStage:
         `place` is (platform, chat). Owners may stop what others have sent.
         """
         stopped = [
-            parcel.handle.pull()
+            parcel.handle.request_stop()
             for parcel in self._workers.waiting((conversation_id, *place))
-            if not parcel.pending.is_held and (by.is_owner or by.id == parcel.pending.person.id)
+            if not parcel.pending.starts_own_turn and (by.is_owner or by.id == parcel.pending.person.id)
         ]
         return any(stopped)
 
-    async def _serve(self, _: Key, queue: deque[Parcel]) -> None:
+    async def _serve(self, _: Key, queue: deque[PendingRead]) -> None:
         parcel = queue[0]
         try:
             await self._open(parcel)
@@ -111,7 +111,7 @@ class AttachmentStage:
             return
         queue.popleft()
 
-    async def _fail(self, _: Key, parcel: Parcel, error: Exception) -> None:
+    async def _fail(self, _: Key, parcel: PendingRead, error: Exception) -> None:
         """An unexpected error: the message is set aside, and its sender is told."""
         while True:
             try:
@@ -124,18 +124,18 @@ class AttachmentStage:
             else:
                 return
 
-    async def _open(self, parcel: Parcel) -> None:
+    async def _open(self, parcel: PendingRead) -> None:
         pending, handle = parcel.pending, parcel.handle
         message = pending.message
         readings = pending.readings
         try:
             async with handle.stoppable():
-                if message.attachments and not handle.is_pulled():
+                if message.attachments and not handle.is_stop_requested():
                     readings = await self._reader.read(pending.platform, message)
         except TimeoutError:
-            if not handle.is_pulled():
+            if not handle.is_stop_requested():
                 raise
-        if handle.is_pulled():
+        if handle.is_stop_requested():
             await self._close(pending, "")
             return
         told = "\n".join(sentences_of(readings))
@@ -156,7 +156,7 @@ class AttachmentStage:
         row = await self._database.write(
             "commands.tell", lambda c: outbox.enqueue(c, outgoing, now=now)
         )
-        self._delivery.enqueue([row])
+        self._dispatcher.enqueue([row])
 
     async def _close(self, pending: QueuedMessage, text: str, *, fault: str = "") -> None:
         """A message goes nowhere: its events are done, and its sender is told."""
@@ -172,7 +172,7 @@ class AttachmentStage:
                 [outbox.enqueue(connection, _make_outgoing(pending, text), now=now)] if text else []
             )
 
-        self._delivery.enqueue(await self._database.write("inbox.unpacked", work))
+        self._dispatcher.enqueue(await self._database.write("inbox.unpacked", work))
 
 
 def _key_of(pending: QueuedMessage) -> Key:

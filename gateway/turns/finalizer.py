@@ -97,7 +97,7 @@ class Stage:
 
     live: OutboxRow | None = None
     status: OutboxRow | None = None
-    lead: ReservedSlot | None = None
+    slot: ReservedSlot | None = None
     buttons: tuple[Choice, ...] = ()
 
 
@@ -130,7 +130,7 @@ def enqueue_parts(
 
     The status line goes, behind the answer: nothing may hold that up.
     """
-    live, status, lead = stage.live, stage.status, stage.lead
+    live, status, slot = stage.live, stage.status, stage.slot
     rows = []
     for number, part in enumerate(parts):
         below = stage.buttons if number == len(parts) - 1 else ()
@@ -140,8 +140,8 @@ def enqueue_parts(
             continue
         is_silent = outgoing.is_silent or number > 0
         owed = replace(outgoing, body=part, part=number, is_silent=is_silent, buttons=below)
-        if lead and number == 0:
-            rows.append(outbox.send_off(connection, owed, anchor=lead.anchor, now=now))
+        if slot and number == 0:
+            rows.append(outbox.send_off(connection, owed, anchor=slot.anchor, now=now))
         else:
             rows.append(outbox.enqueue(connection, owed, now=now))
     return [*rows, *_end_status(connection, status)]
@@ -200,14 +200,14 @@ class TurnFinalizer:
         *,
         database: Database,
         agent: Agent,
-        delivery: OutboxDispatcher,
+        dispatcher: OutboxDispatcher,
         questions: Questions,
         outcomes: Outcomes,
         now: Callable[[], int],
     ) -> None:
         self._database = database
         self._agent = agent
-        self._delivery = delivery
+        self._dispatcher = dispatcher
         self._questions = questions
         self._outcomes = outcomes
         self._zone_of = outcomes.zone_of
@@ -229,10 +229,10 @@ class TurnFinalizer:
         now = self._now()
         work = partial(self._settle, active=active, ended=(ended, tools), now=now)
         while True:
-            lead = self._delivery.lead(place) if place and active.job_turn is None else None
+            slot = self._dispatcher.slot(place) if place and active.job_turn is None else None
             try:
-                rows, current = await self._database.write("turns.settle", partial(work, lead=lead))
-                self._delivery.enqueue(rows, lead)
+                rows, current = await self._database.write("turns.settle", partial(work, slot=slot))
+                self._dispatcher.enqueue(rows, slot)
                 if current:
                     self._agent.cache_session(active, current)
                 if active.job_turn:
@@ -243,8 +243,8 @@ class TurnFinalizer:
             except StoreError as error:
                 _log.error("turn %d waits for the store to be settled: %s", active.id, error)
             finally:
-                if lead:
-                    lead.end()
+                if slot:
+                    slot.end()
             await asyncio.sleep(_STORE_PAUSE)
 
     def _settle(
@@ -253,13 +253,13 @@ class TurnFinalizer:
         active: ActiveTurn,
         ended: tuple[TurnEnded, Sequence[str]],
         now: int,
-        lead: ReservedSlot | None,
+        slot: ReservedSlot | None,
     ) -> tuple[list[OutboxRow], SessionState | None]:
         """Gives what is owed, and how the talk stands then, for `Agent.leave`."""
         end, tools = ended
         is_fresh = active.journal.ensure_begun(connection, is_over=True)
-        if is_fresh and lead:
-            place = lead.place  # a turn that goes elsewhere is begun for that
+        if is_fresh and slot:
+            place = slot.place  # a turn that goes elsewhere is begun for that
         else:
             turn = turns.find(connection, turn_id=active.id)
             if turn is None or turn.state != "running":
@@ -285,18 +285,18 @@ class TurnFinalizer:
             over = self._questions.end_of_turn(connection, active.id, now)
             return [*rows, *over], current
         enqueue_title(connection, active, now)
-        outgoing = self.owing(active, place)
-        lead = lead if lead and lead.is_for(place) else None
-        adapter = self._delivery.adapters.get(outgoing.platform)
-        spell = partial(self._delivery.speller.spell, adapter)
-        note = spell(note_thrift(connection, end, active, reader))
-        words = told if is_answer else spell(told)
+        outgoing = self.compose_reply(active, place)
+        slot = slot if slot and slot.is_for(place) else None
+        adapter = self._dispatcher.adapters.get(outgoing.platform)
+        format_commands = partial(self._dispatcher.command_formatter.format_commands, adapter)
+        note = format_commands(note_thrift(connection, end, active, reader))
+        words = told if is_answer else format_commands(told)
         parts = adapter.split(words + note) if adapter else (words + note,)
         if is_fresh:  # then it has shown, made and asked nothing so far
-            return enqueue_parts(connection, outgoing, parts, now, Stage(lead=lead)), current
+            return enqueue_parts(connection, outgoing, parts, now, Stage(slot=slot)), current
         live, status = outbox.find_shown(connection, turn_id=active.id)
         undo = offer_undo(connection, active, tools)
-        stage = Stage(live=live, status=status, lead=lead, buttons=undo)
+        stage = Stage(live=live, status=status, slot=slot, buttons=undo)
         rows = enqueue_parts(connection, outgoing, parts, now, stage)
         rows += enqueue_files(connection, outgoing, adapter, now)
         return [*rows, *self._questions.end_of_turn(connection, active.id, now)], current
@@ -329,10 +329,10 @@ class TurnFinalizer:
                 rows = enqueue_parts(connection, outgoing, (outgoing.body,), now, stage)
             return [*rows, *self._questions.end_of_turn(connection, turn.id, now)]
 
-        self._delivery.enqueue(await self._database.write("turns.abandon", work))
+        self._dispatcher.enqueue(await self._database.write("turns.abandon", work))
         self._outcomes.ring()
 
-    async def let_go(self, pending: QueuedMessage) -> None:
+    async def drop_stale(self, pending: QueuedMessage) -> None:
         """What was to be a turn is none: where it was that of a run that is gone or over, nobody
         begins it again. Raises `StoreError`.
         """
@@ -349,7 +349,7 @@ class TurnFinalizer:
         await self._database.write("turns.let_go", work)
         self._outcomes.ring()
 
-    def owing(self, active: ActiveTurn, place: Place) -> NewOutboxMessage:
+    def compose_reply(self, active: ActiveTurn, place: Place) -> NewOutboxMessage:
         """What a turn owes to its place, still without words; it rings outside quiet hours."""
         person = active.person
         return NewOutboxMessage(

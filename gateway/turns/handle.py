@@ -40,7 +40,7 @@ class TurnHandle:
 
     @asynccontextmanager
     async def stoppable(self) -> AsyncIterator[None]:
-        """What runs in here is ended by `pull` at its next await, with `TimeoutError`."""
+        """What runs in here is ended by `request_stop` at its next await, with `TimeoutError`."""
         async with asyncio.timeout(None) as scope:
             self._scope = scope
             try:
@@ -48,7 +48,7 @@ class TurnHandle:
             finally:
                 self._scope = None
 
-    def pull(self) -> bool:
+    def request_stop(self) -> bool:
         """Stop the turn, before it begins or at its next await; False if it is over."""
         if self.is_over:
             return False
@@ -57,17 +57,17 @@ class TurnHandle:
         self._is_pulled = True
         return True
 
-    def cut(self) -> None:
+    def split(self) -> None:
         """What the turn rests on does not hold any more: it ends at its next await."""
         self.is_cut = True
         if self._scope and not self._is_pulled:
             self._scope.reschedule(asyncio.get_running_loop().time())
 
-    def let_go(self) -> None:
+    def drop_stale(self) -> None:
         """The turn could not be begun; it is tried again, and may be edited until then."""
         self.active = None
         self.is_wary, self.is_worded = True, False
 
-    def is_pulled(self) -> bool:
+    def is_stop_requested(self) -> bool:
         """True once somebody wants the turn to end."""
         return self._is_pulled

@@ -42,13 +42,13 @@ class _Host:
         word: Callable[[QueuedMessage], Steer],
     ) -> None:
         self._queue = queue
-        self._reins = handle
+        self._handles = handle
         self._draining = draining
         self._word = word
         self._handed_out: list[QueuedMessage] = []
 
     def take_steers(self) -> Sequence[Steer]:
-        place, asker = self._reins.place, self._reins.asker
+        place, asker = self._handles.place, self._handles.asker
         if place is None or asker is None:
             return []
         taken = _take_steers(self._queue, (place.platform, place.chat, asker))
@@ -58,7 +58,7 @@ class _Host:
     def is_draining(self) -> bool:
         return self._draining.is_set()
 
-    def settle_steers(self, claimed: frozenset[InboxId]) -> None:
+    def return_unclaimed(self, claimed: frozenset[InboxId]) -> None:
         left = [p for p in self._handed_out if not claimed.issuperset(p.inbox_ids)]
         whole = sorted([*left, *self._queue], key=_age_of)
         self._queue.clear()
@@ -75,18 +75,18 @@ class Lanes:
         group: asyncio.TaskGroup,
         turns: TurnRunner,
         gate: FairSemaphore,
-        asking: UserPrompts,
+        user_prompts: UserPrompts,
         rooms: Rooms,
     ) -> None:
         self._turns = turns
         self._rooms = rooms
-        self._asking = asking
+        self._user_prompts = user_prompts
         self._look_again: Callable[[Sequence[InboxId]], None] = _forget
         self._gate = gate
         self._workers: Workers[ConversationId, Job] = Workers(group, self._serve, self._fail)
-        self._reins: dict[ConversationId, TurnHandle] = {}
+        self._handles: dict[ConversationId, TurnHandle] = {}
         self._draining = asyncio.Event()
-        asking.heed(self._is_spoken_to)
+        user_prompts.heed(self._is_spoken_to)
 
     def on_stale(self, look_again: Callable[[Sequence[InboxId]], None]) -> None:
         """Whom to give events that turned out to be somebody else's by now."""
@@ -97,10 +97,10 @@ class Lanes:
 
         A turn that waits for an answer to a question waits no longer then.
         """
-        handle = self._reins.get(pending.conversation.id)
+        handle = self._handles.get(pending.conversation.id)
         self._workers.put(pending.conversation.id, pending)
-        if handle and handle.active and handle.asker == pending.person.id and not pending.is_held:
-            self._asking.interrupt(handle.active.id)
+        if handle and handle.active and handle.asker == pending.person.id and not pending.starts_own_turn:
+            self._user_prompts.interrupt(handle.active.id)
 
     def take_up(self, turn: Turn) -> None:
         """Go on with a turn of an earlier process."""
@@ -110,7 +110,7 @@ class Lanes:
         self, conversation_id: ConversationId, platform: str, edit: InboundMessage
     ) -> QueuedMessage | None:
         """The message that an edit is of, as long as its words can still be replaced."""
-        handle = self._reins.get(conversation_id)
+        handle = self._handles.get(conversation_id)
         begun = handle.batch if handle and not handle.is_worded else ()
         for job in (*begun, *self._workers.waiting(conversation_id)):
             if isinstance(job, QueuedMessage) and _is_same(job, platform, edit):
@@ -119,26 +119,26 @@ class Lanes:
 
     def may_stop(self, conversation_id: ConversationId, person: Person) -> bool:
         """True unless somebody else's turn runs there: they and owners may stop it."""
-        handle = self._reins.get(conversation_id)
+        handle = self._handles.get(conversation_id)
         return handle is None or handle.asker in (None, person.id) or person.is_owner
 
     def stop(self, conversation_id: ConversationId) -> bool:
         """End the running turn of a conversation; False if there is none."""
-        handle = self._reins.get(conversation_id)
-        return handle is not None and handle.pull()
+        handle = self._handles.get(conversation_id)
+        return handle is not None and handle.request_stop()
 
     def stop_at(self, platform: str, chat: str) -> bool:
         """End every turn that is answered in a chat; False if there is none."""
         stopped = [
-            handle.pull()
-            for handle in self._reins.values()
+            handle.request_stop()
+            for handle in self._handles.values()
             if handle.place and (handle.place.platform, handle.place.chat) == (platform, chat)
         ]
         return any(stopped)
 
     def place_of(self, conversation_id: ConversationId) -> Place | None:
         """Where the running turn of a conversation is answered, if one runs."""
-        handle = self._reins.get(conversation_id)
+        handle = self._handles.get(conversation_id)
         return handle.place if handle else None
 
     async def move(self, conversation_id: ConversationId, place: Place) -> bool:
@@ -146,7 +146,7 @@ class Lanes:
 
         Raises `StoreError`.
         """
-        handle = self._reins.get(conversation_id)
+        handle = self._handles.get(conversation_id)
         return handle is not None and await self._turns.move(handle, place)
 
     def is_running(self, conversation_id: ConversationId) -> bool:
@@ -167,7 +167,7 @@ class Lanes:
         Those that wait for an answer are left now: it may be long in coming.
         """
         self._draining.set()
-        self._asking.close()
+        self._user_prompts.close()
 
     def is_idle(self) -> bool:
         """True while no lane has work."""
@@ -179,14 +179,14 @@ class Lanes:
 
     def _is_spoken_to(self, turn_id: TurnId) -> bool:
         """True if a message waits that steers this turn at its next step."""
-        for conversation_id, handle in self._reins.items():
+        for conversation_id, handle in self._handles.items():
             if handle.active and handle.active.id == turn_id and handle.place and handle.asker:
                 spot = (handle.place.platform, handle.place.chat, handle.asker)
                 return bool(_find_steers(self._workers.waiting(conversation_id), spot))
         return False
 
     async def _serve(self, conversation_id: ConversationId, queue: deque[Job]) -> None:
-        handle = self._reins[conversation_id] = TurnHandle(asker=_person_of(queue[0]))
+        handle = self._handles[conversation_id] = TurnHandle(asker=_person_of(queue[0]))
         async with AsyncExitStack() as stack:
             try:
                 async with handle.stoppable():
@@ -199,7 +199,7 @@ class Lanes:
                 queue.clear()  # all of it stands in the database, and is taken up at the next start
             else:
                 await self._run_next(queue, handle)
-        del self._reins[conversation_id]
+        del self._handles[conversation_id]
 
     async def _be_careful(self, job: Job) -> None:
         """Let the house live for a while before a turn is taken up over which others died."""
@@ -214,17 +214,17 @@ class Lanes:
     async def _run_next(self, queue: deque[Job], handle: TurnHandle) -> None:
         """Run the turn that is first in the queue; while the store refuses to begin it, wait."""
         job = queue[0]
-        host = _Host(queue, handle, self._draining, self._turns.word_steer)
+        host = _Host(queue, handle, self._draining, self._turns.format_steer)
         if isinstance(job, QueuedMessage):
             handle.batch = _take_leading(queue, _spot_of(job)) or [job]
             handle.place, handle.asker = conversion.place_of(handle.batch), job.person.id
-        if isinstance(job, Turn) or job.is_held:
+        if isinstance(job, Turn) or job.starts_own_turn:
             queue.popleft()
         while not self._draining.is_set():
             try:
                 if isinstance(job, Turn):
                     await self._turns.resume(job, host, handle)
-                elif _is_run(job) or await self._rooms.still_holds(handle.batch[-1]):
+                elif _is_run(job) or await self._rooms.is_current(handle.batch[-1]):
                     await self._turns.start(handle.batch, host, handle)
                 else:
                     raise StaleTurn
@@ -245,7 +245,7 @@ class Lanes:
         Until that is written the lane waits: a turn that is neither running nor settled
         would leave a transcript that the next turn can't go on from.
         """
-        handle = self._reins.pop(conversation_id)
+        handle = self._handles.pop(conversation_id)
         while True:
             try:
                 if handle.active and await self._turns.give_up(handle.active):
@@ -307,7 +307,7 @@ def _find_steers(queue: deque[Job], spot: Spot) -> list[QueuedMessage]:
     found: list[QueuedMessage] = []
     for job in queue:
         if isinstance(job, QueuedMessage) and _spot_of(job) == spot:
-            if job.is_held:
+            if job.starts_own_turn:
                 break
             found.append(job)
     return found
@@ -325,7 +325,7 @@ def _take_steers(queue: deque[Job], spot: Spot) -> list[QueuedMessage]:
 def _find_leading(queue: deque[Job], spot: Spot) -> QueuedMessage | None:
     """The message in front, if it may go into a turn of this spot."""
     job = queue[0] if queue else None
-    if not isinstance(job, QueuedMessage) or job.is_held or _spot_of(job) != spot:
+    if not isinstance(job, QueuedMessage) or job.starts_own_turn or _spot_of(job) != spot:
         return None
     return job
 

@@ -11,7 +11,7 @@ from agent_core.state.people.people import Verbosity
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.transcript import mend_text
 from gateway.outbound.dispatcher import OutboxDispatcher
-from gateway.outbound.live_message import LiveText
+from gateway.outbound.live_message import LiveMessage
 from gateway.texts import general
 
 _FIRST_SIGN = 0.15
@@ -29,7 +29,7 @@ class Presenter:
 
     def __init__(
         self,
-        delivery: OutboxDispatcher,
+        dispatcher: OutboxDispatcher,
         adapter: ChatAdapter,
         outgoing: NewOutboxMessage,
         *,
@@ -41,13 +41,13 @@ class Presenter:
 
         One that `is_hidden` takes note of a turn that nobody waits for, and shows nothing.
         """
-        self._delivery = delivery
+        self._dispatcher = dispatcher
         self._adapter = adapter
         self._outgoing = outgoing
         self._verbosity = verbosity
         self._is_hidden = is_hidden
-        self._live = LiveText(outgoing, opened[0])
-        self._status = LiveText(_as_status(outgoing), opened[1]) if opened[1] else None
+        self._live = LiveMessage(outgoing, opened[0])
+        self._status = LiveMessage(_as_status(outgoing), opened[1]) if opened[1] else None
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()
         self._next_words = self._started + _FIRST_WORDS
@@ -92,7 +92,7 @@ class Presenter:
         self._end_shown()
         self._unsee()
         self._adapter, self._outgoing = adapter, outgoing
-        self._live, self._status = LiveText(outgoing), None
+        self._live, self._status = LiveMessage(outgoing), None
         if self.text.strip():
             self._plan_words()
         if self._steps:
@@ -104,7 +104,7 @@ class Presenter:
     def turn_page(self) -> str:
         """Say what comes in a message of its own from now on; gives the words before that."""
         self._live.is_over = True
-        self._live = LiveText(self._outgoing)
+        self._live = LiveMessage(self._outgoing)
         words, self._said = mend_text(self.text or self._said), ""
         return words
 
@@ -130,7 +130,7 @@ class Presenter:
         if self.text.strip() and isinstance(self._adapter, CanEdit):
             self._next_words = self._loop.time() + self._adapter.pace.edit_interval
             self._live.text = mend_text(self.text)
-            self._delivery.paint(self._live)
+            self._dispatcher.show_live(self._live)
 
     def _note_step(self, call_id: str, name: str, state: StepState) -> None:
         self._steps[call_id] = Step(key=call_id, title=general.title_tool(name), state=state)
@@ -149,31 +149,31 @@ class Presenter:
         steps = tuple(self._steps.values())
         if isinstance(self._adapter, CanShowSteps) and self._adapter.shows_steps:
             self._live.steps = steps
-            self._delivery.paint(self._live)
+            self._dispatcher.show_live(self._live)
         else:
             seconds = round(now - self._started)
             is_whole = self._verbosity == "verbose"
-            self._status = self._status or LiveText(_as_status(self._outgoing))
+            self._status = self._status or LiveMessage(_as_status(self._outgoing))
             self._status.text = general.describe_steps(steps, seconds, is_whole=is_whole)
-            self._delivery.paint(self._status)
+            self._dispatcher.show_live(self._status)
         self._next_status = now + self._adapter.pace.edit_interval
         self._status_at = self._loop.call_later(_STATUS_PAUSE, self._paint_status)
 
     def _give_sign(self) -> None:
-        outgoing, signs = self._outgoing, self._delivery.signs
+        outgoing, indicators = self._outgoing, self._dispatcher.indicators
         pause = 5.0
         if not self._has_shown_eyes and outgoing.answers is not None:
             message = (outgoing.platform, outgoing.chat, outgoing.answers)
-            self._has_shown_eyes = signs.see(*message)
+            self._has_shown_eyes = indicators.see(*message)
             self._seen = message if self._has_shown_eyes else self._seen
         if isinstance(self._adapter, CanType):
-            signs.type(outgoing.platform, outgoing.chat)
+            indicators.type(outgoing.platform, outgoing.chat)
             pause = max(1.0, self._adapter.typing_lasts - 1.0)
         self._sign_at = self._loop.call_later(pause, self._give_sign)
 
     def _unsee(self) -> None:
         if self._seen:
-            self._delivery.signs.unsee(*self._seen)
+            self._dispatcher.indicators.unsee(*self._seen)
         self._seen, self._has_shown_eyes = None, False
 
 

@@ -52,7 +52,7 @@ class DeferredStart:
 
     def __init__(self, active: ActiveTurn, handle: TurnHandle) -> None:
         self._active = active
-        self._reins = handle
+        self._handles = handle
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -80,7 +80,7 @@ class DeferredStart:
         try:
             await self._active.journal.begin()
         except StaleTurn:
-            self._reins.cut()
+            self._handles.split()
         except StoreError as error:
             _log.error("turn %d is not begun on disk yet: %s", self._active.id, error)
 
@@ -94,7 +94,7 @@ Opened = tuple[OutboxRow | None, OutboxRow | None]
 class LaneHost(Host, Protocol):
     """What the core sees of a lane, and what the lane has to take back after a turn."""
 
-    def settle_steers(self, claimed: frozenset[InboxId]) -> None:
+    def return_unclaimed(self, claimed: frozenset[InboxId]) -> None:
         """Put back at the front what was handed out and not claimed."""
 
 
@@ -106,30 +106,30 @@ class TurnRunner:
         *,
         database: Database,
         agent: Agent,
-        delivery: OutboxDispatcher,
-        asking: UserPrompts,
+        dispatcher: OutboxDispatcher,
+        user_prompts: UserPrompts,
         outcomes: Outcomes,
         now: Callable[[], int],
     ) -> None:
         self._database = database
         self._agent = agent
-        self._delivery = delivery
-        self._adapters = delivery.adapters
-        self._questions = asking.questions
-        self._asking = asking
+        self._dispatcher = dispatcher
+        self._adapters = dispatcher.adapters
+        self._questions = user_prompts.questions
+        self._user_prompts = user_prompts
         self._now = now
         self.zone_of = outcomes.zone_of
         """The IANA time zone that a person lives by."""
-        self._endings = TurnFinalizer(
+        self._finalizer = TurnFinalizer(
             database=database,
             agent=agent,
-            delivery=delivery,
-            questions=asking.questions,
+            dispatcher=dispatcher,
+            questions=user_prompts.questions,
             outcomes=outcomes,
             now=now,
         )
 
-    def word_steer(self, pending: QueuedMessage) -> Steer:
+    def format_steer(self, pending: QueuedMessage) -> Steer:
         """A waiting message as it goes into a running turn."""
         return conversion.steer(pending, zone=self.zone_of(pending.person), now=self._now())
 
@@ -165,7 +165,7 @@ class TurnRunner:
         inbox_ids = [inbox_id for pending in batch for inbox_id in pending.inbox_ids]
 
         def begin(connection: Connection) -> None:
-            asked = find_asked(connection, newest, prepared, is_stopped=handle.is_pulled())
+            asked = find_asked(connection, newest, prepared, is_stopped=handle.is_stop_requested())
             self._agent.insert_turn(connection, active, asked, now)
             is_over = active.journal.is_over
             inbox.claim(connection, inbox_ids=inbox_ids, turn_id=active.id, is_over=is_over)
@@ -185,7 +185,7 @@ class TurnRunner:
             await self._run(active, (None, None), host, handle)
         except StaleTurn:
             await active.journal.write_off()
-            await self._endings.let_go(newest)
+            await self._finalizer.drop_stale(newest)
             raise
 
     async def resume(self, turn: Turn, host: LaneHost, handle: TurnHandle) -> None:
@@ -204,7 +204,7 @@ class TurnRunner:
             return
         if is_convicted(turn.attempts):
             if turn.answers is not None:
-                self._delivery.signs.unsee(turn.platform, turn.chat, turn.answers)
+                self._dispatcher.indicators.unsee(turn.platform, turn.chat, turn.answers)
             await self._interrupt(active, "crashed")
             return
         await self._database.write(
@@ -243,9 +243,9 @@ class TurnRunner:
         handle.place = place
         if handle.presenter:
             handle.presenter.move(
-                self._adapters[place.platform], self._endings.owing(active, place)
+                self._adapters[place.platform], self._finalizer.compose_reply(active, place)
             )
-        self._delivery.enqueue(rows)
+        self._dispatcher.enqueue(rows)
         return True
 
     async def refuse(self, batch: Sequence[QueuedMessage], error: Exception) -> None:
@@ -269,7 +269,7 @@ class TurnRunner:
                 return []  # its job tells of failures, and not of each
             return [outbox.enqueue(connection, outgoing, now=now)]
 
-        self._delivery.enqueue(await self._database.write("turns.refuse", work))
+        self._dispatcher.enqueue(await self._database.write("turns.refuse", work))
 
     async def give_up(self, active: ActiveTurn) -> bool:
         """Settle a turn that an unexpected error ended; False if it can't even be begun.
@@ -291,7 +291,7 @@ class TurnRunner:
 
     async def abandon(self, turn: Turn) -> None:
         """End a turn whose transcript can't be read or added to. Raises `StoreError`."""
-        await self._endings.abandon(turn)
+        await self._finalizer.abandon(turn)
 
     def forget_words(self) -> None:
         """Words, files or people are gone: nothing that was read of them is kept at hand."""
@@ -343,11 +343,11 @@ class TurnRunner:
                 raise
             except StoreError as error:
                 if not active.journal.is_begun:
-                    handle.let_go()
+                    handle.drop_stale()
                     raise
                 _log.error("turn %d waits for the store: %s", active.id, error)
             finally:
-                host.settle_steers(frozenset(active.journal.claimed))
+                host.return_unclaimed(frozenset(active.journal.claimed))
             active, opened = await self._wait_for_store(active)
         if ended.ending == "suspended":
             await self._database.write(
@@ -355,7 +355,7 @@ class TurnRunner:
             )
         else:
             handle.is_over = True
-            await self._endings.finalize(active, ended, tools, handle.place)
+            await self._finalizer.finalize(active, ended, tools, handle.place)
 
     async def _wait_for_store(self, active: ActiveTurn) -> tuple[ActiveTurn, Opened]:
         """The turn as it stands on disk, once the disk can be read. Raises `StoreDamaged`."""
@@ -375,18 +375,18 @@ class TurnRunner:
     ) -> tuple[TurnEnded, Sequence[str]]:
         """Run a turn and show it; gives how it ended, and the tools that were called."""
         ended = TurnEnded(ending="stopped", text="")
-        if handle.is_pulled() or handle.place is None:
+        if handle.is_stop_requested() or handle.place is None:
             active.journal.interrupt()
             return ended, ()
         presenter = handle.presenter = Presenter(
-            self._delivery,
+            self._dispatcher,
             self._adapters[handle.place.platform],
-            self._endings.owing(active, handle.place),
+            self._finalizer.compose_reply(active, handle.place),
             opened=opened,
             verbosity=active.person.verbosity,
             is_hidden=active.job_turn is not None,
         )
-        self._asking.shown_by(active.id, presenter)
+        self._user_prompts.shown_by(active.id, presenter)
         if handle.is_resumed:
             presenter.assume_seen()
         try:
@@ -396,7 +396,7 @@ class TurnRunner:
                     if isinstance(event, TurnEnded):
                         ended = event
         except TimeoutError:
-            if not handle.is_pulled():
+            if not handle.is_stop_requested():
                 if handle.is_cut:
                     raise StaleTurn from None
                 raise
@@ -406,11 +406,11 @@ class TurnRunner:
             ended = TurnEnded(ending="suspended", text="")
         finally:
             presenter.close()
-            self._asking.shown_by(active.id, None)
+            self._user_prompts.shown_by(active.id, None)
             handle.presenter = None
         return ended, presenter.tools
 
     async def _interrupt(self, active: ActiveTurn, reason: str) -> None:
         """Settle a turn that will not be gone on with. Raises `StoreDamaged`."""
         active.journal.interrupt()
-        await self._endings.finalize(active, TurnEnded(ending="failed", text="", reason=reason))
+        await self._finalizer.finalize(active, TurnEnded(ending="failed", text="", reason=reason))

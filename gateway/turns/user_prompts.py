@@ -27,18 +27,18 @@ Work = Callable[[Connection], tuple[Question | Answer, list[OutboxRow]]]
 
 
 class UserPrompts:
-    """Asks for running turns; see `agent_core.tools.asking.Inquirer`."""
+    """Asks for running turns; see `agent_core.tools.user_prompts.Inquirer`."""
 
     def __init__(
         self,
         *,
         database: Database,
-        delivery: OutboxDispatcher,
+        dispatcher: OutboxDispatcher,
         questions: Questions,
         now: Callable[[], int],
     ) -> None:
         self._database = database
-        self._delivery = delivery
+        self._dispatcher = dispatcher
         self.questions = questions
         self._now = now
         self._waiting: dict[QuestionId, asyncio.Future[str]] = {}
@@ -109,7 +109,7 @@ class UserPrompts:
         """Who is asked, and where: the turn's person where it is answered, or an owner."""
         if not inquiry.is_for_owner:
             return inquiry.person_id, here
-        return owners.choose(connection, inquiry.person_id, here, self._delivery.adapters)
+        return owners.choose(connection, inquiry.person_id, here, self._dispatcher.adapters)
 
     def count_turns(self) -> int:
         """How many turns wait for an answer now."""
@@ -174,7 +174,7 @@ class UserPrompts:
 
         async def carry_out() -> Question | Answer:
             question, rows = await self._database.write(name, work)
-            self._delivery.enqueue(rows)
+            self._dispatcher.enqueue(rows)
             return question
 
         return await asyncio.shield(carry_out())

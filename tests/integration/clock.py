@@ -23,7 +23,7 @@ class Clock:
     def move(self, house: House, **span: float) -> None:
         """Put it forward, or back, by a span as `timedelta` takes it, and let the house see it."""
         self.pass_unseen(**span)
-        house.gateway.timekeeper.wake()
+        house.gateway.scheduling.wake()
 
     def pass_unseen(self, **span: float) -> None:
         """Put it forward, or back, as it happens to a machine that sleeps: nobody is told."""

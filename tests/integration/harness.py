@@ -11,8 +11,8 @@ from agent_core.state.engine.database import Connection
 from agent_core.tools.contract import Tool
 from gateway.bootstrap import app
 from gateway.bootstrap.app import Extensions, Gateway
-from gateway.config.clock import now as wall_clock
-from gateway.config.settings import load
+from gateway.config import load
+from gateway.config import now as wall_clock
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel
 
@@ -40,7 +40,9 @@ class House:
         gateway = self.gateway
         await self.until(
             lambda: (
-                gateway.intake.is_idle() and gateway.lanes.is_idle() and gateway.delivery.is_idle()
+                gateway.router.is_idle()
+                and gateway.lanes.is_idle()
+                and gateway.dispatcher.is_idle()
             )
         )
 

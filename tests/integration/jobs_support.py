@@ -78,7 +78,7 @@ async def give_job(
         return job_editor.make(connection, job, rules=_RULES, now=now)
 
     made = await house.gateway.database.write("test", work)
-    house.gateway.timekeeper.wake()
+    house.gateway.scheduling.wake()
     return made
 
 

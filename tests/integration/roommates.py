@@ -84,7 +84,7 @@ class Street:
             people.make_owner(connection, person_id=person.id)
 
         await self.house.gateway.database.write("owner", work)
-        self.house.gateway.intake.forget_known()
+        self.house.gateway.router.forget_known()
 
     def remember(self, who: str, *entries: str) -> None:
         """Write somebody's MEMORY.md by hand."""

@@ -12,7 +12,7 @@ from adapters.contract import ChatAdapter
 from agent_core.models.contract import Model
 from gateway.bootstrap import app
 from gateway.bootstrap.app import Extensions, Gateway
-from gateway.config.settings import load
+from gateway.config import load
 from gateway.interfaces.http.server import serving_control, serving_page
 from tests.integration.processes import free_port
 

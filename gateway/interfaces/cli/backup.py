@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from gateway.config import settings
+from gateway.config import load
 from gateway.errors import Declined
 from gateway.interfaces.operations.runner import perform
 
@@ -22,7 +22,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     target = arguments.file.expanduser().absolute()
     if target.exists():
         raise Declined(f"{target} is there already; name a new file.")
-    home = settings.load(environ).home
+    home = load(environ).home
     perform(home, "backup", {"target": str(target)}, timeout=_PATIENCE)
     print(f"{target} holds the database as it was just now ({target.stat().st_size:,} bytes).")
     return 0

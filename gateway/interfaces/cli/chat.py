@@ -7,13 +7,10 @@ from collections.abc import Mapping
 from functools import partial
 
 from gateway.commands.catalog import COMMANDS
-from gateway.config import settings
-from gateway.config.logging import list_hidden, logging_to
-from gateway.config.paths import make_home
-from gateway.config.settings import Settings
-from gateway.interfaces.terminal.pipe import PipeTalk, read_lines
-from gateway.interfaces.terminal.prompt import PromptTalk
-from gateway.interfaces.terminal.server_discovery import talk_in_house
+from gateway.config import Settings, list_hidden, load, logging_to, make_home
+from gateway.interfaces.terminal.pipe import PipeChat, read_lines
+from gateway.interfaces.terminal.prompt import PromptChat
+from gateway.interfaces.terminal.server_discovery import chat_with_gateway
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -27,18 +24,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Talk. Raises `SettingsError`, `StartError` and `StoreError`."""
-    found = settings.load(environ)
+    found = load(environ)
     make_home(found.home)
     hidden = list_hidden(found.secrets)
     with logging_to(found.log, found.home, hidden=hidden, to_stderr=False):
-        return asyncio.run(talk_in_house(found, partial(_talk, found)))
+        return asyncio.run(chat_with_gateway(found, partial(_talk, found)))
 
 
 async def _talk(found: Settings, is_own_house: bool) -> int:
     if not sys.stdin.isatty():
-        talk = PipeTalk(found.home, sys.stdout)
+        talk = PipeChat(found.home, sys.stdout)
         return await talk.hold(read_lines(sys.stdin.fileno()))
-    prompt = PromptTalk(
+    prompt = PromptChat(
         found.home,
         commands={command.name: command.summary for command in COMMANDS},
         greeting=_greet(found, is_own_house=is_own_house),

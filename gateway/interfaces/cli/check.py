@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from gateway.config import settings
+from gateway.config import load
 from gateway.errors import StartError
 from gateway.interfaces.diagnostics import Finding, examine
 from gateway.interfaces.operations.client import NobodyThere, fetch_health
@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Print the findings; 0 without a fault, 2 with one. With `--live` 0 if well, else 1."""
-    found = settings.load(environ)
+    found = load(environ)
     if arguments.live:
         return _ask_live(found.home, as_json=arguments.json)
     findings = examine(found)

@@ -9,7 +9,7 @@ from agent_core.schedule.occurrences import find_zone
 from agent_core.schedule.triggers import read_cron, read_once
 from agent_core.state.jobs.jobs import Late
 from gateway.bootstrap import plugins
-from gateway.config import settings
+from gateway.config import load
 from gateway.errors import Mistaken
 from gateway.interfaces.operations.runner import perform
 
@@ -118,7 +118,7 @@ def _configure_ways(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Do it here or in the running gateway, and print what came of it."""
-    house = settings.load(environ)
+    house = load(environ)
     said = arguments.verb or "list"
     verb = next((name for name, others in _ALIASES.items() if said in others), said)
     asked = _ASKED.get(verb, _name_job)(arguments)

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import tzlocal
 
-from gateway.config import settings
+from gateway.config import load
 from gateway.interfaces.operations.runner import perform
 
 _SHOWN = 20
@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Do it here or in the running gateway, and print what came of it."""
-    house = settings.load(environ)
+    house = load(environ)
     zone = ZoneInfo(house.people.time_zone or tzlocal.get_localzone_name())
     verb = arguments.verb
     asked: dict[str, Any]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gateway.config import settings
+from gateway.config import load
 from gateway.errors import Declined
 from gateway.interfaces.operations.runner import perform
 from gateway.texts.privacy import describe_remains
@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Do it here or in the running gateway, and print what came of it."""
-    home = settings.load(environ).home
+    home = load(environ).home
     verb = arguments.verb
     if verb == "claim":
         answer = perform(home, "people.claim", {})

@@ -15,9 +15,7 @@ from shutil import which
 from adapters.contract import Health
 from gateway.bootstrap import app
 from gateway.bootstrap.app import Gateway
-from gateway.config import settings
-from gateway.config.logging import list_hidden, logging_to
-from gateway.config.paths import make_home
+from gateway.config import Settings, list_hidden, load, logging_to, make_home
 from gateway.interfaces.http.server import serving_control, serving_page
 from gateway.people.identity import LOCAL_PLATFORM
 
@@ -84,7 +82,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Serve. Raises `SettingsError`, `StartError` and `StoreError`."""
-    found = settings.load(environ)
+    found = load(environ)
     make_home(found.home)
     with (
         logging_to(found.log, found.home, hidden=list_hidden(found.secrets), to_stderr=True),
@@ -94,7 +92,7 @@ def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return 0
 
 
-async def _serve(found: settings.Settings) -> None:
+async def _serve(found: Settings) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -14,8 +14,7 @@ from agent_core.errors import SkillBroken
 from agent_core.skills.catalog import FILE, list_folders, read_folder
 from agent_core.skills.parser import Skill
 from agent_core.skills.snapshots import is_whole
-from gateway.config import settings
-from gateway.config.paths import SKILLS
+from gateway.config import SKILLS, load
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.operations.runner import perform
 
@@ -51,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Do it here or in the running gateway, and print what came of it."""
-    house = settings.load(environ)
+    house = load(environ)
     verb = arguments.verb or "list"
     if verb == "check":
         return _check(arguments.path or house.home / SKILLS)

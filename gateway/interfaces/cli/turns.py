@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from gateway.config import settings
+from gateway.config import load
 from gateway.interfaces.operations.runner import perform
 from gateway.texts.system_jobs import describe_replay, describe_requests
 
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     asked = {"id": arguments.id} if is_one else {"limit": arguments.limit}
     if verb == "replay":
         asked["memory"] = arguments.memory
-    house = settings.load(environ)
+    house = load(environ)
     answer = perform(house.home, f"turns.{verb}", asked, settings=house)
     if is_one:
         print("\n".join(_DESCRIBE[verb](answer)))

@@ -38,7 +38,7 @@ async def examine(gateway: Gateway) -> tuple[bool, Mapping[str, Any]]:
         "model": f"{gateway.settings.model.provider}: {gateway.settings.model.name}",
         "platforms": {name: _describe(health, now) for name, health in platforms.items()},
         "store": {"state": "failing" if fault else "ok", "detail": fault},
-        "outside_memory": await _describe_outside(gateway.outside),
+        "outside_memory": await _describe_outside(gateway.external_memory),
         "turns_running": len(gateway.lanes),
         **counts,
     }
@@ -68,14 +68,14 @@ async def _look_into(database: Database) -> tuple[dict[str, int | None], str]:
     return counts, database.failure()
 
 
-async def _describe_outside(outside: ExternalMemory | None) -> dict[str, Any] | None:
+async def _describe_outside(external_memory: ExternalMemory | None) -> dict[str, Any] | None:
     """An outage there is no fault of the house: it is told, and is no problem."""
-    if outside is None:
+    if external_memory is None:
         return None
     try:
-        return asdict(await outside.report())
+        return asdict(await external_memory.report())
     except StoreError:
-        return asdict(outside.describe(()))
+        return asdict(external_memory.describe(()))
 
 
 def _describe(health: Health, now: float) -> dict[str, Any]:

@@ -17,11 +17,11 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.queues import inbox, outbox
 from gateway.bootstrap.app import Gateway
 from gateway.bootstrap.factories import make_freezer
-from gateway.config.paths import CONSOLE_SOCKET, CONTROL_SOCKET, HTTP_TOKEN, describe_unwritable
+from gateway.config import CONSOLE_SOCKET, CONTROL_SOCKET, HTTP_TOKEN, describe_unwritable
 from gateway.errors import Declined, Mistaken, StartError
 from gateway.interfaces.http.gate import Gate, load_token, make_guard
 from gateway.interfaces.http.health import examine
-from gateway.interfaces.operations.contract import Desk, times_of
+from gateway.interfaces.operations.contract import OperationContext, times_of
 from gateway.interfaces.operations.registry import OPERATIONS
 
 LONGEST_LINE = 8_000_000
@@ -248,18 +248,18 @@ async def _operate(request: web.Request) -> web.Response:
     if operation is None:
         return _decline("This gateway does not know that operation; is it an older version?")
     gateway = request.app[_GATEWAY]
-    desk = Desk(
+    context = OperationContext(
         database=gateway.database,
         now=gateway.now,
-        enqueue=gateway.delivery.enqueue,
-        forget_known=gateway.intake.forget_known,
-        belongings=gateway.belongings,
+        enqueue=gateway.dispatcher.enqueue,
+        forget_known=gateway.router.forget_known,
+        data_requests=gateway.data_requests,
         memory=gateway.memory.store,
-        skills=gateway.timekeeper.skills,
+        skills=gateway.scheduling.skills,
         freezer=make_freezer(gateway.settings, gateway.database, gateway.memory),
         times=times_of(
             gateway.settings,
-            wake=gateway.timekeeper.wake,
+            wake=gateway.scheduling.wake,
             load_platforms=lambda: gateway.platforms.adapters,
         ),
     )
@@ -267,7 +267,7 @@ async def _operate(request: web.Request) -> web.Response:
         asked = await request.json()
         if not isinstance(asked, dict):
             return _decline("An operation is asked for with a JSON object.")
-        return web.json_response(await operation(desk, asked))
+        return web.json_response(await operation(context, asked))
     except json.JSONDecodeError:
         return _decline("That was not JSON.")
     except Mistaken as error:

@@ -6,7 +6,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from gateway.config.paths import CONTROL_SOCKET
+from gateway.config import CONTROL_SOCKET
 from gateway.errors import Declined, Mistaken, StartError
 
 PATIENCE = 30.0

@@ -12,11 +12,11 @@ from agent_core.memory.store import MemoryStore
 from agent_core.schedule.job_editor import JobRules
 from agent_core.state.engine.database import Database
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.config.settings import Settings
+from gateway.config import Settings
 from gateway.errors import Declined
 from gateway.jobs.resources import make_rules
 from gateway.people.data_requests import DataRequests
-from gateway.scheduler.skill_curator import SkillRoom
+from gateway.scheduler.skill_curator import SkillServices
 
 Answer = Mapping[str, Any]
 """What JSON can hold."""
@@ -37,7 +37,7 @@ class Times:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class OperationContext:
     """What operations work on: a running house, or a database opened beside it."""
 
     database: Database
@@ -48,15 +48,15 @@ class Desk:
     """People, or what they keep, have changed; whoever has that at hand has to read it afresh."""
     memory: MemoryStore
     """What is remembered, in the same order as everybody else's changes of it."""
-    belongings: DataRequests
+    data_requests: DataRequests
     """Exports and erases."""
     times: Times
-    skills: SkillRoom
+    skills: SkillServices
     freezer: PromptCache | None = None
     """Tells what a talk's prompt would be now; None where nobody knows the settings."""
 
 
-Operation = Callable[[Desk, Answer], Awaitable[Answer]]
+Operation = Callable[[OperationContext, Answer], Awaitable[Answer]]
 """Does one thing. Raises `Declined` with a sentence, and `StoreError`."""
 
 

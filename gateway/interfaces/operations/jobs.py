@@ -22,7 +22,7 @@ from agent_core.state.jobs.jobs import Job, Late, Options, Target
 from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Person
 from gateway.errors import Declined, Mistaken
-from gateway.interfaces.operations.contract import Answer, Desk, Operation, read_text
+from gateway.interfaces.operations.contract import Answer, OperationContext, Operation, read_text
 from gateway.jobs.outcomes import SILENCE
 from gateway.jobs.resources import name_places
 from gateway.texts import general
@@ -50,7 +50,7 @@ class _Made:
     files: tuple[str, ...] = ()
 
 
-async def list_jobs(desk: Desk, asked: Answer) -> Answer:
+async def list_jobs(context: OperationContext, asked: Answer) -> Answer:
     """The jobs of everybody, of one person, or of the house itself. Raises `Declined`."""
 
     def look(connection: Connection) -> list[dict[str, Any]]:
@@ -64,10 +64,10 @@ async def list_jobs(desk: Desk, asked: Answer) -> Answer:
             for job in jobs.list_of_person(connection, person_id=person.id)
         ]
 
-    return {"jobs": await desk.database.read(look)}
+    return {"jobs": await context.database.read(look)}
 
 
-async def show_job(desk: Desk, asked: Answer) -> Answer:
+async def show_job(context: OperationContext, asked: Answer) -> Answer:
     """One job, also one that is over: how it is run and what became of it. Raises `Declined`."""
     number = _number(asked)
 
@@ -79,21 +79,21 @@ async def show_job(desk: Desk, asked: Answer) -> Answer:
             "runs": [wording_job_lists.describe_run(run, job.zone) for run in runs],
         }
 
-    return await desk.database.read(look)
+    return await context.database.read(look)
 
 
-async def pause(desk: Desk, asked: Answer) -> Answer:
+async def pause(context: OperationContext, asked: Answer) -> Answer:
     """A job waits until it is resumed. Raises `Declined`."""
-    return await _change(desk, asked, lambda c, job: job_editor.pause(c, job, _AS_ASKED))
+    return await _change(context, asked, lambda c, job: job_editor.pause(c, job, _AS_ASKED))
 
 
-async def resume(desk: Desk, asked: Answer) -> Answer:
+async def resume(context: OperationContext, asked: Answer) -> Answer:
     """A job goes on. Raises `Declined`, and `Mistaken` if its moment is past."""
-    now = desk.now()
-    return await _change(desk, asked, lambda c, job: job_editor.resume(c, job, now))
+    now = context.now()
+    return await _change(context, asked, lambda c, job: job_editor.resume(c, job, now))
 
 
-async def drop(desk: Desk, asked: Answer) -> Answer:
+async def drop(context: OperationContext, asked: Answer) -> Answer:
     """A job is no more. Raises `Declined`."""
 
     def work(connection: Connection, job: Job) -> Job:
@@ -101,12 +101,12 @@ async def drop(desk: Desk, asked: Answer) -> Answer:
             raise Declined(f"Job {job.id} is the house's own: it can be paused, not dropped.")
         return job_editor.drop(connection, job)
 
-    return await _change(desk, asked, work)
+    return await _change(context, asked, work)
 
 
-async def run_now(desk: Desk, asked: Answer) -> Answer:
+async def run_now(context: OperationContext, asked: Answer) -> Answer:
     """A job is run once besides its times. Raises `Declined`."""
-    now = desk.now()
+    now = context.now()
 
     def work(connection: Connection, job: Job) -> Job:
         try:
@@ -115,12 +115,12 @@ async def run_now(desk: Desk, asked: Answer) -> Answer:
             raise Declined(f"Job {job.id} is under way already.") from error
         return job
 
-    return await _change(desk, asked, work)
+    return await _change(context, asked, work)
 
 
-async def add(desk: Desk, asked: Answer) -> Answer:
+async def add(context: OperationContext, asked: Answer) -> Answer:
     """Make a job for a person; only here can it be a command. Raises `Declined`, `Mistaken`."""
-    times, now = desk.times, desk.now()
+    times, now = context.times, context.now()
     arguments = _read_work(asked)
     slug = read_text(asked, "person")
 
@@ -134,16 +134,16 @@ async def add(desk: Desk, asked: Answer) -> Answer:
         return _outline(connection, made)
 
     try:
-        made = await desk.database.write("jobs.add", work)
+        made = await context.database.write("jobs.add", work)
     except (InvalidJob, ToolArgumentError, ValueError) as error:
         raise Mistaken(str(error)) from error
     times.wake()
     return made
 
 
-async def change(desk: Desk, asked: Answer) -> Answer:
+async def change(context: OperationContext, asked: Answer) -> Answer:
     """A job is otherwise from now on. Raises `Declined`, `Mistaken`."""
-    times, now = desk.times, desk.now()
+    times, now = context.times, context.now()
 
     def work(connection: Connection, job: Job) -> Job:
         if job.kind == "system":
@@ -156,10 +156,10 @@ async def change(desk: Desk, asked: Answer) -> Answer:
         jobs.change(connection, changed)
         return changed
 
-    return await _change(desk, asked, work)
+    return await _change(context, asked, work)
 
 
-async def preview(desk: Desk, asked: Answer) -> Answer:
+async def preview(context: OperationContext, asked: Answer) -> Answer:
     """What a job made last, or its text, in the form of each platform. Raises `Declined`."""
     number = _number(asked)
 
@@ -167,8 +167,8 @@ async def preview(desk: Desk, asked: Answer) -> Answer:
         job = _find_any(connection, number)
         return _outline(connection, job), _find_made(connection, job)
 
-    outline, made = await desk.database.read(look)
-    shown = desk.times.load_platforms()
+    outline, made = await context.database.read(look)
+    shown = context.times.load_platforms()
     return outline | {
         "platforms": [
             {"name": name, **_preview(adapter, made)} for name, adapter in sorted(shown.items())
@@ -189,7 +189,7 @@ JOB_OPERATIONS: Mapping[str, Operation] = {
 }
 
 
-async def _change(desk: Desk, asked: Answer, work: Callable[[Connection, Job], Job]) -> Answer:
+async def _change(context: OperationContext, asked: Answer, work: Callable[[Connection, Job], Job]) -> Answer:
     number = _number(asked)
 
     def change(connection: Connection) -> dict[str, Any]:
@@ -199,10 +199,10 @@ async def _change(desk: Desk, asked: Answer, work: Callable[[Connection, Job], J
         return _outline(connection, work(connection, job))
 
     try:
-        done = await desk.database.write("jobs.change", change)
+        done = await context.database.write("jobs.change", change)
     except (InvalidJob, ToolArgumentError, ValueError) as error:
         raise Mistaken(str(error)) from error
-    desk.times.wake()
+    context.times.wake()
     return done
 
 

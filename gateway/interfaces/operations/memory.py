@@ -15,7 +15,7 @@ from agent_core.state.memory import archive, ledger, memory_owners
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.memory.memory_owners import Remembering
 from gateway.errors import Declined
-from gateway.interfaces.operations.contract import Answer, Desk, Operation, read_limit
+from gateway.interfaces.operations.contract import Answer, OperationContext, Operation, read_limit
 
 _AT_ONCE = 500
 """People that are read from the database at a time."""
@@ -32,7 +32,7 @@ _FAULTS = {
 }
 
 
-async def show_log(desk: Desk, asked: Answer) -> Answer:
+async def show_log(context: OperationContext, asked: Answer) -> Answer:
     """The newest changes of everybody or of one, newest first. Raises `Declined`."""
     limit, slug = read_limit(asked), _slug(asked)
 
@@ -47,22 +47,22 @@ async def show_log(desk: Desk, asked: Answer) -> Answer:
         rows = ledger.list_recent_of(connection, person_id=memory_owner.person_id, limit=limit)
         return [_tell(row, slug) for row in rows]
 
-    found = await desk.database.read(look)
+    found = await context.database.read(look)
     if found is None:
         raise Declined(_describe_unknown(slug))
     return {"changes": found}
 
 
-async def show_lists(desk: Desk, asked: Answer) -> Answer:
+async def show_lists(context: OperationContext, asked: Answer) -> Answer:
     """What is remembered now, or was at a moment, by everybody or by one. Raises `Declined`."""
     moment = _moment(asked)
     lists = []
-    for memory_owner in await _find(desk, asked):
+    for memory_owner in await _find(context, asked):
         if moment is None:
-            await desk.memory.snapshot(
-                memory_owner.person_id, memory_owner.folder, desk.now(), kind=memory_owner.kind
+            await context.memory.snapshot(
+                memory_owner.person_id, memory_owner.folder, context.now(), kind=memory_owner.kind
             )
-        lists += await desk.database.read(
+        lists += await context.database.read(
             lambda c, memory_owner=memory_owner: _show(c, memory_owner, moment)  # type: ignore[misc]
         )
     return {"lists": lists}
@@ -89,7 +89,7 @@ def _show(
     return shown
 
 
-async def undo(desk: Desk, asked: Answer) -> Answer:
+async def undo(context: OperationContext, asked: Answer) -> Answer:
     """Take one row of the ledger back. Raises `Declined`."""
     row_id = asked.get("row")
     if not isinstance(row_id, int) or row_id < 1:
@@ -99,7 +99,7 @@ async def undo(desk: Desk, asked: Answer) -> Answer:
         found = ledger.find_row(connection, entry_id=row_id)
         return (memory_owners.find(connection, person_id=found[0]), found[1]) if found else None
 
-    found = await desk.database.read(look)
+    found = await context.database.read(look)
     if found is None:
         raise Declined(f"There is no row {row_id} in the ledger.")
     memory_owner, row = found
@@ -110,13 +110,13 @@ async def undo(desk: Desk, asked: Answer) -> Answer:
     if memory_owner is None:
         raise Declined(f"Row {row_id} is of somebody who was joined to another person since.")
     if row.target == "archive":
-        return await _undo_archived(desk, memory_owner, row)
+        return await _undo_archived(context, memory_owner, row)
     try:
-        outcome = await desk.memory.undo(
+        outcome = await context.memory.undo(
             memory_owner.person_id,
             memory_owner.folder,
             row_id,
-            _origin(desk),
+            _origin(context),
             kind=memory_owner.kind,
         )
     except OSError as error:
@@ -134,14 +134,14 @@ async def undo(desk: Desk, asked: Answer) -> Answer:
     }
 
 
-async def _undo_archived(desk: Desk, memory_owner: Remembering, row: LedgerEntry) -> Answer:
+async def _undo_archived(context: OperationContext, memory_owner: Remembering, row: LedgerEntry) -> Answer:
     """Take a change of the archive back. Raises `Declined`."""
-    work = partial(archived.undo, person_id=memory_owner.person_id, row=row, origin=_origin(desk))
+    work = partial(archived.undo, person_id=memory_owner.person_id, row=row, origin=_origin(context))
     try:
-        made = await desk.database.write("memory.undo", work)
+        made = await context.database.write("memory.undo", work)
     except ArchiveUndoRefused as error:
         raise Declined(_FAULTS[error.fault].format(row=row.id)) from error
-    desk.forget_known()
+    context.forget_known()
     return {
         "person": memory_owner.slug,
         "list": row.target,
@@ -152,7 +152,7 @@ async def _undo_archived(desk: Desk, memory_owner: Remembering, row: LedgerEntry
     }
 
 
-async def restore(desk: Desk, asked: Answer) -> Answer:
+async def restore(context: OperationContext, asked: Answer) -> Answer:
     """Lead memory back to a moment, of everybody or of one. Raises `Declined`.
 
     Of one after the other: who can't be led back is named, and hinders nobody else.
@@ -161,13 +161,13 @@ async def restore(desk: Desk, asked: Answer) -> Answer:
     if moment is None:
         raise Declined("Say which moment memory is to be led back to.")
     restored, kept = [], []
-    for memory_owner in await _find(desk, asked):
+    for memory_owner in await _find(context, asked):
         try:
-            outcome = await desk.memory.restore(
+            outcome = await context.memory.restore(
                 memory_owner.person_id,
                 memory_owner.folder,
                 moment,
-                _origin(desk),
+                _origin(context),
                 kind=memory_owner.kind,
             )
         except OSError as error:
@@ -186,24 +186,24 @@ async def restore(desk: Desk, asked: Answer) -> Answer:
             for target, one in outcome.items()
             if one.rows or one.left_out
         ]
-        restored += await _restore_archive(desk, memory_owner, moment)
-    desk.forget_known()
+        restored += await _restore_archive(context, memory_owner, moment)
+    context.forget_known()
     return {"restored": restored, "kept": kept}
 
 
 async def _restore_archive(
-    desk: Desk, memory_owner: Remembering, moment: int
+    context: OperationContext, memory_owner: Remembering, moment: int
 ) -> list[dict[str, Any]]:
     """Lead somebody's archive back; what that came to, if anything did."""
 
     def work(connection: Connection) -> tuple[Restored, int]:
         person_id = memory_owner.person_id
         done = archived.restore(
-            connection, person_id=person_id, moment=moment, origin=_origin(desk)
+            connection, person_id=person_id, moment=moment, origin=_origin(context)
         )
         return done, archive.count(connection, person_id=person_id, most=_MOST_COUNTED)
 
-    done, count = await desk.database.write("memory.restore", work)
+    done, count = await context.database.write("memory.restore", work)
     if not done.rows and not done.left_out:
         return []
     return [
@@ -225,12 +225,12 @@ MEMORY_OPERATIONS: Mapping[str, Operation] = {
 }
 
 
-async def _find(desk: Desk, asked: Answer) -> Sequence[Remembering]:
+async def _find(context: OperationContext, asked: Answer) -> Sequence[Remembering]:
     """Who is meant: one, or everybody who remembers. Raises `Declined`."""
     slug = _slug(asked)
     if slug is None:
-        return await desk.database.read(_list_all)
-    memory_owner = await desk.database.read(lambda c: memory_owners.find_by_slug(c, slug=slug))
+        return await context.database.read(_list_all)
+    memory_owner = await context.database.read(lambda c: memory_owners.find_by_slug(c, slug=slug))
     if memory_owner is None:
         raise Declined(_describe_unknown(slug))
     return [memory_owner]
@@ -250,8 +250,8 @@ def _name_all(connection: Connection) -> dict[PersonId, str]:
     return {memory_owner.person_id: memory_owner.slug for memory_owner in _list_all(connection)}
 
 
-def _origin(desk: Desk) -> Origin:
-    return Origin(actor="house", now=desk.now())
+def _origin(context: OperationContext) -> Origin:
+    return Origin(actor="house", now=context.now())
 
 
 def _tell(row: LedgerEntry, slug: str) -> dict[str, Any]:

@@ -11,12 +11,12 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.errors import Declined
-from gateway.interfaces.operations.contract import Answer, Desk, Operation, read_text
+from gateway.interfaces.operations.contract import Answer, OperationContext, Operation, read_text
 from gateway.people import identity
 from gateway.texts import general, privacy
 
 
-async def list_people(desk: Desk, _: Answer) -> Answer:
+async def list_people(context: OperationContext, _: Answer) -> Answer:
     """Everybody who may talk, with their accounts."""
 
     def look(connection: Connection) -> list[dict[str, Any]]:
@@ -33,21 +33,21 @@ async def list_people(desk: Desk, _: Answer) -> Answer:
             for person in people.list_all(connection)
         ]
 
-    return {"people": await desk.database.read(look)}
+    return {"people": await context.database.read(look)}
 
 
-async def make_claim_code(desk: Desk, _: Answer) -> Answer:
+async def make_claim_code(context: OperationContext, _: Answer) -> Answer:
     """A new code to claim the bot with; the ones before it are no longer good."""
-    now = desk.now()
-    code = await desk.database.write(
+    now = context.now()
+    code = await context.database.write(
         "people.code", lambda connection: identity.new_claim_code(connection, now=now)
     )
     return {"code": code}
 
 
-async def approve(desk: Desk, asked: Answer) -> Answer:
+async def approve(context: OperationContext, asked: Answer) -> Answer:
     """Let in whoever was shown this pairing code, and welcome them. Raises `Declined`."""
-    code, now = read_text(asked, "code"), desk.now()
+    code, now = read_text(asked, "code"), context.now()
 
     def work(connection: Connection) -> tuple[str, OutboxRow] | None:
         approved = identity.approve(connection, code, now)
@@ -58,26 +58,26 @@ async def approve(desk: Desk, asked: Answer) -> Answer:
         )
         return approved.name, outbox.enqueue(connection, outgoing, now=now)
 
-    done = await desk.database.write("people.approve", work)
+    done = await context.database.write("people.approve", work)
     if done is None:
         raise Declined(general.CODE_UNKNOWN)
     name, welcome = done
-    desk.forget_known()
-    desk.enqueue([welcome])
+    context.forget_known()
+    context.enqueue([welcome])
     return {"name": name}
 
 
-async def export(desk: Desk, asked: Answer) -> Answer:
+async def export(context: OperationContext, asked: Answer) -> Answer:
     """Write all that is a person's into a new archive, of which the absolute path is given.
 
     Raises `Declined`, and `StoreError`.
     """
     target = Path(read_text(asked, "target"))
-    person = await _find(desk, asked)
+    person = await _find(context, asked)
     if not target.is_absolute():
         raise Declined(f"{target} is not a whole path.")
     try:
-        await desk.belongings.export_to(person, target)
+        await context.data_requests.export_to(person, target)
     except FileExistsError as error:
         raise Declined(f"{target} is there already; name another file.") from error
     except OSError as error:
@@ -85,33 +85,33 @@ async def export(desk: Desk, asked: Answer) -> Answer:
     return {"target": str(target)}
 
 
-async def look_before_erasing(desk: Desk, asked: Answer) -> Answer:
+async def look_before_erasing(context: OperationContext, asked: Answer) -> Answer:
     """Whom it would be about, and what may still hold them afterwards. Raises `Declined`."""
-    person = await _find(desk, asked)
-    backups = await desk.belongings.list_backups()
+    person = await _find(context, asked)
+    backups = await context.data_requests.list_backups()
     return {"name": person.name, "role": person.role, "folder": person.slug, "backups": backups}
 
 
-async def erase(desk: Desk, asked: Answer) -> Answer:
+async def erase(context: OperationContext, asked: Answer) -> Answer:
     """Leave nothing of a person; answers once that is so. Raises `Declined`, `StoreError`."""
-    person = await _find(desk, asked)
-    belongings = desk.belongings
+    person = await _find(context, asked)
+    data_requests = context.data_requests
     try:
-        await belongings.erase(person.id)
+        await data_requests.erase(person.id)
     except StillAtWork as error:
         raise Declined(privacy.ERASE_BUSY) from error
     except LastOwner as error:
         raise Declined(privacy.LAST_OWNER) from error
     except OSError as error:
         raise Declined(f"A folder of theirs can't be removed: {error}.") from error
-    backups, outside = await belongings.list_backups(), await belongings.list_outside()
-    return {"name": person.name, "backups": backups, "outside": outside}
+    backups, external_memory = await data_requests.list_backups(), await data_requests.list_outside()
+    return {"name": person.name, "backups": backups, "outside": external_memory}
 
 
-async def _find(desk: Desk, asked: Answer) -> Person:
+async def _find(context: OperationContext, asked: Answer) -> Person:
     """Somebody by the name of their folder. Raises `Declined`."""
     slug = read_text(asked, "slug")
-    everybody = await desk.database.read(people.list_all)
+    everybody = await context.database.read(people.list_all)
     found = next((one for one in everybody if one.slug == slug), None)
     if found is None:
         raise Declined(privacy.ERASE_UNKNOWN)

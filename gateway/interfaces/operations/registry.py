@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gateway.errors import Declined
-from gateway.interfaces.operations.contract import Answer, Desk, Operation, read_text
+from gateway.interfaces.operations.contract import Answer, OperationContext, Operation, read_text
 from gateway.interfaces.operations.jobs import JOB_OPERATIONS
 from gateway.interfaces.operations.memory import MEMORY_OPERATIONS
 from gateway.interfaces.operations.people import PEOPLE_OPERATIONS
@@ -12,7 +12,7 @@ from gateway.interfaces.operations.skills import SKILL_OPERATIONS
 from gateway.interfaces.operations.turns import TURN_OPERATIONS
 
 
-async def back_up(desk: Desk, asked: Answer) -> Answer:
+async def back_up(context: OperationContext, asked: Answer) -> Answer:
     """Copy the database to a new file, of which the absolute path is given.
 
     Raises `Declined`, and `StoreError` if the copy can't be made.
@@ -20,7 +20,7 @@ async def back_up(desk: Desk, asked: Answer) -> Answer:
     target = Path(read_text(asked, "target"))
     if not target.is_absolute():
         raise Declined(f"{target} is not a whole path.")
-    await desk.database.back_up(target)
+    await context.database.back_up(target)
     return {"target": str(target)}
 
 

@@ -10,16 +10,13 @@ from agent_core.memory.store import MemoryStore
 from agent_core.state.engine.database import Database
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.bootstrap.factories import load_adapters, make_freezer, make_memory
-from gateway.config.clock import now
-from gateway.config.paths import DATABASE, MEMORIES, make_home
-from gateway.config.settings import Settings
-from gateway.config.tables import SkillSettings
+from gateway.config import DATABASE, MEMORIES, Settings, SkillSettings, make_home, now
 from gateway.errors import Declined, StartError
 from gateway.interfaces.operations.client import PATIENCE, NobodyThere, ask
-from gateway.interfaces.operations.contract import Answer, Desk, times_of
+from gateway.interfaces.operations.contract import Answer, OperationContext, times_of
 from gateway.interfaces.operations.registry import OPERATIONS
 from gateway.people.data_requests import Around, DataRequests
-from gateway.scheduler.skill_curator import make_skill_room
+from gateway.scheduler.skill_curator import make_skill_services
 
 
 def perform(
@@ -51,19 +48,21 @@ async def _perform_here(
 ) -> Answer:
     make_home(home)
     database = await Database.open(home / DATABASE)
-    desk = Desk(
+    context = OperationContext(
         database=database,
         now=now,
         enqueue=_keep_owed,
         forget_known=_nobody_remembers,
-        belongings=DataRequests(
+        data_requests=DataRequests(
             database,
             MemoryStore(database, home / MEMORIES),
             home,
             Around(adapters={}, now=now, enqueue=_keep_owed),
         ),
         memory=MemoryStore(database, home / "memories"),
-        skills=make_skill_room(home, settings.skills if settings else SkillSettings(), database),
+        skills=make_skill_services(
+            home, settings.skills if settings else SkillSettings(), database
+        ),
         freezer=make_freezer(settings, database, make_memory(settings, database))
         if settings
         else None,
@@ -74,7 +73,7 @@ async def _perform_here(
         ),
     )
     try:
-        return await OPERATIONS[operation](desk, asked)
+        return await OPERATIONS[operation](context, asked)
     except StoreError as error:
         raise Declined(str(error)) from error
     finally:

@@ -17,8 +17,8 @@ from agent_core.state.memory import blocks, skill_changes, skills
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.memory.skills import SkillRow
 from gateway.errors import Declined
-from gateway.interfaces.operations.contract import Answer, Desk, Operation, read_limit, read_text
-from gateway.scheduler.skill_curator import compare, look_over
+from gateway.interfaces.operations.contract import Answer, OperationContext, Operation, read_limit, read_text
+from gateway.scheduler.skill_curator import compare, plan_round
 from gateway.scheduler.system_jobs import CURATOR
 from gateway.texts import system_jobs
 
@@ -27,27 +27,27 @@ T = TypeVar("T")
 _FOUND = "found so at the command line"
 
 
-async def list_skills(desk: Desk, _: Answer) -> Answer:
+async def list_skills(context: OperationContext, _: Answer) -> Answer:
     """Every skill, the broken and those in the archive, too. Raises `Declined`."""
-    found = await _read_files(desk.skills.shelf.list_all)
-    away = await _read_files(desk.skills.shelf.list_away)
-    rows, wanted = await desk.database.read(lambda c: (_known(c), skills.list_wanted(c)))
+    found = await _read_files(context.skills.shelf.list_all)
+    away = await _read_files(context.skills.shelf.list_away)
+    rows, wanted = await context.database.read(lambda c: (_known(c), skills.list_wanted(c)))
     return {
-        "skills": [_outline(one, rows.get(one.name), desk.now()) for one in found],
+        "skills": [_outline(one, rows.get(one.name), context.now()) for one in found],
         "wanted": sorted(wanted),
         "away": away,
     }
 
 
-async def show_skill(desk: Desk, asked: Answer) -> Answer:
+async def show_skill(context: OperationContext, asked: Answer) -> Answer:
     """One skill in full. Raises `Declined`, also where it is broken."""
     name = read_text(asked, "name")
-    skill = await _read_files(lambda: desk.skills.shelf.load(name))
-    own = await _read_files(desk.skills.shelf.list_own)
+    skill = await _read_files(lambda: context.skills.shelf.load(name))
+    own = await _read_files(context.skills.shelf.list_own)
     is_own = name in (one.name for one in own)
-    rows, wanted = await desk.database.read(lambda c: (_known(c), skills.list_wanted(c)))
+    rows, wanted = await context.database.read(lambda c: (_known(c), skills.list_wanted(c)))
     one = CatalogEntry(name=name, origin="home" if is_own else "bundled", skill=skill)
-    return _outline(one, rows.get(name), desk.now()) | {
+    return _outline(one, rows.get(name), context.now()) | {
         "body": skill.body,
         "license": skill.license,
         "compatibility": skill.compatibility,
@@ -57,36 +57,36 @@ async def show_skill(desk: Desk, asked: Answer) -> Answer:
     }
 
 
-async def archive(desk: Desk, asked: Answer) -> Answer:
+async def archive(context: OperationContext, asked: Answer) -> Answer:
     """Put one of the home's skills away. Raises `Declined` where it is needed."""
-    name, now = read_text(asked, "name"), desk.now()
-    await _find_own(desk, name)
-    folder = desk.skills.shelf.folder
+    name, now = read_text(asked, "name"), context.now()
+    await _find_own(context, name)
+    folder = context.skills.shelf.folder
     kept = await _do(
-        desk, lambda c: ledger_sync.archive_skill(c, folder, name, Origin(actor="house", now=now))
+        context, lambda c: ledger_sync.archive_skill(c, folder, name, Origin(actor="house", now=now))
     )
-    await _write_usage(desk)
+    await _write_usage(context)
     return {"name": name, "kept": kept}
 
 
-async def restore(desk: Desk, asked: Answer) -> Answer:
+async def restore(context: OperationContext, asked: Answer) -> Answer:
     """Take a skill back from the archive, by its name there. Raises `Declined`."""
-    kept, now = read_text(asked, "name"), desk.now()
-    folder = desk.skills.shelf.folder
+    kept, now = read_text(asked, "name"), context.now()
+    folder = context.skills.shelf.folder
     name = await _do(
-        desk, lambda c: ledger_sync.restore_skill(c, folder, kept, Origin(actor="house", now=now))
+        context, lambda c: ledger_sync.restore_skill(c, folder, kept, Origin(actor="house", now=now))
     )
-    await _write_usage(desk)
+    await _write_usage(context)
     return {"name": name}
 
 
-async def show_log(desk: Desk, asked: Answer) -> Answer:
+async def show_log(context: OperationContext, asked: Answer) -> Answer:
     """The newest changes of all skills or of one, newest first. Raises `Declined`."""
     limit, name = read_limit(asked), asked.get("name")
-    now = desk.now()
+    now = context.now()
 
     def work(connection: Connection) -> list[LedgerEntry] | None:
-        compare(connection, desk.skills, now, _FOUND)
+        compare(connection, context.skills, now, _FOUND)
         team = blocks.find_team(connection)
         row = skills.find(connection, name=str(name)) if name else None
         if name and row is None:
@@ -97,23 +97,23 @@ async def show_log(desk: Desk, asked: Answer) -> Answer:
             return skill_changes.list_recent(connection, person_id=team, limit=limit)
         return skill_changes.list_of_skill(connection, person_id=team, skill_id=row.id, limit=limit)
 
-    rows = await _do(desk, work)
+    rows = await _do(context, work)
     if rows is None:
         raise Declined(f"There was never a skill {name}; `talaria skills list` names them.")
-    names = await desk.database.read(_name_all)
+    names = await context.database.read(_name_all)
     return {"changes": [_tell_change(row, names) for row in rows]}
 
 
-async def undo(desk: Desk, asked: Answer) -> Answer:
+async def undo(context: OperationContext, asked: Answer) -> Answer:
     """Take a change of a skill back, by its row. Raises `Declined`."""
-    row_id, now = asked.get("row"), desk.now()
+    row_id, now = asked.get("row"), context.now()
     if not isinstance(row_id, int) or row_id < 1:
         raise Declined("Name a row of the ledger by its number; `talaria skills log` lists them.")
     # What was done by hand stays known, also where nothing can be taken back.
-    await _do(desk, lambda c: compare(c, desk.skills, now, _FOUND))
-    folder = desk.skills.shelf.folder
-    done = await _do(desk, lambda c: undoing.undo(c, folder, row_id, now))
-    await _write_usage(desk)
+    await _do(context, lambda c: compare(c, context.skills, now, _FOUND))
+    folder = context.skills.shelf.folder
+    done = await _do(context, lambda c: undoing.undo(c, folder, row_id, now))
+    await _write_usage(context)
     names = {done.undone.change.position: done.name}
     return {
         "undone": _tell_change(done.undone, names),
@@ -123,22 +123,22 @@ async def undo(desk: Desk, asked: Answer) -> Answer:
     }
 
 
-async def pin(desk: Desk, asked: Answer) -> Answer:
+async def pin(context: OperationContext, asked: Answer) -> Answer:
     """One of the home's skills is never put away. Raises `Declined`."""
-    return await _pin(desk, asked, is_pinned=True)
+    return await _pin(context, asked, is_pinned=True)
 
 
-async def unpin(desk: Desk, asked: Answer) -> Answer:
+async def unpin(context: OperationContext, asked: Answer) -> Answer:
     """One of the home's skills may be put away again. Raises `Declined`."""
-    return await _pin(desk, asked, is_pinned=False)
+    return await _pin(context, asked, is_pinned=False)
 
 
-async def curate(desk: Desk, asked: Answer) -> Answer:
+async def curate(context: OperationContext, asked: Answer) -> Answer:
     """Have the curator run now, or tell what it would do. Raises `Declined`."""
-    now = desk.now()
+    now = context.now()
     if asked.get("dry_run"):
         try:
-            return {"lines": system_jobs.describe_plan(await look_over(desk.skills, now))}
+            return {"lines": system_jobs.describe_plan(await plan_round(context.skills, now))}
         except SkillBroken as error:
             raise Declined(str(error)) from error
 
@@ -153,8 +153,8 @@ async def curate(desk: Desk, asked: Answer) -> Answer:
             raise Declined("The curator is under way already.") from error
         return job.id
 
-    number = await desk.database.write("skills.run", work)
-    desk.times.wake()
+    number = await context.database.write("skills.run", work)
+    context.times.wake()
     return {"job": number}
 
 
@@ -172,22 +172,22 @@ SKILL_OPERATIONS: Mapping[str, Operation] = {
 """By the names under which the control socket knows them."""
 
 
-async def _pin(desk: Desk, asked: Answer, *, is_pinned: bool) -> Answer:
-    name, now = read_text(asked, "name"), desk.now()
-    await _find_own(desk, name)
+async def _pin(context: OperationContext, asked: Answer, *, is_pinned: bool) -> Answer:
+    name, now = read_text(asked, "name"), context.now()
+    await _find_own(context, name)
 
     def work(connection: Connection) -> None:
         skills.see(connection, name=name, now=now)
         skills.pin(connection, name=name, is_pinned=is_pinned)
 
-    await desk.database.write("skills.pin", work)
-    await _write_usage(desk)
+    await context.database.write("skills.pin", work)
+    await _write_usage(context)
     return {"name": name}
 
 
-async def _find_own(desk: Desk, name: str) -> None:
+async def _find_own(context: OperationContext, name: str) -> None:
     """See to it that the home has a skill of this name. Raises `Declined`."""
-    found = await _read_files(desk.skills.shelf.list_all)
+    found = await _read_files(context.skills.shelf.list_all)
     one = next((one for one in found if one.name == name), None)
     if one is None:
         raise Declined(f"There is no skill {name}; `talaria skills list` names them.")
@@ -203,19 +203,19 @@ async def _read_files(read: Callable[[], T]) -> T:
         raise Declined(str(error)) from error
 
 
-async def _do(desk: Desk, work: Callable[[Connection], T]) -> T:
+async def _do(context: OperationContext, work: Callable[[Connection], T]) -> T:
     """In one transaction. Raises `Declined` with what keeps a skill as it is."""
     try:
-        return await desk.database.write("skills.change", work)
+        return await context.database.write("skills.change", work)
     except (SkillMissing, SkillBroken, SkillStays, FileExistsError) as error:
         raise Declined(str(error)) from error
     except OSError as error:
         raise Declined(f"The skill can't be changed: {error.strerror or error}.") from error
 
 
-async def _write_usage(desk: Desk) -> None:
+async def _write_usage(context: OperationContext) -> None:
     try:
-        await desk.skills.usage.write()
+        await context.skills.usage.write()
     except OSError as error:
         raise Declined(f"It is done, but .usage.json can't be written: {error}.") from error
 

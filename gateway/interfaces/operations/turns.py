@@ -20,10 +20,10 @@ from agent_core.state.people import people
 from agent_core.state.queues import dead_letters
 from agent_core.transcript import Message, dump_parts
 from gateway.errors import Declined
-from gateway.interfaces.operations.contract import Answer, Desk, Operation, read_limit
+from gateway.interfaces.operations.contract import Answer, OperationContext, Operation, read_limit
 
 
-async def list_turns(desk: Desk, asked: Answer) -> Answer:
+async def list_turns(context: OperationContext, asked: Answer) -> Answer:
     """The newest turns of everybody, newest first."""
     limit = read_limit(asked)
 
@@ -34,10 +34,10 @@ async def list_turns(desk: Desk, asked: Answer) -> Answer:
             for turn in turns.list_recent(connection, limit=limit)
         ]
 
-    return {"turns": await desk.database.read(look)}
+    return {"turns": await context.database.read(look)}
 
 
-async def show_turn(desk: Desk, asked: Answer) -> Answer:
+async def show_turn(context: OperationContext, asked: Answer) -> Answer:
     """One turn: its steps, what it cost and what was said to begin it. Raises `Declined`."""
     number = _turn(asked)
 
@@ -56,18 +56,18 @@ async def show_turn(desk: Desk, asked: Answer) -> Answer:
             "cost": asdict(usage.total_of_turn(connection, turn_id=turn.id)),
         }
 
-    found = await desk.database.read(look)
+    found = await context.database.read(look)
     if found is None:
         raise Declined(f"There is no turn {number}.")
     return found
 
 
-async def show_requests(desk: Desk, asked: Answer) -> Answer:
+async def show_requests(context: OperationContext, asked: Answer) -> Answer:
     """What the model was sent in each call of a turn, rebuilt, and whether that is proved.
 
     Messages that a request shares with the one before it stand there only. Raises `Declined`.
     """
-    record = await _read(desk, asked)
+    record = await _read(context, asked)
     calls = await asyncio.to_thread(rebuild, record)
     before: Sequence[Message] = ()
     told = []
@@ -83,18 +83,18 @@ async def show_requests(desk: Desk, asked: Answer) -> Answer:
     }
 
 
-async def replay_turn(desk: Desk, asked: Answer) -> Answer:
+async def replay_turn(context: OperationContext, asked: Answer) -> Answer:
     """Play a turn again over its record, and compare each request with the one that was made.
 
     With `memory` as "now", only the prompt is compared with the one that the talk would be
     given now, with the same tools. Raises `Declined`.
     """
-    record = await _read(desk, asked)
+    record = await _read(context, asked)
     if record.prompt is None:
         raise Declined(f"The prompt of turn {record.turn.id} was forgotten since.")
     calls = await asyncio.to_thread(rebuild, record)
     if asked.get("memory") == "now":
-        return await _replay_with_memory_of_now(desk, record, record.prompt, calls)
+        return await _replay_with_memory_of_now(context, record, record.prompt, calls)
     comparison = compare(calls, await replay(record, calls, record.prompt))
     return {
         "id": record.turn.id,
@@ -106,10 +106,10 @@ async def replay_turn(desk: Desk, asked: Answer) -> Answer:
     }
 
 
-async def list_undelivered(desk: Desk, asked: Answer) -> Answer:
+async def list_undelivered(context: OperationContext, asked: Answer) -> Answer:
     """Messages that were set aside because they can't be delivered, newest first."""
     limit = read_limit(asked)
-    rows = await desk.database.read(
+    rows = await context.database.read(
         lambda connection: dead_letters.list_dead(connection, limit=limit)
     )
     return {
@@ -128,13 +128,13 @@ async def list_undelivered(desk: Desk, asked: Answer) -> Answer:
 
 
 async def _replay_with_memory_of_now(
-    desk: Desk, record: TurnRecord, prompt: FrozenPrompt, calls: Sequence[RebuiltCall]
+    context: OperationContext, record: TurnRecord, prompt: FrozenPrompt, calls: Sequence[RebuiltCall]
 ) -> Answer:
-    scene = await desk.database.read(lambda connection: read_prompt_context(connection, record))
-    if scene is None or desk.freezer is None:
+    scene = await context.database.read(lambda connection: read_prompt_context(connection, record))
+    if scene is None or context.freezer is None:
         raise Declined(f"Nobody knows what the prompt of turn {record.turn.id} would be now.")
     # Without a session no prompt is warm: it is made of what there is now.
-    fresh = (await desk.freezer.give(scene, None, prompt.tools)).prompt
+    fresh = (await context.freezer.give(scene, None, prompt.tools)).prompt
     made = await replay(record, calls, fresh)
     rest = [(one.sent and one.sent.messages) for one in calls]
     return {
@@ -173,9 +173,9 @@ def _turn(asked: Answer) -> TurnId:
     return TurnId(number)
 
 
-async def _read(desk: Desk, asked: Answer) -> TurnRecord:
+async def _read(context: OperationContext, asked: Answer) -> TurnRecord:
     number = _turn(asked)
-    record = await desk.database.read(lambda connection: read_record(connection, number))
+    record = await context.database.read(lambda connection: read_record(connection, number))
     if record is None:
         raise Declined(f"There is no turn {number}.")
     if record.is_by_job:

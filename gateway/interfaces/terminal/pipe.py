@@ -11,7 +11,7 @@ from typing import TextIO
 
 import aiohttp
 
-from gateway.config.paths import CONSOLE_SOCKET, CONTROL_SOCKET
+from gateway.config import CONSOLE_SOCKET, CONTROL_SOCKET
 from gateway.interfaces.terminal.socket_client import ConsoleLink, Gone, News, Shown
 
 PATIENCE = 120.0
@@ -20,7 +20,7 @@ _BLOCK = 65_536
 _QUIET = "http://localhost/quiet?platform=console"
 
 
-class PipeTalk:
+class PipeChat:
     """Keeps what was answered until it is final, and prints it once."""
 
     def __init__(self, home: Path, out: TextIO) -> None:

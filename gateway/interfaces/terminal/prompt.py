@@ -17,7 +17,7 @@ from rich.markdown import Markdown
 from rich.padding import Padding
 from rich.text import Text
 
-from gateway.config.paths import CHAT_HISTORY, CONSOLE_SOCKET
+from gateway.config import CHAT_HISTORY, CONSOLE_SOCKET
 from gateway.interfaces.terminal.choices import Offer, write_choices
 from gateway.interfaces.terminal.socket_client import (
     Choice,
@@ -52,7 +52,7 @@ _STYLE = Style.from_dict(
 )
 
 
-class PromptTalk:
+class PromptChat:
     """A talk at the terminal."""
 
     def __init__(self, home: Path, *, commands: Mapping[str, str], greeting: str) -> None:

@@ -7,8 +7,7 @@ from typing import TypeVar
 from agent_core.errors import StoreBusy
 from gateway.bootstrap import app
 from gateway.bootstrap.app import Gateway
-from gateway.config.paths import CONSOLE_SOCKET
-from gateway.config.settings import Settings
+from gateway.config import CONSOLE_SOCKET, Settings
 from gateway.errors import StartError
 from gateway.interfaces.http.server import serving_control
 
@@ -22,7 +21,7 @@ _STARTING = 15.0
 _POLL = 0.05
 
 
-async def talk_in_house(settings: Settings, talk: Talk) -> int:
+async def chat_with_gateway(settings: Settings, talk: Talk) -> int:
     """Talk in the house that runs, or open one and close it after the talk.
 
     Raises `StartError` and `StoreError` if there is none and none can be opened.

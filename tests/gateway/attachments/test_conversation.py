@@ -67,7 +67,7 @@ async def test_a_picture_that_comes_while_a_turn_runs_joins_it(tmp_path: Path) -
 
     async def interrupt() -> None:
         await say_with(house, "and this?", attach(chat, "f2", make_gif(), "image"))
-        await house.until(house.gateway.intake.is_idle)
+        await house.until(house.gateway.router.is_idle)
 
     model = FakeModel([interrupt, *say("A square.")], say("Another one."))
     async with running(tmp_path, model, chat=chat) as house:

@@ -8,16 +8,7 @@ from hypothesis import strategies as st
 from adapters.messages import Attachment
 from agent_core.transcript import DocumentPart, ImagePart, TextPart, user_message
 from gateway.attachments import texts
-from gateway.attachments.message_parts import (
-    Picture,
-    Unreadable,
-    Words,
-    has_content,
-    is_spoken,
-    notes_of,
-    parts_of,
-    sentences_of,
-)
+from gateway.attachments.message_parts import Picture, Unreadable, Words, has_content, is_spoken, notes_of, parts_of, sentences_of
 
 PICTURE = Picture(name="that picture", file_key="k", media_type="image/png", size=9)
 VOICE = Words(name="that voice note", text="Buy <facts> milk.", is_voice=True)

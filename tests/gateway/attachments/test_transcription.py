@@ -9,7 +9,7 @@ import pytest
 from gateway.attachments import texts
 from gateway.attachments.factory import make_transcriber
 from gateway.attachments.transcription import CommandTranscriber, NotHeard, ServerTranscriber
-from gateway.config.tables import MediaSettings, Secrets
+from gateway.config import MediaSettings, Secrets
 from tests.emulators.openai import OpenAIEmulator
 from tests.emulators.streaming import Fault
 

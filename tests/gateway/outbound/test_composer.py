@@ -2,10 +2,10 @@
 
 import pytest
 
-from gateway.outbound.composer import Speller
+from gateway.outbound.composer import CommandFormatter
 from tests.fakes.chat import FakeChat
 
-SPELLER = Speller(["new", "link", "help"])
+SPELLER = CommandFormatter(["new", "link", "help"])
 
 
 class Prefixed(FakeChat):
@@ -26,9 +26,9 @@ class Prefixed(FakeChat):
     ],
 )
 def test_only_commands_are_spelled_otherwise(said: str, spelled: str) -> None:
-    assert SPELLER.spell(Prefixed(), said) == spelled
+    assert SPELLER.format_commands(Prefixed(), said) == spelled
 
 
 def test_elsewhere_a_command_is_a_slash_and_its_name() -> None:
-    assert SPELLER.spell(FakeChat(), "/new starts afresh") == "/new starts afresh"
-    assert Speller().spell(Prefixed(), "/new") == "/new"
+    assert SPELLER.format_commands(FakeChat(), "/new starts afresh") == "/new starts afresh"
+    assert CommandFormatter().format_commands(Prefixed(), "/new") == "/new"

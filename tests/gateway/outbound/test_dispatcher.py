@@ -8,15 +8,7 @@ from pathlib import Path
 import pytest
 
 from adapters.contract import Pace
-from adapters.errors import (
-    AdapterError,
-    ChatGone,
-    MessageGone,
-    RateLimited,
-    Rejected,
-    Unreachable,
-    Unsure,
-)
+from adapters.errors import AdapterError, ChatGone, MessageGone, RateLimited, Rejected, Unreachable, Unsure
 from adapters.ids import Address
 from agent_core.ids import OutboxId, PersonId
 from agent_core.state.engine.database import Database
@@ -26,7 +18,7 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.conversion import Place, name_chat
 from gateway.outbound import dispatcher
 from gateway.outbound.dispatcher import OutboxDispatcher
-from gateway.outbound.live_message import LiveText
+from gateway.outbound.live_message import LiveMessage
 from tests.fakes.chat import FakeChat
 
 CHAT = name_chat(Address(chat_id="1", is_direct=True))
@@ -81,9 +73,9 @@ async def until_sent(database: Database, row: OutboxRow) -> OutboxRow:
     return await until_state(database, row, "sent")
 
 
-async def until_idle(delivery: OutboxDispatcher) -> None:
+async def until_idle(dispatcher: OutboxDispatcher) -> None:
     async with asyncio.timeout(45):
-        while not delivery.is_idle():
+        while not dispatcher.is_idle():
             await asyncio.sleep(0.002)
 
 
@@ -96,9 +88,9 @@ async def until_state(database: Database, row: OutboxRow, wanted: str) -> Outbox
 
 async def test_messages_of_a_chat_arrive_in_the_order_they_were_owed(database: Database) -> None:
     chat = FakeChat()
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         rows = [await enqueue(database, f"part {number}") for number in range(5)]
-        delivery.enqueue(rows)
+        dispatcher.enqueue(rows)
         assert await chat.sees(5) == [f"part {number}" for number in range(5)]
         await until_sent(database, rows[-1])
 
@@ -109,9 +101,9 @@ async def test_what_surely_did_not_arrive_is_sent_again(
 ) -> None:
     chat = FakeChat()
     chat.plan(error)
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         row = await enqueue(database, "hello")
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         assert (await until_sent(database, row)).message_id == "1"
     assert [shown.text for shown in chat.shown] == ["hello"]
     assert chat.looked == []
@@ -122,9 +114,9 @@ async def test_an_answer_that_was_lost_after_the_effect_is_found_and_not_repeate
 ) -> None:
     chat = FakeChat()
     chat.plan(Unsure("no answer"), lost=True)
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         row = await enqueue(database, "hello")
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         await until_sent(database, row)
     assert [shown.text for shown in chat.shown] == ["hello"]
     assert chat.looked == ["hello"]
@@ -133,9 +125,9 @@ async def test_an_answer_that_was_lost_after_the_effect_is_found_and_not_repeate
 async def test_an_unsure_message_that_is_not_there_is_sent(database: Database) -> None:
     chat = FakeChat()
     chat.plan(Unsure("no answer"))
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         row = await enqueue(database, "hello")
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         await until_sent(database, row)
     assert [shown.text for shown in chat.shown] == ["hello"]
 
@@ -145,9 +137,9 @@ async def test_while_nobody_can_look_an_unsure_message_waits(database: Database)
     chat.plan(Unsure("no answer"), lost=True)
     for _ in range(3):
         chat.plan(Unreachable("still down"))
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         row = await enqueue(database, "hello")
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         await until_sent(database, row)
     assert [shown.text for shown in chat.shown] == ["hello"]
     assert len(chat.looked) == 4
@@ -160,9 +152,9 @@ async def test_what_can_never_be_found_out_is_sent_once_more_at_last_and_says_so
     chat.plan(Unsure("no answer"), lost=True)
     for _ in range(4):
         chat.plan(Unsure("too many to look through"))
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         row = await enqueue(database, "hello")
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         await until_sent(database, row)
     marked = "(Perhaps for the second time:)\n\nhello"
     assert [shown.text for shown in chat.shown] == ["hello", marked]
@@ -173,9 +165,9 @@ async def test_a_message_is_looked_for_behind_the_newest_before_it(database: Dat
     chat = FakeChat()
     await chat.send_quietly("somebody else's")
     chat.plan(Unsure("no answer"), lost=True)
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         row = await enqueue(database, "hello")
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         await until_sent(database, row)
     assert (await state(database, row)).anchor == "1"
     assert chat.known == [["1"]]
@@ -184,9 +176,9 @@ async def test_a_message_is_looked_for_behind_the_newest_before_it(database: Dat
 async def test_a_refused_message_is_set_aside_and_its_person_is_told(database: Database) -> None:
     chat = FakeChat()
     chat.plan(Rejected("It is too strange."))
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         row = await enqueue(database, "strange")
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         notice = await chat.sees_text("/retry")
         assert "too strange" in notice.text
         assert (await until_state(database, row, "dead")).reason == "It is too strange."
@@ -195,12 +187,12 @@ async def test_a_refused_message_is_set_aside_and_its_person_is_told(database: D
 async def test_a_chat_that_is_gone_is_retired_without_a_word(database: Database) -> None:
     chat = FakeChat()
     chat.plan(ChatGone("blocked"))
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         row = await enqueue(database, "hello")
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         await until_state(database, row, "dead")
         later = await enqueue(database, "elsewhere", OTHER)
-        delivery.enqueue([later])
+        dispatcher.enqueue([later])
         await until_sent(database, later)
     assert [shown.text for shown in chat.shown] == ["elsewhere"]
 
@@ -208,16 +200,16 @@ async def test_a_chat_that_is_gone_is_retired_without_a_word(database: Database)
 async def test_a_pause_that_one_chat_was_asked_for_holds_no_other_up(database: Database) -> None:
     chat = FakeChat()
     chat.plan(RateLimited("slow", retry_after=600))
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         held = await enqueue(database, "held")
-        delivery.enqueue([held])
+        dispatcher.enqueue([held])
         await until_state(database, held, "owed")
-        await until_idle(delivery)
-        delivery.wake("fake", CHAT)  # a person who writes does not shorten it
+        await until_idle(dispatcher)
+        dispatcher.wake("fake", CHAT)  # a person who writes does not shorten it
         free = await enqueue(database, "free", OTHER)
-        delivery.enqueue([free])
+        dispatcher.enqueue([free])
         await until_sent(database, free)
-        await until_idle(delivery)
+        await until_idle(dispatcher)
         assert (await state(database, held)).state == "owed"
         assert [shown.text for shown in chat.shown] == ["free"]
 
@@ -229,12 +221,12 @@ async def test_who_shows_up_is_sent_at_once_what_could_not_reach_them(
     monkeypatch.setattr(dispatcher, "_LONGEST_PAUSE", 600)
     chat = FakeChat()
     chat.plan(Unreachable("nobody is there"))
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         held = await enqueue(database, "held")
-        delivery.enqueue([held])
+        dispatcher.enqueue([held])
         await until_state(database, held, "owed")
-        await until_idle(delivery)
-        delivery.wake("fake", CHAT)
+        await until_idle(dispatcher)
+        dispatcher.wake("fake", CHAT)
         await until_sent(database, held)
 
 
@@ -244,16 +236,16 @@ async def test_a_message_in_doubt_is_not_looked_for_before_it_can_have_arrived(
     monkeypatch.setattr(dispatcher, "_SETTLE_TIME", 600)
     chat = FakeChat()
     chat.plan(Unsure("no answer"))
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         doubtful = await enqueue(database, "doubtful")
-        delivery.enqueue([doubtful])
+        dispatcher.enqueue([doubtful])
         await until_state(database, doubtful, "unsure")
-        await until_idle(delivery)
-        delivery.wake("fake", CHAT)
+        await until_idle(dispatcher)
+        dispatcher.wake("fake", CHAT)
         free = await enqueue(database, "free", OTHER)
-        delivery.enqueue([free])
+        dispatcher.enqueue([free])
         await until_sent(database, free)
-        await until_idle(delivery)
+        await until_idle(dispatcher)
         assert (await state(database, doubtful)).state == "unsure"
 
 
@@ -261,8 +253,8 @@ async def test_what_an_earlier_process_was_sending_is_looked_for_first(database:
     chat = FakeChat()
     row = await enqueue(database, "hello")
     await database.write("sending", lambda c: outbox.mark_sending(c, outbox_id=row.id))
-    async with delivering(database, chat) as delivery:
-        await delivery.start()
+    async with delivering(database, chat) as dispatcher:
+        await dispatcher.start()
         await until_sent(database, row)
     assert chat.looked == ["hello"]
     assert [shown.text for shown in chat.shown] == ["hello"]
@@ -275,8 +267,8 @@ async def test_a_damaged_message_is_never_sent(database: Database) -> None:
         "damage",
         lambda c: c.execute("UPDATE outbox SET body = 'evil' WHERE id = :id", {"id": row.id}),
     )
-    async with delivering(database, chat) as delivery:
-        await delivery.start()
+    async with delivering(database, chat) as dispatcher:
+        await dispatcher.start()
         await until_state(database, row, "dead")
         await chat.sees_text("damaged")
         person = {"person_id": PersonId(1), "platform": "fake", "chat": CHAT}
@@ -286,13 +278,13 @@ async def test_a_damaged_message_is_never_sent(database: Database) -> None:
     assert all("evil" not in shown.text for shown in chat.shown)
 
 
-def live_text(text: str) -> LiveText:
-    live = LiveText(NewOutboxMessage(platform="fake", chat=CHAT, body="", person_id=PersonId(1)))
+def live_text(text: str) -> LiveMessage:
+    live = LiveMessage(NewOutboxMessage(platform="fake", chat=CHAT, body="", person_id=PersonId(1)))
     live.text = text
     return live
 
 
-async def finalize(database: Database, live: LiveText, body: str) -> OutboxRow:
+async def finalize(database: Database, live: LiveMessage, body: str) -> OutboxRow:
     live.is_over = True
     assert live.row is not None
     row_id: OutboxId = live.row.id
@@ -303,15 +295,15 @@ async def finalize(database: Database, live: LiveText, body: str) -> OutboxRow:
 
 async def test_a_live_message_grows_and_ends_as_the_answer(database: Database) -> None:
     chat = FakeChat()
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         live = live_text("The answer")
-        delivery.paint(live)
+        dispatcher.show_live(live)
         await chat.sees_text("The answer")
         live.text = "The answer is"
-        delivery.paint(live)
+        dispatcher.show_live(live)
         await chat.sees_text("The answer is")
         row = await finalize(database, live, "The answer is 42.")
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         await until_sent(database, row)
     assert [shown.texts for shown in chat.shown] == [
         ["The answer", "The answer is", "The answer is 42."]
@@ -323,13 +315,13 @@ async def test_an_opening_whose_answer_was_lost_becomes_the_answer_all_the_same(
 ) -> None:
     chat = FakeChat()
     chat.plan(Unsure("no answer"), lost=True)
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         live = live_text("Thinking")
-        delivery.paint(live)
+        dispatcher.show_live(live)
         await chat.sees_text("Thinking")
         await until_state(database, _row_of(live), "unsure")
         row = await finalize(database, live, "Done.")
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         await until_sent(database, row)
     assert [shown.text for shown in chat.shown] == ["Done."]
 
@@ -339,14 +331,14 @@ async def test_settling_while_the_opening_is_under_way_does_not_double_it(
 ) -> None:
     chat = FakeChat()
     chat.gate = asyncio.Event()
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         live = live_text("Thinking")
-        delivery.paint(live)
+        dispatcher.show_live(live)
         async with asyncio.timeout(45):
             while live.row is None:
                 await asyncio.sleep(0.005)
         row = await finalize(database, live, "Done.")
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         chat.gate.set()
         await until_sent(database, row)
     assert [shown.texts for shown in chat.shown] == [["Thinking", "Done."]]
@@ -354,14 +346,14 @@ async def test_settling_while_the_opening_is_under_way_does_not_double_it(
 
 async def test_a_live_message_that_was_deleted_is_sent_anew(database: Database) -> None:
     chat = FakeChat()
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         live = live_text("Thinking")
-        delivery.paint(live)
+        dispatcher.show_live(live)
         await chat.sees_text("Thinking")
         await until_state(database, _row_of(live), "sent")
         row = await finalize(database, live, "Done.")
         chat.plan(MessageGone("deleted"))
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         await until_sent(database, row)
     assert chat.shown[-1].text == "Done."
 
@@ -369,9 +361,9 @@ async def test_a_live_message_that_was_deleted_is_sent_anew(database: Database) 
 async def test_an_opening_that_never_left_leaves_nothing_behind(database: Database) -> None:
     chat = FakeChat()
     chat.plan(Unreachable("down"))
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         live = live_text("Thinking")
-        delivery.paint(live)
+        dispatcher.show_live(live)
         async with asyncio.timeout(45):
             while not live.is_over:
                 await asyncio.sleep(0.005)
@@ -393,26 +385,26 @@ async def test_a_live_message_of_an_earlier_process_is_looked_for_and_kept(
         ),
     )
     await chat.send_quietly("Thinking")
-    async with delivering(database, chat) as delivery:
-        await delivery.start()
+    async with delivering(database, chat) as dispatcher:
+        await dispatcher.start()
         found = await until_sent(database, row)
         assert found.message_id == "1"
         live.row = found
         final = await finalize(database, live, "Done.")
-        delivery.enqueue([final])
+        dispatcher.enqueue([final])
         await until_sent(database, final)
     assert [shown.text for shown in chat.shown] == ["Done."]
 
 
 async def test_courtesy_is_shown_unless_messages_wait(database: Database) -> None:
     chat = FakeChat(pace=Pace(chat_interval=0, edit_interval=0, per_second=1))
-    async with delivering(database, chat) as delivery:
-        delivery.signs.type("fake", CHAT)
+    async with delivering(database, chat) as dispatcher:
+        dispatcher.indicators.type("fake", CHAT)
         await chat.types()
     assert chat.typed == ["1"]
 
 
-def _row_of(live: LiveText) -> OutboxRow:
+def _row_of(live: LiveMessage) -> OutboxRow:
     assert live.row is not None
     return live.row
 
@@ -421,19 +413,19 @@ async def test_what_is_owed_while_a_line_is_held_waits_for_what_it_is_held_for(
     database: Database,
 ) -> None:
     chat = FakeChat()
-    async with delivering(database, chat) as delivery:
-        lead = delivery.lead(PLACE)
-        assert lead
-        assert delivery.lead(PLACE) is None, "a line is held once"
+    async with delivering(database, chat) as dispatcher:
+        slot = dispatcher.slot(PLACE)
+        assert slot
+        assert dispatcher.slot(PLACE) is None, "a line is held once"
         later = await enqueue(database, "later")
-        delivery.enqueue([later])
+        dispatcher.enqueue([later])
         outgoing = NewOutboxMessage(platform="fake", chat=CHAT, body="first")
         first = await database.write(
-            "first", lambda c: outbox.send_off(c, outgoing, anchor=lead.anchor, now=0)
+            "first", lambda c: outbox.send_off(c, outgoing, anchor=slot.anchor, now=0)
         )
         more = await enqueue(database, "more of the first")
         elsewhere = await enqueue(database, "elsewhere", chat=OTHER)
-        delivery.enqueue([first, more, elsewhere], lead)
+        dispatcher.enqueue([first, more, elsewhere], slot)
         await until_sent(database, later)
         await until_sent(database, elsewhere)
         here = [shown.text for shown in chat.shown if shown.chat_id == "1"]
@@ -442,31 +434,31 @@ async def test_what_is_owed_while_a_line_is_held_waits_for_what_it_is_held_for(
 
 async def test_a_line_that_was_held_for_nothing_goes_on(database: Database) -> None:
     chat = FakeChat()
-    async with delivering(database, chat) as delivery:
-        lead = delivery.lead(PLACE)
-        assert lead
+    async with delivering(database, chat) as dispatcher:
+        slot = dispatcher.slot(PLACE)
+        assert slot
         row = await enqueue(database, "hello")
-        delivery.enqueue([row])
-        lead.end()
-        lead.end()
+        dispatcher.enqueue([row])
+        slot.end()
+        slot.end()
         await until_sent(database, row)
-        await until_idle(delivery)
-        assert delivery.lead(PLACE)
+        await until_idle(dispatcher)
+        assert dispatcher.slot(PLACE)
 
 
 async def test_no_line_is_held_where_a_message_would_have_to_wait(database: Database) -> None:
     chat = FakeChat(pace=Pace(chat_interval=60, edit_interval=0, per_second=0))
-    async with delivering(database, chat) as delivery:
-        assert delivery.lead(Place(platform="gone", chat=CHAT)) is None
+    async with delivering(database, chat) as dispatcher:
+        assert dispatcher.slot(Place(platform="gone", chat=CHAT)) is None
         row = await enqueue(database, "hello")
-        delivery.enqueue([row])
-        assert delivery.lead(PLACE) is None, "something is on its way there"
+        dispatcher.enqueue([row])
+        assert dispatcher.slot(PLACE) is None, "something is on its way there"
         await until_sent(database, row)
-        await until_idle(delivery)
-        assert delivery.lead(PLACE) is None, "its pace allows no message yet"
-        lead = delivery.lead(Place(platform="fake", chat=OTHER))
-        assert lead
-        lead.end()
-        await until_idle(delivery)
-        delivery.close()
-        assert delivery.lead(Place(platform="fake", chat=OTHER)) is None
+        await until_idle(dispatcher)
+        assert dispatcher.slot(PLACE) is None, "its pace allows no message yet"
+        slot = dispatcher.slot(Place(platform="fake", chat=OTHER))
+        assert slot
+        slot.end()
+        await until_idle(dispatcher)
+        dispatcher.close()
+        assert dispatcher.slot(Place(platform="fake", chat=OTHER)) is None

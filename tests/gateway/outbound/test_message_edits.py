@@ -71,8 +71,8 @@ async def pose(database: Database) -> OutboxRow:
     return await database.write("pose", work)
 
 
-async def revise(database: Database, delivery: OutboxDispatcher, row: OutboxRow, body: str) -> None:
-    delivery.enqueue(
+async def revise(database: Database, dispatcher: OutboxDispatcher, row: OutboxRow, body: str) -> None:
+    dispatcher.enqueue(
         [await database.write("revise", lambda c: outbox.revise(c, outbox_id=row.id, body=body))]
     )
 
@@ -103,14 +103,14 @@ async def test_words_that_changed_while_a_message_stood_in_the_queue_are_sent_on
     chat = FakeChat()
     chat.gate = asyncio.Event()
     chat.mishaps.extend((None, (error, lost) if error else None))
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         before, row = await enqueue(database, "before"), await pose(database)
-        delivery.enqueue([before, row])
+        dispatcher.enqueue([before, row])
         await until_sending(database, before)
-        await revise(database, delivery, row, "Which? One.")
+        await revise(database, dispatcher, row, "Which? One.")
         chat.gate.set()
         await until_sent(database, row)
-        await until_idle(delivery)
+        await until_idle(dispatcher)
     assert shown_in(chat) == [("before", []), ("Which? One.", [])]
     assert chat.shown[1].texts == ["Which? One."]
 
@@ -131,15 +131,15 @@ async def test_words_that_change_during_the_send_are_shown_in_the_end_and_once(
     chat.gate = asyncio.Event()
     if error:
         chat.plan(error, lost=lost)
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         row = await pose(database)
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         await until_sending(database, row)
-        await revise(database, delivery, row, "Which? One.")
-        await revise(database, delivery, row, "Which? One, surely.")
+        await revise(database, dispatcher, row, "Which? One.")
+        await revise(database, dispatcher, row, "Which? One, surely.")
         chat.gate.set()
         await until_sent(database, row)
-        await until_idle(delivery)
+        await until_idle(dispatcher)
     assert shown_in(chat) == [("Which? One, surely.", [])]
 
 
@@ -148,15 +148,15 @@ async def test_a_message_that_was_sent_is_edited(
     database: Database, error: AdapterError | None
 ) -> None:
     chat = FakeChat()
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         row = await pose(database)
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         await until_sent(database, row)
         if error:
             chat.plan(error, lost=True)
-        await revise(database, delivery, row, "Which? One.")
-        await revise(database, delivery, row, "Which? One, surely.")
-        await until_idle(delivery)
+        await revise(database, dispatcher, row, "Which? One.")
+        await revise(database, dispatcher, row, "Which? One, surely.")
+        await until_idle(dispatcher)
         await until_sent(database, row)
     assert shown_in(chat) == [("Which? One, surely.", [])]
     assert chat.looked == []
@@ -164,30 +164,30 @@ async def test_a_message_that_was_sent_is_edited(
 
 async def test_words_that_change_during_an_edit_are_shown_in_the_end(database: Database) -> None:
     chat = FakeChat()
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         row = await pose(database)
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         await until_sent(database, row)
         chat.gate = asyncio.Event()
-        await revise(database, delivery, row, "Two.")
-        await revise(database, delivery, row, "One.")
+        await revise(database, dispatcher, row, "Two.")
+        await revise(database, dispatcher, row, "One.")
         chat.gate.set()
-        await until_idle(delivery)
+        await until_idle(dispatcher)
         assert (await state(database, row)).state == "sent"
     assert shown_in(chat) == [("One.", [])]
 
 
 async def test_what_was_set_aside_stays_so_with_its_last_words(database: Database) -> None:
     chat = FakeChat(gone={"1"})
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         row = await pose(database)
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         async with asyncio.timeout(45):
             while (await state(database, row)).state != "dead":
                 await asyncio.sleep(0.002)
         chat.gone.clear()
-        await revise(database, delivery, row, "Over.")
-        await until_idle(delivery)
+        await revise(database, dispatcher, row, "Over.")
+        await until_idle(dispatcher)
         found = await state(database, row)
     assert (found.state, found.body) == ("dead", "Over.")
     assert chat.shown == []
@@ -197,12 +197,12 @@ async def test_where_nothing_can_be_edited_an_outcome_is_not_a_second_message(
     database: Database,
 ) -> None:
     chat = MuteChat()
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         row = await pose(database)
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         await until_sent(database, row)
-        await revise(database, delivery, row, "Which? One.")
-        await until_idle(delivery)
+        await revise(database, dispatcher, row, "Which? One.")
+        await until_idle(dispatcher)
         assert (await state(database, row)).state == "sent"
     assert [shown.text for shown in chat.shown] == ["Which?"]
 
@@ -211,26 +211,26 @@ async def test_a_question_that_somebody_deleted_is_not_asked_anew_to_show_its_ou
     database: Database,
 ) -> None:
     chat = FakeChat()
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         row = await pose(database)
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         await until_sent(database, row)
         chat.shown.clear()
-        await revise(database, delivery, row, "Which? One.")
-        await until_idle(delivery)
+        await revise(database, dispatcher, row, "Which? One.")
+        await until_idle(dispatcher)
         assert (await state(database, row)).state == "sent"
     assert chat.shown == []
 
 
 async def test_other_words_whose_message_was_deleted_are_sent_anew(database: Database) -> None:
     chat = FakeChat()
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         row = await enqueue(database, "The settings")
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         await until_sent(database, row)
         chat.shown.clear()
-        await revise(database, delivery, row, "The new settings")
-        await until_idle(delivery)
+        await revise(database, dispatcher, row, "The new settings")
+        await until_idle(dispatcher)
     assert [shown.text for shown in chat.shown] == ["The new settings"]
 
 
@@ -240,8 +240,8 @@ async def test_a_restart_shows_the_last_words_of_what_was_on_its_way(database: D
     await database.write("begun", lambda c: outbox.mark_sending(c, outbox_id=row.id))
     await chat.send_quietly("Which?")
     await database.write("over", lambda c: outbox.revise(c, outbox_id=row.id, body="One."))
-    async with delivering(database, chat) as delivery:
-        await delivery.start()
+    async with delivering(database, chat) as dispatcher:
+        await dispatcher.start()
         await until_sent(database, row)
     assert [shown.texts for shown in chat.shown] == [["Which?", "One."]]
 
@@ -251,19 +251,19 @@ async def test_a_chat_that_is_gone_is_called_once_and_what_comes_later_dies_at_o
 ) -> None:
     chat = FakeChat()
     chat.plan(ChatGone("Nobody is there any more."))
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         rows = [await enqueue(database, f"part {number}") for number in range(3)]
-        delivery.enqueue(rows)
-        await until_idle(delivery)
+        dispatcher.enqueue(rows)
+        await until_idle(dispatcher)
         states = [(await state(database, row)).state for row in rows]
         assert states == ["dead", "dead", "dead"]
         assert chat.shown == [], "the platform would have taken the second"
         assert await database.read(unreachable_chats.list_all) == {
             ("fake", CHAT): "Nobody is there any more."
         }
-        await delivery.revive("fake", CHAT)
+        await dispatcher.revive("fake", CHAT)
         after = await enqueue(database, "after")
-        delivery.enqueue([after])
+        dispatcher.enqueue([after])
         await until_sent(database, after)
         assert await database.read(unreachable_chats.list_all) == {}
     assert [shown.text for shown in chat.shown] == ["after"]
@@ -283,10 +283,10 @@ async def test_a_status_line_in_a_chat_that_is_gone_leaves_nothing_to_retry(
         outbox.mark_found(connection, outbox_id=row.id, message_id="7")
         return outbox.finalize_live(connection, outbox_id=row.id, body="")
 
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         row = await database.write("end", end)
-        delivery.enqueue([row])
-        await until_idle(delivery)
+        dispatcher.enqueue([row])
+        await until_idle(dispatcher)
         assert await database.read(lambda c: outbox.find(c, outbox_id=row.id)) is None
         assert (
             await database.read(lambda c: dead_letters.count_dead_of(c, person_id=PersonId(1))) == 0
@@ -296,12 +296,12 @@ async def test_a_status_line_in_a_chat_that_is_gone_leaves_nothing_to_retry(
 async def test_a_mishap_of_an_edit_does_not_make_an_answer_two(database: Database) -> None:
     chat = FakeChat()
     chat.mishaps.extend((None, (MessageGone("gone"), False), (Unsure("no answer"), True)))
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         row = await enqueue(database, "The settings")
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         await until_sent(database, row)
-        await revise(database, delivery, row, "The new settings")
-        await until_idle(delivery)
+        await revise(database, dispatcher, row, "The new settings")
+        await until_idle(dispatcher)
         await until_sent(database, row)
     assert [shown.text for shown in chat.shown] == ["The settings", "The new settings"]
 
@@ -314,8 +314,8 @@ async def test_a_live_message_does_not_open_where_its_turn_is_not_answered_any_m
     live = live_of(turn_id, "The answer")
     place = ("fake", OTHER, None)
     await database.write("move", lambda c: turns.move(c, turn_id=turn_id, place=place))
-    async with delivering(database, chat) as delivery:
-        delivery.paint(live)
+    async with delivering(database, chat) as dispatcher:
+        dispatcher.show_live(live)
         async with asyncio.timeout(45):
             while not live.is_over:
                 await asyncio.sleep(0.002)

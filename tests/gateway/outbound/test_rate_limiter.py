@@ -11,50 +11,50 @@ def passed(started: float) -> float:
 
 
 async def test_without_limits_nobody_waits() -> None:
-    pacer = RateLimiter(Pace(chat_interval=0, edit_interval=0, per_second=0))
+    rate_limiter = RateLimiter(Pace(chat_interval=0, edit_interval=0, per_second=0))
     async with asyncio.timeout(1):
         for _ in range(1000):
-            await pacer.wait("a")
+            await rate_limiter.wait("a")
 
 
 async def test_a_chat_waits_for_its_interval_and_others_do_not() -> None:
-    pacer = RateLimiter(Pace(chat_interval=0.05, edit_interval=0, per_second=0))
+    rate_limiter = RateLimiter(Pace(chat_interval=0.05, edit_interval=0, per_second=0))
     started = asyncio.get_running_loop().time()
-    await pacer.wait("a")
-    await pacer.wait("b")
-    await pacer.wait("a")
+    await rate_limiter.wait("a")
+    await rate_limiter.wait("b")
+    await rate_limiter.wait("a")
     assert passed(started) >= 0.04
 
 
 async def test_over_all_chats_the_average_stays_at_the_limit() -> None:
-    pacer = RateLimiter(Pace(chat_interval=0, edit_interval=0, per_second=100))
+    rate_limiter = RateLimiter(Pace(chat_interval=0, edit_interval=0, per_second=100))
     started = asyncio.get_running_loop().time()
     for number in range(115):
-        await pacer.wait(f"chat {number}")
+        await rate_limiter.wait(f"chat {number}")
     # A second's worth goes at once, the rest at the limit.
     assert passed(started) >= 0.1
 
 
 async def test_courtesy_has_no_room_while_messages_wait() -> None:
-    pacer = RateLimiter(Pace(chat_interval=0, edit_interval=0, per_second=1))
-    assert pacer.has_room()
-    await pacer.wait("a")
-    waiting = asyncio.create_task(pacer.wait("b"))
+    rate_limiter = RateLimiter(Pace(chat_interval=0, edit_interval=0, per_second=1))
+    assert rate_limiter.has_room()
+    await rate_limiter.wait("a")
+    waiting = asyncio.create_task(rate_limiter.wait("b"))
     await asyncio.sleep(0)
-    assert not pacer.has_room()
+    assert not rate_limiter.has_room()
     waiting.cancel()
 
 
 async def test_what_nobody_waits_for_lets_answers_go_first() -> None:
-    pacer = RateLimiter(Pace(chat_interval=0, edit_interval=0, per_second=50))
+    rate_limiter = RateLimiter(Pace(chat_interval=0, edit_interval=0, per_second=50))
     for number in range(52):  # a second's worth may go at once
-        await pacer.wait(f"chat {number}")
+        await rate_limiter.wait(f"chat {number}")
     order: list[str] = []
 
     async def send(name: str, *, is_patient: bool) -> None:
         if is_patient:
-            await pacer.give_way()
-        await pacer.wait(name)
+            await rate_limiter.give_way()
+        await rate_limiter.wait(name)
         order.append(name)
 
     async with asyncio.timeout(5), asyncio.TaskGroup() as group:

@@ -78,35 +78,35 @@ async def claim(identity: Identity, code: str, user_id: str = "5") -> str:
 
 
 async def test_nobody_is_known_by_default(meet: Callable[..., Identity]) -> None:
-    assert await meet().recognise("telegram", sender()) is None
+    assert await meet().identify("telegram", sender()) is None
 
 
 async def test_who_is_on_the_list_enters_and_stays_the_same_person(
     meet: Callable[..., Identity],
 ) -> None:
     identity = meet("telegram:5")
-    first = await identity.recognise("telegram", sender())
+    first = await identity.identify("telegram", sender())
     identity.forget_known()
     assert first
-    assert first == await identity.recognise("telegram", sender(name="Ana Maria"))
+    assert first == await identity.identify("telegram", sender(name="Ana Maria"))
     assert first.role == "member"
-    assert await identity.recognise("telegram", sender("6")) is None
-    assert await identity.recognise("discord", sender("5")) is None
+    assert await identity.identify("telegram", sender("6")) is None
+    assert await identity.identify("discord", sender("5")) is None
 
 
 async def test_who_leaves_the_list_is_a_stranger_again(meet: Callable[..., Identity]) -> None:
-    ana = await meet("telegram:5").recognise("telegram", sender())
-    assert await meet().recognise("telegram", sender()) is None
-    assert await meet("telegram:5").recognise("telegram", sender()) == ana
+    ana = await meet("telegram:5").identify("telegram", sender())
+    assert await meet().identify("telegram", sender()) is None
+    assert await meet("telegram:5").identify("telegram", sender()) == ana
 
 
 async def test_who_brought_a_code_stays_whatever_the_list_says(
     meet: Callable[..., Identity], database: Database, time: Time
 ) -> None:
     listed = meet("telegram:5")
-    ana = await listed.recognise("telegram", sender())
+    ana = await listed.identify("telegram", sender())
     assert await claim(listed, await claim_code(database, time)) == general.CLAIMED
-    again = await meet().recognise("telegram", sender())
+    again = await meet().identify("telegram", sender())
     assert ana
     assert again
     assert (again.id, again.role) == (ana.id, "owner")
@@ -116,8 +116,8 @@ async def test_a_star_lets_everybody_in_each_as_a_person_of_their_own(
     meet: Callable[..., Identity],
 ) -> None:
     identity = meet("*")
-    ana = await identity.recognise("telegram", sender("5", "Ana"))
-    other = await identity.recognise("telegram", sender("6", "Ana"))
+    ana = await identity.identify("telegram", sender("5", "Ana"))
+    other = await identity.identify("telegram", sender("6", "Ana"))
     assert ana
     assert other
     assert ana.id != other.id
@@ -129,14 +129,14 @@ async def test_two_first_messages_at_once_make_one_person(
 ) -> None:
     identity = meet("*")
     first, second = await asyncio.gather(
-        identity.recognise("telegram", sender()), identity.recognise("telegram", sender())
+        identity.identify("telegram", sender()), identity.identify("telegram", sender())
     )
     assert first == second
     assert len(await database.read(people.list_all)) == 1
 
 
 async def test_the_local_console_is_the_owners(meet: Callable[..., Identity]) -> None:
-    owner = await meet().recognise("console", sender("local"))
+    owner = await meet().identify("console", sender("local"))
     assert owner
     assert owner.is_owner
 
@@ -145,9 +145,9 @@ async def test_a_claim_joins_the_account_to_the_owner_of_the_console(
     meet: Callable[..., Identity], database: Database, time: Time
 ) -> None:
     identity = meet()
-    owner = await identity.recognise("console", sender("local"))
+    owner = await identity.identify("console", sender("local"))
     assert await claim(identity, await claim_code(database, time)) == general.CLAIMED
-    assert await identity.recognise("telegram", sender()) == owner
+    assert await identity.identify("telegram", sender()) == owner
 
 
 async def test_a_claim_code_works_once(
@@ -157,7 +157,7 @@ async def test_a_claim_code_works_once(
     code = await claim_code(database, time)
     assert await claim(identity, code.lower().replace("-", " ")) == general.CLAIMED
     assert await claim(identity, code, "6") == general.CODE_UNKNOWN
-    assert await identity.recognise("telegram", sender("6")) is None
+    assert await identity.identify("telegram", sender("6")) is None
 
 
 async def test_a_claim_code_expires_and_a_newer_one_ends_it(
@@ -215,9 +215,9 @@ async def test_who_guesses_hears_nothing_at_all_for_a_while(
     identity = meet()
     for number in range(5):
         await claim(identity, f"AAAA-AAA{number + 2}")
-    assert await identity.meet_stranger("telegram", message(), InboxId(2)) is None
+    assert await identity.handle_stranger("telegram", message(), InboxId(2)) is None
     time.now += 600_000
-    assert await identity.meet_stranger("telegram", message(), InboxId(3))
+    assert await identity.handle_stranger("telegram", message(), InboxId(3))
 
 
 async def test_a_code_that_one_who_is_not_listened_to_shows_in_a_room_is_spoiled_all_the_same(
@@ -235,21 +235,21 @@ async def test_a_code_that_one_who_is_not_listened_to_shows_in_a_room_is_spoiled
 async def test_an_account_of_a_person_talks_as_long_as_one_of_theirs_is_let_in_by_itself(
     meet: Callable[..., Identity], database: Database
 ) -> None:
-    ana = await meet("telegram:5").recognise("telegram", sender())
+    ana = await meet("telegram:5").identify("telegram", sender())
     assert ana
     added = NewAccount(platform="discord", user_id="7", display_name="Ana", admitted_by="list")
     await database.write("add", lambda c: people.attach_account(c, added, person_id=ana.id, now=0))
-    assert await meet("telegram:5").recognise("discord", sender("7")) == ana
-    assert await meet().recognise("discord", sender("7")) is None
+    assert await meet("telegram:5").identify("discord", sender("7")) == ana
+    assert await meet().identify("discord", sender("7")) is None
 
 
 async def test_who_is_read_while_people_change_is_not_remembered(
     meet: Callable[..., Identity], database: Database
 ) -> None:
     identity = meet("telegram:5")
-    await identity.recognise("telegram", sender())
+    await identity.identify("telegram", sender())
     identity.forget_known()
-    reading = asyncio.create_task(identity.recognise("telegram", sender()))
+    reading = asyncio.create_task(identity.identify("telegram", sender()))
     await asyncio.sleep(0)
     identity.forget_known()
     await reading
@@ -276,7 +276,7 @@ async def test_a_code_is_not_taken_where_others_read_it(
     row = await identity.claim("telegram", message(is_direct=False), InboxId(1), code)
     assert row
     assert row.body == general.CLAIM_IN_ROOM
-    assert await identity.recognise("telegram", sender()) is None
+    assert await identity.identify("telegram", sender()) is None
     assert await claim(identity, code, "6") == general.CODE_UNKNOWN, "others have read it"
 
 
@@ -295,36 +295,36 @@ async def test_a_member_with_a_talk_of_their_own_keeps_it_when_they_claim(
     meet: Callable[..., Identity], database: Database, time: Time
 ) -> None:
     identity = meet("telegram:5")
-    console = await identity.recognise("console", sender("local"))
-    ana = await identity.recognise("telegram", sender())
+    console = await identity.identify("console", sender("local"))
+    ana = await identity.identify("telegram", sender())
     assert await claim(identity, await claim_code(database, time)) == general.CLAIMED
-    claimed = await identity.recognise("telegram", sender())
+    claimed = await identity.identify("telegram", sender())
     assert console
     assert ana
     assert claimed
     assert (claimed.id, claimed.is_owner) == (ana.id, True)
-    assert (await identity.recognise("console", sender("local"))) == console
+    assert (await identity.identify("console", sender("local"))) == console
 
 
 async def test_a_stranger_is_told_once_an_hour_how_to_be_let_in(
     meet: Callable[..., Identity], time: Time
 ) -> None:
     identity = meet()
-    await identity.recognise("console", sender("local"))
-    told = await identity.meet_stranger("telegram", message(), InboxId(1))
+    await identity.identify("console", sender("local"))
+    told = await identity.handle_stranger("telegram", message(), InboxId(1))
     assert code_in(told)
-    assert await identity.meet_stranger("telegram", message(), InboxId(2)) is None
+    assert await identity.handle_stranger("telegram", message(), InboxId(2)) is None
     time.now += HOUR
-    assert await identity.meet_stranger("telegram", message(), InboxId(3))
+    assert await identity.handle_stranger("telegram", message(), InboxId(3))
 
 
 async def test_a_stranger_in_a_room_gets_silence(meet: Callable[..., Identity]) -> None:
-    row = await meet().meet_stranger("telegram", message(is_direct=False), InboxId(1))
+    row = await meet().handle_stranger("telegram", message(is_direct=False), InboxId(1))
     assert row is None
 
 
 async def test_without_an_owner_a_stranger_is_told_to_claim(meet: Callable[..., Identity]) -> None:
-    told = await meet().meet_stranger("telegram", message(), InboxId(1))
+    told = await meet().handle_stranger("telegram", message(), InboxId(1))
     assert told
     assert "/claim" in told.body
 
@@ -333,15 +333,15 @@ async def test_an_approved_code_lets_exactly_its_account_in(
     meet: Callable[..., Identity], database: Database, time: Time
 ) -> None:
     identity = meet()
-    await identity.recognise("console", sender("local"))
-    code = code_in(await identity.meet_stranger("telegram", message(), InboxId(1)))
+    await identity.identify("console", sender("local"))
+    code = code_in(await identity.handle_stranger("telegram", message(), InboxId(1)))
     approved = await database.write("approve", lambda c: approve(c, code, time.now))
     assert approved
     assert approved.name == "Ana"
-    ana = await identity.recognise("telegram", sender())
+    ana = await identity.identify("telegram", sender())
     assert ana
     assert ana.role == "member"
-    assert await identity.recognise("telegram", sender("6")) is None
+    assert await identity.identify("telegram", sender("6")) is None
     assert await database.write("again", lambda c: approve(c, code, time.now)) is None
 
 
@@ -349,8 +349,8 @@ async def test_a_claim_code_approves_nobody_and_a_pairing_code_claims_nothing(
     meet: Callable[..., Identity], database: Database, time: Time
 ) -> None:
     identity = meet()
-    await identity.recognise("console", sender("local"))
-    pairing = code_in(await identity.meet_stranger("telegram", message(), InboxId(1)))
+    await identity.identify("console", sender("local"))
+    pairing = code_in(await identity.handle_stranger("telegram", message(), InboxId(1)))
     claiming = await claim_code(database, time)
     assert await database.write("a", lambda c: approve(c, claiming, time.now)) is None
     assert await claim(identity, pairing) == general.CODE_UNKNOWN
@@ -369,7 +369,7 @@ async def test_known_people_do_not_pile_up_in_memory(
     monkeypatch.setattr(identity_module, "_MOST_KNOWN", 3)
     identity = meet("*")
     for number in range(10):
-        await identity.recognise("telegram", sender(str(number)))
+        await identity.identify("telegram", sender(str(number)))
     assert len(identity._known) == 3
     assert len(await database.read(people.list_all)) == 10
 

@@ -31,7 +31,7 @@ from agent_core.state.people.people import Account, NewAccount, Person
 from agent_core.state.search import passages, search
 from agent_core.state.search.search import Field, Term
 from agent_core.transcript import Message, TextPart
-from gateway.people.merging import YES, AccountMerging, Leaving
+from gateway.people.merging import YES, AccountMerging, UnlinkRequest
 from tests.agent_core.state.lifecycle.test_merge_people import check_index
 from tests.agent_core.state.rows import PROMPT, add_person
 
@@ -48,7 +48,7 @@ class Town:
         # In every other town the notes of one or two accounts are all that fits.
         limits = MemoryLimits(memory=60) if seed % 2 else MemoryLimits()
         self.store = MemoryStore(cast("Database", None), folder, limits)
-        self.joining = AccountMerging(self.store)
+        self.merging = AccountMerging(self.store)
         self.now = 0
         self.began: dict[AccountId, set[str]] = {}
         self.said_in: dict[int, set[str]] = {}
@@ -166,7 +166,7 @@ class Town:
 
     def keep(self) -> None:
         person = self.person(self.chance.choice(self.accounts()))
-        self.joining.keep(self.connection, person, str(self.now), self.now)
+        self.merging.keep(self.connection, person, str(self.now), self.now)
 
     def memory_list(self, person: Person) -> MemoryList:
         return MemoryList(person_id=person.id, target="memory", limit=100_000)
@@ -188,14 +188,14 @@ class Town:
         )
         account_links.take_up(self.connection, link_id=link_id, other=side)
         question = cast("Question", type("Asked", (), {"payload": str(link_id)})())
-        outcome = self.joining.answer_link(
+        outcome = self.merging.answer_link(
             self.connection, question, YES, self.person(one), self.now
         )
         assert "Joined" in outcome.words
 
     def unlink(self, account: Account) -> None:
-        leaving = Leaving(account=account, is_let_in=True)
-        self.joining.unlink(self.connection, self.person(account), leaving, self.now)
+        leaving = UnlinkRequest(account=account, is_admitted=True)
+        self.merging.unlink(self.connection, self.person(account), leaving, self.now)
 
     def check(self) -> None:
         check_index(self.connection)

@@ -15,7 +15,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Mode, Room
-from gateway.people.rooms import Rooms, RoomTalk
+from gateway.people.rooms import Rooms, RoomConversation
 from tests.fakes.chat import FakeChat, PlainChat
 
 ROOM = Address(chat_id="den", is_direct=False)
@@ -51,7 +51,7 @@ class Hall:
 
     async def place(
         self, person: Person | None = None, address: Address = ROOM, title: str | None = "The Den"
-    ) -> RoomTalk:
+    ) -> RoomConversation:
         return await self.rooms.place("fake", message(address, title), person or self.ann)
 
     async def find(self) -> Room:
@@ -86,8 +86,8 @@ async def hall(tmp_path: Path) -> AsyncIterator[Hall]:
 
 async def test_a_direct_message_belongs_to_its_person_and_to_no_room(hall: Hall) -> None:
     talk = await hall.place(address=DIRECT)
-    assert talk == RoomTalk(key=f"direct:{hall.ann.id}", owner_id=hall.ann.id, is_direct=True)
-    assert talk.held_in is None
+    assert talk == RoomConversation(key=f"direct:{hall.ann.id}", owner_id=hall.ann.id, is_direct=True)
+    assert talk.room_id_of is None
 
 
 async def test_in_a_room_with_others_everyone_has_a_talk_of_their_own(hall: Hall) -> None:
@@ -97,9 +97,9 @@ async def test_in_a_room_with_others_everyone_has_a_talk_of_their_own(hall: Hall
         f"room:fake:den::{hall.ann.id}",
         f"room:fake:den::{hall.bob.id}",
     )
-    assert (mine.owner_id, mine.is_direct, mine.held_in) == (hall.ann.id, False, room.id)
+    assert (mine.owner_id, mine.is_direct, mine.room_id_of) == (hall.ann.id, False, room.id)
     thread = await hall.place(address=replace(ROOM, thread_id="7"))
-    assert (thread.key, thread.held_in) == (f"room:fake:den:7:{hall.ann.id}", room.id)
+    assert (thread.key, thread.room_id_of) == (f"room:fake:den:7:{hall.ann.id}", room.id)
 
 
 async def test_a_shared_room_has_one_talk_that_is_its_own(hall: Hall) -> None:
@@ -108,13 +108,13 @@ async def test_a_shared_room_has_one_talk_that_is_its_own(hall: Hall) -> None:
     room = await hall.find()
     assert mine == his
     assert (mine.key, mine.owner_id) == ("room:fake:den::all", room.person_id)
-    assert (mine.is_direct, mine.held_in) == (False, room.id)
+    assert (mine.is_direct, mine.room_id_of) == (False, room.id)
 
 
 async def test_full_lets_an_owner_s_whole_talk_go_on_and_nobody_else_s(hall: Hall) -> None:
     await hall.set("full")
     mine, his = await hall.place(hall.ann), await hall.place(hall.bob)
-    assert (mine.key, mine.is_direct, mine.held_in) == (f"direct:{hall.ann.id}", True, None)
+    assert (mine.key, mine.is_direct, mine.room_id_of) == (f"direct:{hall.ann.id}", True, None)
     assert mine.room == await hall.find()
     assert (his.key, his.is_direct) == (f"room:fake:den::{hall.bob.id}", False)
 

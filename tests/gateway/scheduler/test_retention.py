@@ -15,7 +15,7 @@ from agent_core.state.lifecycle.retention import DAY
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
 from agent_core.transcript import ImagePart, Message, TextPart
-from gateway.config.tables import RetentionSettings
+from gateway.config import RetentionSettings
 from gateway.scheduler.retention import Sweeper
 from tests.agent_core.state.rows import Talk, add_person, add_talk, add_turn
 

@@ -16,15 +16,15 @@ class Yard:
         self.gate = gate
         self.inside: list[PersonId] = []
         self.order: list[PersonId] = []
-        self.doors: list[asyncio.Event] = []
+        self.channels: list[asyncio.Event] = []
 
     async def visit(self, person: PersonId) -> None:
-        door = asyncio.Event()
+        channel = asyncio.Event()
         async with self.gate.place(person):
             self.inside.append(person)
             self.order.append(person)
-            self.doors.append(door)
-            await door.wait()
+            self.channels.append(channel)
+            await channel.wait()
             self.inside.remove(person)
 
 
@@ -40,11 +40,11 @@ async def test_no_more_than_the_limit_are_inside() -> None:
             group.create_task(yard.visit(person))
         await finalize()
         assert yard.inside == [ANA, BEN]
-        yard.doors[0].set()
+        yard.channels[0].set()
         await finalize()
         assert yard.inside == [BEN, CYD]
-        for door in yard.doors:
-            door.set()
+        for channel in yard.channels:
+            channel.set()
 
 
 async def test_one_persons_crowd_does_not_fill_the_house() -> None:
@@ -56,11 +56,11 @@ async def test_one_persons_crowd_does_not_fill_the_house() -> None:
         await finalize()
         assert sorted(yard.inside) == [ANA, ANA, BEN]
         while len(yard.order) < 6:
-            for door in yard.doors:
-                door.set()
+            for channel in yard.channels:
+                channel.set()
             await finalize()
-        for door in yard.doors:
-            door.set()
+        for channel in yard.channels:
+            channel.set()
 
 
 async def test_who_waits_is_let_in_round_robin_by_person() -> None:
@@ -70,7 +70,7 @@ async def test_who_waits_is_let_in_round_robin_by_person() -> None:
             group.create_task(yard.visit(person))
         await finalize()
         for step in range(5):
-            yard.doors[step].set()
+            yard.channels[step].set()
             await finalize()
     assert yard.order == [ANA, ANA, BEN, CYD, ANA]
 
@@ -86,10 +86,10 @@ async def test_who_gives_up_waiting_leaves_the_place_to_the_next() -> None:
         quitter.cancel()
         with suppress(asyncio.CancelledError):
             await quitter
-        yard.doors[0].set()
+        yard.channels[0].set()
         await finalize()
         assert yard.inside == [CYD]
-        yard.doors[-1].set()
+        yard.channels[-1].set()
 
 
 async def test_who_is_cancelled_just_when_let_in_gives_the_place_back() -> None:
@@ -100,12 +100,12 @@ async def test_who_is_cancelled_just_when_let_in_gives_the_place_back() -> None:
         quitter = group.create_task(yard.visit(BEN))
         group.create_task(yard.visit(CYD))
         await finalize()
-        yard.doors[0].set()
+        yard.channels[0].set()
         await asyncio.sleep(0)  # Ana leaves, and Ben's turn is set but not taken up
         quitter.cancel()
         await finalize()
         assert yard.inside == [CYD]
-        yard.doors[-1].set()
+        yard.channels[-1].set()
 
 
 async def test_who_is_cancelled_and_has_not_left_yet_is_passed_over() -> None:
@@ -116,8 +116,8 @@ async def test_who_is_cancelled_and_has_not_left_yet_is_passed_over() -> None:
         quitter = group.create_task(yard.visit(BEN))
         group.create_task(yard.visit(CYD))
         await finalize()
-        yard.doors[0].set()
+        yard.channels[0].set()
         quitter.cancel()  # Ben's place is asked for before Ben can say that he left
         await finalize()
         assert yard.inside == [CYD]
-        yard.doors[-1].set()
+        yard.channels[-1].set()

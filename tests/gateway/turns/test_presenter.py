@@ -58,16 +58,16 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
 
 @asynccontextmanager
 async def presenting(database: Database, chat: FakeChat) -> AsyncIterator[Presenter]:
-    async with delivering(database, chat) as delivery:
-        presenter = present(delivery, chat)
+    async with delivering(database, chat) as dispatcher:
+        presenter = present(dispatcher, chat)
         try:
             yield presenter
         finally:
             presenter.close()
 
 
-def present(delivery: OutboxDispatcher, chat: FakeChat) -> Presenter:
-    return Presenter(delivery, chat, NewOutboxMessage(platform="fake", chat=CHAT, body=""))
+def present(dispatcher: OutboxDispatcher, chat: FakeChat) -> Presenter:
+    return Presenter(dispatcher, chat, NewOutboxMessage(platform="fake", chat=CHAT, body=""))
 
 
 async def test_typing_shows_first_and_words_a_little_later(
@@ -91,8 +91,8 @@ async def test_an_instant_answer_shows_neither_sign_nor_words(
     monkeypatch.setattr(presenter_module, "_FIRST_SIGN", 0.02)
     monkeypatch.setattr(presenter_module, "_FIRST_WORDS", 0.02)
     chat = FakeChat()
-    async with delivering(database, chat) as delivery:
-        closed, later = present(delivery, chat), present(delivery, chat)
+    async with delivering(database, chat) as dispatcher:
+        closed, later = present(dispatcher, chat), present(dispatcher, chat)
         closed.show(TextGrew(delta="never shown"))
         closed.close()
         later.show(TextGrew(delta="shown"))
@@ -158,8 +158,8 @@ async def test_a_platform_that_can_not_edit_or_type_is_shown_nothing_in_between(
     monkeypatch.setattr(presenter_module, "_FIRST_SIGN", 0.0)
     monkeypatch.setattr(presenter_module, "_FIRST_WORDS", 0.0)
     plain, other = PlainChat(), FakeChat()
-    async with delivering(database, plain) as delivery, delivering(database, other) as beside:
-        quiet, loud = present(delivery, plain), present(beside, other)
+    async with delivering(database, plain) as dispatcher, delivering(database, other) as beside:
+        quiet, loud = present(dispatcher, plain), present(beside, other)
         for one in (quiet, loud):
             one.show(TextGrew(delta="word"))
         await other.sees_text("word")
@@ -167,4 +167,4 @@ async def test_a_platform_that_can_not_edit_or_type_is_shown_nothing_in_between(
         quiet.close()
         loud.close()
         assert plain.shown == []
-        assert delivery.is_idle()
+        assert dispatcher.is_idle()

@@ -14,7 +14,7 @@ from adapters.messages import OutboundMessage
 from agent_core.state.engine.database import Connection
 from gateway.bootstrap import app
 from gateway.bootstrap.app import Extensions, Gateway
-from gateway.config.settings import load
+from gateway.config import load
 from gateway.errors import StartError
 from gateway.outbound import dispatcher
 from gateway.turns import presenter
@@ -125,7 +125,7 @@ async def test_an_opening_that_never_left_is_dropped_and_the_answer_comes_once(
     never = asyncio.Event()
     async with running(tmp_path, FakeModel([words, never.wait]), chat=chat, **AT_ONCE) as house:
         await chat.says("tea?", id=100)
-        await house.until(lambda: not house.gateway.delivery.is_idle())
+        await house.until(lambda: not house.gateway.dispatcher.is_idle())
         async with asyncio.timeout(45):
             while (await counts(house))[2] == 0:
                 await asyncio.sleep(0.002)

@@ -223,7 +223,7 @@ async def test_what_waits_when_new_is_said_is_answered_in_the_new_session(tmp_pa
         await house.chat.says("first")
         await gate.reached.wait()
         await house.chat.says("second")
-        await house.until(house.gateway.intake.is_idle)
+        await house.until(house.gateway.router.is_idle)
         await house.chat.says("/new")
         await house.chat.sees_text("Afresh.")
         await house.at_rest()
@@ -258,7 +258,7 @@ async def test_queued_messages_are_turns_in_their_order_and_what_follows_joins_t
         await gate.reached.wait()
         for number in ("/queue 2", "/queue 3", "4"):
             await house.chat.says(number)
-        await house.until(house.gateway.intake.is_idle)
+        await house.until(house.gateway.router.is_idle)
         gate.open.set()
         await house.chat.sees_text("Three and four.")
         await house.at_rest()

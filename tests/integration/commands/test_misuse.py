@@ -121,7 +121,7 @@ async def test_nobody_carries_off_the_answer_that_somebody_else_asked_for(tmp_pa
         await house.gateway.database.write(
             "owner", lambda c: people.make_owner(c, person_id=find_ana(c))
         )
-        house.gateway.intake.forget_known()
+        house.gateway.router.forget_known()
         room: dict[str, object] = {"chat": "den", "direct": False}
         await ana.says("/room room", **room)
         await house.chat.says("a long one", user="1", name="Ana", **room)
@@ -168,7 +168,7 @@ async def test_a_name_that_a_stranger_chose_is_no_markdown_for_the_owner(tmp_pat
         await house.gateway.database.write(
             "owner", lambda c: people.make_owner(c, person_id=find_ana(c))
         )
-        house.gateway.intake.forget_known()
+        house.gateway.router.forget_known()
         mallory = Side(house, "66", "[your code](https://evil.example)")
         code = code_in(await mallory.says("hello"))
         told = await ana.says(f"/approve {code}")

@@ -96,7 +96,7 @@ async def test_what_can_not_be_stored_is_not_confirmed_and_comes_again(tmp_path:
 
 async def test_nothing_is_taken_in_once_the_house_is_closing(tmp_path: Path) -> None:
     async with running(tmp_path, FakeModel()) as house:
-        house.gateway.intake.close()
+        house.gateway.router.close()
         with pytest.raises(Unreachable, match="shutting down"):
             await house.chat.says("hello")
         assert await states(house) == []
@@ -109,7 +109,7 @@ async def test_messages_of_one_chat_keep_their_order(tmp_path: Path) -> None:
         await house.until(lambda: house.model.streaming == 1)
         for sentence in SENTENCES:
             await house.chat.says(sentence)
-        await house.until(house.gateway.intake.is_idle)
+        await house.until(house.gateway.router.is_idle)
         go.set()
         await house.at_rest()
         said = [m.text for m in house.model.requests[-1].messages if m.role == "user"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent_core.state.engine.upgrade import FOLDER, load_migrations
-from gateway.config.settings import load
+from gateway.config import load
 from gateway.interfaces import diagnostics
 from tests.integration.processes import bytes_below, running, talaria, talaria_beside
 

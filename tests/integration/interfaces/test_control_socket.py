@@ -14,8 +14,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage
-from gateway.config.clock import now
-from gateway.config.paths import CONTROL_SOCKET, DATABASE
+from gateway.config import CONTROL_SOCKET, DATABASE, now
 from gateway.errors import Declined, StartError
 from gateway.interfaces.operations import client
 from gateway.interfaces.operations.runner import perform
@@ -50,7 +49,7 @@ def fill(connection: Connection) -> None:
 
 
 @asynccontextmanager
-async def asking(home: Path, how: str) -> AsyncIterator[Ask]:
+async def user_prompts(home: Path, how: str) -> AsyncIterator[Ask]:
     """Ask with a gateway that runs, or without one."""
 
     async def ask(operation: str, **asked: object) -> Mapping[str, Any]:
@@ -69,7 +68,7 @@ async def asking(home: Path, how: str) -> AsyncIterator[Ask]:
 
 @pytest.mark.parametrize("how", ["running", "beside"])
 async def test_somebody_is_let_in_once(home: Path, how: str) -> None:
-    async with asking(home, how) as ask:
+    async with user_prompts(home, how) as ask:
         assert (await ask("people.list"))["people"] == []
         assert await ask("people.approve", code="abcd efgh") == {"name": "Ben"}
         assert (await ask("people.list"))["people"] == [
@@ -83,7 +82,7 @@ async def test_somebody_is_let_in_once(home: Path, how: str) -> None:
 
 @pytest.mark.parametrize("how", ["running", "beside"])
 async def test_a_new_claim_code_ends_the_one_before(home: Path, how: str) -> None:
-    async with asking(home, how) as ask:
+    async with user_prompts(home, how) as ask:
         first = (await ask("people.claim"))["code"]
         second = (await ask("people.claim"))["code"]
 
@@ -102,7 +101,7 @@ async def test_a_new_claim_code_ends_the_one_before(home: Path, how: str) -> Non
 
 @pytest.mark.parametrize("how", ["running", "beside"])
 async def test_what_was_set_aside_is_listed(home: Path, how: str) -> None:
-    async with asking(home, how) as ask:
+    async with user_prompts(home, how) as ask:
         (row,) = (await ask("turns.undelivered", limit=5))["undelivered"]
         assert (row["reason"], row["text"], row["turn"]) == ("the chat is gone", "long\nlost", None)
         with pytest.raises(Declined, match="from 1 to 1000"):
@@ -112,7 +111,7 @@ async def test_what_was_set_aside_is_listed(home: Path, how: str) -> None:
 @pytest.mark.parametrize("how", ["running", "beside"])
 async def test_a_copy_is_whole_and_stands_nowhere_else(home: Path, how: str) -> None:
     target = home / "copy.db"
-    async with asking(home, how) as ask:
+    async with user_prompts(home, how) as ask:
         assert await ask("backup", target=str(target)) == {"target": str(target)}
         with pytest.raises(Declined, match="belongs to the running database"):
             await ask("backup", target=str(home / DATABASE))

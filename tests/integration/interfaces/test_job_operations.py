@@ -12,7 +12,7 @@ import pytest
 
 from agent_core.ids import CallId, ConversationId, PersonId
 from agent_core.schedule import job_editor
-from agent_core.schedule.job_editor import JobRules, JobOwner, JobRequest
+from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
 from agent_core.schedule.triggers import read_cron
 from agent_core.state.conversations import files, messages, sessions, turns
 from agent_core.state.conversations.messages import Shelf
@@ -22,9 +22,7 @@ from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job, JobKind
 from agent_core.state.people import people
 from agent_core.transcript import Message, TextPart
-from gateway.config import settings
-from gateway.config.clock import now
-from gateway.config.paths import DATABASE
+from gateway.config import DATABASE, load, now
 from gateway.errors import Declined, Mistaken
 from gateway.interfaces.operations.runner import perform
 from tests.fakes.chat import FakeChat
@@ -50,7 +48,7 @@ class Desk:
     async def ask(self, operation: str, **asked: object) -> Mapping[str, Any]:
         given = {"TALARIA_HOME": str(self.home), "TALARIA_PEOPLE__TIME_ZONE": "Europe/Berlin"}
         return await asyncio.to_thread(
-            perform, self.home, f"jobs.{operation}", asked, settings=settings.load(given)
+            perform, self.home, f"jobs.{operation}", asked, settings=load(given)
         )
 
     async def read(self, number: int) -> Job:

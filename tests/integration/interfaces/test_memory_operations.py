@@ -20,7 +20,7 @@ from agent_core.state.memory.blocks import NewBlock
 from agent_core.state.memory.ledger import Origin, Target
 from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Kind
-from gateway.config.paths import DATABASE
+from gateway.config import DATABASE
 from gateway.errors import Declined
 from gateway.interfaces.cli.memory import count_milliseconds, read_date
 from gateway.interfaces.operations.runner import perform
@@ -76,7 +76,7 @@ class Past:
 
 
 @asynccontextmanager
-async def asking(home: Path, how: str) -> AsyncIterator[Ask]:
+async def user_prompts(home: Path, how: str) -> AsyncIterator[Ask]:
     """Ask with a gateway that runs, or without one."""
 
     async def ask(operation: str, **asked: object) -> Mapping[str, Any]:
@@ -101,7 +101,7 @@ def entries(answer: Mapping[str, Any]) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("how", ["running", "beside"])
 async def test_what_everybody_remembers_is_shown_now_and_then(home: Path, how: str) -> None:
-    async with asking(home, how) as ask:
+    async with user_prompts(home, how) as ask:
         assert entries(await ask("memory.show")) == {
             "ann memory": ["X"],
             "ann user": ["Likes tea"],
@@ -118,7 +118,7 @@ async def test_what_everybody_remembers_is_shown_now_and_then(home: Path, how: s
 
 
 async def test_what_was_done_by_hand_is_shown_too(home: Path) -> None:
-    async with asking(home, "beside") as ask:
+    async with user_prompts(home, "beside") as ask:
         home.joinpath("memories/rooms/den/MEMORY.md").write_text("- Rent is due\n- by hand\n")
         assert entries(await ask("memory.show", person="room-den")) == {
             "room-den memory": ["Rent is due", "by hand"]
@@ -127,7 +127,7 @@ async def test_what_was_done_by_hand_is_shown_too(home: Path) -> None:
 
 @pytest.mark.parametrize("how", ["running", "beside"])
 async def test_a_row_is_taken_back_with_what_built_on_it(home: Path, how: str) -> None:
-    async with asking(home, how) as ask:
+    async with user_prompts(home, how) as ask:
         log = (await ask("memory.log", person="ann", limit=10))["changes"]
         assert [(row["list"], row["before"], row["after"]) for row in log] == [
             ("memory", "Has a cat", "X"),
@@ -147,7 +147,7 @@ async def test_a_row_is_taken_back_with_what_built_on_it(home: Path, how: str) -
 async def test_rows_of_rooms_blocks_and_the_team_are_taken_back_in_their_folders(
     home: Path,
 ) -> None:
-    async with asking(home, "beside") as ask:
+    async with user_prompts(home, "beside") as ask:
         folder = home / "memories"
         places = {
             "room-den": folder / "rooms" / "den",
@@ -163,7 +163,7 @@ async def test_rows_of_rooms_blocks_and_the_team_are_taken_back_in_their_folders
 
 @pytest.mark.parametrize("how", ["running", "beside"])
 async def test_memory_is_led_back_to_a_moment_for_one_or_for_all(home: Path, how: str) -> None:
-    async with asking(home, how) as ask:
+    async with user_prompts(home, how) as ask:
         done = await ask("memory.restore", person="ann", moment=3000)
         assert done["restored"] == [
             {"person": "ann", "list": "memory", "changes": 1, "entries": 1, "left_out": 0}
@@ -179,7 +179,7 @@ async def test_memory_is_led_back_to_a_moment_for_one_or_for_all(home: Path, how
 
 
 async def test_the_archive_is_led_back_too(home: Path) -> None:
-    async with asking(home, "beside"):
+    async with user_prompts(home, "beside"):
         pass
     database = await Database.open(home / DATABASE)
 
@@ -204,7 +204,7 @@ async def test_the_archive_is_led_back_too(home: Path) -> None:
 
 
 async def test_who_can_t_be_led_back_is_named_and_hinders_nobody_else(home: Path) -> None:
-    async with asking(home, "beside") as ask:
+    async with user_prompts(home, "beside") as ask:
         home.joinpath("memories/rooms/den/MEMORY.md").unlink()
         home.joinpath("memories/rooms/den/MEMORY.md").mkdir()
         done = await ask("memory.restore", moment=0)
@@ -236,13 +236,13 @@ async def test_who_can_t_be_led_back_is_named_and_hinders_nobody_else(home: Path
 async def test_a_wrong_wish_is_declined_with_a_sentence(
     home: Path, operation: str, asked: dict[str, Any], sentence: str
 ) -> None:
-    async with asking(home, "beside") as ask:
+    async with user_prompts(home, "beside") as ask:
         with pytest.raises(Declined, match=sentence):
             await ask(operation, **asked)
 
 
 async def test_the_words_print_what_was_learned_and_taken_back(home: Path) -> None:
-    async with asking(home, "beside"):
+    async with user_prompts(home, "beside"):
         pass
     zone = {"TALARIA_PEOPLE__TIME_ZONE": "Europe/Vienna"}
     log = talaria(home, "memory", "log", "--limit", "2", **zone)

@@ -15,7 +15,7 @@ from agent_core.skills.catalog import FILE
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import jobs
 from agent_core.state.memory import skills
-from gateway.config import settings
+from gateway.config import load
 from gateway.errors import Declined
 from gateway.interfaces.operations.runner import perform
 from tests.agent_core.skills.test_catalog import write_skill, write_text
@@ -46,7 +46,7 @@ class Desk:
         given = {"TALARIA_HOME": str(self.home)}
         asked = {"name": name, **asked} if name else asked
         return await asyncio.to_thread(
-            perform, self.home, f"skills.{operation}", asked, settings=settings.load(given)
+            perform, self.home, f"skills.{operation}", asked, settings=load(given)
         )
 
     async def log(self, name: str = "") -> Sequence[Mapping[str, Any]]:

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from agent_core.state.engine.database import Connection, Database
-from gateway.config.paths import DATABASE
-from gateway.config.settings import load
+from gateway.config import DATABASE, load
 from gateway.errors import Declined
 from gateway.interfaces.operations.runner import perform
 from tests.integration.clock import Clock
@@ -32,7 +31,7 @@ def talked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @asynccontextmanager
-async def asking(home: Path, how: str) -> AsyncIterator[Ask]:
+async def user_prompts(home: Path, how: str) -> AsyncIterator[Ask]:
     async def ask(operation: str, **asked: object) -> Mapping[str, Any]:
         settings = load({"TALARIA_HOME": str(home)})
         return await asyncio.to_thread(perform, home, operation, asked, settings=settings)
@@ -57,7 +56,7 @@ async def write(home: Path, sql: str) -> None:
 
 @pytest.mark.parametrize("how", ["running", "beside"])
 async def test_a_turn_tells_what_was_sent_and_proves_it(talked: Path, how: str) -> None:
-    async with asking(talked, how) as ask:
+    async with user_prompts(talked, how) as ask:
         shown = await ask("turns.requests", id=1)
         assert "# Memory of this person" in shown["system"]
         assert "memory" in [tool["name"] for tool in shown["tools"]]
@@ -75,7 +74,7 @@ async def test_a_turn_tells_what_was_sent_and_proves_it(talked: Path, how: str) 
 
 @pytest.mark.parametrize("how", ["running", "beside"])
 async def test_a_turn_that_is_played_again_is_identical(talked: Path, how: str) -> None:
-    async with asking(talked, how) as ask:
+    async with user_prompts(talked, how) as ask:
         for turn, calls in ((1, 2), (2, 1)):
             played = await ask("turns.replay", id=turn)
             assert (played["verdict"], played["compared"], played["calls"]) == (
@@ -89,7 +88,7 @@ async def test_a_turn_that_is_played_again_is_identical(talked: Path, how: str) 
 async def test_with_the_memory_of_now_a_turn_shows_what_would_differ(
     talked: Path, how: str
 ) -> None:
-    async with asking(talked, how) as ask:
+    async with user_prompts(talked, how) as ask:
         played = await ask("turns.replay", id=1, memory="now")
     assert played["is_rest_same"]
     assert "+- the key is with Ada" in played["prompt"]
@@ -141,7 +140,7 @@ async def test_what_a_job_said_by_itself_is_no_models_and_nothing_of_it_was_forg
         clock.move(house, hours=1)
         await house.chat.sees_text("Take the bread out.")
         await looked(house)
-    async with asking(tmp_path, "beside") as ask:
+    async with user_prompts(tmp_path, "beside") as ask:
         for operation in ("turns.requests", "turns.replay"):
             assert (await ask(operation, id=1))["calls"]
             with pytest.raises(Declined, match="No model had a part in turn 2: a job said this"):

@@ -27,12 +27,12 @@ async def make_owner(house: House) -> None:
         people.make_owner(connection, person_id=ana(connection))
 
     await house.gateway.database.write("owner", work)
-    house.gateway.intake.forget_known()
+    house.gateway.router.forget_known()
 
 
 async def asked(house: House) -> None:
     """Return once the run waits for an owner, who sees the question whole."""
-    await house.until(lambda: bool(house.gateway.asking._waiting))
+    await house.until(lambda: bool(house.gateway.user_prompts._waiting))
     await house.chat.until(lambda: any(one.labels for one in house.chat.shown))
 
 

@@ -14,7 +14,7 @@ from agent_core.state.lifecycle import redact
 from agent_core.state.queues import deferred_messages
 from gateway.conversion import QueuedMessage
 from gateway.jobs import agent_runs
-from gateway.jobs.agent_runs import Equipment
+from gateway.jobs.agent_runs import AgentRunDeps
 from gateway.jobs.notifier import Notifier
 from gateway.texts import privacy
 from tests.fakes.model import FakeModel, ask, call, say
@@ -130,8 +130,8 @@ async def test_a_job_that_is_forgotten_before_its_turn_is_begun_says_nothing(
     async with running(tmp_path, model, now=clock, **HOUSE) as house:
         await greet(house)
         gateway = house.gateway
-        proactive = Notifier(gateway.delivery.adapters, zone_of=lambda _: "Europe/Berlin")
-        equipment = Equipment(proactive=proactive, shelf=gateway.timekeeper.skills.shelf)
+        notifier = Notifier(gateway.dispatcher.adapters, zone_of=lambda _: "Europe/Berlin")
+        equipment = AgentRunDeps(notifier=notifier, shelf=gateway.scheduling.skills.shelf)
         job = await give_job(house, "Tell of bluefish", "2026-11-20T15:30", kind="prompt")
         others = await give_job(house, "Tell of cats", "2026-11-20T13:30", kind="prompt")
 
@@ -176,7 +176,7 @@ TWO = Target(kind="place", platform="fake", chat='["2",null,true]')
     ids=["home", "place", "held", "seen"],
 )
 async def test_an_account_that_has_left_hears_nothing_of_whom_it_was_joined_with(
-    tmp_path: Path, targets: Sequence[Target], is_home: bool, is_held: bool
+    tmp_path: Path, targets: Sequence[Target], is_home: bool, starts_own_turn: bool
 ) -> None:
     clock = Clock(*NOON)
     model = FakeModel(*[say("Hello.") for _ in range(3)])
@@ -186,10 +186,10 @@ async def test_an_account_that_has_left_hears_nothing_of_whom_it_was_joined_with
         await two.says("hi")
         await one.joins(two)
         await two.says("/sethome" if is_home else "hello")
-        if is_held:
+        if starts_own_turn:
             await one.says("/settings quiet_hours 12:50-18:00")
         job = await give_job(house, "Mind Ana's secret", "2026-11-20T13:30", targets=targets)
-        if is_held:
+        if starts_own_turn:
             clock.move(house, minutes=45)
             await over(house, job, 1)
         await one.says("/unlink 2")
@@ -199,7 +199,7 @@ async def test_an_account_that_has_left_hears_nothing_of_whom_it_was_joined_with
         assert (await find(house, job)).person_id == ana.id != bob.id
         assert (
             bool(await house.read(lambda c: deferred_messages.list_of_person(c, person_id=ana.id)))
-            == is_held
+            == starts_own_turn
         )
         clock.move(house, hours=7)
         await over(house, job, 1)

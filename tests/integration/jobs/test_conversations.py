@@ -11,7 +11,7 @@ from agent_core.schedule.triggers import read_cron
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs.jobs import Job, Target
 from agent_core.state.people import rooms
-from gateway.jobs.conversations import rename_talk
+from gateway.jobs.conversations import rename_conversation_key
 from tests.fakes.model import FakeModel, say
 from tests.integration.clock import Clock
 from tests.integration.harness import House, running
@@ -36,7 +36,7 @@ async def make(house: House, clock: Clock) -> tuple[Job, PersonId, int]:
         return made, whose.person_id, room.id
 
     made = await house.gateway.database.write("test", work)
-    house.gateway.timekeeper.wake()
+    house.gateway.scheduling.wake()
     return made
 
 
@@ -100,5 +100,5 @@ async def test_a_job_in_a_room_has_one_talk_though_its_person_is_joined_and_spli
     ],
 )
 def test_a_talk_that_becomes_somebody_elses_is_called_like_theirs(key: str, renamed: str) -> None:
-    assert rename_talk(key, old=PersonId(2), new=PersonId(3)) == renamed
-    assert rename_talk(renamed, old=PersonId(3), new=PersonId(2)) == key
+    assert rename_conversation_key(key, old=PersonId(2), new=PersonId(3)) == renamed
+    assert rename_conversation_key(renamed, old=PersonId(3), new=PersonId(2)) == key

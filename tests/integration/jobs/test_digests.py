@@ -128,7 +128,7 @@ async def test_a_digest_of_a_calendar_a_feed_a_page_and_github_comes_with_its_pi
 async def make_owner(house: House) -> None:
     """Ana owns the house from now on."""
     await house.gateway.database.write("test", lambda c: people.make_owner(c, person_id=ana(c)))
-    house.gateway.intake.forget_known()
+    house.gateway.router.forget_known()
 
 
 async def test_only_jobs_gather_and_draw(tmp_path: Path) -> None:

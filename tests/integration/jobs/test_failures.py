@@ -154,7 +154,7 @@ async def test_a_second_try_that_waits_is_not_taken_for_the_first(tmp_path: Path
         clock.move(house, minutes=2)
         await becomes(house, job, "running", 2)
         for _ in range(20):
-            house.gateway.timekeeper.wake()
+            house.gateway.scheduling.wake()
             await asyncio.sleep(0.005)
         run = (await runs_of(house, job))[0]
         gate.set()
@@ -264,7 +264,7 @@ async def test_a_paused_job_runs_when_it_is_asked_to(tmp_path: Path) -> None:
 
         await house.gateway.database.write("test", work)
         house.model.plays.append(say("As asked."))
-        house.gateway.timekeeper.wake()
+        house.gateway.scheduling.wake()
         await house.chat.sees_text("As asked.")
         assert (await find(house, job)).state == "paused"
 
@@ -283,7 +283,7 @@ async def test_quiet_hours_that_were_made_longer_hold_what_was_held(tmp_path: Pa
         clock.move(house, hours=7)  # 06:31
         clock.move(house, hours=1)  # 07:31
         for _ in range(20):
-            house.gateway.timekeeper.wake()
+            house.gateway.scheduling.wake()
             await asyncio.sleep(0.005)
         assert "Bread." not in texts(house)
         clock.move(house, hours=1, minutes=30)
@@ -548,7 +548,7 @@ async def test_a_talk_that_is_damaged_is_told_of_once(tmp_path: Path) -> None:
             await house.until(house.gateway.lanes.is_idle)
             await becomes(house, job, "running", count)
             await house.until(house.gateway.lanes.is_idle)
-            house.gateway.timekeeper.wake()
+            house.gateway.scheduling.wake()
             await becomes(house, job, "waiting" if count < 3 else "failed", count)
             clock.move(house, minutes=6)
         await house.chat.sees_text("did not work")

@@ -201,11 +201,11 @@ async def test_the_tools_that_a_job_may_name_are_those_that_it_has(tmp_path: Pat
             settings=gateway.settings,
             database=gateway.database,
             memory=gateway.memory,
-            asking=gateway.asking,
-            outside=gateway.outside,
+            user_prompts=gateway.user_prompts,
+            external_memory=gateway.external_memory,
             zone="UTC",
             forget_people=gateway.identity.forget_known,
-            wake_jobs=gateway.timekeeper.wake,
+            wake_jobs=gateway.scheduling.wake,
         )
         boxes = make_toolboxes(stock, ())
         assert boxes.private_job

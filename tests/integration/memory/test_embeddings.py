@@ -10,8 +10,7 @@ import pytest
 
 from gateway.bootstrap.factories import load_reranker
 from gateway.bootstrap.plugins import UnknownPlug, load_embedder
-from gateway.config.settings import SettingsError, load
-from gateway.errors import StartError
+from gateway.errors import SettingsError, StartError, load
 from tests.architecture.source import ROOT
 from tests.integration.processes import talaria
 

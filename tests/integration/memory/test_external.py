@@ -129,7 +129,7 @@ async def test_its_words_can_not_pass_for_facts(tmp_path: Path, server: HonchoEm
         await all_told(house)
         (peer,) = [name for name in server.peers if name.startswith("person-")]
         server.conclusions["c0"] = {"id": "c0", "content": evil, "observed_id": peer}
-        house.gateway.outside.forget()  # type: ignore[union-attr]
+        house.gateway.external_memory.forget()  # type: ignore[union-attr]
         await says(house, "hi")
         facts = house.model.requests[-1].messages[-1].parts[0].text  # type: ignore[union-attr]
         assert facts.count("</facts>") == 1
@@ -190,7 +190,7 @@ async def test_one_that_begins_to_hang_is_waited_for_once_and_not_again(
         await says(house, "a")
         await all_told(house)
         server.faults = lambda route, body: "hang"
-        house.gateway.outside.forget()  # type: ignore[union-attr]
+        house.gateway.external_memory.forget()  # type: ignore[union-attr]
         await says(house, "b")
         began = time.monotonic()
         for text in "cdef":
@@ -247,7 +247,7 @@ async def test_an_outage_is_told_and_is_no_failure_of_the_house(
     async with open_house(tmp_path, server, "A.") as house:
         await says(house, "one")
         await server.until(lambda: server.calls["workspaces"] > 0)
-        await house.until(lambda: house.gateway.outside.describe(()).state == "away")  # type: ignore[union-attr]
+        await house.until(lambda: house.gateway.external_memory.describe(()).state == "away")  # type: ignore[union-attr]
         is_available, report = await examine(house.gateway)
         assert is_available
         assert report["outside_memory"]["state"] == "away"
@@ -274,7 +274,7 @@ async def test_without_one_nothing_is_owed_and_no_tool_is_there(tmp_path: Path) 
     model = FakeModel(say("Hello."))
     async with running(tmp_path, model) as house:
         await says(house, "hello")
-        assert house.gateway.outside is None
+        assert house.gateway.external_memory is None
         assert await owes(house) == []
         assert "ask_memory" not in [tool.name for tool in model.requests[-1].tools]
         assert "Outside memory" not in await says(house, "/status")
@@ -287,7 +287,7 @@ async def make_owner(house: House, user_id: str) -> None:
         people.make_owner(connection, person_id=person.id)
 
     await house.gateway.database.write("owner", work)
-    house.gateway.intake.forget_known()
+    house.gateway.router.forget_known()
 
 
 async def test_what_a_whole_room_shares_is_not_told(tmp_path: Path, server: HonchoEmulator) -> None:
@@ -334,9 +334,9 @@ async def test_who_is_erased_is_erased_there(tmp_path: Path, server: HonchoEmula
         await make_owner(house, "1")
         bob = await house.read(lambda c: people.find_by_account(c, platform="fake", user_id="2"))
         assert bob
-        await house.gateway.belongings.erase(bob.id)
+        await house.gateway.data_requests.erase(bob.id)
         assert "honcho will be told" in tell_erased(
-            [], await house.gateway.belongings.list_outside()
+            [], await house.gateway.data_requests.list_outside()
         )
         await all_told(house)
         assert server.said == ["hello", "A."]

@@ -9,7 +9,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.people import people
-from gateway.config.clock import now
+from gateway.config import now
 from tests.fakes.model import FakeModel, say
 from tests.integration.harness import House, running
 from tests.integration.sides import Side
@@ -34,10 +34,10 @@ async def test_an_edit_made_while_the_house_was_down_is_a_row_before_anybody_tal
     path.write_text("- by hand\n")
     before = now()
     caplog.clear()
-    with caplog.at_level(logging.INFO, logger="agent_core.memory.integrity_scan"):
+    with caplog.at_level(logging.INFO, logger="agent_core.memory.sync"):
         async with running(tmp_path, FakeModel()) as house:
-            await house.until(lambda: "were compared with the ledger" in caplog.text)
+            await house.until(lambda: "compared the memory files" in caplog.text)
             (row,) = await rows(house)
             assert row.origin.actor == "hand"
             assert row.origin.now >= before
-    assert f"{path} was changed by hand: 1 new row in the ledger" in caplog.text
+    assert f"{path} was edited by hand: added 1 new row to the ledger" in caplog.text

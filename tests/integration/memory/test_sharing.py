@@ -40,7 +40,7 @@ async def room(home: Path, model: FakeModel, at_once: int = 400) -> AsyncIterato
 
 
 async def settled(house: House) -> None:
-    await house.until(house.gateway.intake.is_idle)
+    await house.until(house.gateway.router.is_idle)
 
 
 async def test_what_another_says_is_a_turn_of_its_own_in_the_same_talk(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ async def test_only_who_asked_and_owners_stop_what_runs(tmp_path: Path) -> None:
         for said in ("/stop", "/new"):
             await house.chat.says(said, **BEN)
         await settled(house)
-        await house.until(house.gateway.delivery.is_idle)
+        await house.until(house.gateway.dispatcher.is_idle)
         assert [one.text for one in house.chat.shown] == [general.NOT_YOUR_TURN] * 2
         await house.chat.says("/stop", **CLEO)
         await house.chat.sees_text("(Stopped.)")
@@ -107,7 +107,7 @@ async def test_others_neither_answer_a_question_nor_end_the_wait(tmp_path: Path)
         await waiting(house)
         await house.chat.says("Blue", **BEN)
         await settled(house)
-        assert house.gateway.asking._waiting
+        assert house.gateway.user_prompts._waiting
         await house.chat.says("Red", **ANN)
         await house.chat.sees_text("For Ben.")
         assert words(model, 1) == ["paint my room"]

@@ -13,7 +13,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import blocks, ledger
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.queues.tasks import Task
-from gateway.config.clock import now
+from gateway.config import now
 from gateway.people.owners import Notices
 from tests.fakes.chat import FakeChat, Shown
 from tests.fakes.model import FakeModel, Play, ask, call, say
@@ -43,7 +43,7 @@ async def settle_in(here: Street) -> None:
 
 async def asked(here: Street) -> Shown:
     """The question, once a turn waits for its answer."""
-    await here.house.until(lambda: bool(here.house.gateway.asking._waiting))
+    await here.house.until(lambda: bool(here.house.gateway.user_prompts._waiting))
     return await here.house.chat.sees_text("wants me to be somebody else")
 
 
@@ -202,7 +202,7 @@ async def test_a_change_by_hand_is_a_row_and_told_to_the_owners_once(tmp_path: P
             payload=str(row.id),
             attempts=1,
         )
-        await Notices(gateway.database, gateway.delivery).tell_of_soul(task, now())
+        await Notices(gateway.database, gateway.dispatcher).tell_of_soul(task, now())
         await here.house.at_rest()
         assert len([one for one in chat.shown if "changed by hand" in one.text]) == 1
 

@@ -40,7 +40,7 @@ async def settle_in(here: Street) -> None:
 
 async def asked(here: Street) -> Shown:
     """The question, once a turn waits for its answer."""
-    await here.house.until(lambda: bool(here.house.gateway.asking._waiting))
+    await here.house.until(lambda: bool(here.house.gateway.user_prompts._waiting))
     return await here.house.chat.sees_text("wants to change the team's memory")
 
 
@@ -138,7 +138,7 @@ async def test_without_an_owner_in_reach_it_is_refused(tmp_path: Path) -> None:
         await here.says("ann", "rent is due")
         (said,) = results(here.model)
         assert said.endswith(
-            "an owner has to approve it, and none can be reached in a direct talk."
+            "an owner must approve it, and no owner can be reached in a direct chat."
         )
         assert not file(tmp_path).exists()
 
@@ -167,7 +167,7 @@ async def test_moving_on_does_not_take_the_question_along(tmp_path: Path) -> Non
         await chat.says("rent is due", user="ann", name="ann", chat="ann")
         question = await asked(here)
         await chat.says("/here", user="ann", name="ann", chat="ann2")
-        await here.house.until(here.house.gateway.intake.is_idle)
+        await here.house.until(here.house.gateway.router.is_idle)
         assert question.labels == ["Approve", "Refuse"]
         await chat.press("Approve", user="cleo", name="cleo", chat="cleo")
         answer = await chat.sees_text("Noted.")
@@ -239,7 +239,7 @@ async def test_two_wishes_at_once_are_two_questions(tmp_path: Path) -> None:
         await settle_in(here)
         chat = here.house.chat
         await chat.says("note both", user="ann", name="ann", chat="ann")
-        await here.house.until(lambda: len(here.house.gateway.asking._waiting) == 2)
+        await here.house.until(lambda: len(here.house.gateway.user_prompts._waiting) == 2)
         async with asyncio.timeout(45):
             for word in ("Rent", "Bins"):
                 question = await chat.sees_text(f"+ {word}")

@@ -17,7 +17,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.outbound import dispatcher
-from gateway.outbound.live_message import LiveText
+from gateway.outbound.live_message import LiveMessage
 from tests.agent_core.state.rows import add_person, add_talk, add_turn
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
@@ -95,8 +95,8 @@ def debt_of(turn_id: TurnId, body: str = "") -> NewOutboxMessage:
     )
 
 
-def live_of(turn_id: TurnId, text: str) -> LiveText:
-    live = LiveText(debt_of(turn_id))
+def live_of(turn_id: TurnId, text: str) -> LiveMessage:
+    live = LiveMessage(debt_of(turn_id))
     live.text = text
     return live
 
@@ -106,9 +106,9 @@ async def test_what_was_sent_and_could_not_be_noted_is_not_sent_again(
 ) -> None:
     chat = FakeChat()
     relent = await refuse(database, "NEW.state = 'sent'")
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         row = await enqueue(database, "hello")
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         await until_logged(caplog, "can't be noted yet")
         await relent()
         await until_sent(database, row)
@@ -121,9 +121,9 @@ async def test_a_doubt_that_could_not_be_noted_is_looked_into_all_the_same(
     chat = FakeChat()
     chat.plan(Unsure("no answer"), lost=True)
     relent = await refuse(database, "NEW.state = 'unsure'")
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         row = await enqueue(database, "hello")
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         await until_logged(caplog, "the store can't be written")
         await relent()
         await until_sent(database, row)
@@ -139,9 +139,9 @@ async def test_a_doubt_that_nobody_noted_outlives_a_platform_that_is_down(
     chat.plan(Unreachable("down"))
     chat.plan(Unreachable("still down"))
     relent = await refuse(database, "NEW.state = 'unsure'")
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         row = await enqueue(database, "hello")
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         await until_logged(caplog, "the store can't be written")
         await relent()
         await until_sent(database, row)
@@ -160,9 +160,9 @@ async def test_what_was_found_is_not_sent_again_where_nothing_can_be_edited(
 ) -> None:
     chat = MuteChat()
     chat.plan(Unsure("no answer"), lost=True)
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         row = await enqueue(database, "hello")
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         await until_sent(database, row)
     assert [shown.text for shown in chat.shown] == ["hello"]
 
@@ -172,13 +172,13 @@ async def test_an_opening_that_waited_until_its_turn_was_over_is_not_sent(
 ) -> None:
     chat = FakeChat(pace=replace(NO_PACE, chat_interval=0.1))
     turn_id = await begin_turn(database)
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         first = await enqueue(database, "something before")
-        delivery.enqueue([first])
+        dispatcher.enqueue([first])
         await until_sent(database, first)
-        delivery.paint(live_of(turn_id, "The answer"))
+        dispatcher.show_live(live_of(turn_id, "The answer"))
         row = await finalize(database, turn_id, "The answer is 42.")
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         await until_sent(database, row)
     assert [shown.texts for shown in chat.shown] == [["something before"], ["The answer is 42."]]
 
@@ -186,11 +186,11 @@ async def test_an_opening_that_waited_until_its_turn_was_over_is_not_sent(
 async def test_a_turn_has_one_live_message(database: Database) -> None:
     chat = FakeChat()
     turn_id = await begin_turn(database)
-    async with delivering(database, chat) as delivery:
-        delivery.paint(live_of(turn_id, "The answer"))
+    async with delivering(database, chat) as dispatcher:
+        dispatcher.show_live(live_of(turn_id, "The answer"))
         await chat.sees_text("The answer")
         second = live_of(turn_id, "The same answer, by the turn taken up anew")
-        delivery.paint(second)
+        dispatcher.show_live(second)
         async with asyncio.timeout(45):
             while not second.is_over:
                 await asyncio.sleep(0.002)
@@ -206,14 +206,14 @@ async def test_an_opening_refused_after_its_turn_was_settled_is_sent_and_not_loo
     chat.plan(error)
     turn_id = await begin_turn(database)
     live = live_of(turn_id, "Thinking")
-    async with delivering(database, chat) as delivery:
-        delivery.paint(live)
+    async with delivering(database, chat) as dispatcher:
+        dispatcher.show_live(live)
         async with asyncio.timeout(45):
             while live.row is None:
                 await asyncio.sleep(0.002)
         row = await finalize(database, turn_id, "Done.")
         live.is_over = True
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         chat.gate.set()
         await until_sent(database, row)
     assert [shown.texts for shown in chat.shown] == [["Done."]]
@@ -225,21 +225,21 @@ async def test_paints_do_not_pile_up_behind_a_slow_opening(database: Database) -
     chat.gate = asyncio.Event()
     turn_id = await begin_turn(database)
     live = live_of(turn_id, "word")
-    async with delivering(database, chat) as delivery:
-        delivery.paint(live)
+    async with delivering(database, chat) as dispatcher:
+        dispatcher.show_live(live)
         async with asyncio.timeout(45):
             while live.row is None:
                 await asyncio.sleep(0.002)
         for _ in range(100):
             live.text += " word"
-            delivery.paint(live)
-        assert len(delivery._workers.waiting(("fake", CHAT))) == 2
+            dispatcher.show_live(live)
+        assert len(dispatcher._workers.waiting(("fake", CHAT))) == 2
         chat.gate.set()
         async with asyncio.timeout(45):
             while live.painted[0] != live.text:
                 await asyncio.sleep(0.002)
         row = await finalize(database, turn_id, "Done.")
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         await until_sent(database, row)
     assert len(chat.shown[0].texts) == 3, "the opening, all that came meanwhile, the end"
 
@@ -265,9 +265,9 @@ class BrokenChat(FakeChat):
 
 async def test_a_message_that_breaks_its_adapter_is_set_aside_and_told(database: Database) -> None:
     chat = BrokenChat(broken={"send"})
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         row = await enqueue(database, "hello")
-        delivery.enqueue([row])
+        dispatcher.enqueue([row])
         await chat.sees_text("could not be delivered")
         await until_state(database, row, "dead")
 
@@ -287,24 +287,24 @@ async def test_what_is_owed_to_a_platform_that_is_off_stays_owed(database: Datab
     chat = FakeChat()
     elsewhere = replace(debt_of(TurnId(1), "hello"), platform="elsewhere", turn_id=None)
     row = await database.write("owe", lambda c: outbox.enqueue(c, elsewhere, now=0))
-    async with delivering(database, chat) as delivery:
-        await delivery.start()
-        delivery.enqueue([row])
-        assert delivery.is_idle()
+    async with delivering(database, chat) as dispatcher:
+        await dispatcher.start()
+        dispatcher.enqueue([row])
+        assert dispatcher.is_idle()
     assert (await until_state(database, row, "owed")).attempts == 0
 
 
 async def test_once_the_house_is_going_out_nothing_but_debts_is_shown(database: Database) -> None:
     chat = FakeChat()
     turn_id = await begin_turn(database)
-    async with delivering(database, chat) as delivery:
+    async with delivering(database, chat) as dispatcher:
         row = await enqueue(database, "owed")
-        delivery.enqueue([row])
-        delivery.close()
-        delivery.paint(live_of(turn_id, "Thinking"))
-        delivery.signs.type("fake", CHAT)
+        dispatcher.enqueue([row])
+        dispatcher.close()
+        dispatcher.show_live(live_of(turn_id, "Thinking"))
+        dispatcher.indicators.type("fake", CHAT)
         late = await enqueue(database, "for the next start")
-        delivery.enqueue([late])
+        dispatcher.enqueue([late])
         await until_sent(database, row)
     assert [shown.text for shown in chat.shown] == ["owed"]
     assert chat.typed == []

@@ -68,7 +68,7 @@ async def let(house: House, verbosity: Verbosity) -> None:
         people.set_wishes(connection, wishes, person_id=person.id)
 
     await house.gateway.database.write("wishes", work)
-    house.gateway.intake.forget_known()
+    house.gateway.router.forget_known()
     house.chat.shown.clear()
 
 
@@ -146,12 +146,12 @@ async def test_nothing_is_shown_once_the_house_is_closed(tmp_path: Path) -> None
         await chat.says("bake", id="7")
         await tool.reached.wait()
         await chat.sees_text("Using bake")
-        delivery, signs = house.gateway.delivery, house.gateway.delivery.signs
+        dispatcher, indicators = house.gateway.dispatcher, house.gateway.dispatcher.indicators
     shown, typed, eyes = len(chat.shown), len(chat.typed), dict(chat.seen)
-    delivery.close()
-    assert not signs.see("fake", '["1",null,true]', "7")
-    signs.type("fake", '["1",null,true]')
-    signs.unsee("fake", '["1",null,true]', "7")
+    dispatcher.close()
+    assert not indicators.see("fake", '["1",null,true]', "7")
+    indicators.type("fake", '["1",null,true]')
+    indicators.unsee("fake", '["1",null,true]', "7")
     await asyncio.sleep(0)
     assert (len(chat.shown), len(chat.typed), chat.seen) == (shown, typed, eyes)
 
@@ -284,7 +284,7 @@ async def test_a_line_whose_opening_nobody_knows_of_is_looked_for_and_goes(
         await house.chat.says("bake", id="from Ana")
         await oven.reached.wait()
         await house.until(lambda: not house.chat.mishaps)
-        await house.until(house.gateway.delivery.is_idle)
+        await house.until(house.gateway.dispatcher.is_idle)
         oven.go.set()
         await house.chat.sees_text("Ok.")
         await house.at_rest()
@@ -301,7 +301,7 @@ async def test_a_line_that_an_earlier_process_showed_goes_with_the_answer(tmp_pa
     ) as house:
         await chat.says("bake")
         line = await chat.sees_text("Using bake")
-        await house.until(house.gateway.delivery.is_idle)
+        await house.until(house.gateway.dispatcher.is_idle)
     chat.inlet = None
     later = Oven()
     async with running(tmp_path, FakeModel(say("Ok.")), chat=chat, tools=(later,)) as house:
@@ -319,7 +319,7 @@ async def test_a_line_is_taken_away_until_that_is_done(tmp_path: Path) -> None:
     async with running(tmp_path, bake(), chat=BlindChat(), tools=(oven,)) as house:
         await house.chat.says("bake")
         await house.chat.sees_text("Using bake")
-        await house.until(house.gateway.delivery.is_idle)
+        await house.until(house.gateway.dispatcher.is_idle)
         house.chat.mishaps.extend((None, (Unreachable("down"), False), (Unsure("hm"), True)))
         oven.go.set()
         await house.chat.sees_text("Ok.")
@@ -335,7 +335,7 @@ async def test_a_presenter_that_is_closed_plans_nothing(tmp_path: Path) -> None:
     async with running(tmp_path, bake(), tools=(oven,)) as house:
         await house.chat.says("bake")
         await house.chat.sees_text("Using bake")
-        handle = next(iter(house.gateway.lanes._reins.values()))
+        handle = next(iter(house.gateway.lanes._handles.values()))
         presenter = handle.presenter
         assert isinstance(presenter, Presenter)
         oven.go.set()
@@ -353,7 +353,7 @@ async def test_eyes_that_can_not_be_taken_away_at_once_are_taken_away_later(
     async with running(tmp_path, FakeModel([go.wait, *say("Ok.")])) as house:
         await house.chat.says("think", id="7")
         await seen(house, now=True)
-        await house.until(house.gateway.delivery.is_idle)
+        await house.until(house.gateway.dispatcher.is_idle)
         await house.chat.says("/stop")
         slow = RateLimited("slow", retry_after=0.01)
         house.chat.mishaps.extend((slow, False) for _ in range(2))
@@ -373,12 +373,12 @@ async def test_eyes_that_stay_are_given_up(tmp_path: Path, monkeypatch: pytest.M
             raise Unreachable("down")
 
         chat.react = fail  # type: ignore[assignment, method-assign]
-        signs = house.gateway.delivery.signs
-        signs.unsee("fake", '["1",null,true]', "7")
+        indicators = house.gateway.dispatcher.indicators
+        indicators.unsee("fake", '["1",null,true]', "7")
         await house.until(lambda: tries == 1 + indicators._MOST_TRIES)
-        await house.until(lambda: signs.is_idle() and not signs._resting)
+        await house.until(lambda: indicators.is_idle() and not indicators._resting)
         assert tries == 1 + indicators._MOST_TRIES
-        assert signs.see("fake", '["1",null,true]', "8")
+        assert indicators.see("fake", '["1",null,true]', "8")
         await house.until(lambda: tries == 2 + indicators._MOST_TRIES)
 
 

@@ -24,7 +24,7 @@ async def enqueue(house: House, body: str) -> None:
 
     outgoing = NewOutboxMessage(platform="fake", chat=CHAT, body=body)
     row = await house.gateway.database.write("owe", lambda c: outbox.enqueue(c, outgoing, now=1))
-    house.gateway.delivery.enqueue([row])
+    house.gateway.dispatcher.enqueue([row])
 
 
 async def leave(house: House) -> None:

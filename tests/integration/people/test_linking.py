@@ -480,7 +480,7 @@ async def test_what_waits_for_its_place_while_two_are_joined_is_answered_once_in
         await house.chat.says("a long one", user="3", chat="3", name="Eve")
         await reached.wait()
         await house.chat.says("a late one", user="2", chat="2", name="Ana at work")
-        await house.until(house.gateway.intake.is_idle)
+        await house.until(house.gateway.router.is_idle)
         await house.chat.says("/link", user="1", chat="1", name="Ana")
         code = code_in((await house.chat.sees_text("Your code is")).text)
         await house.chat.says(f"/link {code}", user="2", chat="2", name="Ana at work")

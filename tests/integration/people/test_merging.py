@@ -16,7 +16,7 @@ from agent_core.state.people import account_links, people
 from agent_core.state.people.account_links import OtherSide
 from agent_core.state.people.people import Account, NewAccount, Person
 from gateway.outbound.questions import Outcome
-from gateway.people.merging import KEEP, NO, YES, AccountMerging, Leaving, ask_to_join
+from gateway.people.merging import KEEP, NO, YES, AccountMerging, UnlinkRequest, ask_to_join
 from gateway.texts import people as words
 from tests.agent_core.state.rows import add_person, add_talk, add_turn
 
@@ -28,7 +28,7 @@ class Hall:
 
     def __init__(self, database: Database, folder: Path) -> None:
         self.database = database
-        self.joining = AccountMerging(MemoryStore(database, folder))
+        self.merging = AccountMerging(MemoryStore(database, folder))
         self.ann = self.ben = self.cleo = _NOBODY
         self.link_id = LinkId(0)
 
@@ -64,15 +64,15 @@ class Hall:
                 secret=new.secret,
                 expires_at=new.expires_at,
             )
-            answer = self.joining.answerers()["link" if kind == "link" else "merge"]
+            answer = self.merging.answerers()["link" if kind == "link" else "merge"]
             return answer(connection, question, key, by or self.ann, now)
 
         return await self.database.write("answer", work)
 
     async def unlink(self, person: Person, account: Account) -> str:
-        leaving = Leaving(account=account, is_let_in=True)
+        leaving = UnlinkRequest(account=account, is_admitted=True)
         told, _ = await self.database.write(
-            "unlink", lambda c: self.joining.unlink(c, person, leaving, 9)
+            "unlink", lambda c: self.merging.unlink(c, person, leaving, 9)
         )
         return told
 
@@ -178,10 +178,10 @@ async def test_a_running_turn_of_either_keeps_the_question_open(hall: Hall, who:
 
 
 async def test_a_memory_that_is_being_changed_keeps_the_question_open(hall: Hall) -> None:
-    async with hall.joining._memory._lock(hall.ben.id):
+    async with hall.merging._memory._lock(hall.ben.id):
         assert (await hall.answer()).stays_open
         assert (await hall.answer(KEEP, kind="merge")).stays_open is False
-    async with hall.joining._memory._lock(hall.ann.id):
+    async with hall.merging._memory._lock(hall.ann.id):
         assert (await hall.answer(KEEP, kind="merge")).stays_open
     assert "Joined" in (await hall.answer()).words
 

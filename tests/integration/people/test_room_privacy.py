@@ -261,7 +261,7 @@ async def test_a_message_that_waited_is_answered_by_who_is_there_when_its_turn_b
         await chat.says("a secret", **fields)
         await reached.wait()
         await chat.says("/queue what now?", **fields)
-        await here.house.until(here.house.gateway.intake.is_idle)
+        await here.house.until(here.house.gateway.router.is_idle)
         chat.people = 2
         go.set()
         await chat.sees_text("Second.")

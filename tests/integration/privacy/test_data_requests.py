@@ -31,7 +31,7 @@ async def make_owner(house: House, side: Side) -> None:
         people.make_owner(connection, person_id=person.id)
 
     await house.gateway.database.write("owner", work)
-    house.gateway.intake.forget_known()
+    house.gateway.router.forget_known()
 
 
 def unpack(house: House, side: Side) -> dict[str, str]:
@@ -340,7 +340,7 @@ async def test_an_erasure_that_was_cut_off_goes_on_at_the_next_start(tmp_path: P
         person = await ana.person()
         assert person
         # Only the transaction that decides, as if the process had died right after it.
-        eraser = house.gateway.belongings._erasing
+        eraser = house.gateway.data_requests._erasing
         await eraser.begin(person.id, now=1)
         assert await house.read(lambda c: erase_person.is_erased(c, person_id=person.id))
     assert search(tmp_path, "bluefish") != []
@@ -369,7 +369,7 @@ async def test_outside_memories_are_told_to_forget_whom_they_knew(tmp_path: Path
             )
         gone = await ana.person()
         assert gone
-        await house.gateway.belongings.erase(gone.id)
+        await house.gateway.data_requests.erase(gone.id)
         rows = await house.read(
             lambda c: c.execute(
                 "SELECT person_id, kind, state FROM external_sync ORDER BY id"

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 from agent_core.schedule.triggers import moment
-from gateway.config.clock import now
+from gateway.config import now
 from tests.integration.clock import asleep
 from tests.integration.harness import running
 from tests.integration.jobs_support import give_job, greet, greeted, over

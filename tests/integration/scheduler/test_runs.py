@@ -35,7 +35,7 @@ async def test_a_try_is_not_taken_for_the_one_before_it(tmp_path: Path) -> None:
 
         async def look_again() -> None:
             for _ in range(3):
-                await house.gateway.timekeeper.scheduler.look()
+                await house.gateway.scheduling.scheduler.look()
 
         model.plays.append([look_again, *say("News.")])
         await greet(house)
@@ -185,7 +185,7 @@ async def test_a_job_that_is_dropped_before_its_turn_does_nothing(tmp_path: Path
         slow = await give_job(house, wait, "0 * * * *", kind="script")
         doomed = await give_job(house, "echo Never.", "0 * * * *", kind="script")
         clock.move(house, hours=1)
-        await house.until(lambda: house.gateway.timekeeper.runs.count_free() == 0)
+        await house.until(lambda: house.gateway.scheduling.runs.count_free_slots() == 0)
         while not await runs_of(house, doomed.id):
             await house.gateway.database.write("test", lambda c: None)
         fresh = await find(house, doomed)

@@ -12,7 +12,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.memory.external_sync import Backlog
-from gateway.config.paths import DATABASE
+from gateway.config import DATABASE
 from gateway.jobs.notifier import Notifier
 from gateway.jobs.outcomes import Outcomes
 from gateway.scheduler import system_jobs
@@ -198,7 +198,7 @@ async def alone(home: Path, house: House, clock: Clock, work: Work | None) -> tu
 
     await database.write("test", leave)
     async with asyncio.TaskGroup() as group:
-        proactive = Notifier({}, zone_of=lambda person: "UTC")
+        notifier = Notifier({}, zone_of=lambda person: "UTC")
         bench = RunnerDeps(
             group=group,
             database=database,
@@ -208,11 +208,11 @@ async def alone(home: Path, house: House, clock: Clock, work: Work | None) -> tu
             folder=home,
             environ={},
             works={system_jobs.BACKUP: work} if work else {},
-            shelf=house.gateway.timekeeper.skills.shelf,
+            shelf=house.gateway.scheduling.skills.shelf,
             at_once=1,
         )
-        outcomes = Outcomes(proactive, zone_of=lambda person: "UTC", ring=lambda: None)
-        await JobRunner(bench, outcomes=outcomes, proactive=proactive).recover()
+        outcomes = Outcomes(notifier, zone_of=lambda person: "UTC", ring=lambda: None)
+        await JobRunner(bench, outcomes=outcomes, notifier=notifier).recover()
     (run,) = await database.read(lambda c: job_runs.list_of_job(c, job_id=own.id, limit=9))
     await database.close()
     return run.state, run.reason
@@ -245,7 +245,9 @@ async def test_a_work_that_this_version_does_not_know_is_named(tmp_path: Path) -
 
 
 def test_a_debt_from_the_future_is_said_to_be_of_now() -> None:
-    report = ExternalMemoryStatus(name="honcho", state="starting", detail="", owed=3, dead=0, lacking=())
+    report = ExternalMemoryStatus(
+        name="honcho", state="starting", detail="", owed=3, dead=0, lacking=()
+    )
     sync = SyncReport(revived=0, told=0, report=report, oldest_at=1 << 50)
     assert describe_sync(sync, 0) == (
         "honcho does not answer (not yet); 0 told since the last look; 3 still owed, the oldest"

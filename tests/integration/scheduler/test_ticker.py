@@ -164,7 +164,7 @@ async def test_what_was_held_is_let_go_once_whatever_the_clock_does_then(tmp_pat
     for hours in (1, 30, -40, 60):
         clock.pass_unseen(hours=hours)
         async with running(tmp_path, greeted(), now=clock, **HOUSE) as house:
-            await house.gateway.timekeeper.scheduler.look()
+            await house.gateway.scheduling.scheduler.look()
             await looked(house)
             assert not [text for text in texts(house) if "Held." in text]
 
@@ -200,7 +200,7 @@ async def test_a_slot_waits_for_the_run_of_the_one_before_it(tmp_path: Path) -> 
         for hours in (1, 2):
             clock.move(house, hours=1)
             await over(house, other, hours)
-        await house.gateway.timekeeper.scheduler.look()
+        await house.gateway.scheduling.scheduler.look()
         found = await runs_of(house, job.id)
         assert [run.state for run in found] == ["running", "waiting"]
         (tmp_path / "go").touch()

@@ -50,7 +50,7 @@ async def fetching(house: House) -> None:
 
 async def until_waiting(house: House, number: int) -> None:
     """Return once so many messages wait to be read, or behind one that is."""
-    rooms = house.gateway.intake._house.unpacking._workers._queues
+    rooms = house.gateway.router._house.attachments._workers._queues
     await house.until(lambda: sum(len(queue) for queue in rooms.values()) == number)
 
 
@@ -164,7 +164,7 @@ async def test_a_caption_that_is_edited_meanwhile_is_read_as_it_is_then(tmp_path
         await chat.says("reed this", attachments=NOTE, id="7")
         await fetching(house)
         await chat.says("read this", edit=True, id="7", event="edit")
-        await house.until(lambda: len(house.gateway.intake._workers) == 0)
+        await house.until(lambda: len(house.gateway.router._workers) == 0)
         chat.arrived.set()
         await chat.sees_text("Noted.")
         await house.at_rest()

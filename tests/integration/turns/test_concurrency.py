@@ -128,4 +128,4 @@ async def test_chatter_that_is_not_for_us_holds_no_message_up(tmp_path: Path) ->
         await house.chat.inlet.take(noise)
         await house.chat.says("hello")
         await house.chat.sees(1)
-        assert not house.gateway.intake.is_idle(), "the chatter is still being put away"
+        assert not house.gateway.router.is_idle(), "the chatter is still being put away"

@@ -12,7 +12,7 @@ from agent_core.state.queues import outbox
 from agent_core.transcript import Message
 from gateway.bootstrap import app
 from gateway.bootstrap.app import Extensions, Gateway
-from gateway.config.settings import load
+from gateway.config import load
 from gateway.texts import general
 from gateway.turns import finalizer, runner
 from tests.fakes.chat import FakeChat
@@ -167,7 +167,7 @@ async def test_a_turn_that_goes_on_elsewhere_is_begun_for_that(tmp_path: Path) -
         await house.chat.says("tell me", chat="1")
         await gate.reached.wait()
         await house.chat.says("/here", chat="2")
-        await house.until(house.gateway.intake.is_idle)
+        await house.until(house.gateway.router.is_idle)
         gate.open.set()
         assert (await house.chat.sees_text("There.")).chat_id == "2"
         await house.at_rest()

@@ -41,7 +41,7 @@ def texts(chat: FakeChat, chat_id: str) -> list[str]:
 async def says_here(house: House, chat_id: str, **fields: object) -> None:
     """Say /here, and return once it is done."""
     await house.chat.says("/here", chat=chat_id, **fields)
-    await house.until(house.gateway.intake.is_idle)
+    await house.until(house.gateway.router.is_idle)
 
 
 async def test_a_turn_that_shows_nothing_yet_is_answered_where_here_was_said(
@@ -205,7 +205,7 @@ async def test_a_question_that_moves_away_and_back_is_open_in_one_place(tmp_path
         await waiting(house)
         for chat_id in ("2", "1"):
             await says_here(house, chat_id)
-        await house.until(house.gateway.delivery.is_idle)
+        await house.until(house.gateway.dispatcher.is_idle)
         assert [one.chat_id for one in house.chat.shown if one.keyboard] == ["1"]
         await house.chat.press("Blue")
         await house.chat.sees_text("Blue it is.")
@@ -264,7 +264,7 @@ async def test_an_answer_is_cut_for_the_platform_that_it_goes_to(tmp_path: Path)
         await know_elsewhere(house)
         await house.until(lambda: other.inlet is not None)
         await other.says("/here")
-        await house.until(house.gateway.intake.is_idle)
+        await house.until(house.gateway.router.is_idle)
         go.set()
         assert await other.sees(2) == ["A longer a", "nswer."]
         await house.at_rest()
@@ -295,7 +295,7 @@ async def test_what_is_written_in_the_old_place_gets_an_answer_of_its_own(tmp_pa
         await reached.wait()
         await says_here(house, "2")
         await house.chat.says("and you?", chat="1")
-        await house.until(house.gateway.intake.is_idle)
+        await house.until(house.gateway.router.is_idle)
         go.set()
         await house.chat.sees_text("And this.")
         await house.at_rest()

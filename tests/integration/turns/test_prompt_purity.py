@@ -125,7 +125,7 @@ async def test_every_request_of_a_long_talk_can_be_rebuilt(tmp_path: Path) -> No
         await house.chat.says("one")
         await reached.wait()
         await house.chat.says("two")
-        await house.until(house.gateway.intake.is_idle)
+        await house.until(house.gateway.router.is_idle)
         go.set()
         await house.chat.sees_text("And second.")
         await house.at_rest()

@@ -13,7 +13,7 @@ from agent_core.models.contract import ModelAnswer, ModelRequest, TextDelta
 from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database
 from agent_core.transcript import RawPart, TextPart
-from gateway.config.paths import DATABASE
+from gateway.config import DATABASE
 from tests.fakes.model import ask, call, finish, say
 from tests.integration.harness import running
 from tests.integration.turns.test_prompt_purity import Talker, talk
@@ -78,7 +78,7 @@ async def test_every_call_of_every_kind_of_turn_is_proved(tmp_path: Path) -> Non
         await house.chat.says("one")
         await reached.wait()
         await house.chat.says("two")
-        await house.until(house.gateway.intake.is_idle)
+        await house.until(house.gateway.router.is_idle)
         go.set()
         await house.chat.sees_text("And second.")
         await house.at_rest()

@@ -133,7 +133,7 @@ async def test_an_edit_of_a_waiting_message_replaces_its_words(tmp_path: Path) -
         await reached.wait()
         await house.chat.says("tow", id=77)
         await house.chat.says("two", id=77, edit=True, event="the edit")
-        await house.until(house.gateway.intake.is_idle)
+        await house.until(house.gateway.router.is_idle)
         go.set()
         await house.at_rest()
         assert heard(model) == ["one", "two"]

@@ -19,7 +19,7 @@ from tests.integration.sides import Side, count
 async def until_quiet(house: House) -> None:
     """Return once everything that was said is where it waits."""
     gateway = house.gateway
-    await house.until(lambda: gateway.intake.is_idle() and gateway.delivery.is_idle())
+    await house.until(lambda: gateway.router.is_idle() and gateway.dispatcher.is_idle())
 
 
 async def newest_asker(house: House) -> int:

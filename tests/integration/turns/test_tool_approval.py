@@ -42,7 +42,7 @@ def pay(amount: str, call_id: str = "c1") -> tuple[str, str, str]:
 
 
 async def waiting(house: House, text: str) -> Shown:
-    await house.until(lambda: bool(house.gateway.asking._waiting))
+    await house.until(lambda: bool(house.gateway.user_prompts._waiting))
     return await house.chat.sees_text(text)
 
 
@@ -102,7 +102,7 @@ async def test_an_old_approval_allows_nothing_new(tmp_path: Path) -> None:
         await waiting(house, "Pay 50 €")
         for message in (first, second):
             await house.chat.press_key(key, message.id)
-        await house.until(house.gateway.intake.is_idle)
+        await house.until(house.gateway.router.is_idle)
         assert len(tool.asked) == 1
         assert second.labels == ["Allow", "Don't"]
         await house.chat.press("Don't")
@@ -225,7 +225,7 @@ async def test_a_shutdown_lets_other_calls_of_the_step_end_while_leave_is_asked_
         message = await waiting(house, "Pay 5 €")
         await reached.wait()
         house.gateway.lanes.drain()
-        await house.until(lambda: not house.gateway.asking._waiting)
+        await house.until(lambda: not house.gateway.user_prompts._waiting)
         go.set()
         await house.until(house.gateway.lanes.is_idle)
         assert await count(house, "steps", "outcome = 'seen'") == 1
@@ -233,7 +233,7 @@ async def test_a_shutdown_lets_other_calls_of_the_step_end_while_leave_is_asked_
     later = FakeTool("look", effect="unsafe")
     model = FakeModel(say("Done."))
     async with running(tmp_path, model, chat=chat, tools=(Payment(), later)) as house:
-        await house.until(lambda: bool(house.gateway.asking._waiting))
+        await house.until(lambda: bool(house.gateway.user_prompts._waiting))
         await chat.press("Allow")
         await chat.sees_text("Done.")
         assert results(model) == ["Paid 5 €.", "seen"]
