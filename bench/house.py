@@ -11,7 +11,7 @@ import sys
 import uvloop
 
 from gateway.bootstrap.app import Gateway, run
-from gateway.config.settings import environment, load
+from gateway.config import environment, load
 
 TICK = 0.010
 

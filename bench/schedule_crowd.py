@@ -19,7 +19,7 @@ from bench.figures import Figure, percentile
 from bench.processes import run_server
 from gateway.bootstrap import app
 from gateway.bootstrap.app import Extensions, Gateway
-from gateway.config.settings import load
+from gateway.config import load
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say
 
@@ -93,7 +93,7 @@ async def _look(count: int) -> tuple[float, float]:
         chat.gate = asyncio.Event()  # what is sent is delivery's, and is measured with turns
         clock[0] = milliseconds(start) + 60_000 - _ticks()
         cpu, began = time.process_time(), time.monotonic()
-        gateway.timekeeper.wake()
+        gateway.scheduling.wake()
         while await gateway.database.read(  # noqa: ASYNC110 - the database rings no bell
             lambda c: _is_any_open(c, clock[0] + _ticks())
         ):

@@ -1,16 +1,74 @@
 """A platform as delivery sees it: its adapter, and how fast it may be written to."""
 
 import asyncio
+import time
+from collections import OrderedDict
+from adapters.contract import Pace
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
-
 from adapters.abilities import CanFind, CountsTogether
 from adapters.contract import ChatAdapter
 from adapters.ids import PlatformMessageId
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.conversion import Place, read_chat
-from gateway.outbound.rate_limiter import RateLimiter
+
+
+_MOST_CHATS = 4096
+_PATIENCE = 5.0
+"""Seconds for which what can wait lets others go first, when it is the first of its kind."""
+
+
+class RateLimiter:
+    """Makes senders wait their turn by a platform's `Pace`; fair by order of arrival.
+
+    What can wait gives way: among the many that a minute of jobs sends, answers go first.
+    """
+
+    def __init__(self, pace: Pace) -> None:
+        self._pace = pace
+        self._patient = asyncio.Lock()
+        self._next_free = 0.0
+        self._chats: OrderedDict[str, float] = OrderedDict()
+
+    async def give_way(self) -> None:
+        """Return when nobody else waits for a place, or after a while: one caller at a time.
+
+        To be followed by `wait`.
+        """
+        async with self._patient:
+            end = time.monotonic() + _PATIENCE
+            while (  # noqa: ASYNC110 - others may take the next place meanwhile
+                left := min(self._next_free, end) - time.monotonic()
+            ) > 0:
+                await asyncio.sleep(left)
+
+    async def wait(self, chat: str) -> None:
+        """Return when a new message may go to this chat."""
+        now = time.monotonic()
+        start = now
+        if self._pace.chat_interval:
+            start = max(start, self._chats.get(chat, 0.0))
+        if self._pace.per_second:
+            start = max(start, self._next_free)
+            # A second's worth may go at once after a lull; the average stays at the limit.
+            self._next_free = max(self._next_free, now - 1.0) + 1.0 / self._pace.per_second
+        if self._pace.chat_interval:
+            self._chats[chat] = start + self._pace.chat_interval
+            self._chats.move_to_end(chat)
+            if len(self._chats) > _MOST_CHATS:
+                self._chats.popitem(last=False)
+        if start > now:
+            await asyncio.sleep(start - now)
+
+    def is_free(self, chat: str) -> bool:
+        """True if a new message may go to this chat now."""
+        return self.has_room() and self._chats.get(chat, 0.0) <= time.monotonic()
+
+    def has_room(self) -> bool:
+        """True while signs of courtesy (typing, live edits) take no place from messages."""
+        return not self._pace.per_second or self._next_free <= time.monotonic()
+
 
 Chat = tuple[str, str]
 """A platform, and a chat on it as `translate.name_chat` names it."""
@@ -21,7 +79,7 @@ class Channel:
     """One platform that is on."""
 
     adapter: ChatAdapter
-    pacer: RateLimiter
+    rate_limiter: RateLimiter
     finder: CanFind | None
     """The adapter, if it can look; asked once, since asking takes longer than what it can tell."""
 
@@ -29,14 +87,14 @@ class Channel:
     def to(cls, adapter: ChatAdapter) -> Self:
         """The door to a platform."""
         finder = adapter if isinstance(adapter, CanFind) else None
-        return cls(adapter=adapter, pacer=RateLimiter(adapter.pace), finder=finder)
+        return cls(adapter=adapter, rate_limiter=RateLimiter(adapter.pace), finder=finder)
 
     def newest(self, chat: str) -> PlatformMessageId | None:
         """The newest id known of a chat, to be kept with a send; see `CanFind`."""
         return self.finder.newest(read_chat(chat)) if self.finder else None
 
 
-class Lines:
+class ChannelQueues:
     """Which chats are written to one after the other; see `CountsTogether`."""
 
     def __init__(self, adapters: Mapping[str, ChatAdapter]) -> None:

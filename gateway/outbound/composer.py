@@ -31,14 +31,14 @@ def read_command(key: str) -> str | None:
     return "/" + found["words"].replace(":", " ") if found else None
 
 
-class Speller:
+class CommandFormatter:
     """Knows the names of all commands."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         words = "|".join(sorted(map(re.escape, names))) or "(?!)"
         self._command = re.compile(rf"(?<![\w/:.`])/({words})\b(?!/)")
 
-    def spell(self, adapter: object, text: str) -> str:
+    def format_commands(self, adapter: object, text: str) -> str:
         """The house's own words, as they hold on a platform; a model's are its own."""
         if "/" not in text or not isinstance(adapter, SpellsCommands):
             return text  # to ask an adapter takes longer than to look for what may be a command
@@ -49,11 +49,11 @@ class Composer:
     """Makes outbound messages of rows."""
 
     def __init__(
-        self, database: Database, adapters: Mapping[str, ChatAdapter], speller: Speller
+        self, database: Database, adapters: Mapping[str, ChatAdapter], command_formatter: CommandFormatter
     ) -> None:
         self._database = database
         self._adapters = adapters
-        self._speller = speller
+        self._speller = command_formatter
 
     async def compose(self, row: OutboxRow, text: str) -> OutboundMessage:
         """A row with this text. Raises `Rejected` if its file is gone, and `StoreError`."""
@@ -62,7 +62,7 @@ class Composer:
     def word(self, row: OutboxRow, text: str, file: OutboundFile | None) -> OutboundMessage:
         """The same with a file at hand. What the house itself says names commands as there."""
         if row.turn_id is None:
-            text = self._speller.spell(self._adapters[row.platform], text)
+            text = self._speller.format_commands(self._adapters[row.platform], text)
         return conversion.outbound(row, text=text, file=file)
 
     async def load_file(self, row: OutboxRow) -> OutboundFile | None:

@@ -26,10 +26,10 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
 from gateway.concurrency import Workers
 from gateway.conversion import Place
-from gateway.outbound.channel import Channel, Chat, Lines, ReservedSlot
-from gateway.outbound.composer import Composer, Speller
+from gateway.outbound.channel import Channel, Chat, ChannelQueues, ReservedSlot
+from gateway.outbound.composer import Composer, CommandFormatter
 from gateway.outbound.indicators import Indicators
-from gateway.outbound.live_message import LiveText, Painter
+from gateway.outbound.live_message import LiveMessage, LiveMessageEditor
 from gateway.outbound.reconciler import Reconciler
 from gateway.texts import general
 
@@ -53,7 +53,7 @@ class Pause:
     is_firm: bool = False
 
 
-Job = OutboxRow | LiveText | ReservedSlot
+Job = OutboxRow | LiveMessage | ReservedSlot
 
 
 Reroute = Callable[[Connection, OutboxRow, int], OutboxRow | None]
@@ -70,15 +70,15 @@ class OutboxDispatcher:
         database: Database,
         adapters: Mapping[str, ChatAdapter],
         now: Callable[[], int],
-        speller: Speller | None = None,
+        command_formatter: CommandFormatter | None = None,
     ) -> None:
         self._database = database
         self.adapters = adapters
-        self.speller = speller or Speller()
-        self._composer = Composer(database, adapters, self.speller)
-        self._doors = {name: Channel.to(adapter) for name, adapter in adapters.items()}
-        self._painter = Painter(database, now)
-        self._seeker = Reconciler(database, self._composer, now)
+        self.command_formatter = command_formatter or CommandFormatter()
+        self._composer = Composer(database, adapters, self.command_formatter)
+        self._channels = {name: Channel.to(adapter) for name, adapter in adapters.items()}
+        self._live_messages = LiveMessageEditor(database, now)
+        self._reconciler = Reconciler(database, self._composer, now)
         self._now = now
         self._workers: Workers[Chat, Job] = Workers(group, self._serve, self._fail)
         self._paused: dict[Chat, asyncio.Event | None] = {}
@@ -87,8 +87,8 @@ class OutboxDispatcher:
         self.reroute: Reroute = _nowhere
         """Where a message goes whose chat is gone."""
         self._is_open = True
-        self._lines = Lines(adapters)
-        self.signs = Indicators(group=group, doors=self._doors, is_paused=self._is_paused)
+        self._lines = ChannelQueues(adapters)
+        self.indicators = Indicators(group=group, channels=self._channels, is_paused=self._is_paused)
 
     async def start(self) -> None:
         """Take up what an earlier process left owed, oldest first. Raises `StoreError`."""
@@ -99,47 +99,47 @@ class OutboxDispatcher:
     def close(self) -> None:
         """Show nothing any more that is not owed: the house is going out."""
         self._is_open = False
-        self.signs.close()
+        self.indicators.close()
 
-    def cut(self, platform: str, text: str) -> tuple[str, ...]:
+    def split(self, platform: str, text: str) -> tuple[str, ...]:
         """What the house says itself, in as many messages as a platform needs for it."""
         adapter = self.adapters[platform]
-        return adapter.split(self.speller.spell(adapter, text))
+        return adapter.split(self.command_formatter.format_commands(adapter, text))
 
-    def lead(self, place: Place) -> ReservedSlot | None:
+    def slot(self, place: Place) -> ReservedSlot | None:
         """Hold the line of a place to which a message is about to be owed; None if it would
         have to wait there.
         """
-        chat, door = (place.platform, place.chat), self._doors.get(place.platform)
+        chat, channel = (place.platform, place.chat), self._channels.get(place.platform)
         line = self._lines.find(chat)
         is_held_up = chat in self._retired or self._workers.is_busy(line)
-        if door is None or not self._is_open or is_held_up or not door.pacer.is_free(place.chat):
+        if channel is None or not self._is_open or is_held_up or not channel.rate_limiter.is_free(place.chat):
             return None
-        lead = ReservedSlot(place, line, door.newest(place.chat))
-        self._workers.put(line, lead)
-        return lead
+        slot = ReservedSlot(place, line, channel.newest(place.chat))
+        self._workers.put(line, slot)
+        return slot
 
-    def enqueue(self, rows: Sequence[OutboxRow], lead: ReservedSlot | None = None) -> None:
+    def enqueue(self, rows: Sequence[OutboxRow], slot: ReservedSlot | None = None) -> None:
         """Deliver messages that stand in the outbox; after `close` the next start does.
 
-        Those of a line that is held take the place of its `lead`.
+        Those of a line that is held take the place of its `slot`.
         """
         first: list[OutboxRow] = []
         for row in rows if self._is_open else ():
             line = self._lines.find((row.platform, row.chat))
-            if lead and lead.line == line:
+            if slot and slot.line == line:
                 first.append(row)
-            elif row.platform in self._doors:
+            elif row.platform in self._channels:
                 self._workers.put(line, row)
             else:
                 _log.warning(
                     "outbox %d waits for %s, which is not on; it stays owed", row.id, row.platform
                 )
 
-        if lead:
-            lead.end(first)
+        if slot:
+            slot.end(first)
 
-    def paint(self, live: LiveText) -> None:
+    def show_live(self, live: LiveMessage) -> None:
         """Show the present text of a live message, as soon as its chat is free."""
         if self._is_open and not (live.is_waiting or live.is_over):
             live.is_waiting = True
@@ -161,7 +161,7 @@ class OutboxDispatcher:
 
     def is_idle(self) -> bool:
         """True while nothing is being delivered; what waits for its next try is not."""
-        return len(self._workers) == len(self._paused) and self.signs.is_idle()
+        return len(self._workers) == len(self._paused) and self.indicators.is_idle()
 
     def _is_paused(self, chat: Chat) -> bool:
         return self._lines.find(chat) in self._paused
@@ -173,16 +173,16 @@ class OutboxDispatcher:
             queue.popleft()
             queue.extendleft(reversed(rows))
             return
-        door = self._doors[chat[0]]
-        if isinstance(job, LiveText):
+        channel = self._channels[chat[0]]
+        if isinstance(job, LiveMessage):
             job.is_waiting = False
-            seconds = await self._painter.paint(door, job)
+            seconds = await self._live_messages.show_live(channel, job)
             queue.popleft()
             if seconds:
                 await self._wait(chat, Pause(seconds, is_firm=True))
             return
         try:
-            pause = await self._pay(door, job)
+            pause = await self._pay(channel, job)
             if pause is not None:
                 queue[0] = await self._refresh(job)
         except StoreError as error:
@@ -196,7 +196,7 @@ class OutboxDispatcher:
 
     async def _fail(self, chat: Chat, job: Job, error: Exception) -> None:
         """An unexpected error: the message is set aside, since it would meet the same again."""
-        if isinstance(job, LiveText):
+        if isinstance(job, LiveMessage):
             job.is_over = True
         elif isinstance(job, OutboxRow) and not job.is_live:
             await self._bury(job, "something went wrong on my side.")
@@ -221,25 +221,25 @@ class OutboxDispatcher:
         finally:
             del self._paused[chat]
 
-    async def _pay(self, door: Channel, row: OutboxRow) -> Pause | None:
+    async def _pay(self, channel: Channel, row: OutboxRow) -> Pause | None:
         """Try to deliver one message; None when it is settled, else how long to wait."""
         try:
             if row.state == "unsure":
                 # What was unsure when it was queued may have become known since.
                 row = await self._refresh(row)
             if row.state == "unsure":
-                row = await self._seeker.look_for(door, row)
+                row = await self._reconciler.reconcile(channel, row)
             if row.is_live or row.state in ("dead", "sent"):
                 return None
             if gone := self._retired.get((row.platform, row.chat)):
                 raise ChatGone(gone)
             if row.kind == "status":
-                await self._take_away(door, row)
+                await self._take_away(channel, row)
                 return None
             if not row.is_whole:
                 await self._write_off(row)
                 return None
-            await self._hand_over(door, row)
+            await self._hand_over(channel, row)
         except RateLimited as error:
             await self._postpone(row, error)
             return Pause(error.retry_after, is_firm=True)
@@ -269,24 +269,24 @@ class OutboxDispatcher:
                 lambda c: outbox.mark_waiting(c, outbox_id=row.id, reason=str(error)),
             )
 
-    async def _hand_over(self, door: Channel, row: OutboxRow) -> None:
-        if row.message_id is not None and await self._change(door.adapter, row, row.message_id):
+    async def _hand_over(self, channel: Channel, row: OutboxRow) -> None:
+        if row.message_id is not None and await self._change(channel.adapter, row, row.message_id):
             await self._mark_sent(row, row.message_id)
             return
         file = await self._composer.load_file(row)
         if row.answers is None and row.question_id is None:  # nobody waits for it just now
-            await door.pacer.give_way()
-        await door.pacer.wait(row.chat)
+            await channel.rate_limiter.give_way()
+        await channel.rate_limiter.wait(row.chat)
         fresh: OutboxRow | None = row
         if row.state != "sending":  # else that was noted when it became owed
-            anchor = door.newest(row.chat)
+            anchor = channel.newest(row.chat)
             fresh = await self._database.write(
                 "outbox.sending", lambda c: outbox.mark_sending(c, outbox_id=row.id, anchor=anchor)
             )
         if fresh is None:
             return  # it was settled in another way since it was queued
         message = self._composer.word(fresh, fresh.body, file)
-        await self._mark_sent(fresh, await door.adapter.send(message))
+        await self._mark_sent(fresh, await channel.adapter.send(message))
 
     async def _change(self, adapter: ChatAdapter, row: OutboxRow, message_id: str) -> bool:
         """Let a message that the platform has read as it should; False if it must be sent anew.
@@ -305,9 +305,9 @@ class OutboxDispatcher:
             return row.question_id is not None
         return True
 
-    async def _take_away(self, door: Channel, row: OutboxRow) -> None:
+    async def _take_away(self, channel: Channel, row: OutboxRow) -> None:
         """The turn that a status line told about is over."""
-        adapter = door.adapter
+        adapter = channel.adapter
         if row.message_id is not None and isinstance(adapter, CanDelete):
             try:
                 message_id = PlatformMessageId(row.message_id)

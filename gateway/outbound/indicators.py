@@ -40,10 +40,10 @@ class Indicators:
         self,
         *,
         group: asyncio.TaskGroup,
-        doors: Mapping[str, Channel],
+        channels: Mapping[str, Channel],
         is_paused: Callable[[Chat], bool],
     ) -> None:
-        self._doors = doors
+        self._channels = channels
         self._is_paused = is_paused
         self._workers: Workers[Chat, Sign] = Workers(group, self._show, self._let_go)
         self._resting: set[Chat] = set()
@@ -61,7 +61,7 @@ class Indicators:
     def type(self, platform: str, chat: str) -> None:
         """Show that the bot is at work."""
         place = (platform, chat)
-        is_able = isinstance(self._doors[platform].adapter, CanType)
+        is_able = isinstance(self._channels[platform].adapter, CanType)
         is_planned = any(sign.message_id is None for sign in self._workers.waiting(place))
         if is_able and self._is_free(place) and not is_planned:
             self._workers.put(place, Sign())
@@ -69,24 +69,24 @@ class Indicators:
     def see(self, platform: str, chat: str, message_id: str) -> bool:
         """Show that a message was seen; False if that can't be shown now."""
         place = (platform, chat)
-        if not isinstance(self._doors[platform].adapter, CanReact) or not self._is_free(place):
+        if not isinstance(self._channels[platform].adapter, CanReact) or not self._is_free(place):
             return False
         self._workers.put(place, Sign(message_id=message_id, seen=True))
         return True
 
     def unsee(self, platform: str, chat: str, message_id: str) -> None:
         """Take that away again."""
-        if self._is_open and isinstance(self._doors[platform].adapter, CanReact):
+        if self._is_open and isinstance(self._channels[platform].adapter, CanReact):
             self._workers.put((platform, chat), Sign(message_id=message_id))
 
     def _is_free(self, place: Chat) -> bool:
         return (
-            self._is_open and not self._is_paused(place) and self._doors[place[0]].pacer.has_room()
+            self._is_open and not self._is_paused(place) and self._channels[place[0]].rate_limiter.has_room()
         )
 
     async def _show(self, place: Chat, queue: deque[Sign]) -> None:
         sign = queue.popleft()
-        adapter, address = self._doors[place[0]].adapter, conversion.read_chat(place[1])
+        adapter, address = self._channels[place[0]].adapter, conversion.read_chat(place[1])
         try:
             if sign.message_id is None:
                 if isinstance(adapter, CanType):

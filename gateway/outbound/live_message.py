@@ -20,7 +20,7 @@ from gateway.outbound.channel import Channel
 _log = logging.getLogger(__name__)
 
 
-class LiveText:
+class LiveMessage:
     """The text of a running turn's live message, for as long as it is live."""
 
     def __init__(self, outgoing: NewOutboxMessage, opened: OutboxRow | None = None) -> None:
@@ -34,26 +34,26 @@ class LiveText:
         self.is_over = False
 
 
-class Painter:
+class LiveMessageEditor:
     """Shows live messages; called by the worker of their chat, so that nothing overtakes."""
 
     def __init__(self, database: Database, now: Callable[[], int]) -> None:
         self._database = database
         self._now = now
 
-    async def paint(self, door: Channel, live: LiveText) -> float | None:
+    async def show_live(self, channel: Channel, live: LiveMessage) -> float | None:
         """Show the present text. Gives the seconds that the platform asks to be left alone.
 
         Never raises: what can't be shown now is not shown until it is final.
         """
         text, steps = live.text, live.steps
-        adapter = door.adapter
+        adapter = channel.adapter
         if live.is_over or (text, steps) == live.painted or not isinstance(adapter, CanEdit):
             return None
         body = adapter.split(text)[0]
         try:
             if live.row is None:
-                await self._open(door, live, body)
+                await self._open(channel, live, body)
             elif live.row.message_id is not None:
                 message = conversion.outbound(live.row, text=body, is_live=True, steps=steps)
                 await adapter.edit(message, PlatformMessageId(live.row.message_id))
@@ -66,12 +66,12 @@ class Painter:
             live.is_over = True
         return None
 
-    async def _open(self, door: Channel, live: LiveText, body: str) -> None:
+    async def _open(self, channel: Channel, live: LiveMessage, body: str) -> None:
         """Send the opening of a live message; from then on it is only edited."""
-        await door.pacer.wait(live.outgoing.chat)
+        await channel.rate_limiter.wait(live.outgoing.chat)
         now = self._now()
         outgoing = replace(live.outgoing, body=body)
-        anchor = door.newest(outgoing.chat)
+        anchor = channel.newest(outgoing.chat)
 
         def work(connection: Connection) -> OutboxRow | None:
             turn_id = outgoing.turn_id
@@ -88,7 +88,7 @@ class Painter:
             return
         live.row = row
         try:
-            message_id = await door.adapter.send(
+            message_id = await channel.adapter.send(
                 conversion.outbound(row, text=body, is_live=True, steps=live.steps)
             )
         except Unsure as error:

@@ -78,15 +78,15 @@ class Questions:
         self,
         *,
         database: Database,
-        delivery: OutboxDispatcher,
+        dispatcher: OutboxDispatcher,
         zone: str,
         now: Callable[[], int],
         answerers: Mapping[Kind, Answerer],
     ) -> None:
         """`zone` is the IANA time zone of people who have set none."""
         self._database = database
-        self._adapters = delivery.adapters
-        self._delivery = delivery
+        self._adapters = dispatcher.adapters
+        self._dispatcher = dispatcher
         self._zone = zone
         self._now = now
         self._answerers: dict[Kind, Answerer] = {
@@ -195,7 +195,7 @@ class Questions:
             return taken
 
         taken = await self._database.write("questions.answer", work)
-        self._delivery.enqueue(taken.rows)
+        self._dispatcher.enqueue(taken.rows)
         if taken.refused:
             self._note_refusal(taken.refused)
         if taken.answered:

@@ -26,14 +26,14 @@ class Reconciler:
         self._composer = composer
         self._now = now
 
-    async def look_for(self, door: Channel, row: OutboxRow) -> OutboxRow:
+    async def reconcile(self, channel: Channel, row: OutboxRow) -> OutboxRow:
         """Learn whether the platform has an unsure message, and note it.
 
         Raises `Unsure` when that can't be learned now. A platform that can't look, or has
         looked in vain too often, is given the message again, marked as a possible repeat:
         twice is better than never.
         """
-        adapter = door.adapter
+        adapter = channel.adapter
         shown = row.shown if row.shown is not None else row.body
         found: str | None = None
         is_known = isinstance(adapter, CanFind)

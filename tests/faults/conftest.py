@@ -17,16 +17,16 @@ _ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(scope="session")
 def nursery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The socket at which houses are ordered."""
-    door = tmp_path_factory.mktemp("nursery") / "door"
+    channel = tmp_path_factory.mktemp("nursery") / "door"
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.faults.nursery", str(door)],
+        [sys.executable, "-m", "tests.faults.nursery", str(channel)],
         cwd=_ROOT,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"listening\n"
-        yield door
+        yield channel
         process.kill()
 
 

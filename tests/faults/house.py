@@ -15,8 +15,7 @@ import uvloop
 from agent_core.tools.contract import Effect, ToolContext, ToolResult
 from agent_core.transcript import ToolSpec
 from gateway.bootstrap import app
-from gateway.config.clock import now
-from gateway.config.settings import load
+from gateway.config import load, now
 from tests.faults.orders import Order
 
 EFFECTS = "effects.txt"
@@ -96,7 +95,7 @@ async def _serve(order: Order, tell: Callable[[str], None]) -> None:
 
     async def nudge(gateway: app.Gateway) -> None:
         while order.speed > 1:  # alarms are set by the seconds that really pass
-            gateway.timekeeper.wake()
+            gateway.scheduling.wake()
             await asyncio.sleep(_NUDGE)
 
     def hurried() -> int:

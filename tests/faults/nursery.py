@@ -30,15 +30,15 @@ PRELOADED = (
 def main(path: str) -> None:
     """Take orders, one a connection, until killed."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel buries the dead
-    with socket.socket(socket.AF_UNIX) as door:
-        door.bind(path)
-        door.listen(64)
+    with socket.socket(socket.AF_UNIX) as channel:
+        channel.bind(path)
+        channel.listen(64)
         print("listening", flush=True)
         while True:
-            line, _ = door.accept()
+            line, _ = channel.accept()
             with line:
                 if os.fork() == 0:
-                    door.close()
+                    channel.close()
                     _live(line)
 
 

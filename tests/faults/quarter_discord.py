@@ -74,7 +74,7 @@ class DiscordQuarter:
     def mend(self) -> None:
         self.api.mend()
 
-    async def cut(self, chance: Random) -> None:
+    async def split(self, chance: Random) -> None:
         """Broken, closed, asked to go, or broken with the session lost."""
         match chance.choice(("break", "break", "close", "ask", "lose")):
             case "close":

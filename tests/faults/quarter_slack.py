@@ -85,7 +85,7 @@ class SlackQuarter:
     def mend(self) -> None:
         self.api.mend()
 
-    async def cut(self, chance: Random) -> None:
+    async def split(self, chance: Random) -> None:
         """Broken, or asked to connect anew."""
         if chance.random() < 0.5:
             await self.api.drop_sockets()
@@ -94,11 +94,11 @@ class SlackQuarter:
 
     async def repeat(self, last: int) -> None:
         """Once in the same clothes, and once under a new event id."""
-        known = [parcel for parcel in self.api.delivery.parcels if parcel.kind == "events_api"]
+        known = [parcel for parcel in self.api.dispatcher.parcels if parcel.kind == "events_api"]
         for parcel in known[-last:]:
-            self.api.delivery.again(parcel)
+            self.api.dispatcher.again(parcel)
             fresh = parcel.payload | {"event_id": self.api.world.next_id("Ev")}
-            self.api.delivery.again(parcel, fresh)
+            self.api.dispatcher.again(parcel, fresh)
 
     def hush(self) -> None:
         for method in _HISTORY:

@@ -74,7 +74,7 @@ class TelegramQuarter:
     def mend(self) -> None:
         self.api.mend()
 
-    async def cut(self, chance: Random) -> None:
+    async def split(self, chance: Random) -> None:
         """The next fetches of updates break: twice, or once with all that it was to bring."""
         kind = chance.choice((faults.LOSE, faults.DROP, faults.http(502)))
         self.api.fail("getUpdates", kind=kind)

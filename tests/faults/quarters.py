@@ -46,7 +46,7 @@ class Quarter(Protocol):
     def mend(self) -> None:
         """Let nothing go wrong any more."""
 
-    async def cut(self, chance: Random) -> None:
+    async def split(self, chance: Random) -> None:
         """Break off, in some way, what events come by."""
 
     async def repeat(self, last: int) -> None:

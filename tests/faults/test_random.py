@@ -37,7 +37,7 @@ async def _rage(town: Town, storm: Storm, chance: random.Random, chats: list[int
         for quarter in town.quarters:
             quarter.spoil(chance)
         if chance.random() < 0.2:
-            await chance.choice(town.quarters).cut(chance)
+            await chance.choice(town.quarters).split(chance)
         try:
             await house.died(within=chance.expovariate(1 / storm.mean_life))
         except TimeoutError:

@@ -27,7 +27,7 @@ async def _cut(town: Town, unrest: Unrest, chance: random.Random, cuts: list[str
     while True:
         await asyncio.sleep(unrest.cut_every)
         for quarter in town.quarters:
-            await quarter.cut(chance)
+            await quarter.split(chance)
             cuts.append(quarter.platform)
 
 

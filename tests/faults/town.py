@@ -113,20 +113,20 @@ class Town:
         self._nursery = nursery
         self._settings = settings
         self._numbers: defaultdict[int, int] = defaultdict(int)
-        self._doors = AsyncExitStack()
+        self._channels = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         self.home.mkdir(parents=True, exist_ok=True)
         for quarter in self.quarters:
-            await self._doors.enter_async_context(quarter)
-        await self._doors.enter_async_context(self.anthropic)
+            await self._channels.enter_async_context(quarter)
+        await self._channels.enter_async_context(self.anthropic)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         if self.house is not None:
             self.house.kill()
             await self.house.died()
-        await self._doors.aclose()
+        await self._channels.aclose()
 
     def _environ(self) -> Mapping[str, str]:
         environ = {

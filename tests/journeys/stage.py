@@ -14,9 +14,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.tools.contract import Tool
 from gateway.bootstrap import app
 from gateway.bootstrap.app import Extensions, Gateway
-from gateway.config.clock import now
-from gateway.config.paths import CONSOLE_SOCKET
-from gateway.config.settings import load
+from gateway.config import CONSOLE_SOCKET, load, now
 from gateway.interfaces.terminal.socket_client import ConsoleLink, News, Shown
 from tests.emulators import anthropic
 from tests.emulators.anthropic import AnthropicEmulator
@@ -261,9 +259,9 @@ class House:
         await self.until(
             lambda: (
                 not self.stage.telegram.pending
-                and gateway.intake.is_idle()
+                and gateway.router.is_idle()
                 and gateway.lanes.is_idle()
-                and gateway.delivery.is_idle()
+                and gateway.dispatcher.is_idle()
             )
         )
 

@@ -178,7 +178,7 @@ async def test_a_correction_of_a_message_that_waits_replaces_its_words(stage: St
         await house.until(lambda: len(stage.turns) == 1)
         typed = await stage.telegram.says(ANNA, "secnod")
         await stage.telegram.edits(ANNA, typed, "second")
-        await house.until(lambda: not stage.telegram.pending and house.gateway.intake.is_idle())
+        await house.until(lambda: not stage.telegram.pending and house.gateway.router.is_idle())
         release.set()
         await house.at_rest()
         assert heard(stage.turns[-1]) == ["first", "second"]

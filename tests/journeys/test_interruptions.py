@@ -83,7 +83,7 @@ async def test_second_thoughts_about_a_message_that_waits_are_what_the_model_rea
         await house.until(lambda: len(town.turns) == 1)
         steer = await house.notes(anna.says("with mlik"))
         await house.notes(anna.edits(steer, "with milk"))
-        await house.until(house.gateway.intake.is_idle)
+        await house.until(house.gateway.router.is_idle)
         released.set()
         await house.at_rest()
         assert heard(town.turns[-1]) == ["make tea", "with milk"]

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from gateway.config.clock import now
+from gateway.config import now
 from tests.emulators.telegram_cast import ANNA, BEN
 from tests.journeys.stage import Stage, call, calls, heard, results, system_of
 

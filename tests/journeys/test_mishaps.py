@@ -69,7 +69,7 @@ async def test_what_is_written_in_one_go_is_answered_in_one(stage: Stage) -> Non
         await stage.telegram.says(BEN, "hold the line")
         for words in ("I have", "three", "wishes"):
             await stage.telegram.says(ANNA, words)
-        await house.until(lambda: not stage.telegram.pending and house.gateway.intake.is_idle())
+        await house.until(lambda: not stage.telegram.pending and house.gateway.router.is_idle())
         release.set()
         await house.at_rest()
         said = "\n".join(stage.telegram.texts(ANNA))
@@ -140,7 +140,7 @@ async def test_the_words_and_pictures_of_an_album_get_one_answer(stage: Stage) -
             if number == 0:
                 fields["caption"] = "my holidays"
             await house.notes(stage.telegram.says(ANNA, None, **fields))
-        await house.until(house.gateway.intake.is_idle)
+        await house.until(house.gateway.router.is_idle)
         released.set()
         await house.at_rest()
         assert len(stage.telegram.texts(ANNA)) == 1

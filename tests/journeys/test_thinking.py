@@ -255,7 +255,7 @@ async def test_what_is_written_while_a_tool_runs_steers_the_turn(stage: Stage) -
         await stage.telegram.says(ANNA, "paint the fence")
         await house.until(lambda: meet.parties.n_waiting == 1)
         await stage.telegram.says(ANNA, "in green, please")
-        await house.until(lambda: not stage.telegram.pending and house.gateway.intake.is_idle())
+        await house.until(lambda: not stage.telegram.pending and house.gateway.router.is_idle())
         await meet.parties.wait()
         await house.at_rest()
         assert stage.telegram.texts(ANNA) == ["Green it is."]

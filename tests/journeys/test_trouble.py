@@ -173,7 +173,7 @@ async def test_a_house_starts_while_the_provider_is_away_and_answers_when_it_is_
     await stage.model.stop()
     async with stage.open() as house:
         await stage.telegram.says(ANNA, "hello")
-        await house.until(lambda: not stage.telegram.pending and house.gateway.intake.is_idle())
+        await house.until(lambda: not stage.telegram.pending and house.gateway.router.is_idle())
         await stage.model.start(port)
         await house.sees(ANNA, "echo: hello")
         await house.at_rest()
@@ -187,7 +187,7 @@ async def test_one_persons_flood_delays_only_that_person(stage: Stage) -> None:
         for room in rooms:
             await stage.telegram.says(ANNA, "@talaria_bot hello", chat=room)
         await house.until(lambda: len(stage.turns) == 2)
-        await house.until(lambda: not stage.telegram.pending and house.gateway.intake.is_idle())
+        await house.until(lambda: not stage.telegram.pending and house.gateway.router.is_idle())
         await stage.telegram.says(BEN, "just one thing")
         await house.until(lambda: len(stage.turns) == 3)
         assert heard(stage.turns[-1]) == ["just one thing"]

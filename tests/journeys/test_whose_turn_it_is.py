@@ -122,7 +122,7 @@ async def test_an_old_button_answers_no_new_question_even_after_a_restart(
         await house.asks(room.anna, "Blue", room.id)
         turns = len(town.turns)
         await house.notes(old())
-        await house.until(house.gateway.intake.is_idle)
+        await house.until(house.gateway.router.is_idle)
         assert "Blue" in asked(room.anna, room.id).labels
         assert len(town.turns) == turns
         await house.press(room.anna, "Blue", room.id)
@@ -149,7 +149,7 @@ async def test_only_who_asked_allows_what_a_tool_wants_to_do(town: Stage, platfo
         await house.notes(room.anna.says("now do", room=room.id))
         await house.asks(room.anna, "Allow", room.id)
         await house.notes(old())
-        await house.until(house.gateway.intake.is_idle)
+        await house.until(house.gateway.router.is_idle)
         assert shredder.runs == 0
         await house.press(room.anna, "Allow", room.id)
         assert shredder.runs == 1
