@@ -4,14 +4,14 @@ import asyncio
 import logging
 import sqlite3
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from contextvars import copy_context
 from functools import partial
 from pathlib import Path
 from typing import TypeVar, cast
 
-from agent_core.errors import StoreError, StoreFull
+from agent_core.errors import StoreDamaged, StoreError, StoreFull
 from agent_core.state.engine.backup import choose_target, copy_database
 from agent_core.state.engine.connection import Job, Observer, ThreadedConnection, commit_together
 from agent_core.state.engine.lock import HomeLock
@@ -40,11 +40,14 @@ class Database:
         lock: HomeLock,
         connections: list[ThreadedConnection],
         observe: Observer | None,
+        retry_pause: float,
     ) -> None:
         self._path = path
         self._lock = lock
         self._writer, *self._readers = connections
         self._observe = observe
+        self.retry_pause = retry_pause
+        """Seconds between two attempts of work that the store refused."""
         self._jobs: deque[Job] = deque()
         self._has_jobs = asyncio.Event()
         self._is_closed = False
@@ -54,7 +57,9 @@ class Database:
         self._writing = asyncio.create_task(self._write_groups(), name="state-writer")
 
     @classmethod
-    async def open(cls, path: Path, *, observe: Observer | None = None) -> "Database":
+    async def open(
+        cls, path: Path, *, observe: Observer | None = None, retry_pause: float = 5.0
+    ) -> "Database":
         """Open or create the file and the folder it lies in, and bring its schema up to date.
 
         After a stop that was not clean the whole file is checked first. Raises `StoreBusy` if
@@ -66,7 +71,7 @@ class Database:
         try:
             async with AsyncExitStack() as stack:
                 connections = await connect(path, stack, is_trusted=lock.was_clean)
-                database = cls(path, lock, connections, observe)
+                database = cls(path, lock, connections, observe, retry_pause)
                 stack.pop_all()
         except sqlite3.Error as error:
             lock.release(is_clean=lock.was_clean and not is_fatal(error))
@@ -118,6 +123,21 @@ class Database:
         except sqlite3.Error as error:
             self._is_damaged = self._is_damaged or is_fatal(error)
             raise translate_error(error, self._path) from error
+
+    async def retry_while_unavailable(self, work: Callable[[], Awaitable[T]], subject: str) -> T:
+        """Call `work` until it raises no `StoreError`; pause `retry_pause` seconds in between.
+
+        `subject` names the waiting work in the log. Raises `StoreDamaged`, because waiting repairs
+        no file, and everything else that `work` raises.
+        """
+        while True:
+            try:
+                return await work()
+            except StoreDamaged:
+                raise
+            except StoreError as error:
+                _log.error("%s waits for the store: %s", subject, error)
+            await asyncio.sleep(self.retry_pause)
 
     async def browse(self, work: Callable[[Connection], T]) -> T:
         """Run a long reading on a connection and a thread of its own: nobody waits behind it.
