@@ -1,4 +1,4 @@
-"""Joins Discord's rooms into one adapter: connects, hands over, sends, edits, finds."""
+"""The Discord adapter: holds the session, and sends, edits and reconciles messages."""
 
 import asyncio
 import logging
@@ -36,15 +36,15 @@ from adapters.toolkit.text import Json
 _log = logging.getLogger(__name__)
 
 _STEADY = 60.0
-"""Seconds that a sign-in has to last before the next failure is met with a short pause."""
+"""Seconds that a session must last before the next failure starts with a short pause."""
 
 
 class DiscordAdapter:
-    """One bot account, with all abilities but a list of steps."""
+    """One bot account, with every ability except lists of steps."""
 
     name = "discord"
     typing_lasts = 10.0
-    """Discord takes the sign away after ten seconds (Discord API, Trigger Typing)."""
+    """Discord hides the typing indicator after ten seconds (Discord API, Trigger Typing)."""
     most_buttons = MOST_BUTTONS
     most_file_bytes = MOST_FILE_BYTES
 
@@ -67,7 +67,7 @@ class DiscordAdapter:
     # The connection
 
     async def run(self, inlet: Inlet) -> None:
-        """Receive until cancelled. Raises `AdapterStopped` when only a person can help."""
+        """Receive events until cancelled. Raises `AdapterStopped` when only a person can help."""
         with self._liveness.running():
             try:
                 async with asyncio.TaskGroup() as group:
@@ -77,7 +77,7 @@ class DiscordAdapter:
                 raise errors.exceptions[0] from None
 
     async def _stay_connected(self) -> None:
-        """Sign in, again and again, with a fresh client each time: one never ends well twice."""
+        """Keep signing in, with a fresh client each time: a client does not survive two runs."""
         pauses = Pauses(self._settings.longest_pause)
         while True:
             began = time.monotonic()
@@ -106,53 +106,53 @@ class DiscordAdapter:
         return self._api
 
     def hear(self, name: str, data: Json) -> None:
-        """An event from the gateway."""
+        """Take an event from the gateway connection."""
         if name == "MESSAGE_CREATE":
             self._tracks.note(str(data.get("channel_id")), str(data.get("id")))
         self._arrivals.hear(name, data)
 
     def note_ready(self) -> None:
-        """A session began."""
+        """Handle a new session."""
         self._arrivals.note_ready()
         self._liveness.note("connected")
 
     def note_alive(self) -> None:
-        """The gateway said something."""
+        """Record a sign of life."""
         self._liveness.note_alive()
 
     def note_resumed(self) -> None:
-        """The session goes on."""
+        """Handle a resumed session."""
         self._liveness.note("connected")
 
     def note_lost(self, why: str) -> None:
-        """The connection is gone; another one is being made."""
+        """Handle a lost connection; the client reconnects."""
         self._liveness.note("disconnected", why)
 
     def health(self) -> Health:
-        """How the connection fares, and when the gateway last said something."""
+        """Report the connection's state and its last sign of life."""
         return self._liveness.health()
 
     async def _use(self, ticket: str) -> Api:
-        """The connection, once the promise that the ticket is for was made."""
+        """Return the connection once the interaction behind the ticket is acknowledged."""
         await self._promises.wait(ticket)
         return self._connected()
 
     # Reading and writing
 
     def receive(self, event: RawEvent) -> Inbound | None:
-        """Read an event that `run` handed over; pure. Raises `ValueError`."""
+        """Parse an event that `run` handed over; pure. Raises `ValueError`."""
         return receive(event.payload)
 
     def split(self, text: str) -> tuple[str, ...]:
-        """Cut Markdown into parts of at most 2,000 UTF-16 units once rendered."""
+        """Split Markdown into parts of at most 2,000 UTF-16 units once rendered."""
         return split_markdown(text, limit=TEXT_LIMIT, measure=measure)
 
     def preview(self, text: str) -> list[str]:
-        """The content of each message of a text."""
+        """Render a text, one string per message."""
         return [render(part) for part in self.split(text)]
 
     async def send(self, message: OutboundMessage) -> PlatformMessageId:
-        """Post a message. Raises `AdapterError`."""
+        """Send a message. Raises `AdapterError`."""
         ticket = message.address.ticket
         if ticket is not None:
             return PlatformMessageId(
@@ -165,7 +165,7 @@ class DiscordAdapter:
         return PlatformMessageId(message_id)
 
     async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
-        """Make a message read so. Raises `AdapterError`."""
+        """Replace a message's content. Raises `AdapterError`."""
         ticket = message.address.ticket
         if ticket is not None:
             await interactions.edit(await self._use(ticket), ticket, message, message_id)
@@ -174,7 +174,7 @@ class DiscordAdapter:
             await self._connected().change(channel, message_id, make_content(message))
 
     async def delete(self, address: Address, message_id: PlatformMessageId) -> None:
-        """Take a message of ours away. Raises `AdapterError`."""
+        """Delete one of our messages. Raises `AdapterError`."""
         try:
             if address.ticket is not None:
                 await interactions.delete(
@@ -186,24 +186,28 @@ class DiscordAdapter:
             return
 
     async def type(self, address: Address) -> None:
-        """Show "typing". A promised answer shows that already. Raises `AdapterError`."""
+        """Show the typing indicator, unless a deferred answer shows it already. Raises
+        `AdapterError`.
+        """
         if address.ticket is None:
             await channel_directory.type_in(self._connected(), address)
 
     async def react(self, address: Address, message_id: PlatformMessageId, *, seen: bool) -> None:
-        """Put 👀 to a person's message, or take it away. Raises `AdapterError`."""
+        """Add or remove 👀 on a person's message. Raises `AdapterError`."""
         if address.ticket is None and not interactions.names_no_message(message_id):
             await channel_directory.react(self._connected(), address, message_id, seen=seen)
 
     def newest(self, address: Address) -> PlatformMessageId | None:
-        """The newest id seen in the channel; in a new thread, the message that opened it."""
+        """Return the newest id seen in the channel, or the opening message of a new thread."""
         found = self._tracks.newest(channel_of(address)) or address.thread_id
         return PlatformMessageId(found) if found else None
 
     async def find(
         self, message: OutboundMessage, known: Sequence[PlatformMessageId]
     ) -> PlatformMessageId | None:
-        """Look for an unsure message in the channel's history. Raises `AdapterError`."""
+        """Look for a message of unknown delivery in the channel's history. Raises
+        `AdapterError`.
+        """
         ticket = message.address.ticket
         if ticket is not None:
             found = await interactions.find(await self._use(ticket), ticket, message)
@@ -212,15 +216,19 @@ class DiscordAdapter:
         return PlatformMessageId(found) if found else None
 
     async def fetch(self, attachment: Attachment, *, most_bytes: int) -> bytes:
-        """The attached file. Raises `Rejected` if it is larger or gone, and `AdapterError`."""
+        """Download an attachment. Raises `Rejected` if it is too large or gone, and
+        `AdapterError`.
+        """
         return await lookup.fetch(self._connected(), attachment, most_bytes=most_bytes)
 
     async def count_people(self, address: Address) -> int | None:
-        """How many people besides the bot can read along, at most. Raises `AdapterError`."""
+        """Count the people besides the bot who can read the address, at most. Raises
+        `AdapterError`.
+        """
         return await channel_directory.count(self._connected(), self._facts, self._counts, address)
 
     async def show_menu(self, entries: Sequence[MenuEntry]) -> None:
-        """Publish the slash commands, unless they are there already. Raises `AdapterError`."""
+        """Publish the slash commands if they differ. Raises `AdapterError`."""
         api = self._connected()
         known, is_for_users = await api.fetch_menu()
         wanted = make_menu(entries, is_for_users=is_for_users)
@@ -229,10 +237,10 @@ class DiscordAdapter:
 
 
 def create(options: Mapping[str, str]) -> ChatAdapter:
-    """Make the adapter from its settings as strings.
+    """Create the adapter from settings as strings.
 
-    They are token, api_base_url, gateway_url, edit_interval, messages_per_second,
-    thread_per_mention and message_content. Raises `ValueError` with a sentence on one that
-    can't be used.
+    Known settings: token, api_base_url, gateway_url, edit_interval, messages_per_second,
+    thread_per_mention and message_content. Raises `ValueError` with a sentence about the first
+    invalid one.
     """
     return DiscordAdapter(read_settings(options))

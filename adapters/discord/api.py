@@ -1,4 +1,4 @@
-"""The calls that Talaria makes of Discord, each one method."""
+"""The Discord API calls that Talaria makes, one method each."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ _MESSAGE = _MESSAGES + "/{message_id}"
 
 
 class Api:
-    """What can be asked and done over a connection. Every method raises `AdapterError`."""
+    """Calls over one session. Every method raises `AdapterError`."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -42,7 +42,7 @@ class Api:
     # What is known without asking
 
     def known_place(self, channel_id: str) -> Place | None:
-        """A channel of a server as the gateway described it."""
+        """Return a server channel as the gateway described it, or None."""
         channel = self._client.get_channel(int(channel_id))
         if not isinstance(channel, discord.abc.GuildChannel | discord.Thread):
             return None
@@ -56,13 +56,13 @@ class Api:
         )
 
     def known_role(self, guild_id: str) -> str:
-        """The bot's own role in a server, empty if it is not known."""
+        """Return the bot's role in a server, empty if unknown."""
         guild = self._client.get_guild(int(guild_id))
         role = guild.self_role if guild else None
         return str(role.id) if role else ""
 
     def known_names(self, guild_id: str, ids: set[str]) -> dict[str, str]:
-        """What roles and channels of a server are called."""
+        """Return the names of a server's roles and channels."""
         guild = self._client.get_guild(int(guild_id))
         if guild is None:
             return {}
@@ -74,14 +74,16 @@ class Api:
     # Asking
 
     async def fetch_place(self, channel_id: str) -> Place:
-        """A channel that the gateway did not describe, such as a direct talk or an old thread."""
+        """Fetch a channel that the gateway did not describe, such as a direct chat or an old
+        thread.
+        """
         channel = await self._get(_CHANNEL, channel_id=channel_id)
         guild_id = words_in(channel, "guild_id")
         guild = self._client.get_guild(int(guild_id)) if guild_id else None
         return read_place(channel, guild=plain_name(guild.name) if guild else "")
 
     async def fetch_role(self, guild_id: str) -> str:
-        """The bot's own role in a server, empty if it has none."""
+        """Fetch the bot's role in a server, empty if it has none."""
         known = self.known_role(guild_id)
         if known:
             return known
@@ -92,7 +94,7 @@ class Api:
         return ""
 
     async def count_members(self, guild_id: str) -> int:
-        """How many members a server has, the bot and other bots among them."""
+        """Count a server's members, including bots."""
         guild = await self._call(
             "GET",
             "/guilds/{guild_id}",
@@ -104,7 +106,7 @@ class Api:
         return max(number_in(guild, "approximate_member_count", default=0), told)
 
     async def read_history(self, channel_id: str, after: str) -> AsyncIterator[list[Json]]:
-        """What was said in a channel behind a message, oldest first, in pages."""
+        """Yield a channel's messages after one message, oldest first, in pages."""
         while True:
             page = await self._call(
                 "GET",
@@ -120,7 +122,7 @@ class Api:
                 return
 
     async def read_newest(self, channel_id: str, *, before: str = "") -> list[Json]:
-        """The newest hundred messages of a channel, or those before one, oldest first."""
+        """Return a channel's newest hundred messages, or those before one, oldest first."""
         page: list[Json] = await self._call(
             "GET",
             _MESSAGES,
@@ -130,14 +132,14 @@ class Api:
         return page[::-1]
 
     async def fetch_message(self, channel_id: str, message_id: str) -> Json:
-        """One message."""
+        """Fetch one message."""
         found: Json = await self._get(_MESSAGE, channel_id=channel_id, message_id=message_id)
         return found
 
     # Doing
 
     async def post(self, channel_id: str, body: Json, file: OutboundFile | None) -> str:
-        """Write a message and return its id."""
+        """Send a message and return its id."""
         made = await self._call(
             "POST",
             _MESSAGES,
@@ -149,7 +151,7 @@ class Api:
         return words_in(made, "id")
 
     async def change(self, channel_id: str, message_id: str, body: Json) -> None:
-        """Make a message read so."""
+        """Replace a message's content."""
         await self._call(
             "PATCH",
             _MESSAGE,
@@ -158,7 +160,7 @@ class Api:
         )
 
     async def remove(self, channel_id: str, message_id: str) -> None:
-        """Take a message away."""
+        """Delete a message."""
         await self._call(
             "DELETE",
             _MESSAGE,
@@ -166,15 +168,15 @@ class Api:
         )
 
     async def download(self, url: str, *, most_bytes: int) -> bytes | None:
-        """A file, None if it is larger. Raises `Expired` if the address is no longer good."""
+        """Download a file; None if it is too large. Raises `Expired` if the address has expired."""
         return await self._connection.download(url, most_bytes=most_bytes)
 
     async def type(self, channel_id: str) -> None:
-        """Be seen typing for ten seconds."""
+        """Show the typing indicator for ten seconds."""
         await self._call("POST", _CHANNEL + "/typing", ids={"channel_id": channel_id})
 
     async def react(self, channel_id: str, message_id: str, emoji: str, *, is_on: bool) -> None:
-        """Put an emoji to a message, or take it away."""
+        """Add or remove a reaction."""
         await self._call(
             "PUT" if is_on else "DELETE",
             _MESSAGE + "/reactions/{emoji}/@me",
@@ -182,7 +184,7 @@ class Api:
         )
 
     async def open_thread(self, channel_id: str, message_id: str, name: str) -> None:
-        """Open the thread of a message; its id is the message's. One that is there is fine."""
+        """Open a message's thread, whose id equals the message's; an existing thread is fine."""
         try:
             await self._call(
                 "POST",
@@ -194,7 +196,7 @@ class Api:
             return
 
     async def answer_interaction(self, ticket: str, body: Json) -> None:
-        """Acknowledge a command or a press; too late or twice is no error."""
+        """Acknowledge an interaction; a late or repeated acknowledgement is not an error."""
         interaction_id, _, token = ticket.partition(":")
         try:
             await self._call(
@@ -215,7 +217,7 @@ class Api:
         body: Json | None = None,
         file: OutboundFile | None = None,
     ) -> Json:
-        """Read or write by the right that a command gave; no message id writes a new one."""
+        """Call an interaction's webhook; without a message id it sends a new message."""
         path = "/webhooks/{webhook_id}/{webhook_token}"
         answer = await self._call(
             method,
@@ -229,7 +231,7 @@ class Api:
         return answer if isinstance(answer, dict) else {}
 
     async def fetch_menu(self) -> tuple[list[Json], bool]:
-        """The slash commands as they are, and whether people may bring the bot along."""
+        """Return the published slash commands, and whether users may install the app."""
         known = await self._get(
             "/applications/{application}/commands", application=self.application
         )
@@ -238,7 +240,7 @@ class Api:
         return known, not is_fixed or (app is not None and app.user_integration_config is not None)
 
     async def put_menu(self, commands: Sequence[Json]) -> None:
-        """Publish the slash commands everywhere; Discord takes 200 new ones a day."""
+        """Publish the slash commands globally; Discord allows 200 new ones a day."""
         await self._call(
             "PUT",
             "/applications/{application}/commands",

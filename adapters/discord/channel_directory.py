@@ -1,4 +1,4 @@
-"""Writes where the bot is a member: channels, threads that may have to be opened, direct talks."""
+"""Knows channels, the bot's roles and names; sends to channels and opens threads."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 
@@ -19,7 +19,7 @@ _DIRECT = 1
 
 
 class Facts:
-    """Places, the bot's roles and names. `api` gives the connection or raises `Unreachable`."""
+    """Looks up channels, roles and names. `api` returns the connection or raises `Unreachable`."""
 
     def __init__(self, api: Callable[[], Api], *, threads: bool) -> None:
         self._api = api
@@ -27,7 +27,7 @@ class Facts:
         self._places: Recent[str, Place] = Recent(_REMEMBERED)
 
     def guess(self, data: Json, channel_id: str) -> Context:
-        """What is known now of a live event; the place is None if it has to be asked for.
+        """Build the context of a live event; the place is None if it must be fetched.
 
         Raises `Unreachable` and `ValueError`.
         """
@@ -39,33 +39,35 @@ class Facts:
         return self._context(data, place, role=role, guild_id=guild_id)
 
     def read(self, message: Json, place: Place, *, role: str) -> Context:
-        """What is known of a message of a place's history. Raises as `guess`."""
+        """Build the context of a message from a channel's history. Raises as `guess`."""
         return self._context(message, place, role=role, guild_id=place.guild_id)
 
     async def place(self, channel_id: str) -> Place:
-        """A channel. Raises `AdapterError`, and `ChatGone` if it is no longer there."""
+        """Return a channel. Raises `AdapterError`, and `ChatGone` if it no longer exists."""
         api = self._api()
         known = api.known_place(channel_id) or self._places.get(channel_id)
         return known or self._keep(await api.fetch_place(channel_id))
 
     async def role(self, place: Place) -> str:
-        """The bot's own role there, empty if it has none. Raises `AdapterError`."""
+        """Return the bot's role there, empty if it has none. Raises `AdapterError`."""
         return await self._api().fetch_role(place.guild_id) if place.guild_id else ""
 
     def history(self, place: Place, after: str) -> AsyncIterator[list[Json]]:
-        """What was said behind a message, in pages, oldest first. Raises `AdapterError`."""
+        """Yield the messages after one message, in pages, oldest first. Raises `AdapterError`."""
         return self._api().read_history(place.channel_id, after)
 
     async def past(self, place: Place, before: str) -> list[Json]:
-        """The last hundred messages before one, oldest first. Raises `AdapterError`."""
+        """Return the hundred messages before one, oldest first. Raises `AdapterError`."""
         return await self._api().read_newest(place.channel_id, before=before)
 
     def is_ours(self, message: Json) -> bool:
-        """Whether the bot wrote a message. Raises `Unreachable` and `ValueError`."""
+        """Tell whether the bot wrote a message. Raises `Unreachable` and `ValueError`."""
         return inside(message, "author").get("id") == self._api().bot
 
     async def place_of(self, message: Json, channel_id: str) -> Place:
-        """The channel of a live message; from the message alone if Discord does not tell."""
+        """Return a live message's channel; built from the message alone if Discord does not
+        answer.
+        """
         try:
             return await self.place(channel_id)
         except AdapterError:
@@ -93,11 +95,11 @@ class Facts:
 
 _TITLE = "Talk"
 FRESH = 55.0
-"""Seconds for which others are taken to be there still; the contract allows a minute."""
+"""Seconds for which a member count above zero stays valid; the contract allows a minute."""
 
 
 async def send(api: Api, message: OutboundMessage, *, opens_threads: bool) -> str:
-    """Post a message, in a thread that is opened for it if need be. Raises `AdapterError`."""
+    """Send a message, opening a thread for it if needed. Raises `AdapterError`."""
     address = message.address
     try:
         return await _post(api, message)
@@ -127,7 +129,7 @@ async def _post(api: Api, message: OutboundMessage) -> str:
 
 
 async def _open(api: Api, channel_id: str, message_id: str) -> None:
-    """Open the thread of a message, named after its words."""
+    """Open a message's thread, named after the message's text."""
     try:
         message = await api.fetch_message(channel_id, message_id)
         words = spell(words_in(message, "content"), {}, frozenset((api.bot,)))
@@ -142,7 +144,7 @@ async def _open(api: Api, channel_id: str, message_id: str) -> None:
 
 
 async def type_in(api: Api, address: Address) -> None:
-    """Show "typing", above a thread that is not open yet. Raises `AdapterError`."""
+    """Show the typing indicator, above a thread that is not open yet. Raises `AdapterError`."""
     try:
         await api.type(channel_of(address))
     except ChannelUnknown:
@@ -152,7 +154,7 @@ async def type_in(api: Api, address: Address) -> None:
 
 
 async def react(api: Api, address: Address, message_id: str, *, seen: bool) -> None:
-    """Put 👀 to a message, or take it away. Raises `AdapterError`."""
+    """Add or remove 👀. Raises `AdapterError`."""
     for channel_id in _where(address, message_id):
         try:
             await api.react(channel_id, message_id, EYES, is_on=seen)
@@ -166,7 +168,10 @@ async def react(api: Api, address: Address, message_id: str, *, seen: bool) -> N
 
 
 def _where(address: Address, message_id: str) -> Sequence[str]:
-    """What opened a thread stands above it, or in it where it opened a post in a forum."""
+    """Return the channels that may hold a thread's opening message.
+
+    It is in the parent channel, or inside the thread for a forum post.
+    """
     if address.thread_id is None:
         return (address.chat_id,)
     if address.thread_id == message_id:
@@ -175,11 +180,11 @@ def _where(address: Address, message_id: str) -> Sequence[str]:
 
 
 async def count(api: Api, facts: Facts, counts: Counts, address: Address) -> int | None:
-    """The people besides the bot, never too few. Raises `AdapterError`.
+    """Count the people besides the bot, never too few. Raises `AdapterError`.
 
-    In servers all members are counted, other bots as well: who may read a channel can't
-    be told without the right to see members and roles, and whoever runs a server reads
-    its private threads too. Groups that the bot is not in do not say.
+    Servers count all members, including other bots: without the right to see members and roles,
+    the bot cannot know who reads a channel, and administrators read private threads. Groups
+    without the bot report nothing.
     """
     if address.ticket is not None:
         return None

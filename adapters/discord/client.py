@@ -1,4 +1,6 @@
-"""discord.py's client as Talaria runs it: raw events in order, own pacing, bounded starts."""
+"""discord.py's client as Talaria runs it: raw events in order, own rate limits, bounded
+sessions.
+"""
 
 import asyncio
 import logging
@@ -23,12 +25,13 @@ from adapters.toolkit.text import Json
 
 _MOST_STARTS = 50
 _WINDOW = 3600.0
-"""Discord takes 1,000 starts of a session a day and then resets the bot's token, so that
-somebody has to come and look (discord.com/developers/docs/events/gateway)."""
+"""Seconds. Discord allows 1,000 new sessions a day and then resets the bot's token, which
+requires a person (discord.com/developers/docs/events/gateway).
+"""
 
 
 class TooManyStarts(Unreachable):
-    """So many sessions were begun within an hour that the next one has to wait."""
+    """The limit of new sessions per hour is reached."""
 
     def __init__(self, wait: float) -> None:
         super().__init__(
@@ -39,18 +42,18 @@ class TooManyStarts(Unreachable):
 
 
 class Starts:
-    """Counts the sessions that were begun: 50 in any hour at most."""
+    """Counts new sessions: at most 50 per hour."""
 
     def __init__(self) -> None:
         self._times: deque[float] = deque(maxlen=_MOST_STARTS)
 
     def check(self, now: float) -> None:
-        """Raises `TooManyStarts` if none may be begun now; `now` is in monotonic seconds."""
+        """Raise `TooManyStarts` at the limit; `now` is in monotonic seconds."""
         if len(self._times) == _MOST_STARTS and now - self._times[0] < _WINDOW:
             raise TooManyStarts(_WINDOW - (now - self._times[0]))
 
     def note(self, now: float) -> None:
-        """One is begun. Raises `TooManyStarts`."""
+        """Record a new session. Raises `TooManyStarts`."""
         self.check(now)
         self._times.append(now)
 
@@ -66,48 +69,50 @@ logging.getLogger("discord.http").setLevel(logging.ERROR)
 HEARD = ("MESSAGE_CREATE", "MESSAGE_UPDATE", "INTERACTION_CREATE")
 
 _CALL_TIMEOUT = 60.0
-"""Upper bound of one attempt, also for a large file; callers have closer bounds of their own."""
+"""Upper bound of one attempt, also for a large file; callers set tighter ones."""
 _TIMEOUT = aiohttp.ClientTimeout(total=_CALL_TIMEOUT, connect=CONNECT_TIMEOUT)
 _CONNECTIONS = 32
 _SHORT_WAIT = 0.5
-"""Seconds of a rate limit that are waited out here; of a longer one the hall is told."""
+"""Seconds of a rate limit to wait here; longer ones are reported to the dispatcher."""
 _STEADY = 3.0
-"""Seconds that a connection has to live for the next one to be made without a pause."""
+"""Seconds that a connection must live for the next attempt to follow without a pause."""
 _MOST_FRUITLESS = 4
-"""Connections in a row on which no session came about, until it is begun anew."""
+"""Connections in a row without a session before the client starts a new one."""
 _CLOSING = 2.0
 
 
 class Ears(Protocol):
-    """Who is told what comes from the gateway. Called on the loop, in order; must not block."""
+    """Receives what the gateway connection delivers. Called on the loop, in order; must not
+    block.
+    """
 
     def hear(self, name: str, data: Json) -> None:
-        """An event of `HEARD`, as it was sent."""
+        """Take an event of `HEARD`, as sent."""
 
     def note_ready(self) -> None:
-        """A new session began: what was said since the last one may have been missed."""
+        """A new session began: events since the last one may be missing."""
 
     def note_alive(self) -> None:
-        """The gateway said something."""
+        """The connection delivered something."""
 
     def note_resumed(self) -> None:
-        """The session goes on; what was missed has been sent again."""
+        """The session resumed; Discord has resent what was missed."""
 
     def note_lost(self, why: str) -> None:
-        """The connection is gone; another one is being made."""
+        """The connection is lost; the client reconnects."""
 
 
 class Bucket(Ratelimit):
-    """A rate limit that is heeded before a call.
+    """A rate limit that waits before the call.
 
-    discord.py's own holds the answer of the last call that fits until the next window, which
-    looks like a lost one, and refuses calls that would fit when it may not wait long.
+    discord.py's own keeps the last fitting response until the next window, which looks like a lost
+    one, and refuses calls that would fit after a short wait.
     """
 
     __slots__ = ()
 
     async def acquire(self) -> None:
-        """Wait for a place. Raises `discord.RateLimited` if that takes longer than a moment."""
+        """Wait for a slot. Raises `discord.RateLimited` if that takes too long."""
         self._last_request = self._loop.time()
         while self.remaining <= 0 and self.expires is not None:
             wait = self.expires - self._loop.time()
@@ -125,7 +130,7 @@ class Bucket(Ratelimit):
 
 
 class Wire(HTTPClient):
-    """discord.py's HTTP with limits on every wait, and patience where the gateway is away."""
+    """discord.py's HTTP client with timeouts everywhere and retries while the gateway is away."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, ears: Ears, longest_pause: float) -> None:
         super().__init__(loop)
@@ -136,12 +141,12 @@ class Wire(HTTPClient):
         self._fruitless = 0
 
     async def static_login(self, token: str) -> Any:
-        """Open the connections and ask who the bot is."""
+        """Open the connections and fetch the bot's identity."""
         self.connector = make_connector(_CONNECTIONS)
         return await super().static_login(token)
 
     def get_ratelimit(self, key: str) -> Ratelimit:
-        """The limit of a kind of call."""
+        """Return the rate limit of a kind of call."""
         if key not in self._buckets:
             self._buckets[key] = Bucket(None)
             self._try_clear_expired_ratelimits()
@@ -158,14 +163,14 @@ class Wire(HTTPClient):
             raise
 
     def note_session(self) -> None:
-        """The last connection was good for something."""
+        """Record that the last connection led to a session."""
         self._fruitless = 0
 
     async def ws_connect(self, url: str, *, compress: int = 0) -> aiohttp.ClientWebSocketResponse:
-        """Connect to the gateway, trying until it is there; discord.py gives up after 60 s.
+        """Connect to the gateway and retry until it answers; discord.py gives up after 60 s.
 
-        discord.py itself tries again at once, however fast the last connection was lost, and
-        for ever, even to resume what never began. Raises `Unreachable` to end that.
+        discord.py reconnects at once, however short the last connection, and retries a resume that
+        never worked forever. Raises `Unreachable` to end that.
         """
         if self._fruitless == _MOST_FRUITLESS:
             raise Unreachable("Discord's gateway hangs up on every attempt to begin.")
@@ -186,13 +191,13 @@ class Wire(HTTPClient):
 
 
 class Client(discord.Client):
-    """One sign-in. Keeps servers, roles and channels in mind, but neither people nor messages.
+    """One session. Caches servers, roles and channels, but neither people nor messages.
 
-    The events that Talaria works on go to `Ears` raw, before discord.py builds anything of
-    them: a task for each event would lose their order, and one that discord.py can't read would
-    end the connection. This also is why buttons are no `DynamicItem`s: a press has to be stored
-    as it came, before anybody acts on it, and its `custom_id` holds all that is needed to read
-    it, in this process or another.
+    Events go to the listener raw, before discord.py builds objects from them: its one task per
+    event would lose their order, and an event that it cannot parse would end the connection. For
+    the same reason buttons are no `DynamicItem`s: a press is stored before anything acts on it,
+    and
+    its `custom_id` holds all that any process needs to parse it.
     """
 
     def __init__(self, settings: DiscordSettings, ears: Ears, starts: Starts) -> None:
@@ -232,21 +237,21 @@ class Client(discord.Client):
         return lambda data: self._ears.hear(name, data)
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
-        """discord.py's own events: only the signs of life are of use."""
+        """Use only the signs of life among discord.py's own events."""
         if event == "socket_raw_receive":
             self._ears.note_alive()
         elif event == "disconnect":
             self._ears.note_lost("The connection to Discord's gateway was lost.")
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
-        """Called before a session is begun. Raises `TooManyStarts`."""
+        """Check the session limit before identifying. Raises `TooManyStarts`."""
         self._starts.note(time.monotonic())
         if not initial:  # "wait a random time between 1 and 5 seconds" (gateway, resuming)
             pause = random.uniform(1, 5)  # noqa: S311 - no secret
             await asyncio.sleep(min(pause, self._settings.longest_pause))
 
     async def close(self) -> None:
-        """Close everything, also where nobody answers."""
+        """Close everything, even when the server does not answer."""
         try:
             async with asyncio.timeout(_CLOSING):
                 await super().close()
@@ -255,8 +260,10 @@ class Client(discord.Client):
 
 
 def _lenient(name: str, parser: Any) -> Any:
-    """What discord.py remembers of servers may have gaps, but an event that it can't read would
-    end the connection; and where it comes again at every start, for good.
+    """Wrap a parser of discord.py so that it skips events it cannot parse.
+
+    Its cache may have gaps, but the error would end the connection, at every start if the event
+    comes again.
     """
 
     def parse(data: Any) -> None:
@@ -278,14 +285,14 @@ def _followed(parser: Any, *notes: Callable[[], None]) -> Any:
 
 
 _AGAIN = 1.0
-"""Seconds until a task that goes on is cancelled once more."""
+"""Seconds until a task that ignored its cancellation is cancelled again."""
 
 
 async def until_ended(task: asyncio.Task[None]) -> None:
-    """Await a task; once cancelled, cancel it until it has ended. Raises what it raises.
+    """Await a task; once cancelled, cancel it until it ends. Raises what it raises.
 
     discord.py connects within `asyncio.wait_for`, which before Python 3.12 loses a cancellation
-    that comes at the moment at which what it waits for is done (bpo-37658).
+    that arrives just as its future completes (bpo-37658).
     """
     try:
         await asyncio.wait({task})

@@ -1,4 +1,4 @@
-"""What Discord's refusals and discord.py's errors mean, in this wing's own names."""
+"""Maps Discord's error codes and discord.py's exceptions to platform errors."""
 
 import aiohttp
 import discord
@@ -17,7 +17,7 @@ from adapters.toolkit.http import name_mishap, read_wait
 PORTAL = "Developer Portal (discord.com/developers) > your application > Bot"
 
 _DEFAULT_WAIT = 5.0
-"""Seconds to wait on a 429 that does not say for how long."""
+"""Seconds to wait on a 429 that names no time."""
 _CHANNEL_UNKNOWN = 10003
 _CHAT_GONE = frozenset((
     10004,  # unknown server
@@ -40,12 +40,12 @@ _MESSAGE_GONE = frozenset((
 _NOT_PERMITTED = 50013
 _NO_REPLIES = 160002
 _ALREADY_THERE = 160004
-"""A thread was opened for this message before."""
+"""The message already has a thread."""
 _TOO_LATE = frozenset((10062, 40060))
-"""The interaction is unknown by now, or was acknowledged before."""
+"""The interaction is unknown or already acknowledged."""
 _JSON = "application/json"
 _PASSING = frozenset((404, 407, 408))
-"""What a proxy may answer for a while. Discord's own refusals are JSON; not so its 413."""
+"""Temporary answers of a proxy. Discord's own errors are JSON, except its 413."""
 _FATAL = {
     4004: f"Discord does not know the token in DISCORD_BOT_TOKEN. Make a new one: {PORTAL} > "
     "Reset Token.",
@@ -57,13 +57,13 @@ _FATAL = {
     f"{PORTAL} > Privileged Gateway Intents > Message Content Intent; or set "
     "discord.message_content = false.",
 }
-"""Codes with which the gateway closes for good (discord.com/developers, gateway close codes)."""
+"""Close codes after which reconnecting is useless (discord.com/developers, gateway close codes)."""
 WIRE_ERRORS = (discord.DiscordException, aiohttp.ClientError, OSError, ValueError)
-"""All that a call of discord.py may raise; a `ValueError` is JSON that can't be read."""
+"""Everything that a call of discord.py may raise; a `ValueError` is invalid JSON."""
 
 
 class ChannelUnknown(ChatGone):
-    """There is no such channel, or not yet: a thread that was never opened."""
+    """The channel does not exist, or not yet: a thread that was never opened."""
 
 
 class NotPermitted(ChatGone):
@@ -71,22 +71,21 @@ class NotPermitted(ChatGone):
 
 
 class NoReplies(Rejected):
-    """The bot may write there, but not refer to what others wrote."""
+    """The bot may write there, but not reply to others' messages."""
 
 
 class AlreadyThere(Rejected):
-    """What was to be made exists."""
+    """The object to create already exists."""
 
 
 class TooLate(Rejected):
-    """The interaction can't be acknowledged (any more)."""
+    """The interaction can no longer be acknowledged."""
 
 
 def translate(error: BaseException, *, lost: type[AdapterError] = Unreachable) -> AdapterError:
-    """This wing's name for what a call raised.
+    """Map an exception of a call to a platform error.
 
-    `lost` is raised when a request left and no clear answer came; `Unsure` for calls that may
-    not be made twice.
+    `lost` is for a request without a clear answer; pass `Unsure` for calls that must not repeat.
     """
     match error:
         case AdapterError():
@@ -138,7 +137,7 @@ def _translate_answer(error: discord.HTTPException, lost: type[AdapterError]) ->
 
 
 def _is_page(error: discord.HTTPException) -> bool:
-    """True for an answer of a proxy or a server in trouble, which may be another one later."""
+    """True for an answer of a proxy or an unhealthy server, which may change later."""
     content_type = str(error.response.headers.get("Content-Type", _JSON))
     return error.status in _PASSING and not content_type.startswith(_JSON)
 

@@ -1,4 +1,4 @@
-"""Answers by the right that a command gave, where the bot may not write by itself."""
+"""Interactions: acknowledges them, and answers by their token where the bot cannot write."""
 
 import asyncio
 import logging
@@ -19,16 +19,16 @@ _log = logging.getLogger(__name__)
 
 
 class Promises:
-    """The acknowledgements under way. `api` gives the connection or raises `Unreachable`."""
+    """Acknowledgements in progress. `api` returns the connection or raises `Unreachable`."""
 
     def __init__(self, api: Callable[[], Api]) -> None:
         self._api = api
         self._pending: dict[str, asyncio.Event] = {}
 
     def expect(self, interaction: Json) -> bool:
-        """One is about to be stored; False if it came before and is still under way.
+        """Register an interaction before it is stored; False if it is already in progress.
 
-        Asked before it is stored: the answer may be there sooner than the acknowledgement.
+        The answer may be ready before the acknowledgement.
         """
         interaction_id = id_in(interaction, "id")
         if interaction_id in self._pending:
@@ -37,7 +37,9 @@ class Promises:
         return True
 
     async def make(self, interaction: Json) -> None:
-        """Acknowledge what was expected. What goes wrong is logged: the answer still may go."""
+        """Acknowledge a registered interaction. Failures are logged: the answer may still
+        succeed.
+        """
         try:
             place = read_place(inside(interaction, "channel"))
             body = make_acknowledgement(interaction, place)
@@ -48,7 +50,7 @@ class Promises:
             self._settle(id_in(interaction, "id"))
 
     def give_up(self) -> None:
-        """Nobody is there any more who could acknowledge; answers need not wait."""
+        """Release all waiting answers; no connection is left to acknowledge with."""
         for interaction_id in [*self._pending]:
             self._settle(interaction_id)
 
@@ -58,21 +60,21 @@ class Promises:
             pending.set()
 
     async def wait(self, ticket: str) -> None:
-        """Return once the acknowledgement that a ticket belongs to was tried."""
+        """Wait until the acknowledgement of a ticket's interaction was attempted."""
         pending = self._pending.get(ticket.partition(":")[0])
         if pending is not None:
             await pending.wait()
 
 
 _LASTS = 15 * 60
-"""Seconds for which Discord lets a command be answered (interaction tokens)."""
+"""Seconds for which an interaction token is valid."""
 _ORIGINAL = "@original"
 _PROMISED = 1 << 7
-"""Flag of an answer that was promised and is not there yet."""
+"""Message flag of a deferred answer that is still pending."""
 
 
 def check(ticket: str) -> None:
-    """Raises `ChatGone` if it has run out."""
+    """Raise `ChatGone` if the ticket has expired."""
     interaction_id = ticket.partition(":")[0]
     if not interaction_id.isdecimal() or time.time() - time_of(interaction_id) / 1000 > _LASTS:
         raise ChatGone(
@@ -82,9 +84,9 @@ def check(ticket: str) -> None:
 
 
 async def send(api: Api, ticket: str, message: OutboundMessage) -> str:
-    """Keep the promise that was made, or say one thing more. Raises `AdapterError`.
+    """Fill the deferred answer, or send a follow-up. Raises `AdapterError`.
 
-    Keeping it may be repeated. What comes after it may not: Discord knows no nonce there.
+    Filling is idempotent. A follow-up is not: Discord supports no nonce there.
     """
     check(ticket)
     body = make_content(message)
@@ -99,21 +101,21 @@ async def send(api: Api, ticket: str, message: OutboundMessage) -> str:
 
 
 async def edit(api: Api, ticket: str, message: OutboundMessage, message_id: str) -> None:
-    """Make a message read so. Raises `AdapterError`."""
+    """Replace a message's content. Raises `AdapterError`."""
     check(ticket)
     await api.hook("PATCH", ticket, message_id, body=make_content(message))
 
 
 async def delete(api: Api, ticket: str, message_id: str) -> None:
-    """Take a message away. Raises `AdapterError`."""
+    """Delete a message. Raises `AdapterError`."""
     check(ticket)
     await api.hook("DELETE", ticket, message_id)
 
 
 async def find(api: Api, ticket: str, message: OutboundMessage) -> str | None:
-    """The promised answer if it is this message, None while it is still promised.
+    """Return the deferred answer's id if it is this message, None while it is pending.
 
-    Raises `Unsure` for what came after it: Discord does not show that to the bot.
+    Raises `Unsure` for follow-ups, which Discord does not show to the bot.
     """
     check(ticket)
     original = await _original(api, ticket)
@@ -137,5 +139,5 @@ async def _original(api: Api, ticket: str) -> Json | None:
 
 
 def names_no_message(message_id: str) -> bool:
-    """True for the id of a command, which is no message that could be reacted to."""
+    """True for a command's id, which is not a message and takes no reaction."""
     return message_id.startswith(NO_MESSAGE)

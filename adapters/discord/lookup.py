@@ -1,4 +1,4 @@
-"""Looks in a channel's history for a message of which nobody knows whether it got through."""
+"""Finds messages of unknown delivery in a channel's history, and downloads attachments."""
 
 from collections.abc import Iterable, Sequence
 
@@ -19,7 +19,7 @@ _GONE = "The file is no longer on Discord."
 
 
 async def fetch(api: Api, attachment: Attachment, *, most_bytes: int) -> bytes:
-    """The file. Raises `Rejected` with a sentence if it is too large or gone, `AdapterError`."""
+    """Download a file. Raises `Rejected` if it is too large or gone, and `AdapterError`."""
     channel_id, message_id, file_id, url = (*attachment.file_id.split("/", 3), "", "", "")[:4]
     if not url:
         raise Rejected("There is no file to it.")
@@ -65,24 +65,24 @@ class Tracks:
         self._newest: Recent[str, int] = Recent(_REMEMBERED)
 
     def note(self, channel: str, message_id: str) -> None:
-        """A message passed by; what is no id is passed over."""
+        """Record a message id; ignores invalid ones."""
         if not (message_id.isascii() and message_id.isdecimal()):
             return
         self._newest.put(channel, max(int(message_id), self._newest.get(channel) or 0))
 
     def newest(self, channel: str) -> str | None:
-        """The newest id of a channel, None if none was seen."""
+        """Return the newest id of a channel, None if none was seen."""
         found = self._newest.get(channel)
         return str(found) if found else None
 
 
 async def find(api: Api, message: OutboundMessage, known: Sequence[str]) -> str | None:
-    """The id of the message, None if it surely is not there. Raises `AdapterError`.
+    """Return the message's id, or None if it certainly is not there. Raises `AdapterError`.
 
-    Discord does not tell nonces afterwards: a message is known by who wrote it, what it says,
-    which file it carries and what it answers. Behind what is known from before the send only
-    one can be like that; without such an id an equal one from long ago may be taken for it,
-    and `Unsure` is raised. Within some minutes a repeat is harmless in any case, by its nonce.
+    Discord does not return nonces later, so author, text, file and reply identify a message. Only
+    one message after an id known before the send can match. Without such an id, an equal old
+    message may match, so `Unsure` is raised. Within some minutes the nonce makes a repeat
+    harmless.
     """
     channel = channel_of(message.address)
     ids = [one.removeprefix(NO_MESSAGE) for one in known]

@@ -1,4 +1,4 @@
-"""Classifies what comes with a Discord message and is not text; pure."""
+"""Attachments of a Discord message; pure."""
 
 from adapters.discord.snowflakes import id_in
 from adapters.messages import Attachment
@@ -6,16 +6,16 @@ from adapters.toolkit.media_types import kind_of
 from adapters.toolkit.text import Json, inside, number_in, part, parts, plain_name, words_in
 
 IS_VOICE = 1 << 13
-"""Flag of messages that are one voice note (Discord API, message flags)."""
+"""Flag of a voice message (Discord API, message flags)."""
 
 _STICKERS = {1: ("png", "image/png"), 2: ("png", "image/png"), 4: ("gif", "image/gif")}
-"""Formats of stickers that are images; the others are drawn by programs (Lottie)."""
+"""Sticker formats that are images; the others are animations (Lottie)."""
 
 
 def read_attachments(message: Json, channel_id: str, message_id: str) -> tuple[Attachment, ...]:
-    """The attachments of a message, and of one that was passed on in it. Raises `ValueError`.
+    """Return the attachments of a message and of messages forwarded in it. Raises `ValueError`.
 
-    `channel_id` and `message_id` say where to ask when an address has expired.
+    `channel_id` and `message_id` allow fetching a fresh address when one has expired.
     """
     place = f"{channel_id}/{message_id}"
     found: list[Attachment] = []
@@ -31,7 +31,7 @@ def read_attachments(message: Json, channel_id: str, message_id: str) -> tuple[A
 
 
 def snapshots(message: Json) -> list[Json]:
-    """What was passed on in a message. Raises `ValueError`."""
+    """Return the forwarded messages in a message. Raises `ValueError`."""
     return [inside(item, "message") for item in parts(message, "message_snapshots")]
 
 

@@ -1,4 +1,4 @@
-"""Turns a message that is owed into what Discord's API takes; pure."""
+"""Outgoing payloads of Discord's API; pure."""
 
 import hashlib
 from base64 import urlsafe_b64encode
@@ -15,7 +15,7 @@ from adapters.toolkit.text import Json
 MOST_BUTTONS = 25
 """Five rows of five (Discord API, action rows)."""
 MOST_FILE_BYTES = 10 * 1024 * 1024
-"""What a bot may upload where nobody paid for more (Discord API, uploading files)."""
+"""Upload limit of a bot on an unboosted server (Discord API, uploading files)."""
 
 NO_PREVIEWS = 1 << 2
 SILENT = 1 << 12
@@ -24,19 +24,19 @@ EYES = "👀"
 
 _ONLY_FOR_THEM = 1 << 6
 _MESSAGE, _LATER_MESSAGE, _LATER_UPDATE = 4, 5, 6
-"""Kinds of answers (Discord API, interaction callback types)."""
+"""Kinds of interaction responses (Discord API, interaction callback types)."""
 _ROW = 5
 _ACTION_ROW, _BUTTON = 1, 2
 _STYLES: dict[ButtonStyle, int] = {"plain": 2, "good": 3, "danger": 4}
 _TEXT_OPTION = 3
 _LONGEST_DESCRIPTION = 100
 _EVERYWHERE = (0, 1, 2)
-"""Servers, the direct talk with the bot, other direct talks and groups."""
+"""Servers, the direct chat with the bot, other direct chats and groups."""
 _WITHOUT_US = 2
 
 
 def make_content(message: OutboundMessage) -> Json:
-    """What a new message and an edit of it have in common. Raises `Rejected`."""
+    """Build the fields that a new message and an edit share. Raises `Rejected`."""
     content = render(message.text)
     if not content and message.file is None:
         raise Rejected("The message is empty, and Discord takes no empty messages.")
@@ -49,7 +49,7 @@ def make_content(message: OutboundMessage) -> Json:
 
 
 def make_message(message: OutboundMessage, *, bot: str) -> Json:
-    """A new message. Raises `Rejected`."""
+    """Build a new message. Raises `Rejected`."""
     made = make_content(message)
     if message.is_silent:
         made["flags"] |= SILENT
@@ -65,7 +65,7 @@ def make_message(message: OutboundMessage, *, bot: str) -> Json:
 
 
 def answered_by(message: OutboundMessage) -> str | None:
-    """The message that this one answers, where there is one to answer in the same channel."""
+    """Return the message to reply to, if it is in the same channel."""
     reply_to = message.reply_to
     if reply_to is None or not (reply_to.isascii() and reply_to.isdecimal()):
         return None  # the id of a command, or of another platform's message
@@ -74,10 +74,10 @@ def answered_by(message: OutboundMessage) -> str | None:
 
 
 def make_acknowledgement(interaction: Json, place: Place) -> Json:
-    """What Discord has to hear within 3 s. The answer itself comes later, as a message.
+    """Build the acknowledgement that Discord expects within 3 s; the answer follows as a message.
 
-    A press changes nothing yet. A command is told "👀", which only the person sees; where the
-    bot can't write, it is promised an answer, and the promise is what becomes the answer.
+    A press changes nothing yet. A command gets an ephemeral "👀"; where the bot cannot write, the
+    acknowledgement is a deferred response, which later becomes the answer.
     """
     if interaction.get("type") == PRESS:
         return {"type": _LATER_UPDATE}
@@ -87,13 +87,13 @@ def make_acknowledgement(interaction: Json, place: Place) -> Json:
 
 
 def make_nonce(key: str, *, bot: str) -> str:
-    """The name under which Discord knows a repeated message: at most 25 characters."""
+    """Build the nonce by which Discord recognises a repeated message: at most 25 characters."""
     digest = hashlib.blake2b(f"{bot}/{key}".encode(), digest_size=15).digest()
     return urlsafe_b64encode(digest).decode()
 
 
 def make_rows(buttons: Sequence[Button]) -> list[Json]:
-    """The buttons in rows of five, none of them lost. Raises `Rejected` if they are too many."""
+    """Arrange the buttons in rows of five. Raises `Rejected` if there are too many."""
     if len(buttons) > MOST_BUTTONS:
         raise Rejected(f"Discord shows {MOST_BUTTONS} buttons at most, not {len(buttons)}.")
     made = [
@@ -112,9 +112,9 @@ def make_rows(buttons: Sequence[Button]) -> list[Json]:
 
 
 def make_menu(entries: Sequence[MenuEntry], *, is_for_users: bool) -> list[Json]:
-    """The slash commands, each with room for words behind it.
+    """Build the slash commands, each with an optional text argument.
 
-    `is_for_users`: people may bring the bot along to where it is not a member.
+    `is_for_users` lets people use the bot where it is not a member.
     """
     contexts = [place for place in _EVERYWHERE if is_for_users or place != _WITHOUT_US]
     option = {"type": _TEXT_OPTION, "name": "text", "description": "What to say with it"}
@@ -132,7 +132,7 @@ def make_menu(entries: Sequence[MenuEntry], *, is_for_users: bool) -> list[Json]
 
 
 def fingerprint(commands: Sequence[Json]) -> str:
-    """The same for two menus that people can't tell apart, whatever else Discord adds."""
+    """Build a fingerprint that ignores fields which Discord adds."""
     told = sorted(
         repr((
             command.get("name"),

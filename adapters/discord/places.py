@@ -1,4 +1,4 @@
-"""The kinds of channels, where they are answered, and whether they can be written to; pure."""
+"""Kinds of channels: their addresses and whether the bot can write to them; pure."""
 
 from dataclasses import dataclass
 
@@ -14,12 +14,12 @@ _SEND = 1 << 11
 _SEND_IN_THREADS = 1 << 38
 _FORWARD = 1
 _WITH_BOT = 1
-"""The context of a direct talk with the bot; those between people are another one."""
+"""The interaction context of a direct chat with the bot; chats between people have another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A channel as Discord describes it. `guild` is empty outside of servers."""
+    """A channel as Discord describes it. `guild` is empty outside servers."""
 
     channel_id: str
     kind: int
@@ -30,30 +30,30 @@ class Place:
 
     @property
     def is_direct(self) -> bool:
-        """True for a talk with the bot alone."""
+        """True for a direct chat with the bot."""
         return self.kind == _DIRECT
 
     @property
     def is_thread(self) -> bool:
-        """True for threads and for posts in forums."""
+        """True for threads and forum posts."""
         return self.kind in _THREADS
 
     @property
     def takes_threads(self) -> bool:
-        """True where a thread can be opened below a message."""
+        """True where a thread can be opened on a message."""
         return self.kind in (_TEXT, _NEWS)
 
     @property
     def title(self) -> str | None:
-        """What people call the room, None for a direct talk."""
+        """The channel's display name, None for a direct chat."""
         if self.is_direct:
             return None
         return plain_name(f"{self.guild} #{self.name}" if self.guild else self.name) or None
 
     def address(self, *, ticket: str | None = None, starts: str | None = None) -> Address:
-        """Where an answer goes; `starts` is a message that opens a thread of its own.
+        """Build the address of an answer; `starts` is a message that opens its own thread.
 
-        A private thread is a room by itself: what is kept there must not be seen in its channel.
+        A private thread is a room of its own: its content must not appear in its channel.
         """
         opened = starts if self.takes_threads else None
         is_part = self.is_thread and self.kind != _PRIVATE_THREAD
@@ -66,7 +66,7 @@ class Place:
 
 
 def read_place(channel: Json, *, guild_id: str = "", guild: str = "") -> Place:
-    """A channel as REST, interactions and `write_place` tell of it. Raises `ValueError`."""
+    """Parse a channel from REST, an interaction or `write_place`. Raises `ValueError`."""
     return Place(
         channel_id=id_in(channel, "id"),
         kind=number_in(channel, "type", default=0),
@@ -78,7 +78,7 @@ def read_place(channel: Json, *, guild_id: str = "", guild: str = "") -> Place:
 
 
 def write_place(place: Place) -> Json:
-    """A channel for `read_place`, to be stored."""
+    """Serialise a channel for `read_place`."""
     return {
         "id": place.channel_id,
         "type": place.kind,
@@ -90,13 +90,13 @@ def write_place(place: Place) -> Json:
 
 
 def is_forward(message: Json) -> bool:
-    """True when the sender only passed on what is in it. Raises `ValueError`."""
+    """True for a forwarded message. Raises `ValueError`."""
     reference = inside(message, "message_reference")
     return number_in(reference, "type", default=0) == _FORWARD
 
 
 def can_write(interaction: Json, place: Place) -> bool:
-    """Whether the bot may write where it was called upon, as itself. Raises `ValueError`."""
+    """Tell whether the bot may write where it was called. Raises `ValueError`."""
     if place.is_direct:
         return bool(interaction.get("context", _WITH_BOT) == _WITH_BOT)
     if "0" not in (inside(interaction, "authorizing_integration_owners")):
@@ -108,7 +108,7 @@ def can_write(interaction: Json, place: Place) -> bool:
 
 
 def channel_of(address: Address) -> str:
-    """The channel that messages of an address stand in. Raises `Rejected`."""
+    """Return the channel that holds an address's messages. Raises `Rejected`."""
     name = address.thread_id or address.chat_id
     if not (name.isascii() and name.isdecimal()):
         raise Rejected(f'"{name}" is no channel of Discord.')

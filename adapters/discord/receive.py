@@ -1,4 +1,4 @@
-"""Reads one stored event of Discord as a message or a press from a person; pure."""
+"""Parses one stored event into a message or a button press; pure."""
 
 import json
 from collections.abc import Mapping
@@ -24,28 +24,28 @@ from adapters.toolkit.text import (
 )
 
 BUTTON = "t:"
-"""What the names of our buttons begin with, so that another program's are told apart."""
+"""The prefix of our buttons' ids, which distinguishes them from other programs'."""
 NO_MESSAGE = "i"
-"""What the ids of commands begin with: nothing that can be answered or reacted to."""
+"""The prefix of a command's id, which cannot be answered or reacted to as a message."""
 PRESS = 3
-"""The type of an interaction that is a press of a button."""
+"""The interaction type of a button press."""
 
 _WRITTEN = (0, 19)
-"""Types of messages that a person wrote: a plain one and a reply; the rest tells of events."""
+"""Message types that a person writes: plain and reply; the others announce events."""
 _COMMAND = 2
 _SLASH = 1
 _STRANGER = "somebody"
-"""Discord does not tell who wrote what is passed on."""
+"""The author of forwarded words, whom Discord does not name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What else must be known to read a message, as it was when the message came."""
+    """The facts needed to parse a message, as of its arrival."""
 
     bot: str
     """The bot's user id."""
     role: str = ""
-    """The bot's own role in the server, which people can mention as well."""
+    """The bot's role in the server, which people can mention as well."""
     threads: bool = False
     """Whether a mention opens a thread."""
     place: Place | None = None
@@ -54,12 +54,12 @@ class Context:
 
     @property
     def ours(self) -> frozenset[str]:
-        """The ids that mean the bot in a text."""
+        """The ids that refer to the bot in a text."""
         return frozenset((self.bot, self.role) if self.role else (self.bot,))
 
 
 def pack(key: str, data: Json, context: Context) -> str:
-    """The JSON text to store: `data` under `key`, which is message, edit, interaction or mark."""
+    """Pack `data` as JSON under `key`: message, edit, interaction or mark."""
     packed = {
         "bot": context.bot,
         "role": context.role,
@@ -71,10 +71,10 @@ def pack(key: str, data: Json, context: Context) -> str:
 
 
 def is_for_us(message: Json, context: Context) -> bool:
-    """Whether a person wrote a message to the bot. Raises `ValueError`.
+    """Tell whether a person addressed the bot. Raises `ValueError`.
 
-    `@everyone` names nobody. What is said in a thread without naming the bot is not for it
-    either, whoever opened the thread: people talk there among themselves.
+    `@everyone` addresses nobody, and neither does a message in a thread without a mention, whoever
+    opened the thread: people talk to each other there.
     """
     if not is_written(message):
         return False
@@ -90,7 +90,7 @@ def is_for_us(message: Json, context: Context) -> bool:
 
 
 def is_written(message: Json) -> bool:
-    """Whether a person wrote a message, to whomever. Raises `ValueError`."""
+    """Tell whether a person wrote the message. Raises `ValueError`."""
     author = part(message, "author")
     if author is None or author.get("bot") or message.get("webhook_id"):
         return False
@@ -98,9 +98,9 @@ def is_written(message: Json) -> bool:
 
 
 def receive(payload: str) -> InboundMessage | ButtonPress | None:
-    """What a packed event says, None if it is of no concern to a person's talk.
+    """Parse a packed event; None if it concerns no conversation.
 
-    Raises `ValueError` on what can't be read.
+    Raises `ValueError` on an event that cannot be parsed.
     """
     envelope = json.loads(payload)
     if not isinstance(envelope, dict):
@@ -165,7 +165,7 @@ def _read_message(message: Json, context: Context, *, is_edit: bool) -> InboundM
 
 
 def _names(message: Json, context: Context) -> dict[str, str]:
-    """The names of all that the text mentions."""
+    """Return the names of everything that the text mentions."""
     people = {
         id_in(user, "id"): name_of(user, part(user, "member"))
         for user in parts(message, "mentions")
@@ -229,12 +229,12 @@ def _read_interaction(interaction: Json, context: Context) -> InboundMessage | B
 
 
 def make_ticket(interaction: Json) -> str:
-    """The right to answer a command for 15 minutes. Raises `ValueError`."""
+    """Build the 15-minute token for answering a command. Raises `ValueError`."""
     return f"{id_in(interaction, 'id')}:{words_in(interaction, 'token')}"
 
 
 def _command(data: Json) -> str:
-    """A slash command as the words that would say the same."""
+    """Return a slash command as text."""
     words = [f"/{words_in(data, 'name')}"]
     words += [str(option.get("value", "")) for option in parts(data, "options")]
     return plain_text(" ".join(words)).strip()

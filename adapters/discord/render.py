@@ -1,4 +1,4 @@
-"""Turns Markdown into the dialect that Discord shows; pure."""
+"""Renders Markdown in Discord's dialect; pure."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -20,8 +20,9 @@ from adapters.toolkit.markdown import (
 from adapters.toolkit.text import count_units
 
 TEXT_LIMIT = 2000
-"""Characters of a message (Discord API, Create Message: content). Counted here in UTF-16
-units, of which there are never fewer."""
+"""Characters of a message (Discord API, Create Message: content), counted in UTF-16 units, of
+which there are never fewer.
+"""
 
 _RULE = "———"
 _MARKS: tuple[tuple[Style, str], ...] = (("bold", "**"), ("strike", "~~"), ("italic", "*"))
@@ -43,12 +44,12 @@ _WIDE_FENCE = re.compile("`(?=``)")
 
 
 def measure(text: str) -> int:
-    """The length of what Discord gets for a text, in UTF-16 units."""
+    """Return the length of the rendered text in UTF-16 units."""
     return count_units(render(text))
 
 
 def render(markdown: str) -> str:
-    """The content of a message, without blanks at its ends. Loses no words; never raises."""
+    """Render a message's content, trimmed. Keeps every word; never raises."""
     text = _UNSENDABLE.sub("", markdown.replace("\r\n", "\n"))
     if is_plain(text):
         return text.strip()
@@ -98,12 +99,12 @@ def _list(listing: Listing) -> str:
 
 
 def _fence(text: str, language: str = "") -> str:
-    """A block of code. Nothing can escape a fence within it, so it is set apart unseen."""
+    """Render a code block. A fence inside it cannot be escaped, so it is broken up invisibly."""
     return f"```{language}\n" + _WIDE_FENCE.sub("`\u200b", text) + "\n```"
 
 
 def _inline(runs: Sequence[Run]) -> str:
-    """Runs in a line; a look that goes on over several runs is opened once."""
+    """Render runs in a line; a format that spans several runs is opened once."""
     text = ""
     is_open: list[tuple[Style, str]] = []
     for index, run in enumerate(runs):
@@ -123,7 +124,7 @@ def _inline(runs: Sequence[Run]) -> str:
 
 
 def _link(run: Run, *, is_first: bool, is_last: bool) -> str:
-    """A run with its link, or with its address behind it where Discord makes no link of it."""
+    """Render a linked run, with its address behind it where Discord makes no link."""
     text = _look(run)
     link = run.link
     if link is None:
@@ -145,7 +146,7 @@ def _look(run: Run) -> str:
 
 
 def _escape(text: str) -> str:
-    """Words that Discord shows as they stand. Addresses need no escapes and break by them."""
+    """Escape words for Discord. Addresses need no escapes and would break."""
     return _SPECIAL.sub(lambda found: found["address"] or f"\\{found['mark']}", text)
 
 

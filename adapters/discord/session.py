@@ -1,4 +1,4 @@
-"""One sign-in at Discord: its gateway, and calls with a limit on every wait."""
+"""One session with Discord: its gateway connection and its API calls, each with a timeout."""
 
 import asyncio
 import json
@@ -20,27 +20,26 @@ from adapters.toolkit.http import read_at_most
 from adapters.toolkit.text import Json
 
 _ANSWER_TIMEOUT = 20.0
-"""discord.py repeats a call that got a 5xx for up to 25 s; the rest is the hall's."""
+"""discord.py retries a 5xx for up to 25 s; beyond this, the dispatcher retries."""
 _UPLOAD_TIMEOUT = 60.0
 _CALLS_PER_SECOND, _BURST = 39, 8
-"""Discord takes 50 calls of a bot within any second, of all kinds together."""
+"""Discord allows a bot 50 calls in any second, of all kinds."""
 _LONGEST_QUEUE = 10.0
 _URGENT = ("/interactions/", "/webhooks/")
-"""Answers to commands count for no limit of the bot, and have to be there within 3 s."""
+"""Interaction calls are exempt from the bot's limit and due within 3 s."""
 _CDN = ("cdn.discordapp.com", "media.discordapp.net")
 
 
 class Expired(AdapterError):
-    """The address of a file has run out."""
+    """A file's address has expired."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One call. `path` has names in braces, and `ids` what stands for them.
+    """One call. `path` has names in braces, filled from `ids`.
 
-    `lost` is what is raised when it left and no clear answer came. What `is_single` is made once:
-    discord.py repeats a call that got a 5xx, and what had worked all the same would stand there
-    twice where Discord knows no nonce.
+    `lost` is raised when the call got no clear answer. A call with `is_single` is made once:
+    discord.py would retry a 5xx, which sends a message twice where Discord supports no nonce.
     """
 
     method: str
@@ -54,7 +53,7 @@ class Call:
 
 
 class Connection:
-    """One sign-in. Every method raises `AdapterError`."""
+    """One session. Every method raises `AdapterError`."""
 
     def __init__(self, settings: DiscordSettings, ears: Ears, starts: Starts) -> None:
         self._settings = settings
@@ -83,7 +82,7 @@ class Connection:
                 await self._files.close()
 
     async def listen(self) -> None:
-        """Hand over what the gateway says, resuming as long as Discord lets us; then raise."""
+        """Deliver gateway events and resume while Discord allows it; then raise."""
         try:
             await self.client.connect(reconnect=False)
         except WIRE_ERRORS as error:
@@ -95,7 +94,7 @@ class Connection:
         raise Unreachable("Discord ended the connection.")
 
     async def call(self, call: Call) -> Any:
-        """Make a call and return what Discord answers."""
+        """Make a call and return Discord's answer."""
         if not call.path.startswith(_URGENT):
             await self._queue.wait()
         if self.client.is_closed():
@@ -122,7 +121,7 @@ class Connection:
         return answer
 
     async def download(self, url: str, *, most_bytes: int) -> bytes | None:
-        """A file, None if it is larger. Raises `Expired` if the address is no longer good."""
+        """Download a file; None if it is too large. Raises `Expired` if the address has expired."""
         if self._files is None:
             raise Unreachable("Discord is not connected.")
         own = urlsplit(self._settings.api_base_url).hostname
@@ -141,7 +140,7 @@ class Connection:
 
 
 async def _give_up(answer: aiohttp.ClientResponse) -> None:
-    """Keeps discord.py from a second try."""
+    """Prevent discord.py's retry."""
     if answer.status >= 500:
         raise Unsure(f"Discord is unwell: {answer.status}.")
 
@@ -159,14 +158,14 @@ def _form(body: Any, file: OutboundFile) -> list[dict[str, Any]]:
 
 
 class _Queue:
-    """Lets calls out so that Discord's limit over all of them is never met."""
+    """Paces calls so that they never reach Discord's global limit."""
 
     def __init__(self, per_second: float) -> None:
         self._interval = 1 / per_second if per_second else 0.0
         self._next = 0.0
 
     async def wait(self) -> None:
-        """Wait for a turn. Raises `RateLimited` where that would take too long."""
+        """Wait for a slot. Raises `RateLimited` if that takes too long."""
         now = time.monotonic()
         turn = max(self._next, now - _BURST * self._interval)
         if turn - now > _LONGEST_QUEUE:

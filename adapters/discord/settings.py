@@ -1,4 +1,4 @@
-"""What can be set about Discord, read from strings."""
+"""Discord's settings, read from strings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,28 +21,30 @@ _KEYS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiscordSettings:
-    """Everything that an adapter needs to know. All durations are in seconds."""
+    """The adapter's settings. All durations are in seconds."""
 
     token: str
     api_base_url: str = API
-    """What stands before /channels; ends in /api/v10."""
+    """The part of the address before /channels; ends in /api/v10."""
     gateway_url: str = GATEWAY
     edit_interval: float = 1.2
-    """Discord takes about 5 edits in 5 s in one channel, new messages apart."""
+    """Discord accepts about 5 edits in 5 s per channel, apart from new messages."""
     messages_per_second: float = 40.0
-    """New messages a second over all channels; 0 lifts the limit. Discord's own is 50 calls of
-    any kind (discord.com/developers/docs/topics/rate-limits)."""
+    """New messages per second over all channels; 0 removes the limit. Discord's own is 50 calls of
+    any kind (discord.com/developers/docs/topics/rate-limits).
+    """
     thread_per_mention: bool = False
-    """True: a mention in a plain channel is answered in a thread of its own."""
+    """Answer a mention in a plain channel in a thread of its own."""
     message_content: bool = True
-    """Whether to ask for the privileged intent to read what was not said to the bot."""
+    """Request the privileged intent to read messages that do not mention the bot."""
     longest_pause: float = 120.0
-    """Upper bound of the pause between two attempts while Discord can't be reached."""
+    """Upper bound of the backoff while Discord is unreachable."""
     longest_silence: float = 62.0
-    """How long the gateway may say nothing before it counts as dead: one and a half of the
-    41.25 s between heartbeats, each of which it answers."""
+    """Seconds of silence after which the connection counts as dead: one and a half of the 41.25 s
+    between heartbeats, each of which Discord answers.
+    """
     patience: float = 10.0
-    """How long new messages wait for older ones of their channel that were missed."""
+    """Seconds that new messages wait for missed older ones of their channel."""
 
 
 def read_settings(given: Mapping[str, str]) -> DiscordSettings:

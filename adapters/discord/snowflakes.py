@@ -1,4 +1,4 @@
-"""Reads Discord's ids and marks: snowflakes, mentions as names; pure."""
+"""Snowflake ids, and mentions as names; pure."""
 
 import re
 from collections.abc import Mapping
@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from adapters.toolkit.text import Json, join_around_name, plain_name, plain_text, words_in
 
 _EPOCH = 1_420_070_400_000
-"""Milliseconds of Unix time at which Discord's snowflakes begin to count."""
+"""Unix time in milliseconds at which Discord's snowflakes start."""
 _MARK = re.compile(r"<(?:(?P<kind>@[!&]?|#)(?P<id>\d{1,20})|a?:(?P<emoji>\w+):\d{1,20})>")
 
 
 def id_in(source: Json, key: str) -> str:
-    """A snowflake, as text. Raises `ValueError`."""
+    """Return a snowflake as text. Raises `ValueError`."""
     value = source.get(key)
     if not isinstance(value, str) or not (value.isascii() and value.isdecimal()):
         raise ValueError(f'"{key}" should be a snowflake')
@@ -19,17 +19,17 @@ def id_in(source: Json, key: str) -> str:
 
 
 def time_of(snowflake: str) -> int:
-    """When a snowflake was made: milliseconds since the epoch, UTC."""
+    """Return the creation time of a snowflake, in milliseconds since the epoch, UTC."""
     return (int(snowflake) >> 22) + _EPOCH
 
 
 def snowflake_at(moment: float) -> int:
-    """The least snowflake of a moment, given in seconds since the epoch."""
+    """Return the smallest snowflake of a moment, given in seconds since the epoch."""
     return max(int(moment * 1000) - _EPOCH, 0) << 22
 
 
 def name_of(user: Json, member: Json | None = None) -> str:
-    """What a user is called there, or their number if that leaves nothing to read."""
+    """Return a user's display name, or their id if no name is readable."""
     own = words_in(member, "nick") if member else ""
     for name in (own, words_in(user, "global_name"), words_in(user, "username")):
         if plain := plain_name(name):
@@ -38,12 +38,12 @@ def name_of(user: Json, member: Json | None = None) -> str:
 
 
 def marked_ids(text: str) -> set[str]:
-    """The ids of roles and channels that a text names."""
+    """Return the ids of roles and channels that a text mentions."""
     return {m["id"] for m in _MARK.finditer(text) if m["kind"] in ("@&", "#")}
 
 
 def spell(text: str, names: Mapping[str, str], ours: frozenset[str]) -> str:
-    """Text as people see it: names for ids, and nothing where the bot itself is named."""
+    """Replace mentions by names, and remove those of the bot."""
     pieces: list[str] = []
     at = 0
     for mark in _MARK.finditer(text):

@@ -1,1 +1,1 @@
-"""The package adapters.discord.ingest."""
+"""Inbound events of Discord: the ordered pipeline, and catch-up of missed messages."""

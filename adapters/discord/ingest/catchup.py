@@ -1,4 +1,4 @@
-"""Reads in the history of channels what was said while nobody listened."""
+"""Fetches messages from channel histories that arrived while the bot was offline."""
 
 import asyncio
 import logging
@@ -20,13 +20,14 @@ from adapters.toolkit.text import Json, words_in
 HeardKind = Literal["message", "edit", "interaction", "mark"]
 
 NOISE = 50
-"""Messages of others behind which a channel's mark is moved on, so that they are not read
-again after every start; fewer cost less than a row."""
+"""Other people's messages after which a channel's read position advances, so that a restart does
+not read them again; a smaller number would cost more rows.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heard:
-    """Something that came from Discord and is to be stored."""
+    """An event of Discord to be stored."""
 
     kind: HeardKind
     channel: str
@@ -35,27 +36,29 @@ class Heard:
 
 
 class Backlog:
-    """Knows which channels are behind, and holds back what was said there meanwhile."""
+    """Tracks which channels are incomplete, and holds their newer events back."""
 
     def __init__(self) -> None:
         self.behind: set[str] = set()
-        """Channels of which older messages may be missing."""
+        """Channels whose older messages may be missing."""
         self._held: dict[str, list[Heard]] = {}
         self._known: set[str] = set()
-        """Channels with a mark, or with one to be."""
+        """Channels with a read position, or soon with one."""
         self._met: set[str] = set()
-        """Channels whose past was asked for."""
+        """Channels whose history was requested."""
         self._noise: dict[str, int] = {}
         self._since = 0
 
     def begin(self, channels: Iterable[str], *, now: int) -> None:
-        """A session began: messages of these channels may be missing. `now` is a snowflake."""
+        """Mark channels as possibly incomplete for a new session. `now` is a snowflake."""
         self._since = now
         for channel in channels:
             self._fall_behind(channel)
 
     def discover(self, channel: str) -> bool:
-        """True if a direct talk is new to us but older than the session: it may have a past."""
+        """True for a direct chat that is new to us but older than the session: it may have a
+        past.
+        """
         if channel in self._met or int(channel) >= self._since:
             return False
         self._fall_behind(channel)
@@ -66,7 +69,7 @@ class Backlog:
         return channel in self.behind
 
     def holds(self, heard: Heard) -> bool:
-        """Whether something has to wait for older messages; then it is kept here."""
+        """Hold an event back if it must wait for older messages; True if held."""
         held = self._held.get(heard.channel)
         if held is None:
             return False
@@ -74,21 +77,21 @@ class Backlog:
         return True
 
     def finish(self, channel: str) -> list[Heard]:
-        """A channel was read to its end; what had to wait comes back."""
+        """Mark a channel as complete and return its held events."""
         self.behind.discard(channel)
         return self._held.pop(channel, [])
 
     def release(self, channels: Iterable[str]) -> list[Heard]:
-        """Nothing waits there any longer, even if older messages are still missing."""
+        """Return held events although older messages are still missing."""
         return [heard for channel in channels for heard in self._held.pop(channel, [])]
 
     def note_talk(self, channel: str) -> None:
-        """Somebody spoke to us in a room: from now on it has a mark."""
+        """Start tracking a read position: somebody addressed the bot in this channel."""
         self._known.add(channel)
         self._noise.pop(channel, None)
 
     def note_noise(self, channel: str) -> bool:
-        """Others talk among themselves; True when it is time to move the channel's mark on."""
+        """Count a message between others; True when the read position should advance."""
         if channel not in self._known or channel in self.behind:
             return False
         count = self._noise.get(channel, 0) + 1
@@ -103,10 +106,10 @@ class Backlog:
 
 
 def make_event(heard: Heard, *, is_in_order: bool) -> RawEvent:
-    """The event to be stored. Raises `ValueError`.
+    """Build the event to store. Raises `ValueError`.
 
-    `is_in_order`: nothing older of its channel is missing. Only messages move a mark; the
-    order of edits and interactions among them is not known.
+    `is_in_order` says that nothing older of its channel is missing. Only messages advance a read
+    position; the order of edits and interactions among them is unknown.
     """
     bot, name = heard.context.bot, id_in(heard.data, "id")
     has_place = is_in_order and heard.kind in ("message", "mark")
@@ -131,22 +134,23 @@ _log = logging.getLogger(__name__)
 
 _LONGEST_PAUSE = 30.0
 _OLDEST_IN_ROOMS = 7 * 86_400
-"""Seconds. Rooms go on without the bot: what was asked there a week ago is settled."""
+"""Seconds. In servers, a week-old question is no longer current."""
 _OLDEST_UNKNOWN = 86_400
-"""Seconds looked back in a channel of which nothing is known: somebody may have come for the
-first time while nobody listened. Whatever is older may have been said to another program."""
+"""Seconds to look back in an unknown channel, where somebody may have written for the first time.
+Older messages may have been meant for another program.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """Where reading begins: behind a mark, or, where there is none, before a live message."""
+    """The point to read from: after a read position or, without one, before a live message."""
 
     after: str = ""
     before: str = ""
 
 
 class Catchup:
-    """One pass over some channels, those with the newest marks first."""
+    """One pass over several channels, newest read positions first."""
 
     def __init__(
         self,
@@ -159,7 +163,7 @@ class Catchup:
         self._take = take
 
     async def run(self, starts: Mapping[str, Start], done: Callable[[str], None]) -> None:
-        """Read every channel from its start; `done` is called with each that is through."""
+        """Read every channel from its start; calls `done` for each complete one."""
         async with asyncio.TaskGroup() as group:
             for channel in sorted(starts, key=lambda one: starts[one].after, reverse=True):
                 group.create_task(self._read(channel, starts[channel], done))
@@ -187,7 +191,7 @@ class Catchup:
         done(channel)
 
     async def _read_on(self, place: Place, mark: str) -> AsyncIterator[str]:
-        """Hand over what stands behind the mark, page by page, and say how far it got."""
+        """Hand over the messages after the read position, page by page; yields the progress."""
         role = await self._facts.role(place)
         after = int(mark)
         if not place.is_direct:
@@ -197,7 +201,7 @@ class Catchup:
             yield id_in(page[-1], "id")
 
     async def _look_back(self, place: Place, before: str) -> None:
-        """Hand over what was said to the bot shortly before, behind its own last word."""
+        """Hand over recent messages to the bot that follow its own last message."""
         role = await self._facts.role(place)
         page = await self._facts.past(place, before)
         own = [int(id_in(one, "id")) for one in page if self._facts.is_ours(one)]
@@ -206,7 +210,7 @@ class Catchup:
         await self._take(self._sift(missed, place, role))
 
     def _sift(self, page: Sequence[Json], place: Place, role: str) -> list[RawEvent]:
-        """The messages to us, and a bare mark behind many that are not."""
+        """Return the messages addressed to the bot, and a bare position after many others."""
         events: list[RawEvent] = []
         noise = 0
         context = Context(bot="")

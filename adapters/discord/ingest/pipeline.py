@@ -1,4 +1,4 @@
-"""Hands over what Discord says, in order; only then is a command or press acknowledged."""
+"""Stores Discord's events in order, then acknowledges commands and presses."""
 
 import asyncio
 import logging
@@ -23,19 +23,19 @@ _log = logging.getLogger(__name__)
 
 _MOST_AT_ONCE = 100
 _READ_AT_ONCE = 4
-"""Channels whose history is read at a time."""
+"""Channels whose history is read concurrently."""
 _LONGEST_PAUSE = 5.0
 _AHEAD = 3600.0
-"""Seconds that Discord's clock is surely not further ahead of ours."""
+"""Seconds by which Discord's clock is certainly not ahead of ours."""
 _COMMAND = 2
 
 
 class Arrivals:
     """A queue with one worker.
 
-    Only what is said to the bot is handed over: whole servers talk past it, and nobody wants
-    their words in a database. So that their marks do not stay behind for ever, a channel in
-    which the bot was spoken to gets a bare mark after every 50 messages of others.
+    It stores only messages addressed to the bot: other people's words do not belong in the
+    database. A channel where the bot was addressed stores a bare read position after every 50
+    messages of others, so that catch-up stays short.
     """
 
     def __init__(self, facts: Facts, settings: DiscordSettings, promises: Promises) -> None:
@@ -46,15 +46,15 @@ class Arrivals:
         self._backlog = Backlog()
         self._slots = asyncio.Semaphore(_READ_AT_ONCE)
         self._queue: deque[Heard | None] = deque()
-        """What came, in order; None is the begin of a session."""
+        """Events in order; None marks the start of a session."""
         self._stirred = asyncio.Event()
 
     def note_ready(self) -> None:
-        """A session began; called between the events of the last one and its own."""
+        """Mark a new session between the events of the last one and its own."""
         self._put(None)
 
     def hear(self, name: str, data: Json) -> None:
-        """Take an event from the gateway; never waits."""
+        """Take an event from the gateway connection; never waits."""
         try:
             heard = self._sort(name, data)
         except ValueError as error:
@@ -64,7 +64,7 @@ class Arrivals:
             self._put(heard)
 
     async def work(self, inlet: Inlet) -> None:
-        """Hand over until cancelled."""
+        """Store events until cancelled."""
         try:
             await self._work(inlet)
         finally:
@@ -106,14 +106,14 @@ class Arrivals:
         self._stirred.set()
 
     def _put_back(self, items: Sequence[Heard]) -> None:
-        """What had to wait goes before all that came later."""
+        """Put held events back in front of later ones."""
         self._queue.extendleft(reversed(items))
         self._stirred.set()
 
     def _take_batch(self) -> tuple[list[Heard], list[Heard]]:
-        """The next few events, without those that have to wait for older ones.
+        """Take the next events without those that must wait for older ones.
 
-        And of those the ones of people who never before spoke to us alone.
+        Also returns the held ones of people who write to the bot for the first time.
         """
         batch: list[Heard] = []
         discovered: list[Heard] = []
@@ -134,7 +134,7 @@ class Arrivals:
         return batch, discovered
 
     def _sort(self, name: str, data: Json) -> Heard | None:
-        """What an event is to us, None if it is nothing. Raises `ValueError`."""
+        """Classify an event; None if it does not concern the bot. Raises `ValueError`."""
         id_in(data, "id")  # each of them has one, by which it is known
         if name == "INTERACTION_CREATE":
             if not _is_ours(data):
@@ -155,7 +155,7 @@ class Arrivals:
         return Heard(kind=kind, channel=channel, data=data, context=context)
 
     def _pass_over(self, kind: HeardKind, channel: str, data: Json) -> Heard | None:
-        """What is not for us is nothing, or, after many others, a mark. Raises `ValueError`."""
+        """Skip an event, or turn it into a read position after many others. Raises `ValueError`."""
         if kind == "edit" or not self._backlog.note_noise(channel):
             return None
         context, bare = self._facts.guess(data, channel), {"id": id_in(data, "id")}
@@ -185,7 +185,7 @@ class Arrivals:
         release()
 
     async def _hand_over(self, inlet: Inlet, events: Sequence[RawEvent]) -> None:
-        """Insist until the events are stored: Discord does not send them again."""
+        """Store events and retry until it works: Discord does not resend them."""
         pauses = Pauses(self._longest_pause)
         while events:
             try:
@@ -197,10 +197,11 @@ class Arrivals:
                 return
 
     async def _find_starts(self, inlet: Inlet) -> dict[str, Start]:
-        """Where the reading begins that a new session needs: behind the marks.
+        """Return the points from which a new session must read: the read positions.
 
-        What an earlier session left half read may have none yet, since its first words still
-        wait for what was said before them: there it begins with the newest.
+        A channel that an earlier session read only halfway may have none, because its first
+        messages
+        still waited for older ones; reading starts there with the newest.
         """
         marks = await self._marks(inlet)
         newest = str(snowflake_at(time.time() + _AHEAD))
