@@ -1,4 +1,4 @@
-"""Joins Slack's rooms into one adapter: listens, hands over, sends, edits, finds."""
+"""The Slack adapter: receives events, and sends, edits and reconciles messages."""
 
 import asyncio
 import logging
@@ -34,16 +34,16 @@ _log = logging.getLogger(__name__)
 
 _SEEN = "eyes"
 _DEAF = 4.0
-"""Heartbeats of silence after which a connection counts as dead, whatever it says."""
+"""Heartbeats of silence after which a connection counts as dead."""
 
 
 class SlackAdapter:
-    """One app in one workspace. Has every ability that platforms may have."""
+    """One app in one workspace, with every ability."""
 
     name = "slack"
     command_prefix = "/talaria "
     typing_lasts = 60.0
-    """An assistant's sign fades after two minutes, an agent's never (docs: setStatus)."""
+    """Slack clears an assistant's status after two minutes, an agent's never (docs: setStatus)."""
     most_buttons = MOST_BUTTONS
     most_file_bytes = MOST_BYTES
 
@@ -58,13 +58,13 @@ class SlackAdapter:
         self._rooms = Rooms(self._api)
         self._files = Files(self._api, token=settings.bot_token, base_url=settings.base_url)
         self._foreign: Recent[str, None] = Recent()
-        """Channels that the bot is not in, so far as it has been refused there."""
+        """Channels that refused the bot because it is not a member."""
         self._me: Me | None = None
         self._liveness = Liveness(
             "Slack", silence=_DEAF * settings.heartbeat if settings.mode == "socket" else None
         )
         self.http_port: int | None = None
-        """Where HTTP mode listens now."""
+        """The port of HTTP mode, while it listens."""
         is_limited = settings.messages_per_second > 0
         self.pace = Pace(
             chat_interval=1.0 if is_limited else 0.0,
@@ -74,11 +74,11 @@ class SlackAdapter:
 
     @property
     def shows_steps(self) -> bool:
-        """Slack draws them while it streams; elsewhere they are lines below the words."""
+        """Slack shows steps while it streams; otherwise they are lines below the text."""
         return True
 
     async def run(self, inlet: Inlet) -> None:
-        """Receive until cancelled. Raises `AdapterStopped` when only a person can help."""
+        """Receive events until cancelled. Raises `AdapterStopped` when only a person can help."""
         try:
             with self._liveness.running():
                 async with self._api:
@@ -88,19 +88,19 @@ class SlackAdapter:
             self.http_port = None
 
     def receive(self, event: RawEvent) -> Inbound | None:
-        """Read an event that `run` handed over; pure. Raises `ValueError`."""
+        """Parse an event that `run` handed over; pure. Raises `ValueError`."""
         return receive(event.payload)
 
     def split(self, text: str) -> tuple[str, ...]:
-        """Cut Markdown into parts of at most 12,000 characters."""
+        """Split Markdown into parts of at most 12,000 characters."""
         return split_markdown(text, limit=TEXT_LIMIT, measure=measure)
 
     def preview(self, text: str) -> list[str]:
-        """The Markdown that each message of a text carries; Slack itself renders it."""
+        """Return each message's Markdown; Slack renders it."""
         return [words_of(part) for part in self.split(text)]
 
     async def send(self, message: OutboundMessage) -> PlatformMessageId:
-        """Post a message. Raises `AdapterError`."""
+        """Send a message. Raises `AdapterError`."""
         owner, ticket = home_owner(message.address), message.address.ticket
         if owner is not None:
             await self._api.publish(owner, view_of(message))
@@ -120,7 +120,7 @@ class SlackAdapter:
         return PlatformMessageId(ts)
 
     async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
-        """Make a message read so. Raises `AdapterError`."""
+        """Replace a message's content. Raises `AdapterError`."""
         owner, ticket = home_owner(message.address), message.address.ticket
         if owner is not None:
             await self._api.publish(owner, view_of(message))
@@ -135,23 +135,23 @@ class SlackAdapter:
             await self._settle(message, spot, was_edit=True)
 
     async def type(self, address: Address) -> None:
-        """Show that the bot is at work there, where the app has a way. Raises `AdapterError`."""
+        """Show that the bot is working, if the app has a way to. Raises `AdapterError`."""
         if home_owner(address) is None and address.chat_id not in self._foreign:
             await self._sessions.work(_spot(address))
 
     async def show_menu(self, entries: Sequence[MenuEntry]) -> None:
-        """Remember the commands: Slack itself shows one, which stands in the app's manifest."""
+        """Store the command names. Slack shows one command, from the app's manifest."""
         self._arrivals.commands = frozenset(entry.name for entry in entries)
 
     def newest(self, address: Address) -> PlatformMessageId | None:
-        """The newest message known in the channel, in or out of threads; pure."""
+        """Return the newest message known in the channel, inside or outside threads; pure."""
         ts = self._tracks.newest(address.chat_id)
         return PlatformMessageId(ts) if ts is not None else None
 
     async def find(
         self, message: OutboundMessage, known: Sequence[PlatformMessageId]
     ) -> PlatformMessageId | None:
-        """Look for an unsure message by the key that it carries. Raises `AdapterError`."""
+        """Look for a message of unknown delivery by its key. Raises `AdapterError`."""
         if home_owner(message.address) is not None:
             return None  # a home is replaced whole, so it may be published again
         if self._me is None:
@@ -170,7 +170,7 @@ class SlackAdapter:
         return PlatformMessageId(ts)
 
     async def delete(self, address: Address, message_id: PlatformMessageId) -> None:
-        """Take a message away. Raises `AdapterError`."""
+        """Delete a message. Raises `AdapterError`."""
         if not is_ts(message_id):
             return
         channel = channel_of(address)
@@ -181,20 +181,20 @@ class SlackAdapter:
             return
 
     async def react(self, address: Address, message_id: PlatformMessageId, *, seen: bool) -> None:
-        """Put eyes below a message, or take them away. Raises `AdapterError`."""
+        """Add or remove the eyes reaction. Raises `AdapterError`."""
         if is_ts(message_id) and address.ticket is None:
             await self._api.react(channel_of(address), message_id, _SEEN, is_on=seen)
 
     async def fetch(self, attachment: Attachment, *, most_bytes: int) -> bytes:
-        """The bytes of a file that somebody sent. Raises `AdapterError`."""
+        """Download a file that somebody sent. Raises `AdapterError`."""
         return await self._files.fetch(attachment, most_bytes=most_bytes)
 
     async def count_people(self, address: Address) -> int | None:
-        """How many besides the bot read along there. Raises `AdapterError`."""
+        """Count the people besides the bot who can read the address. Raises `AdapterError`."""
         return 1 if address.is_direct else await self._rooms.count(channel_of(address))
 
     def health(self) -> Health:
-        """How the connection fares, and when something was last heard on it."""
+        """Report the connection's state and its last sign of life."""
         return self._liveness.health()
 
     async def _post(self, message: OutboundMessage, spot: Spot) -> str:
@@ -218,13 +218,13 @@ class SlackAdapter:
             await self._api.update(channel, ts, update_of(message))
 
     async def _settle(self, message: OutboundMessage, spot: Spot, *, was_edit: bool) -> None:
-        """Take the sign away with the last words, or show that an answer is waited for."""
+        """Clear the status with the last words, or show that a question waits for an answer."""
         if not message.is_live or message.buttons:
             asks = message.is_live or bool(message.buttons)
             await self._sessions.finalize(spot, asks=asks, was_edit=was_edit)
 
     async def _greet(self) -> Me:
-        """Learn who the bot is; tries until it worked. Raises `AdapterStopped`."""
+        """Fetch the bot's identity; retries until it succeeds. Raises `AdapterStopped`."""
         pauses = Pauses(self._settings.longest_pause)
         while True:
             try:
@@ -239,7 +239,7 @@ class SlackAdapter:
                 return me
 
     async def _listen(self, inlet: Inlet, me: Me) -> None:
-        """Take what comes and ask for what was missed, until cancelled."""
+        """Receive new events and fetch missed ones, until cancelled."""
         catchup = CatchUp(self._api, self._arrivals, self._tracks)
         app = build_inbox(
             token=self._settings.bot_token,
@@ -298,11 +298,11 @@ class SlackAdapter:
 
 
 def create(options: Mapping[str, str]) -> ChatAdapter:
-    """Make the adapter from its settings as strings.
+    """Create the adapter from settings as strings.
 
-    They are bot_token, app_token, signing_secret, base_url, mode, http_bind, http_port, sockets,
-    edit_interval, messages_per_second and streaming. Raises `ValueError` with a sentence on one
-    that can't be used.
+    Known settings: bot_token, app_token, signing_secret, base_url, mode, http_bind, http_port,
+    sockets, edit_interval, messages_per_second and streaming. Raises `ValueError` with a sentence
+    about the first invalid one.
     """
     return SlackAdapter(read_settings(options))
 
@@ -312,7 +312,7 @@ def _spot(address: Address) -> Spot:
 
 
 def _leaves(group: BaseExceptionGroup[AdapterStopped]) -> list[AdapterStopped]:
-    """The stops within groups of groups."""
+    """Return the stops inside nested exception groups."""
     found: list[AdapterStopped] = []
     for error in group.exceptions:
         if isinstance(error, BaseExceptionGroup):

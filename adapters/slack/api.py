@@ -1,4 +1,4 @@
-"""The wire to Slack's Web API: calls of its SDK, whose errors end here."""
+"""Slack's Web API through its SDK; maps the SDK's errors."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -27,21 +27,21 @@ from adapters.toolkit.text import Json, inside, parts, text_in, words_in
 _ANSWER_TIMEOUT = 30.0
 _CONNECTIONS = 32
 _DEFAULT_WAIT = 30.0
-"""Seconds to wait on a 429 that does not say for how long."""
+"""Seconds to wait on a 429 that names no time."""
 _PAGE = 200
-"""Messages of one page; Slack recommends no more than 200 (docs: conversations.history)."""
+"""Messages per page; Slack recommends at most 200 (docs: conversations.history)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spot:
-    """A channel, and a thread in it or None."""
+    """A channel and, optionally, a thread in it."""
 
     channel: str
     thread: str | None = None
 
 
 class Api:
-    """The calls that Talaria makes. Every method raises `AdapterError` and waits with a limit."""
+    """The calls that Talaria makes. Every method raises `AdapterError` and has a timeout."""
 
     def __init__(self, settings: SlackSettings) -> None:
         self._settings = settings
@@ -68,22 +68,23 @@ class Api:
 
     @property
     def session(self) -> aiohttp.ClientSession:
-        """The one session, for sockets and files. Raises `Unreachable` outside of a run."""
+        """The session for sockets and files. Raises `Unreachable` outside a run."""
         if self._session is None:
             raise Unreachable("Slack is not connected yet, or not any more.")
         return self._session
 
     @contextmanager
-    def door(
+    def client(
         self,
         *,
         lost: type[AdapterError] = Unreachable,
         variable: str = "SLACK_BOT_TOKEN",
     ) -> Iterator[AsyncWebClient]:
-        """The SDK's client; its errors become this wing's.
+        """Yield the SDK's client and map its errors.
 
-        `lost` is raised when a request left and no good answer came: what that means depends
-        on whether the call may be made twice.
+        `lost` is raised when a request got no clear answer: its meaning depends on whether the
+        call
+        may be repeated.
         """
         _ = self.session
         try:
@@ -94,9 +95,9 @@ class Api:
             raise name_mishap(error, "Slack", lost=lost) from error
 
     async def fetch_me(self) -> Me:
-        """Who the bot is; the first call, which tells whether the token is good."""
+        """Fetch the bot's identity; the first call, which also verifies the token."""
         try:
-            with self.door() as web:
+            with self.client() as web:
                 answer = read(await web.auth_test())
                 me = Me(
                     user_id=text_in(answer, "user_id"),
@@ -108,11 +109,12 @@ class Api:
         return replace(me, is_agent=await self._is_agent())
 
     async def _is_agent(self) -> bool:
-        """Whether the app is declared an agent: asked about a channel that does not exist,
-        since an app that is none is told so before the channel is looked for.
+        """Tell whether the app is declared an agent.
+
+        Asks about a channel that does not exist: Slack rejects other apps before it looks for it.
         """
         try:
-            with self.door() as web:
+            with self.client() as web:
                 await web.agents_sessions_setStatus(
                     channel_id="D00000000", thread_ts="1000000000.000000", status="active"
                 )
@@ -125,9 +127,9 @@ class Api:
         return True
 
     async def open_socket(self) -> str:
-        """The address of one new websocket."""
+        """Return the address of a new websocket."""
         try:
-            with self.door(variable="SLACK_APP_TOKEN") as web:
+            with self.client(variable="SLACK_APP_TOKEN") as web:
                 token = self._settings.app_token
                 return text_in(read(await web.apps_connections_open(app_token=token)), "url")
         except MissingScope as error:
@@ -142,8 +144,8 @@ class Api:
             ) from error
 
     async def post(self, spot: Spot, body: Json) -> str:
-        """Post a message and return its ts."""
-        with self.door(lost=Unsure) as web:
+        """Send a message and return its ts."""
+        with self.client(lost=Unsure) as web:
             answer = await web.chat_postMessage(
                 channel=spot.channel,
                 thread_ts=spot.thread,
@@ -154,27 +156,27 @@ class Api:
             return text_in(read(answer), "ts")
 
     async def update(self, channel: str, ts: str, body: Json) -> None:
-        """Make a message read so. Previews are off here as well, though the SDK names no such
-        parameter.
+        """Replace a message's content. Disables link previews too, a parameter that the SDK
+        lacks.
         """
-        with self.door() as web:
+        with self.client() as web:
             await web.chat_update(
                 channel=channel, ts=ts, unfurl_links=False, unfurl_media=False, **body
             )
 
     async def delete(self, channel: str, ts: str) -> None:
-        """Take a message away."""
-        with self.door() as web:
+        """Delete a message."""
+        with self.client() as web:
             await web.chat_delete(channel=channel, ts=ts)
 
     async def publish(self, user: str, view: Json) -> None:
-        """Make somebody's App Home read so."""
-        with self.door() as web:
+        """Publish a person's App Home."""
+        with self.client() as web:
             await web.views_publish(user_id=user, view=view)
 
     async def react(self, channel: str, ts: str, name: str, *, is_on: bool) -> None:
-        """Put a reaction below a message, or take it away; either may be repeated."""
-        with self.door() as web:
+        """Add or remove a reaction; idempotent."""
+        with self.client() as web:
             try:
                 if is_on:
                     await web.reactions_add(channel=channel, timestamp=ts, name=name)
@@ -185,8 +187,8 @@ class Api:
                     raise
 
     async def answer(self, url: str, body: Json) -> None:
-        """Post to the address that came with a command or a press."""
-        with self.door(lost=Unsure):
+        """Post to the response URL of a command or a press."""
+        with self.client(lost=Unsure):
             try:
                 async with self.session.post(url, json=body) as response:
                     said = (await response.text())[:200]
@@ -209,18 +211,20 @@ class Api:
         with_metadata: bool = False,
         is_patient: bool = False,
     ) -> AsyncIterator[list[Json]]:
-        """What was said behind `after`, page by page, in no order that could be relied on.
+        """Yield pages of messages after `after`, in no reliable order.
 
-        Of a channel all but the answers in threads; of a thread its root and its answers. Who
-        `is_patient` has pauses waited out: begun anew after each of them, the reading of many
-        pages would never end where Slack allows few.
+        A channel yields everything except replies in threads; a thread yields its root and
+        replies.
+        With `is_patient`, rate-limit pauses are waited out: restarting a long read after each
+        pause
+        would never finish where Slack allows few requests.
         """
         cursor: str | None = None
         asked: dict[str, Any] = {"channel": spot.channel, "oldest": after, "limit": _PAGE}
         asked["include_all_metadata"] = with_metadata
         while True:
             try:
-                with self.door() as web:
+                with self.client() as web:
                     if spot.thread is None:
                         answer = await web.conversations_history(**asked, cursor=cursor)
                     else:
@@ -240,16 +244,16 @@ class Api:
                 return
 
     async def fetch_places(self) -> list[str]:
-        """The channels and direct talks that the bot is in, at most a thousand."""
-        with self.door() as web:
+        """List the channels and direct chats that the bot is in, at most a thousand."""
+        with self.client() as web:
             answer = await web.users_conversations(
                 types="im,mpim,public_channel,private_channel", exclude_archived=True, limit=999
             )
             return [text_in(place, "id") for place in parts(read(answer), "channels")]
 
     async def fetch_person(self, user: str) -> Person:
-        """What the workspace tells of somebody."""
-        with self.door() as web:
+        """Fetch a person's profile."""
+        with self.client() as web:
             about = inside(read(await web.users_info(user=user, include_locale=True)), "user")
             profile = inside(about, "profile")
             name = (
@@ -264,16 +268,16 @@ class Api:
             )
 
     async def fetch_room(self, channel: str) -> Json:
-        """What the workspace tells of a channel, with the number of its members."""
-        with self.door() as web:
+        """Fetch a channel's details with its number of members."""
+        with self.client() as web:
             answer = await web.conversations_info(channel=channel, include_num_members=True)
             return inside(read(answer), "channel")
 
     async def count_members(self, channel: str) -> int:
-        """How many are in a channel, the bot among them."""
+        """Count a channel's members, including the bot."""
         count, cursor = 0, None
         while cursor != "":
-            with self.door() as web:
+            with self.client() as web:
                 answer = await web.conversations_members(channel=channel, limit=1000, cursor=cursor)
                 page = read(answer)
                 members = page.get("members")
@@ -282,8 +286,8 @@ class Api:
         return count
 
     async def start_stream(self, spot: Spot, chunks: Sequence[Json], to: Json) -> str:
-        """Begin a message that grows, and return its ts. `to` names who reads it in a room."""
-        with self.door(lost=Unsure) as web:
+        """Start a streamed message and return its ts. `to` names the reader in a channel."""
+        with self.client(lost=Unsure) as web:
             answer = await web.chat_startStream(
                 channel=spot.channel,
                 thread_ts=spot.thread or "",
@@ -294,20 +298,20 @@ class Api:
             return text_in(read(answer), "ts")
 
     async def grow_stream(self, channel: str, ts: str, chunks: Sequence[Json]) -> None:
-        """Add to a message that grows; what was added twice stands there twice."""
-        with self.door(lost=Unsure) as web:
+        """Append to a streamed message; not idempotent."""
+        with self.client(lost=Unsure) as web:
             await web.chat_appendStream(channel=channel, ts=ts, chunks=[*chunks])
 
     async def stop_stream(
         self, channel: str, ts: str, chunks: Sequence[Json] = (), **ending: Any
     ) -> None:
-        """Add the rest and end the growing. `ending` is metadata and blocks."""
-        with self.door(lost=Unsure) as web:
+        """Append the rest and end the stream. `ending` holds metadata and blocks."""
+        with self.client(lost=Unsure) as web:
             await web.chat_stopStream(channel=channel, ts=ts, chunks=[*chunks] or None, **ending)
 
 
 def read(answer: AsyncSlackResponse) -> Json:
-    """The JSON object of an answer."""
+    """Return an answer's JSON object."""
     return answer.data if isinstance(answer.data, dict) else {}
 
 
@@ -317,7 +321,7 @@ def translate(
     lost: type[AdapterError],
     variable: str = "SLACK_BOT_TOKEN",
 ) -> AdapterError:
-    """This wing's name for an error of the SDK; see `Api.door`."""
+    """Map an SDK error to a platform error; see `Api.client`."""
     match error:
         case SlackApiError():
             return _read_answer(error, lost=lost, variable=variable)

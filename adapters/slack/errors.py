@@ -1,4 +1,4 @@
-"""Slack's words for what went wrong, as this wing's errors; pure."""
+"""Maps Slack's error codes to platform errors; pure."""
 
 from adapters.errors import (
     AdapterError,
@@ -21,8 +21,7 @@ _CHAT_GONE = frozenset(
     | {"is_inactive", "channel_is_limited_access", "method_not_supported_for_channel_type"}
     | {"ekm_channel_access_denied", "used_url", "expired_url"}
 )
-"""A thread that is gone is none of these: its channel is still there, so only what was meant
-for it is refused."""
+"""A missing thread is not listed: its channel still exists, so only that message is rejected."""
 _MESSAGE_GONE = frozenset(
     {"message_not_found", "cant_update_message", "cant_delete_message", "edit_window_closed"}
     | {"no_item_specified", "message_not_owned_by_app", "cant_broadcast_message"}
@@ -32,7 +31,7 @@ _UNWELL = frozenset(
     {"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"}
 )
 _PASSING = frozenset({"org_login_required", "external_channel_migrating", "ekm_access_denied"})
-"""A workspace or channel that is being moved, or where nobody may write for the time being."""
+"""A workspace or channel that is being migrated or is temporarily read-only."""
 _UNSUPPORTED = frozenset(
     {"unknown_method", "not_allowed", "feature_not_enabled", "feature_disabled", "access_denied"}
     | {"not_allowed_token_type", "method_deprecated", "deprecated_endpoint", "not_authorized"}
@@ -44,30 +43,32 @@ WHERE = {
     "SLACK_BOT_TOKEN": "the Bot User OAuth Token (xoxb-...) from OAuth & Permissions",
     "SLACK_APP_TOKEN": "an app-level token (xapp-...) from Basic Information",
 }
-"""Where on an app's page each token stands."""
+"""The place of each token on the app's settings pages."""
 
 
 class StreamOver(MessageGone):
-    """The message takes no more words as a stream; it can be changed as a whole."""
+    """The message accepts no more streamed text; it can still be replaced as a whole."""
 
 
 class StreamOpen(MessageGone):
-    """The message is still a stream, perhaps of an earlier process, and has to be stopped first."""
+    """The message is still a stream, perhaps of an earlier process; stop it first."""
 
 
 class Unsupported(Rejected):
-    """The workspace or the kind of app has not got this method."""
+    """The workspace or the kind of app lacks this method."""
 
 
 class MissingScope(Unsupported):
-    """The app was installed without a permission."""
+    """The app lacks a permission."""
 
 
 def read_refusal(
     code: str, *, needed: str = "", variable: str, unwell: type[AdapterError]
 ) -> AdapterError:
-    """The error for a code of Slack's. `needed` is the scope that it names, if it does;
-    `variable` says where the token stands; `unwell` is raised where the call may have worked.
+    """Map an error code.
+
+    `needed` is the scope that Slack names, if any; `variable` names the token; `unwell` is for
+    errors after which the call may have worked.
     """
     match code:
         case "missing_scope":
@@ -97,7 +98,7 @@ def read_refusal(
 
 
 def token_refused(code: str, variable: str) -> AdapterStopped:
-    """What to do about a token that Slack does not take."""
+    """Explain how to fix a rejected token."""
     return AdapterStopped(
         f"Slack does not take the token in {variable} ({code}). Copy {WHERE[variable]} of your "
         "app's page at api.slack.com/apps anew, and start again."
@@ -105,7 +106,7 @@ def token_refused(code: str, variable: str) -> AdapterStopped:
 
 
 def read_status(status: int, unwell: type[AdapterError]) -> AdapterError:
-    """The error for an answer that is no JSON: a proxy's or a server's in trouble."""
+    """Map an answer without JSON, from a proxy or an unhealthy server."""
     if status >= 500:
         return unwell(f"Slack is unwell: status {status}.")
     if status in (401, 403, 407):

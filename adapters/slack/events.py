@@ -1,4 +1,4 @@
-"""Sorts what Slack tells: which of it concerns a person's talk, and how each is named; pure."""
+"""Classifies Slack's events: which concern a conversation, and their ids; pure."""
 
 import json
 from collections.abc import Callable, Container
@@ -13,11 +13,11 @@ from adapters.toolkit.text import Json, inside, parts, text_in, words_in
 Kind = Literal["message", "edit", "command", "press", "shortcut", "home", "stop"]
 
 BUTTON = "t:"
-"""What the action ids of our buttons begin with; behind it stands the button's key."""
+"""The prefix of our buttons' action ids; the button's key follows."""
 SHORTCUT = "ask_about_message"
 
 _TALK = (None, "file_share", "me_message", "thread_broadcast")
-"""Subtypes of messages in which a person says something."""
+"""Subtypes of messages that a person writes."""
 _SLACKBOT = "USLACKBOT"
 _ABOUT_A_MESSAGE = (
     *("user", "text", "ts", "thread_ts", "parent_user_id", "channel", "subtype", "team"),
@@ -33,7 +33,7 @@ _ABOUT_A_COMMAND = ("user_id", "user_name", "channel_id", "channel_name", "text"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Me:
-    """Who the bot is, and what kind of app: every talk with an agent is a thread."""
+    """The bot's identity and kind of app: every conversation with an agent is a thread."""
 
     user_id: str
     bot_id: str
@@ -42,12 +42,12 @@ class Me:
 
 
 Threads = Container[tuple[str, str]]
-"""Channels and threads in which the bot is meant without being named."""
+"""Channels and threads where messages address the bot without a mention."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """What a workspace tells of somebody."""
+    """A person's profile in the workspace."""
 
     name: str
     username: str = ""
@@ -56,7 +56,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
-    """One thing that somebody did, cut down to what its reading needs."""
+    """One action of a person, reduced to what parsing needs."""
 
     kind: Kind
     event_id: EventId
@@ -64,24 +64,24 @@ class Arrival:
     user: str
     channel: str = ""
     ts: str = ""
-    """When it was said, where Slack tells; sorts as text."""
+    """The time of the message, if Slack names it; sorts as text."""
     thread: str | None = None
-    """The thread that it stands in or, in a talk with an agent, begins."""
+    """The message's thread or, in a conversation with an agent, the thread that it starts."""
     is_ours: bool = False
-    """The bot is meant by its thread alone, see `places.mark_of`."""
+    """The thread alone addresses the bot, see `places.mark_of`."""
 
     @property
     def mark(self) -> str:
-        """The name of the place up to which was read; empty for what has no place in it."""
+        """The name of the read position; empty for events without one."""
         if self.kind != "message":
             return ""
         return mark_of(self.channel, self.thread, is_ours=self.is_ours)
 
 
 def sort_event(body: Json, me: Me, ours: Threads) -> Arrival | None:
-    """What a request of Slack's says, None if it is of no concern to a person's talk.
+    """Classify a request; None if it concerns no conversation.
 
-    Raises `ValueError` on what can't be read.
+    Raises `ValueError` on a request that cannot be parsed.
     """
     if "command" in body:
         return _command(body)
@@ -97,7 +97,7 @@ def sort_event(body: Json, me: Me, ours: Threads) -> Arrival | None:
 
 
 def sort_message(event: Json, me: Me, ours: Threads, channel: str) -> Arrival | None:
-    """A message as an event or a history shows it. Raises `ValueError`."""
+    """Classify a message from an event or a history. Raises `ValueError`."""
     user, ts = words_in(event, "user"), words_in(event, "ts")
     is_talk = event.get("subtype") in _TALK and not event.get("hidden")
     if not is_talk or not user or event.get("bot_id") or user in (me.user_id, _SLACKBOT):
@@ -126,14 +126,14 @@ def sort_message(event: Json, me: Me, ours: Threads, channel: str) -> Arrival | 
 
 
 def is_in_unknown_thread(arrival: Arrival) -> bool:
-    """True for what stands in a thread of which nothing says that the bot is meant in it."""
+    """True for a message in a thread that is not known to address the bot."""
     event = arrival.event
     is_answer = event.get("thread_ts") not in (None, event.get("ts"))
     return arrival.kind in ("message", "edit") and arrival.thread is None and is_answer
 
 
 def pack(arrival: Arrival, me: Me, person: Callable[[str], Person | None], facts: Json) -> str:
-    """The JSON text to store: the event, and all that its reading depends on besides."""
+    """Pack the event as JSON with everything that its parsing depends on."""
     named = (arrival.user, *mentions_in(str(arrival.event.get("text") or "")))
     return json.dumps(
         {
@@ -172,7 +172,7 @@ def _event(body: Json, me: Me, ours: Threads) -> Arrival | None:
 
 
 def _edit(event: Json, me: Me, ours: Threads) -> Arrival | None:
-    """New words of a message; also said when only a link below it was looked up."""
+    """Classify an edit; Slack also reports one when it unfurls a link."""
     channel, message = text_in(event, "channel"), inside(event, "message")
     edited_at = words_in(inside(message, "edited"), "ts")
     words = words_in(message, "text")
@@ -251,7 +251,7 @@ def _shortcut(body: Json) -> Arrival:
 
 
 def _trim(message: Json) -> Json:
-    """A message without what says the same again, such as the blocks that Slack made of it."""
+    """Drop a message's redundant fields, such as the blocks that Slack built from it."""
     kept = {key: message[key] for key in _ABOUT_A_MESSAGE if message.get(key) is not None}
     for key, fields in (("files", _ABOUT_A_FILE), ("attachments", _ABOUT_A_SHARE)):
         found = [{k: one[k] for k in fields if k in one} for one in parts(message, key)]

@@ -1,4 +1,4 @@
-"""Files in and out: what is attached to messages, and what the bot shows."""
+"""Downloads attachments and uploads files."""
 
 import asyncio
 import logging
@@ -19,11 +19,11 @@ from adapters.toolkit.text import Json, inside, parts, text_in, words_in
 _log = logging.getLogger(__name__)
 
 MOST_BYTES = 1_000_000_000
-"""The largest file that Slack takes (docs: files.getUploadURLExternal)."""
+"""The largest file that Slack accepts (docs: files.getUploadURLExternal)."""
 _TRANSFER_TIMEOUT = aiohttp.ClientTimeout(total=300, connect=CONNECT_TIMEOUT, sock_read=30)
 _MOST_REDIRECTS = 3
 _PAUSES = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
-"""Seconds between looks for the message of a file: Slack shares it a moment later."""
+"""Seconds between looks for an uploaded file's message, which Slack shares a moment later."""
 _NO_PERMISSION = (
     "Slack did not hand out the file: the app lacks the permission files:read. Add it under "
     "OAuth & Permissions on the app's page and install the app again."
@@ -31,17 +31,17 @@ _NO_PERMISSION = (
 
 
 class Files:
-    """Fetches with the bot's token and uploads in Slack's three steps."""
+    """Downloads with the bot's token and uploads in Slack's three steps."""
 
     def __init__(self, api: Api, *, token: str, base_url: str) -> None:
         self._api = api
         self._token = token
         self._home = urlsplit(base_url)
         self._uploads: Recent[str, str] = Recent()
-        """The file's id by the key of its message."""
+        """File ids by message key."""
 
     async def fetch(self, attachment: Attachment, *, most_bytes: int) -> bytes:
-        """The bytes of a file that a person sent. Raises `AdapterError`."""
+        """Download a file that a person sent. Raises `AdapterError`."""
         name = attachment.name or "The file"
         if not attachment.file_id:
             raise Rejected(f"{name} does not lie in Slack, so it can't be fetched from there.")
@@ -62,17 +62,17 @@ class Files:
             raise Unreachable(f"{name} could not be fetched: {type(error).__name__}.") from error
 
     async def send(self, message: OutboundMessage, file: OutboundFile, spot: Spot) -> str:
-        """Show a file and return the ts of its message. Raises `AdapterError`."""
+        """Upload a file and return its message's ts. Raises `AdapterError`."""
         if not 0 < len(file.data) <= MOST_BYTES:
             raise Rejected(f"{file.name} is empty or too large for Slack.")
-        with self._api.door() as web:
+        with self._api.client() as web:
             answer = await web.files_getUploadURLExternal(filename=file.name, length=len(file.data))
             told = read(answer)
             file_id, url = text_in(told, "file_id"), text_in(told, "upload_url")
         await self._upload(url, file)
         # From here on the file may be seen, and is found again by its id.
         self._uploads.put(message.key, file_id)
-        with self._api.door(lost=Unsure) as web:
+        with self._api.client(lost=Unsure) as web:
             await web.files_completeUploadExternal(
                 files=[{"id": file_id, "title": file.name}],
                 channel_id=spot.channel,
@@ -87,14 +87,14 @@ class Files:
         raise Unsure("Slack has the file, but does not say in which message it is shown.")
 
     async def find(self, message: OutboundMessage, spot: Spot) -> str | None:
-        """The message of a file that this process uploaded; None if it knows of none."""
+        """Return the message of a file that this process uploaded, or None."""
         file_id = self._uploads.get(message.key)
         return await self._shared_as(file_id, spot) if file_id is not None else None
 
     async def _locate(self, file_id: str) -> str:
-        """The address of a file; the token is shown to Slack only."""
+        """Return a file's address; only Slack's hosts receive the token."""
         if file_id.startswith("F"):
-            with self._api.door() as web:
+            with self._api.client() as web:
                 file = inside(read(await web.files_info(file=file_id)), "file")
                 file_id = words_in(file, "url_private_download", "url_private")
         parts_of = urlsplit(file_id)
@@ -122,7 +122,7 @@ class Files:
 
     async def _shared_as(self, file_id: str, spot: Spot) -> str | None:
         try:
-            with self._api.door() as web:
+            with self._api.client() as web:
                 file = inside(read(await web.files_info(file=file_id)), "file")
                 stamps = [words_in(one, "ts") for one in _shares(file, spot.channel)]
         except AdapterError as error:

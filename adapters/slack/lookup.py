@@ -1,4 +1,4 @@
-"""Looks in histories for a message of ours that got no answer."""
+"""Finds messages of unknown delivery, counts members, and answers where the bot is no member."""
 
 import re
 from collections.abc import Sequence
@@ -20,11 +20,11 @@ _LETTERS = re.compile(r"[\W_]+")
 async def find(
     api: Api, me: Me, message: OutboundMessage, spot: Spot, known: Sequence[str]
 ) -> str | None:
-    """The ts of the message, None if it surely is not there.
+    """Return the message's ts, or None if it certainly is not there.
 
-    Every post carries its key, and histories tell it. A stream carries none until it is
-    stopped, therefore one is known by its words; and a file by its name and size. Raises
-    `Unsure` when there is too much to look through, and any other `AdapterError`.
+    Every post carries its key, which histories return. A stream has no key until it stops, so its
+    text identifies it; a file's name and size identify a file. Raises `Unsure` when there is too
+    much to search, and any other `AdapterError`.
     """
     after = max((ts for ts in known if is_ts(ts)), default="0")
     pages = 0
@@ -58,7 +58,7 @@ def _is_it(shown: Json, message: OutboundMessage) -> bool:
 
 
 def _letters(text: str) -> str:
-    """The words without markup, which Slack gives back in another form."""
+    """Return the text without markup, which Slack returns in another form."""
     return _LETTERS.sub("", text)
 
 
@@ -66,14 +66,14 @@ _KEEPS = 30.0
 
 
 class Rooms:
-    """Counts of the last half minute, of rooms with others in them."""
+    """Member counts of the last half minute, for channels with other people."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
         self._counts = Counts(_KEEPS)
 
     async def count(self, channel: str) -> int | None:
-        """How many besides the bot; None where Slack does not tell. Raises `AdapterError`."""
+        """Count the people besides the bot; None if Slack does not tell. Raises `AdapterError`."""
         return await self._counts.count(channel, lambda: self._ask(channel))
 
     async def _ask(self, channel: str) -> int | None:
@@ -99,13 +99,14 @@ _GONE = (
 
 
 def is_whisper(message_id: str) -> bool:
-    """True for messages that only one person saw; nothing can be done to them any more."""
+    """True for an ephemeral message, which cannot be changed any more."""
     return message_id.startswith(_MARK)
 
 
 class Tickets:
-    """Whispers to the person who used a command. Slack takes five for each, and no edits:
-    of an answer that grows only its end is shown.
+    """Ephemeral answers to a command. Slack accepts five per command and no edits, so a growing
+    answer
+    appears only once it is complete.
     """
 
     def __init__(self, api: Api) -> None:
@@ -113,14 +114,14 @@ class Tickets:
         self._said: Recent[str, None] = Recent()
 
     async def send(self, message: OutboundMessage, ticket: str) -> PlatformMessageId:
-        """Whisper; an answer that is not complete yet is kept back. Raises `AdapterError`."""
+        """Send an ephemeral message; an incomplete answer waits. Raises `AdapterError`."""
         message_id = PlatformMessageId(_MARK + message.key)
         if not message.is_live and message.key not in self._said:
             await self._whisper(message, ticket)
         return message_id
 
     async def edit(self, message: OutboundMessage, ticket: str) -> None:
-        """Whisper the end of an answer that was kept back, once. Raises `AdapterError`."""
+        """Send the complete answer that waited, once. Raises `AdapterError`."""
         await self.send(message, ticket)
 
     async def _whisper(self, message: OutboundMessage, ticket: str) -> None:

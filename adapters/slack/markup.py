@@ -1,4 +1,4 @@
-"""Renders Markdown in Slack's older markup, for the places that know no other; pure."""
+"""Renders Markdown as mrkdwn, for captions and the App Home; pure."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -22,8 +22,10 @@ _ADDRESS = re.compile(r"<?(?P<address>\w+://[^\s<>|`]+)(?:\|(?P<label>[^<>\n]*)>
 
 
 def caption_of(text: str) -> str:
-    """The words that go with a file. Previews can't be turned off there, and a preview sends an
-    address out: so addresses stand in them as code, which Slack neither links nor looks up.
+    """Render a file's caption.
+
+    Captions cannot disable link previews, and a preview reveals the address. Addresses therefore
+    appear as code, which Slack neither links nor fetches.
     """
     blocks = ("\n".join(lines_of(block)) for block in parse(plain_text(text)))
     return _ADDRESS.sub(_tell, "\n\n".join(blocks))
@@ -35,7 +37,7 @@ def _tell(match: re.Match[str]) -> str:
 
 
 def lines_of(block: Block) -> Iterator[str]:
-    """A block's lines; nothing in them is looked up by Slack but what is a link."""
+    """Render a block's lines; Slack fetches nothing but links in them."""
     match block:
         case Paragraph(runs=runs) | Heading(runs=runs):
             yield from _words(runs).split("\n")
@@ -89,7 +91,7 @@ _EMPTY = "Nothing to show yet."
 
 
 def view_of(message: OutboundMessage) -> Json:
-    """The home tab that says what the message says, with its buttons at the end."""
+    """Build the App Home view of a message, with its buttons at the end."""
     buttons = actions_of(message.buttons)
     blocks = [block for piece in parse(plain_text(message.text)) for block in _render(piece)]
     blocks = (blocks or _sections(_EMPTY))[: _MOST_BLOCKS - len(buttons)]

@@ -1,4 +1,4 @@
-"""Reads Slack's own markup, as people's words arrive in it, as Markdown; pure."""
+"""Converts Slack's mrkdwn in people's messages to Markdown; pure."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ _TOKEN = re.compile(r"```.*?```|`[^`\n]+`|<[^<>\n]+>", re.DOTALL)
 _BOLD = re.compile(r"(?<![\w*\\])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*])")
 _STRIKE = re.compile(r"(?<![\w~\\])~(?=[^\s~])([^~\n]*[^\s~])~(?![\w~])")
 _KEPT, _ME = "\ue000", "\ue001"
-"""Letters of private use stand for what must not be looked into, and for the bot's mention."""
+"""Private-use characters that protect code from parsing, and mark the bot's mention."""
 _PRIVATE = re.compile(f"[{_KEPT}{_ME}]")
 _FIRST_MENTION = re.compile(rf"^\s*{_ME}[\s,:]*")
 _MENTION = re.compile(rf"[ \t]*{_ME}")
@@ -19,12 +19,12 @@ _MENTIONED = re.compile(r"<@([A-Z0-9]+)")
 
 
 def mentions_in(text: str) -> tuple[str, ...]:
-    """The ids of the people and bots that the text names."""
+    """Return the ids of the people and bots that a text mentions."""
     return tuple(dict.fromkeys(_MENTIONED.findall(text)))
 
 
 def read_mrkdwn(text: str, *, names: Mapping[str, str], me: str) -> str:
-    """Markdown without the mention of `me`. People in `names` are called so, others by id."""
+    """Convert to Markdown without the mention of `me`. Uses `names`, otherwise ids."""
     kept: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
@@ -46,7 +46,7 @@ def read_mrkdwn(text: str, *, names: Mapping[str, str], me: str) -> str:
 
 
 def _read_token(token: str, names: Mapping[str, str]) -> str:
-    """What stands between angle brackets: a link, or a mention of somebody or something."""
+    """Convert a token in angle brackets: a link or a mention."""
     target, bar, label = token.partition("|")
     label = _unescape(label)
     match target[:1]:

@@ -1,4 +1,4 @@
-"""Turns addresses into channels and threads, and names the marks up to which they were read."""
+"""Maps addresses to channels and threads, and names their read positions; pure."""
 
 import re
 
@@ -6,39 +6,40 @@ from adapters.errors import Rejected
 from adapters.ids import Address, PlatformMessageId
 
 HOME_MESSAGE = PlatformMessageId("home")
-"""The one "message" of an App Home."""
+"""The only "message" of an App Home."""
 _HOME = "home:"
 _GUEST = "guest"
 
 
 def home_of(user: str) -> Address:
-    """The App Home of a person: a page that is replaced whole."""
+    """Return the address of a person's App Home, which is replaced as a whole."""
     return Address(chat_id=_HOME + user, is_direct=True)
 
 
 def home_owner(address: Address) -> str | None:
-    """Whose App Home an address is; None if it is none."""
+    """Return the person of an App Home address, or None."""
     user = address.chat_id.removeprefix(_HOME)
     return user if user != address.chat_id else None
 
 
 def channel_of(address: Address) -> str:
-    """The channel's id. Raises `Rejected` if the address is not one of Slack's channels."""
+    """Return the channel id. Raises `Rejected` if the address is not a Slack channel."""
     if not address.chat_id.isalnum():
         raise Rejected(f'"{address.chat_id}" is no channel of Slack.')
     return address.chat_id
 
 
 def is_im(channel: str) -> bool:
-    """True for talks of two: the bot's, or (in a slash command) of two people."""
+    """True for chats of two: with the bot or, in a slash command, between two people."""
     return channel.startswith("D")
 
 
 def mark_of(channel: str, thread: str | None, *, is_ours: bool) -> str:
-    """The name under which a place is marked: a thread of ours, one of others, or a channel.
+    """Return the name of a read position: of our thread, another thread, or a channel.
 
-    A thread is ours when it began with a message to the bot or of the bot: what is said in it
-    is meant for the bot. In a thread of others only a mention is.
+    A thread is ours if a message to or from the bot started it: everything in it addresses the
+    bot.
+    In other threads only a mention does.
     """
     if thread is None:
         return channel
@@ -46,7 +47,7 @@ def mark_of(channel: str, thread: str | None, *, is_ours: bool) -> str:
 
 
 def read_mark(mark: str) -> tuple[str, str | None, bool]:
-    """The channel, the thread if it is one, and whether that is ours."""
+    """Parse a read position's name: channel, thread if any, and whether it is ours."""
     channel, _, rest = mark.partition(":")
     thread, _, kind = rest.partition(":")
     return channel, thread or None, kind != _GUEST
@@ -56,11 +57,11 @@ _TS = re.compile(r"\d{10}\.\d{6}")
 
 
 def is_ts(text: str) -> bool:
-    """True for the time stamps by which Slack names messages; they sort as text."""
+    """True for a message timestamp; timestamps sort as text."""
     return _TS.fullmatch(text) is not None
 
 
 def milliseconds(ts: str) -> int:
-    """A time stamp as milliseconds since the epoch. Raises `ValueError`."""
+    """Convert a timestamp to milliseconds since the epoch. Raises `ValueError`."""
     seconds, _, rest = ts.partition(".")
     return int(seconds) * 1000 + int((rest or "0")[:3].ljust(3, "0"))

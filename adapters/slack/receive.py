@@ -1,4 +1,4 @@
-"""Reads one stored event of Slack as a message or a press from a person; pure."""
+"""Parses one stored event into a message or a button press; pure."""
 
 import json
 
@@ -12,13 +12,13 @@ from adapters.toolkit.text import Json, inside, parts, plain_name, text_in, word
 
 _HELP = "/help"
 _ABOUT = "What can you tell me about this message?"
-"""What somebody says who uses the shortcut "Ask Talaria about this"."""
+"""The message sent by the shortcut "Ask Talaria about this"."""
 
 
 def receive(payload: str) -> Inbound | None:
-    """The message or press in a packed event, None if it holds nothing to read.
+    """Parse a packed event; None if it has no content.
 
-    Raises `ValueError` on what can't be read.
+    Raises `ValueError` on an event that cannot be parsed.
     """
     envelope = json.loads(payload)
     if not isinstance(envelope, dict):
@@ -45,7 +45,7 @@ def receive(payload: str) -> Inbound | None:
 
 
 class _Message:
-    """A message in a channel, a thread or a direct talk."""
+    """A message in a channel, a thread or a direct chat."""
 
     def __init__(self, envelope: Json) -> None:
         self._event = inside(envelope, "event")
@@ -56,7 +56,7 @@ class _Message:
         self._room = plain_name(words_in(envelope, "room"))
 
     def read(self) -> InboundMessage | None:
-        """What was said; None when nothing was."""
+        """Return the message; None if it has no content."""
         event, me = self._event, text_in(self._bot, "user_id")
         ts, channel = text_in(event, "ts"), text_in(event, "channel")
         said = words_in(event, "text")
@@ -88,7 +88,7 @@ class _Message:
 
 
 def _command(event: Json, people: Json, envelope: Json) -> InboundMessage:
-    """`/talaria new` says `/new`; what is no command of ours is said as it stands."""
+    """Turn `/talaria new` into `/new`; unknown commands stay plain text."""
     channel = text_in(event, "channel_id")
     is_direct = bool(envelope.get("is_own_talk"))
     ticket = None if is_direct else words_in(event, "response_url") or None
@@ -130,7 +130,7 @@ def _press(event: Json, people: Json) -> ButtonPress:
 
 
 def _shortcut(event: Json, people: Json, envelope: Json) -> InboundMessage:
-    """A question about somebody's message, which is quoted; answered where that stands."""
+    """Turn a message shortcut into a question that quotes the message, answered in its place."""
     message, bot = inside(event, "message"), inside(envelope, "bot")
     is_direct = bool(envelope.get("is_own_talk"))
     ts = text_in(message, "ts")
@@ -167,7 +167,7 @@ def _said(
     envelope: Json,
     room_title: str | None = None,
 ) -> InboundMessage:
-    """Something that was done, as the message that says the same in words."""
+    """Turn an action into the message with the same words."""
     at = envelope.get("at")
     return InboundMessage(
         address=address,
@@ -181,7 +181,7 @@ def _said(
 
 
 def _thread(message: Json, bot: Json, *, is_direct: bool) -> str | None:
-    """Rooms are answered in threads; a direct talk is one stream, but threads with an agent."""
+    """Return the thread to answer in: always in channels; in direct chats only with an agent."""
     ts, thread = text_in(message, "ts"), words_in(message, "thread_ts")
     if is_direct and not bot.get("is_agent"):
         return thread if thread != ts and thread else None
@@ -207,7 +207,7 @@ def _names(people: Json) -> dict[str, str]:
 
 
 def _attachment(file: Json) -> Attachment:
-    """A file. What lies elsewhere, or was deleted meanwhile, is named but can't be fetched."""
+    """Return an attachment; external and deleted files have a name but cannot be downloaded."""
     media_type = words_in(file, "mimetype")
     is_voice = file.get("subtype") == "slack_audio"
     kind = "voice" if is_voice else kind_of(media_type)
@@ -226,7 +226,7 @@ def _attachment(file: Json) -> Attachment:
 
 
 def _shared(event: Json, people: Json, me: str) -> Quote | None:
-    """The message of somebody else that was passed on with this one."""
+    """Return a message that the sender shared."""
     for shared in parts(event, "attachments"):
         if shared.get("is_share") or shared.get("is_msg_unfurl"):
             author = words_in(shared, "author_name", "author_id")

@@ -1,4 +1,4 @@
-"""Renders what is owed as Slack's calls take it: Markdown, blocks, metadata; pure."""
+"""Renders outgoing messages for Slack's calls: Markdown, blocks, metadata; pure."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,12 +14,12 @@ MOST_BUTTONS = 25
 _BUTTONS_A_BLOCK = 5
 _EVENT_TYPE = "talaria"
 _GIST = 300
-"""Characters that a notification shows of a message made of blocks."""
+"""Characters that a notification shows of a message built from blocks."""
 _STEP_TITLE = 256
 _NEWEST_STEPS = 3
-"""Steps that stand below the words where Slack does not draw them itself."""
+"""Steps listed below the text where Slack does not show them itself."""
 _CALL = re.compile(r"<!(?=(?:channel|here|everyone|group|subteam\^\w+)\b)", re.IGNORECASE)
-"""What would ring for a whole channel."""
+"""Mentions that would notify a whole channel."""
 _APART = "<\u200b!"
 _STYLES: Mapping[str, str] = {"good": "primary", "danger": "danger"}
 _STATUS: Mapping[StepState, str] = {
@@ -31,17 +31,17 @@ _SIGNS: Mapping[StepState, str] = {"running": "⏳", "done": "✓", "failed": "�
 
 
 def measure(text: str) -> int:
-    """The size of a part of a text, in UTF-16 units: never less than what Slack counts."""
+    """Return a text's size in UTF-16 units, never less than Slack counts."""
     return count_units(words_of(text))
 
 
 def words_of(text: str) -> str:
-    """The Markdown as it is sent: the words of a model call nobody together."""
+    """Return the Markdown to send; the model's text notifies no groups."""
     return _CALL.sub(_APART, plain_text(text))
 
 
 def post_of(message: OutboundMessage) -> Json:
-    """What a new message carries. Raises `Rejected` on one that is empty."""
+    """Build a new message. Raises `Rejected` if it is empty."""
     words = _shown(message)
     if message.buttons:
         return _blocks(words, message.buttons) | {"metadata": metadata_of(message)}
@@ -49,26 +49,26 @@ def post_of(message: OutboundMessage) -> Json:
 
 
 def update_of(message: OutboundMessage) -> Json:
-    """What a changed message carries: blocks, since those of before would stay otherwise."""
+    """Build an edit with blocks, because earlier blocks would stay otherwise."""
     words = _shown(message)
     return _blocks(words, message.buttons) | {"metadata": metadata_of(message)}
 
 
 def whisper_of(message: OutboundMessage) -> Json:
-    """What is posted where only the person sees it."""
+    """Build an ephemeral message."""
     shown = _blocks(_shown(message), message.buttons)
     return shown | {"response_type": "ephemeral", "unfurl_links": False, "unfurl_media": False}
 
 
 def metadata_of(message: OutboundMessage) -> Json:
-    """What names the message to us, wherever it is read again."""
+    """Build the metadata that identifies the message later."""
     return {"event_type": _EVENT_TYPE, "event_payload": {"key": message.key}}
 
 
 def key_in(message: Json) -> str | None:
-    """The key of one of our messages as a history shows it; None without one.
+    """Return the key of one of our messages in a history, or None.
 
-    Raises `ValueError` on metadata that can't be read.
+    Raises `ValueError` on invalid metadata.
     """
     metadata = inside(message, "metadata")
     if metadata.get("event_type") != _EVENT_TYPE:
@@ -77,19 +77,19 @@ def key_in(message: Json) -> str | None:
 
 
 def actions_of(buttons: Sequence[Button]) -> list[Json]:
-    """The blocks of buttons, five in a row."""
+    """Build the blocks of buttons, five in a row."""
     elements = [_button(button) for button in buttons[:MOST_BUTTONS]]
     rows = range(0, len(elements), _BUTTONS_A_BLOCK)
     return [{"type": "actions", "elements": elements[row : row + _BUTTONS_A_BLOCK]} for row in rows]
 
 
 def text_chunks(words: str) -> list[Json]:
-    """What a stream grows by, given as `words_of` made it."""
+    """Build a stream's next chunks from text of `words_of`."""
     return [{"type": "markdown_text", "text": words}] if words else []
 
 
 def step_chunks(steps: Sequence[Step], shown: Mapping[str, Step]) -> list[Json]:
-    """The steps that read otherwise than they are shown."""
+    """Build chunks for the steps that changed."""
     return [
         {
             "type": "task_update",
@@ -103,7 +103,7 @@ def step_chunks(steps: Sequence[Step], shown: Mapping[str, Step]) -> list[Json]:
 
 
 def _shown(message: OutboundMessage) -> str:
-    """The words, and below those of a running turn what it has done so far."""
+    """Return the text and, for a running turn, its steps below."""
     steps = message.steps[-_NEWEST_STEPS:] if message.is_live else ()
     lines = [f"_{_SIGNS[step.state]} {step.title}_" for step in steps]
     words = "\n\n".join(piece for piece in (message.text.strip("\n"), "\n".join(lines)) if piece)

@@ -1,4 +1,4 @@
-"""What can be set about Slack, read from strings."""
+"""Slack's settings, read from strings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,34 +15,35 @@ _KEYS = (
     *("sockets", "edit_interval", "messages_per_second", "streaming"),
 )
 _MOST_SOCKETS = 10
-"""Slack keeps at most ten connections of one app open (docs: Using Socket Mode)."""
+"""Slack allows at most ten connections per app (docs: Using Socket Mode)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlackSettings:
-    """Everything that an adapter needs to know. All durations are in seconds."""
+    """The adapter's settings. All durations are in seconds."""
 
     bot_token: str
     app_token: str = ""
-    """Opens websockets; not needed where Slack comes to us over HTTP."""
+    """Opens websockets; not needed in HTTP mode."""
     signing_secret: str = ""
-    """Tells Slack's requests from everybody else's in HTTP mode."""
+    """Verifies Slack's requests in HTTP mode."""
     base_url: str = API
     mode: Mode = "socket"
     http_bind: str = "127.0.0.1"
     http_port: int = 3000
     sockets: int = 2
-    """Websockets held at once: while one is renewed or broken the others go on."""
+    """Concurrent websockets: while one reconnects, the others continue."""
     edit_interval: float = 1.5
     messages_per_second: float = 10.0
-    """New messages a second over all channels; 0 lifts every limit, also that of one channel.
-    Slack's own limit is one a second in each channel (docs: rate limits, chat.postMessage)."""
+    """New messages per second over all channels; 0 removes every limit, including the channel's.
+    Slack's own limit is one a second per channel (docs: rate limits, chat.postMessage).
+    """
     is_streaming: bool = True
-    """Whether Slack's own streaming is used where the workspace has it."""
+    """Use Slack's streaming where the workspace has it."""
     heartbeat: float = 15.0
-    """Silence after which a websocket is asked whether it lives; it has half as long to answer."""
+    """Seconds of silence after which a websocket is pinged; it has half as long to answer."""
     longest_pause: float = 30.0
-    """Upper bound of the pause between two attempts while Slack can't be reached."""
+    """Upper bound of the backoff while Slack is unreachable."""
 
 
 def read_settings(given: Mapping[str, str]) -> SlackSettings:

@@ -1,4 +1,4 @@
-"""Shows that the bot is at work, in whichever way the app has: agent, assistant or none."""
+"""Shows that the bot is working, as the app's kind allows: agent, assistant or neither."""
 
 import logging
 from typing import Literal
@@ -16,7 +16,7 @@ _THINKING = "is thinking…"
 
 
 class Sessions:
-    """The signs that stand in threads. Which way the app has is asked once."""
+    """The indicators in threads. The app's kind is determined once."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
@@ -25,18 +25,18 @@ class Sessions:
         self._shown: Recent[Spot, Status] = Recent()
 
     def greet(self, *, is_agent: bool) -> None:
-        """What kind of app it is; the older assistant is tried where it is no agent."""
+        """Set the app's kind; if it is no agent, the older assistant API is tried."""
         self._is_agent, self._is_assistant = is_agent, not is_agent
 
     async def work(self, spot: Spot) -> None:
-        """Show that an answer is being made there. Raises `AdapterError`."""
+        """Show that an answer is in progress. Raises `AdapterError`."""
         if spot.thread is None:
             return
         if self._is_agent:
             await self._set(spot, "processing")
         elif self._is_assistant:
             try:
-                with self._api.door() as web:
+                with self._api.client() as web:
                     await web.assistant_threads_setStatus(
                         channel_id=spot.channel, thread_ts=spot.thread, status=_THINKING
                     )
@@ -48,10 +48,12 @@ class Sessions:
                 self._shown.put(spot, "processing")
 
     async def finalize(self, spot: Spot, *, asks: bool, was_edit: bool) -> None:
-        """The last words were said there, or a question was asked. Never fails: they were said.
+        """Clear the indicator after the last words or a question. Never fails: the message was
+        sent.
 
-        An agent's sign stands until it is changed, also by an earlier process; an assistant's
-        goes by itself with each new message.
+        An agent's status stays until it changes, even across processes; an assistant's disappears
+        with
+        each new message.
         """
         if spot.thread is None:
             return
@@ -63,7 +65,7 @@ class Sessions:
             elif spot in self._shown:
                 self._shown.drop(spot)
                 if was_edit:
-                    with self._api.door() as web:
+                    with self._api.client() as web:
                         await web.assistant_threads_setStatus(
                             channel_id=spot.channel, thread_ts=spot.thread, status=""
                         )
@@ -72,7 +74,7 @@ class Sessions:
 
     async def _set(self, spot: Spot, status: Status) -> None:
         try:
-            with self._api.door() as web:
+            with self._api.client() as web:
                 await web.agents_sessions_setStatus(
                     channel_id=spot.channel, thread_ts=spot.thread, status=status
                 )

@@ -1,4 +1,4 @@
-"""Messages that grow by Slack's own streaming, and what to do where that ends."""
+"""Messages that grow through Slack's streaming API, with a fallback to edits."""
 
 import contextlib
 from collections.abc import Mapping
@@ -14,13 +14,14 @@ from adapters.toolkit.caches import Recent
 from adapters.toolkit.text import Json
 
 _TRIES = 3
-"""Refusals in a row after which the workspace is taken to have no streaming."""
+"""Refusals in a row after which the workspace counts as having no streaming."""
 
 
 @dataclass(slots=True, kw_only=True)
 class _Stream:
-    """How much of a message has been shown. Doubtful once an addition got no answer: what was
-    added twice stands there twice, therefore the message is then changed as a whole.
+    """The shown part of a message. Once an append got no answer, the message is replaced as a
+    whole:
+    appending is not idempotent.
     """
 
     text: str
@@ -29,7 +30,7 @@ class _Stream:
 
 
 class Streams:
-    """The streams of this process. Of earlier ones nothing is known: they are stopped."""
+    """The streams of this process; those of earlier processes are stopped."""
 
     def __init__(self, api: Api, *, is_on: bool) -> None:
         self._api = api
@@ -38,20 +39,20 @@ class Streams:
 
     @property
     def is_on(self) -> bool:
-        """Whether the workspace is believed to have streaming."""
+        """Whether the workspace is believed to support streaming."""
         return self._refusals < _TRIES
 
     def suits(self, message: OutboundMessage, spot: Spot) -> bool:
-        """True for what can begin as a stream: the beginning of an answer in a thread."""
+        """True if a message can start as a stream: the beginning of an answer in a thread."""
         has_room = message.is_live and not message.buttons and message.file is None
         return self.is_on and has_room and spot.thread is not None
 
     async def begin(
         self, message: OutboundMessage, spot: Spot, *, reader: str | None, team: str
     ) -> str | None:
-        """Post as a stream and return its ts; None where Slack wants none, and nothing was posted.
+        """Start a stream and return its ts; None if Slack refuses and nothing was sent.
 
-        In a room `reader` is who is answered: Slack wants to know. Raises `AdapterError`.
+        In a channel, Slack requires the reader that the answer is for. Raises `AdapterError`.
         """
         to: Json = {}
         if not is_im(spot.channel):
@@ -76,9 +77,9 @@ class Streams:
         return ts
 
     async def carry(self, message: OutboundMessage, channel: str, ts: str) -> bool:
-        """Make a stream read so; False if it is none (any more) and has to be changed as a whole.
+        """Bring a stream up to date; False if the message must be replaced as a whole.
 
-        Raises `AdapterError`; after that the same may be asked again.
+        Raises `AdapterError`; the call may be repeated.
         """
         stream = self._open.get((channel, ts))
         if stream is None:
@@ -112,17 +113,17 @@ class Streams:
         return True
 
     async def stop(self, channel: str, ts: str) -> None:
-        """End a stream as it stands; one that has ended is no error. Raises `AdapterError`."""
+        """End a stream as it is; an ended one is not an error. Raises `AdapterError`."""
         with contextlib.suppress(MessageGone, Rejected):
             await self._api.stop_stream(channel, ts)
         self._open.drop((channel, ts))
 
     async def end(self, channel: str, ts: str) -> None:
-        """End a stream if it is one of this process. Raises `AdapterError`."""
+        """End a stream of this process, if it is one. Raises `AdapterError`."""
         if (channel, ts) in self._open:
             await self.stop(channel, ts)
 
 
 def _ended(steps: Mapping[str, Step]) -> tuple[Step, ...]:
-    """What a message showed as running, as its last words leave it: Slack keeps it there."""
+    """Mark running steps as done for the last append, because Slack keeps showing them."""
     return tuple(replace(step, state="done") for step in steps.values() if step.state == "running")

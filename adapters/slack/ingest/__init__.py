@@ -1,1 +1,1 @@
-"""The package adapters.slack.ingest."""
+"""Inbound events of Slack: Socket Mode and HTTP mode, the ordered pipeline, and catch-up."""

@@ -1,4 +1,4 @@
-"""Asks for what was said while nobody listened, and knows where something may be missing."""
+"""Fetches messages that arrived while the bot was offline, and tracks incomplete channels."""
 
 import asyncio
 import contextlib
@@ -27,30 +27,31 @@ from adapters.toolkit.text import Json, text_in, words_in
 _log = logging.getLogger(__name__)
 
 _MOST_MESSAGES = 2000
-"""Messages of one channel that are asked for after an absence."""
+"""Messages of one channel to fetch after an absence."""
 _MOST_THREADS = 100
-"""Threads of one channel that are looked through after an absence, the newest ones."""
+"""Threads of one channel to search after an absence, newest first."""
 _OVERLAP = 60.0
-"""Seconds in front of a mark that are read again: several sockets keep no strict order."""
+"""Seconds before a read position that are read again: several sockets keep no strict order."""
 _ROOTS = 2 * 24 * 3600.0
-"""Seconds in front of a mark within which a thread may have begun that is answered only now."""
+"""Seconds before a read position within which a thread with new replies may have started."""
 _OLDEST_THREAD = 30 * 24 * 3600.0
 _BATCH = 50
 _MOST_UNMARKED = 200
 _PATIENCE = 1.2
-"""Seconds that what is said now waits for what was said before it: an ack has to be there within
-three (docs: Socket Mode), and storing may take some of them."""
+"""Seconds that a new message waits for earlier ones: Slack expects the ack within three (docs:
+Socket Mode), and storing takes part of that.
+"""
 _LONGEST_HOLD = 10.0
-"""Seconds of a connection in which new messages are left to be read behind older ones."""
+"""Seconds of a connection during which new messages are left to catch-up."""
 _MOST_FAILURES = 5
-"""Channels that may fail until it is taken to be Slack, or the store, that fails."""
+"""Failing channels after which Slack or the store counts as failing."""
 _NEVER = "9999999999.000000"
 _REFUSED = (Rejected, ChatGone, MessageGone)
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 
 
 class CatchUp:
-    """Which channels are whole, and the asking that makes them so."""
+    """Tracks which channels are complete, and fetches what is missing."""
 
     def __init__(self, api: Api, arrivals: Arrivals, tracks: Tracks) -> None:
         self._api = api
@@ -58,23 +59,23 @@ class CatchUp:
         self._tracks = tracks
         self._behind: set[str] = set()
         self._missed: dict[str, str] = {}
-        """The oldest message of each channel that came in and could not be kept."""
+        """The oldest message of each channel that could not be stored."""
         self._knows_marks = False
         self._is_first = True
         self._wanted = asyncio.Event()
         self._restarted = time.monotonic()
         self._progress = asyncio.Event()
-        """Set, and replaced, whenever a channel may have become whole."""
+        """Set, and replaced, whenever a channel may have become complete."""
 
     def is_whole(self, channel: str) -> bool:
-        """True when everything said there before has been handed over."""
+        """True when everything earlier in the channel is stored."""
         return self._knows_marks and channel not in self._behind
 
     async def wait_until_whole(self, channel: str) -> bool:
-        """Return once that is so, or after as long as Slack can be let wait.
+        """Wait until the channel is complete, or as long as Slack can wait.
 
-        False if it is better to wait on than to hear what was said out of its order: for the
-        first seconds of a connection.
+        False if the message should rather be read again in order: during a connection's first
+        seconds.
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_PATIENCE):
@@ -84,7 +85,7 @@ class CatchUp:
         return is_late or self.is_whole(channel)
 
     def open(self, arrivals: Sequence[Arrival]) -> None:
-        """These could not be kept: they are asked for again."""
+        """Mark events that could not be stored; they are fetched again."""
         for arrival in arrivals:
             if arrival.kind == "message":
                 known = self._missed.get(arrival.channel, arrival.ts)
@@ -93,13 +94,13 @@ class CatchUp:
         self._wanted.set()
 
     def restart(self) -> None:
-        """The connection is new: anything may have been missed."""
+        """Mark every channel as possibly incomplete after a reconnection."""
         self._knows_marks = False
         self._restarted = time.monotonic()
         self._wanted.set()
 
     async def run(self, inlet: Inlet, me: Me) -> None:
-        """Catch up whenever it is wanted, until cancelled. Raises `AdapterStopped`."""
+        """Catch up whenever needed, until cancelled. Raises `AdapterStopped`."""
         pauses = Pauses(_LONGEST_PAUSE, first=_FIRST_PAUSE)
         while True:
             await self._wanted.wait()
@@ -154,7 +155,7 @@ class CatchUp:
         self._progress = asyncio.Event()
 
     async def _read(self, inlet: Inlet, me: Me, channel: str, marks: Mapping[str, str]) -> None:
-        """Hand over what was said in a channel and its threads, the oldest first."""
+        """Store a channel's and its threads' missed messages, oldest first."""
         ours = {mark: ts for mark, ts in marks.items() if read_mark(mark)[0] == channel}
         missed = self._missed.get(channel, _NEVER)
         newest = min(max(ours.values(), default=_NEVER), missed)
@@ -182,7 +183,7 @@ class CatchUp:
             await self._arrivals.store(inlet, me, batch, lambda _: True)
 
     async def _ask(self, spot: Spot, after: str) -> list[Json]:
-        """What was said there behind `after`; as slowly as Slack wants it."""
+        """Fetch messages after `after`, as slowly as Slack demands."""
         shown: list[Json] = []
         async for page in self._api.pages(spot, after=after, is_patient=True):
             shown += page
@@ -192,9 +193,9 @@ class CatchUp:
         return shown
 
     async def _find_unmarked(self, marks: Mapping[str, str]) -> None:
-        """Places in which nothing was ever heard: a first word may have been said meanwhile.
+        """Find channels without a read position, where a first message may have arrived.
 
-        What is known of them is when this program last heard anything at all.
+        The only known bound is when this installation last received anything.
         """
         known = {read_mark(mark)[0] for mark in marks}
         newest = max(marks.values())
@@ -210,7 +211,7 @@ class CatchUp:
     def _sort(
         self, messages: Iterable[Json], me: Me, channel: str, since: str
     ) -> dict[str, Arrival]:
-        """What people said behind `since`, by its time."""
+        """Return people's messages after `since`, by time."""
         found = {}
         for message in messages:
             try:

@@ -1,4 +1,4 @@
-"""The Bolt app: what Slack sends is stored before Slack is told that it arrived."""
+"""HTTP mode, and the Bolt app that stores every request before acknowledging it."""
 
 import asyncio
 import logging
@@ -24,10 +24,10 @@ Inbox = AsyncApp
 
 
 class _Store(AsyncMiddleware):
-    """The one step that every request comes through, behind Bolt's check of signatures.
+    """The only middleware behind Bolt's signature check.
 
-    It answers itself: Bolt would ask auth.test before it goes on, and leave what no listener
-    takes without an answer. So everything is acknowledged, and nothing before it is durable.
+    It answers by itself: Bolt would call auth.test first, and leave requests without a listener
+    unanswered. Everything is acknowledged, and nothing before it is durable.
     """
 
     def __init__(self, arrivals: Arrivals, gaps: Gaps, me: Me, ours: Threads) -> None:
@@ -76,7 +76,7 @@ def build_inbox(
     me: Me,
     ours: Threads,
 ) -> Inbox:
-    """The app that takes requests of both modes. It makes no calls with the token."""
+    """Build the app that takes requests of both modes. It makes no calls with the token."""
     return AsyncApp(
         name="talaria",
         token=token,
@@ -86,19 +86,19 @@ def build_inbox(
 
 
 PATH = "/slack/events"
-"""Where Slack's app page is told to send events, commands and presses."""
+"""The request URL in the app's settings for events, commands and presses."""
 _MOST_BYTES = 4 * 1024 * 1024
 _BODY_PATIENCE = 5.0
-"""Seconds within which a request has to be here: Slack itself waits three for its answer."""
+"""Seconds to receive a request; Slack itself waits three for the answer."""
 _GRACE = 3.0
-"""Seconds that requests under way have when the server ends."""
+"""Seconds for running requests when the server stops."""
 
 
 @asynccontextmanager
 async def serving(
     app: AsyncApp, *, host: str, port: int, note_alive: Callable[[], None]
 ) -> AsyncIterator[int]:
-    """Serve, and give the port. Raises `AdapterStopped` when the address can't be used."""
+    """Serve and yield the port. Raises `AdapterStopped` when the address is unusable."""
 
     async def take(request: web.Request) -> web.StreamResponse:
         try:

@@ -1,4 +1,4 @@
-"""Hands over what came in, in the order in which it came; returns once it is durable."""
+"""Stores inbound events in their order; returns once they are durable."""
 
 import asyncio
 import logging
@@ -22,28 +22,28 @@ _log = logging.getLogger(__name__)
 
 _MOST_AT_ONCE = 100
 _TURNS = 3
-"""Turns of the loop in which what came in together on several sockets gathers."""
+"""Loop iterations in which events from several sockets gather into one batch."""
 _DEADLINE = 1.5
-"""Seconds after which no further attempt to store is begun: Slack waits three for its ack."""
+"""Seconds after which no further attempt to store starts: Slack waits three for its ack."""
 _FIRST_PAUSE = 0.05
 _PATIENCE = 1.2
-"""Seconds that a command may wait until it is known whether its place is the bot's own talk."""
+"""Seconds that a command waits to learn whether its place is the bot's own direct chat."""
 
 
 class Gaps(Protocol):
-    """Knows where something older may still be missing."""
+    """Knows where older messages may still be missing."""
 
     def is_whole(self, channel: str) -> bool:
-        """True when everything said there before has been handed over."""
+        """True when everything earlier in the channel is stored."""
 
     async def wait_until_whole(self, channel: str) -> bool:
-        """Return once that is so, or after as long as Slack can be let wait.
+        """Wait until the channel is complete, or as long as Slack can wait.
 
-        False if it is better to wait on than to hear what was said out of its order.
+        False if the message should rather be read again in order.
         """
 
     def open(self, arrivals: Sequence[Arrival]) -> None:
-        """These could not be kept."""
+        """Mark events that could not be stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class _Waiting:
 
 
 class Arrivals:
-    """One queue for all sockets. What gathers while the store is at work goes in together."""
+    """One queue for all sockets; events that gather during a write are stored together."""
 
     def __init__(self, api: Api, tracks: Tracks) -> None:
         self._api = api
@@ -61,17 +61,17 @@ class Arrivals:
         self._people = People(api)
         self._queue: asyncio.Queue[_Waiting] = asyncio.Queue()
         self.commands: frozenset[str] | None = None
-        """Names of the hall's commands; None until the menu was shown."""
+        """The gateway's command names; None until the menu is published."""
 
     async def take(self, arrival: Arrival) -> bool:
-        """Hand over; True once it is durable, False when it could not be stored."""
+        """Store an event; True once it is durable, False if it could not be stored."""
         self.note(arrival)
         waiting = _Waiting(arrival=arrival, is_kept=asyncio.get_running_loop().create_future())
         self._queue.put_nowait(waiting)
         return await waiting.is_kept
 
     async def run(self, inlet: Inlet, me: Me, gaps: Gaps) -> None:
-        """Hand over until cancelled."""
+        """Store events until cancelled."""
         batch: list[_Waiting] = []
         try:
             while True:
@@ -89,7 +89,7 @@ class Arrivals:
             _settle(batch, is_kept=False)
 
     async def _insist(self, inlet: Inlet, me: Me, arrivals: Sequence[Arrival], gaps: Gaps) -> bool:
-        """Try for as long as Slack waits: commands and presses never come again."""
+        """Retry for as long as Slack waits: it never resends commands and presses."""
         pauses = Pauses(_DEADLINE, first=_FIRST_PAUSE)
         deadline = time.monotonic() + _DEADLINE
         while True:
@@ -111,7 +111,7 @@ class Arrivals:
         arrivals: Sequence[Arrival],
         is_whole: Callable[[str], bool],
     ) -> None:
-        """Make the events durable. Raises what the inlet raises."""
+        """Store events. Raises what the inlet raises."""
         rooms = [a.channel for a in arrivals if a.mark and not is_im(a.channel)]
         await self._people.learn([arrival.user for arrival in arrivals], rooms)
         events = [
@@ -126,7 +126,7 @@ class Arrivals:
         await inlet.take(events)
 
     def remember(self, marks: Sequence[str]) -> None:
-        """What earlier processes knew of places, as far as the names of marks tell it."""
+        """Restore knowledge of threads and chats from the names of read positions."""
         for mark in marks:
             channel, thread, is_ours = read_mark(mark)
             if thread is not None and is_ours:
@@ -135,7 +135,7 @@ class Arrivals:
                 self._tracks.talks.put(channel, None)
 
     def note(self, arrival: Arrival) -> None:
-        """Learn from a message at once: the reading of the next one depends on it."""
+        """Learn from a message at once, because parsing the next one depends on it."""
         if arrival.kind != "message":
             return
         self._tracks.note_sent(arrival.channel, arrival.ts)
@@ -147,7 +147,7 @@ class Arrivals:
             self._tracks.talks.put(arrival.channel, None)
 
     async def _facts(self, arrival: Arrival) -> Json:
-        """What the reading of some kinds of events depends on besides."""
+        """Collect the facts that parsing some kinds of events needs."""
         facts: Json = {"at": int(time.time() * 1000), "room": self._people.title(arrival.channel)}
         if arrival.kind in ("command", "shortcut"):
             facts["is_own_talk"] = await self._is_own_talk(arrival)
@@ -164,7 +164,7 @@ class Arrivals:
         return words[0] in self.commands
 
     async def _is_own_talk(self, arrival: Arrival) -> bool:
-        """A command may be used in the talk of two people as well; that is no direct talk."""
+        """Tell whether a command's chat is the bot's own; two people can use one in theirs."""
         channel = arrival.channel
         if not is_im(channel) or channel in self._tracks.talks:
             return is_im(channel)
@@ -181,7 +181,7 @@ class Arrivals:
 
 
 def _in_order(batch: list[_Waiting]) -> list[_Waiting]:
-    """Messages by their time: several sockets bring them, in any order."""
+    """Sort messages by time: several sockets deliver in any order."""
     timed = iter(sorted((w for w in batch if w.arrival.ts), key=lambda w: w.arrival.ts))
     return [next(timed) if waiting.arrival.ts else waiting for waiting in batch]
 

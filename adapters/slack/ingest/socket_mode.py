@@ -1,4 +1,4 @@
-"""Socket Mode: holds websockets open, one replacing another before it goes."""
+"""Socket Mode: holds several websockets and replaces each before it closes."""
 
 import asyncio
 import json
@@ -21,21 +21,23 @@ from adapters.toolkit.http import name_mishap
 _log = logging.getLogger(__name__)
 
 _CROWD_PAUSE = 5.0
-"""Seconds to wait at least when Slack says that there are too many connections already."""
+"""Minimum seconds to wait when Slack reports too many connections."""
 _LONG_LIFE = 4.0
-"""Seconds after which the end of a connection is nothing odd, and the next one opens at once."""
+"""Seconds after which a connection's end is normal and the next opens at once."""
 _GREETING = 15.0
-"""Seconds within which a new connection has to say hello."""
+"""Seconds for a new connection to send its hello."""
 _FAREWELL = 30.0
-"""Seconds that an old connection may still bring events while its successor is there."""
+"""Seconds that an old connection may still deliver once its successor is open."""
 _GOODBYE = 2.0
-"""Seconds that a server has to answer a goodbye."""
+"""Seconds for the server to answer a close."""
 _FRAME_LIMIT = 4 * 1024 * 1024
 
 
 class Sockets:
-    """The connections of one app. The SDK's own client is not used: it reconnects in a tight
-    loop, waits for up to a minute after a reset, and answers in no order.
+    """The connections of one app.
+
+    The SDK's own client reconnects in a tight loop, waits up to a minute after a reset, and
+    acknowledges in no order, so it is not used.
     """
 
     def __init__(
@@ -55,12 +57,12 @@ class Sockets:
         self._lines: set[_Line] = set()
         self.open = 0
         self.trouble = ""
-        """Why the last attempt failed."""
+        """The reason of the last failed attempt."""
 
     async def run(self, count: int, changed: Callable[[], None]) -> None:
-        """Hold so many connections until cancelled. Raises `AdapterStopped`.
+        """Hold `count` connections until cancelled. Raises `AdapterStopped`.
 
-        `changed` is called whenever one begins or ends.
+        Calls `changed` whenever one opens or closes.
         """
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -72,7 +74,7 @@ class Sockets:
             self._lines.clear()
 
     async def _hold(self, tasks: asyncio.TaskGroup, changed: Callable[[], None]) -> None:
-        """One place for a connection: whenever it is free or about to be, the next is opened."""
+        """Hold one connection, opening the next one before the current ends."""
         pauses, crowd_pause = Pauses(self._longest_pause), min(_CROWD_PAUSE, self._longest_pause)
         while True:
             line = _Line(self._app, tasks, self._note_alive)
@@ -103,7 +105,7 @@ class Sockets:
                 await pauses.wait()
 
     async def _attend(self, line: "_Line", changed: Callable[[], None]) -> None:
-        """Take what a connection brings until it ends."""
+        """Read from a connection until it ends."""
         self.open += 1
         self.trouble = ""
         changed()
@@ -119,7 +121,7 @@ class Sockets:
 
 
 class _Crowded(Unreachable):
-    """Slack keeps no more than ten connections of one app."""
+    """Slack allows at most ten connections per app."""
 
     def __init__(self) -> None:
         super().__init__("Slack says that this app has too many connections open.")
@@ -141,7 +143,7 @@ class _Line:
         self.trouble = ""
 
     async def connect(self, api: Api, heartbeat: float) -> None:
-        """Connect and be greeted. Raises `AdapterError`."""
+        """Connect and receive the hello. Raises `AdapterError`."""
         url = await api.open_socket()
         try:
             self._socket = await api.session.ws_connect(
@@ -175,7 +177,7 @@ class _Line:
                 raise _Crowded if self.is_crowded else Unreachable("Slack sent us away at once.")
 
     async def read(self) -> None:
-        """Take envelopes until the connection ends."""
+        """Read envelopes until the connection ends."""
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(None) as limit:
@@ -193,11 +195,11 @@ class _Line:
             await self.close()
 
     async def close(self) -> None:
-        """Say goodbye, or hear no answer to it for two seconds."""
+        """Close the websocket, waiting at most two seconds for the answer."""
         await self._socket.close()
 
     async def _take(self, envelope: SocketModeRequest) -> None:
-        """Acknowledge an envelope once Bolt has nothing against it."""
+        """Acknowledge an envelope once Bolt accepts it."""
         request = AsyncBoltRequest(mode="socket_mode", body=envelope.payload)
         response = await self._app.async_dispatch(request)
         if response.status != 200:
@@ -210,7 +212,7 @@ class _Line:
             _log.debug("slack: an ack came too late: %s", error)
 
     async def _next(self) -> dict[str, Any] | None:
-        """The next frame that says something; None once the connection has ended."""
+        """Return the next data frame; None once the connection has ended."""
         while True:
             message = await self._socket.receive()
             match message.type:
@@ -236,7 +238,7 @@ class _Line:
                     pass
 
     def _part(self, reason: str) -> None:
-        """Slack asks for a new connection."""
+        """Handle Slack's request for a new connection."""
         _log.info("slack: a connection will end (%s)", reason)
         self.is_crowded = reason == "too_many_websockets"
         self.has_to_stop = reason == "link_disabled"

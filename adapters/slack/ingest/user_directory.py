@@ -1,4 +1,4 @@
-"""Knows what people and rooms are called, asking Slack once about each."""
+"""Caches names of people and channels; asks Slack once for each."""
 
 import asyncio
 import logging
@@ -14,31 +14,31 @@ from adapters.toolkit.text import words_in
 _log = logging.getLogger(__name__)
 
 _PATIENCE = 1.2
-"""Seconds that an event may wait for names: Slack wants its ack within three."""
+"""Seconds that an event may wait for names; Slack wants its ack within three."""
 _KEEPS = 24 * 3600.0
 _KEEPS_NOTHING = 300.0
 
 
 class People:
-    """Names of the last ten thousand people and rooms."""
+    """Names of the last ten thousand people and channels."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
         self._people: Recent[str, Person] = Recent()
         self._titles: Recent[str, str] = Recent()
         self._until: Recent[str, float] = Recent()
-        """When each has to be asked about again."""
+        """The time at which each entry expires."""
 
     def get(self, user: str) -> Person | None:
-        """What is known of somebody now."""
+        """Return a person's cached profile."""
         return self._people.get(user)
 
     def title(self, room: str) -> str:
-        """What a room is called, empty if that is not known."""
+        """Return a channel's name, empty if unknown."""
         return self._titles.get(room) or ""
 
     async def learn(self, users: Iterable[str], rooms: Iterable[str]) -> None:
-        """Ask about those who are not known. Never fails; takes a second at most."""
+        """Fetch unknown names. Never fails; takes a second at most."""
         people, places = self._unknown(users), self._unknown(rooms)
         if not (people or places):
             return

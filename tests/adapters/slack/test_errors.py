@@ -7,16 +7,7 @@ import slack_sdk.errors
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from adapters.errors import (
-    AdapterError,
-    AdapterStopped,
-    ChatGone,
-    MessageGone,
-    RateLimited,
-    Rejected,
-    Unreachable,
-    Unsure,
-)
+from adapters.errors import AdapterError, AdapterStopped, ChatGone, MessageGone, RateLimited, Rejected, Unreachable, Unsure
 from adapters.slack.api import Api, translate
 from adapters.slack.errors import read_refusal
 from adapters.toolkit.text import text_in
@@ -152,7 +143,7 @@ async def test_nothing_is_sent_twice_by_the_sdk(slack: SlackEmulator, inlet: Fak
 
 async def test_an_answer_that_can_not_be_read_leaves_a_call_in_doubt(slack: SlackEmulator) -> None:
     async with Api(settings_for(slack)) as api:
-        with pytest.raises(Unsure, match="can't be read"), api.door(lost=Unsure):
+        with pytest.raises(Unsure, match="can't be read"), api.client(lost=Unsure):
             text_in({"ts": 7}, "ts")
 
 
