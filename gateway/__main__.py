@@ -8,9 +8,7 @@ from importlib.metadata import version
 from typing import NoReturn
 
 from agent_core.errors import StoreError
-from gateway.config import settings
-from gateway.config.sources import suggest
-from gateway.errors import Broken, Declined, Mistaken, StartError
+from gateway.errors import Broken, Declined, Mistaken, StartError, suggest
 from gateway.interfaces import subcommands
 from gateway.interfaces.subcommands import SUBCOMMANDS
 
@@ -32,9 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand, print its error if it fails, and return the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = _dispatch(words, settings.environment())
+        code = _dispatch(words, os.environ)
         sys.stdout.flush()
-    except (settings.SettingsError, StartError, Mistaken, StoreError) as error:
+    except (StartError, Mistaken, StoreError) as error:
         print(_sentence(str(error)), file=sys.stderr)
         return WRONG
     except (Declined, Broken) as error:

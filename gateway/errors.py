@@ -1,8 +1,15 @@
 """Errors of the command line. The text of each is a sentence for the user."""
 
+import difflib
+from collections.abc import Iterable
+
 
 class StartError(Exception):
     """The gateway can't start or can't be reached. The text says why and what to do."""
+
+
+class SettingsError(StartError):
+    """A setting can't be used. The text says which one, why, and what is allowed."""
 
 
 class Broken(Exception):
@@ -15,3 +22,10 @@ class Declined(Exception):
 
 class Mistaken(Declined):
     """An operation was called with invalid arguments. The text says which."""
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """End a sentence about an unknown name: with the nearest known name, or with all of them."""
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    return f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(names))}."

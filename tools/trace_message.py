@@ -23,7 +23,7 @@ from bench.bots import compose_environment
 from bench.crowd import CROWDS
 from bench.quick_model import QuickModel
 from gateway.bootstrap.app import Gateway, run
-from gateway.config.settings import load
+from gateway.config import load
 
 _ROOT = Path(__file__).resolve().parents[1]
 _PRODUCT = tuple(f"{_ROOT / package}/" for package in ("gateway", "agent_core", "adapters"))

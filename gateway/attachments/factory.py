@@ -6,8 +6,7 @@ from adapters.contract import ChatAdapter
 from agent_core.state.engine.database import Database
 from gateway.attachments.reader import Limits, Reader
 from gateway.attachments.transcription import CommandTranscriber, ServerTranscriber, Transcriber
-from gateway.config.settings import environment
-from gateway.config.tables import MediaSettings, Secrets
+from gateway.config import MediaSettings, Secrets, environment
 
 _ADDRESS = "https://api.openai.com/v1"
 _MEGABYTE = 1_000_000

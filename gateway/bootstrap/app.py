@@ -25,7 +25,7 @@ from agent_core.tools.contract import Tool
 from gateway.bootstrap import factories, garbage_collection, maintenance, scheduling
 from gateway.bootstrap.commands import CommandDeps, make_commands
 from gateway.bootstrap.platform_supervisor import Platforms
-from gateway.bootstrap.scheduling import Scheduling, SchedulingDeps, Timing
+from gateway.bootstrap.scheduling import Scheduling, SchedulingDeps
 from gateway.bootstrap.toolboxes import Stock, make_toolboxes
 from gateway.commands.catalog import COMMANDS, HIDDEN
 from gateway.commands.registry import make_menu
@@ -221,8 +221,17 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
     user_prompts = UserPrompts(
         database=database, dispatcher=dispatcher, questions=questions, now=now
     )
-    timing = scheduling.make_timing(dispatcher, parts.zone)
-    running = _make_turns(parts, dispatcher, user_prompts, timing)
+    wakeup = asyncio.Event()
+    agent = _make_agent(parts, user_prompts, wakeup)
+    timing = scheduling.make_timing(database, dispatcher, agent, zone=parts.zone, wakeup=wakeup)
+    running = TurnRunner(
+        database=database,
+        agent=agent,
+        dispatcher=dispatcher,
+        user_prompts=user_prompts,
+        outcomes=timing.outcomes,
+        now=now,
+    )
     gate = FairSemaphore(at_once=settings.turns.at_once, per_person=settings.turns.per_person)
     rooms = Rooms(database=database, adapters=adapters, now=now)
     lanes = Lanes(group=group, turns=running, gate=gate, user_prompts=user_prompts, rooms=rooms)
@@ -235,7 +244,7 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         rooms=rooms,
         attachments=maintenance.make_unpacking(group, settings, database, lanes, dispatcher, now),
         zone_of=running.zone_of,
-        wake_jobs=timing.bell.set,
+        wake_jobs=wakeup.set,
     )
     commands = make_commands(
         deps,
@@ -300,22 +309,7 @@ def _make_questions(
     )
 
 
-def _make_turns(
-    parts: _Parts, dispatcher: OutboxDispatcher, user_prompts: UserPrompts, timing: Timing
-) -> TurnRunner:
-    agent = _make_agent(parts, user_prompts, timing)
-    timing.notifier.history.count = agent.id_allocator
-    return TurnRunner(
-        database=parts.database,
-        agent=agent,
-        dispatcher=dispatcher,
-        user_prompts=user_prompts,
-        outcomes=timing.outcomes,
-        now=parts.now,
-    )
-
-
-def _make_agent(parts: _Parts, user_prompts: UserPrompts, timing: Timing) -> Agent:
+def _make_agent(parts: _Parts, user_prompts: UserPrompts, wakeup: asyncio.Event) -> Agent:
     stock = Stock(
         settings=parts.settings,
         database=parts.database,
@@ -324,7 +318,7 @@ def _make_agent(parts: _Parts, user_prompts: UserPrompts, timing: Timing) -> Age
         external_memory=parts.external_memory,
         zone=parts.zone,
         forget_people=parts.identity.forget_known,
-        wake_jobs=timing.bell.set,
+        wake_jobs=wakeup.set,
     )
     return Agent(
         setup=factories.set_up_agent(

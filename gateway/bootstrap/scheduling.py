@@ -5,10 +5,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
+from agent_core.agent.agent import Agent
 from agent_core.memory.external.client import ExternalMemory
 from agent_core.state.engine.database import Database
 from agent_core.state.people.people import Person
 from gateway.config import BACKUPS, Settings, environment
+from gateway.jobs.history import JobHistory
 from gateway.jobs.notifier import Notifier
 from gateway.jobs.outcomes import Outcomes
 from gateway.outbound.dispatcher import OutboxDispatcher
@@ -29,11 +31,9 @@ from gateway.turns.lanes import Lanes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """What turns need of the rooms below, and those need of each other."""
+    """The parts of the scheduler that turns use, too."""
 
     zone: str
-    bell: asyncio.Event
-    """Rung when something may be due earlier than was known."""
     outcomes: Outcomes
     notifier: Notifier
 
@@ -64,17 +64,28 @@ class SchedulingDeps:
     """Drops cached conversations after retention has deleted messages."""
 
 
-def make_timing(dispatcher: OutboxDispatcher, zone: str) -> Timing:
-    """What is there before any turn can run. `zone` is the house's."""
+def make_timing(
+    database: Database,
+    dispatcher: OutboxDispatcher,
+    agent: Agent,
+    *,
+    zone: str,
+    wakeup: asyncio.Event,
+) -> Timing:
+    """Build what turns need of the scheduler. `zone` is the deployment's."""
 
     def zone_of(person: Person) -> str:
         return person.time_zone or zone
 
-    bell = asyncio.Event()
-    notifier = Notifier(dispatcher.adapters, zone_of=zone_of)
+    notifier = Notifier(dispatcher.adapters, JobHistory(agent.id_allocator), zone_of=zone_of)
     dispatcher.reroute = notifier.reroute
-    outcomes = Outcomes(notifier, zone_of=zone_of, ring=bell.set)
-    return Timing(zone=zone, bell=bell, outcomes=outcomes, notifier=notifier)
+    outcomes = Outcomes(
+        notifier,
+        zone_of=zone_of,
+        notify_owners=Notices(database, dispatcher).enqueue_for_owners,
+        wakeup=wakeup,
+    )
+    return Timing(zone=zone, outcomes=outcomes, notifier=notifier)
 
 
 def make_timekeeper(
@@ -90,7 +101,7 @@ def make_timekeeper(
     sweeper = Sweeper(database, settings.retention, now=now, renew=deps.renew)
     skills = make_skill_services(settings.home, settings.skills, database)
     notices = Notices(database, dispatcher)
-    timing.outcomes.tell_owners = notices.enqueue_for_owners
+
     curator = Curator(skills, notices, enqueue=dispatcher.enqueue, now=now)
     bench = RunnerDeps(
         group=group,
@@ -115,7 +126,7 @@ def make_timekeeper(
         runner=runs,
         outcomes=timing.outcomes,
         enqueue=dispatcher.enqueue,
-        bell=timing.bell,
+        triggers=system_jobs.make_triggers(timing.zone),
         now=now,
     )
 
@@ -129,5 +140,9 @@ def make_timekeeper(
         )
 
     return Scheduling(
-        scheduler=scheduler, runs=runs, skills=skills, wake=timing.bell.set, prepare=prepare
+        scheduler=scheduler,
+        runs=runs,
+        skills=skills,
+        wake=timing.outcomes.wakeup.set,
+        prepare=prepare,
     )

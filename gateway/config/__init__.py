@@ -1,1 +1,31 @@
-"""The package gateway.config."""
+"""Settings, the files of the home directory, the log and the clock.
+
+Import from here. Only `gateway.config.settings` reads the environment.
+"""
+
+from gateway.config.clock import now as now
+from gateway.config.logging import list_hidden as list_hidden
+from gateway.config.logging import logging_to as logging_to
+from gateway.config.paths import BACKUPS as BACKUPS
+from gateway.config.paths import CHAT_HISTORY as CHAT_HISTORY
+from gateway.config.paths import CONSOLE_SOCKET as CONSOLE_SOCKET
+from gateway.config.paths import CONTROL_SOCKET as CONTROL_SOCKET
+from gateway.config.paths import DATABASE as DATABASE
+from gateway.config.paths import HTTP_TOKEN as HTTP_TOKEN
+from gateway.config.paths import LOG as LOG
+from gateway.config.paths import MEMORIES as MEMORIES
+from gateway.config.paths import SKILLS as SKILLS
+from gateway.config.paths import describe_unwritable as describe_unwritable
+from gateway.config.paths import explain_length as explain_length
+from gateway.config.paths import make_home as make_home
+from gateway.config.settings import Settings as Settings
+from gateway.config.settings import environment as environment
+from gateway.config.settings import list_unknown_variables as list_unknown_variables
+from gateway.config.settings import load as load
+from gateway.config.sources import CONFIG_NAME as CONFIG_NAME
+from gateway.config.sources import SECRET_VARIABLES as SECRET_VARIABLES
+from gateway.config.tables import LogSettings as LogSettings
+from gateway.config.tables import MediaSettings as MediaSettings
+from gateway.config.tables import RetentionSettings as RetentionSettings
+from gateway.config.tables import Secrets as Secrets
+from gateway.config.tables import SkillSettings as SkillSettings

@@ -6,12 +6,11 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
 from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
 from pathlib import Path
 
 from gateway.config.paths import LOG, describe_unwritable
-from gateway.config.sources import hide_secrets
+from gateway.config.redaction import hide_secrets
 from gateway.config.tables import LogSettings, Secrets
 from gateway.errors import StartError
 
@@ -65,7 +64,7 @@ class _Line(QueueHandler):
 
 def list_hidden(secrets: Secrets) -> list[str]:
     """The secrets that are set. Of the addresses only what stands before an `@` is one."""
-    values = {entry.name: getattr(secrets, entry.name) for entry in fields(secrets)}
+    values = dict(secrets)
     return [text for name, text in values.items() if text and not name.endswith("_url")]
 
 

@@ -28,7 +28,7 @@ def make_home(home: Path) -> None:
     Raises `StartError` if the place can't be used; nothing is changed in it.
     """
     os.umask(_OURS)
-    complaint = complain_of_length(home)
+    complaint = explain_length(home)
     if complaint:
         raise StartError(complaint)
     try:
@@ -45,7 +45,7 @@ def describe_unwritable(home: Path, error: OSError) -> str:
     )
 
 
-def complain_of_length(home: Path) -> str:
+def explain_length(home: Path) -> str:
     """Why sockets in this home can have no name; nothing if they can."""
     longest = max(len(os.fsencode(home / name)) for name in (CONSOLE_SOCKET, CONTROL_SOCKET))
     if longest <= LONGEST_SOCKET_PATH:

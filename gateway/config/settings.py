@@ -1,19 +1,18 @@
-"""All that can be set, as frozen values; the only reader of the process's environment."""
+"""Load every setting into one frozen value."""
 
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
 
-from gateway.config.sources import (
-    HOME_VARIABLE,
-    Allowed,
-    Value,
-    read_environment,
-    read_file,
-    read_secrets,
+from pydantic import Field
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
 )
+
+from gateway.config import sources
 from gateway.config.tables import (
     AccessSettings,
     ContextSettings,
@@ -37,72 +36,83 @@ from gateway.config.tables import (
     TelegramSettings,
     TurnSettings,
 )
+from gateway.errors import SettingsError
 
-CONFIG_NAME = "config.toml"
 CONSOLE_PORT = 8765
-"""Where the console page listens when no platform is configured and no port is set."""
+"""Port of the console page where no platform is configured and no port is set."""
 
 _MODEL_NAMES = {
     "anthropic": ("claude-sonnet-5-5", "claude-haiku-5-5"),
     "openai": ("gpt-5-mini", ""),
     "scripted": ("stand-in", ""),
 }
-"""Of each provider: the model when none is named, and the cheap one ("": the same)."""
+"""The default model of each provider, and its cheap one; "" for the same."""
 
 
-class SettingsError(Exception):
-    """A setting can't be used. The text is a sentence that says where, what and what instead."""
+class Settings(BaseSettings):
+    """Every setting. A table of `config.toml` is a field here.
 
+    The environment wins over the file; both are read only by `load`.
+    """
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """Everything that can be set. A table of `config.toml` is a field here."""
+    model_config = SettingsConfigDict(frozen=True, strict=True, extra="forbid")
 
     home: Path
-    secrets: Secrets = field(default_factory=Secrets)
-    model: ModelSettings = field(default_factory=ModelSettings)
-    access: AccessSettings = field(default_factory=AccessSettings)
-    turns: TurnSettings = field(default_factory=TurnSettings)
-    cost: CostSettings = field(default_factory=CostSettings)
-    memory: MemorySettings = field(default_factory=MemorySettings)
-    recall: RecallSettings = field(default_factory=RecallSettings)
-    retention: RetentionSettings = field(default_factory=RetentionSettings)
-    jobs: JobSettings = field(default_factory=JobSettings)
-    skills: SkillSettings = field(default_factory=SkillSettings)
-    prompt: PromptSettings = field(default_factory=PromptSettings)
-    context: ContextSettings = field(default_factory=ContextSettings)
-    media: MediaSettings = field(default_factory=MediaSettings)
-    digest: DigestSettings = field(default_factory=DigestSettings)
-    http: HttpSettings = field(default_factory=HttpSettings)
-    telegram: TelegramSettings = field(default_factory=TelegramSettings)
-    discord: DiscordSettings = field(default_factory=DiscordSettings)
-    slack: SlackSettings = field(default_factory=SlackSettings)
-    log: LogSettings = field(default_factory=LogSettings)
-    people: PeopleSettings = field(default_factory=PeopleSettings)
+    environ: dict[str, str] = Field(exclude=True, repr=False)
+    """The environment that the settings were read from."""
+    secrets: Secrets = Secrets()
+    model: ModelSettings = ModelSettings()
+    access: AccessSettings = AccessSettings()
+    turns: TurnSettings = TurnSettings()
+    cost: CostSettings = CostSettings()
+    memory: MemorySettings = MemorySettings()
+    recall: RecallSettings = RecallSettings()
+    retention: RetentionSettings = RetentionSettings()
+    jobs: JobSettings = JobSettings()
+    skills: SkillSettings = SkillSettings()
+    prompt: PromptSettings = PromptSettings()
+    context: ContextSettings = ContextSettings()
+    media: MediaSettings = MediaSettings()
+    digest: DigestSettings = DigestSettings()
+    http: HttpSettings = HttpSettings()
+    telegram: TelegramSettings = TelegramSettings()
+    discord: DiscordSettings = DiscordSettings()
+    slack: SlackSettings = SlackSettings()
+    log: LogSettings = LogSettings()
+    people: PeopleSettings = PeopleSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Order the sources: what `load` passes, then the environment, then the file."""
+        given = init_settings()
+        file = given["home"] / sources.CONFIG_NAME
+        from_file = sources.read_file(file, TABLES)
+        from_environment = sources.read_environment(given["environ"], TABLES)
+        return (
+            init_settings,
+            InitSettingsSource(settings_cls, from_environment),
+            InitSettingsSource(settings_cls, from_file),
+        )
 
 
-_DEFAULTS = Settings(home=Path())
-TABLES: tuple[str, ...] = tuple(
-    entry.name for entry in fields(Settings) if entry.name not in ("home", "secrets")
-)
-"""The names of the tables, in the order of the example file."""
-
-SECRET_VARIABLES: tuple[str, ...] = tuple(entry.name.upper() for entry in fields(Secrets))
-"""The variables that hold secrets and servers."""
+TABLES: dict[str, type[Table]] = {
+    name: type(field.default)
+    for name, field in Settings.model_fields.items()
+    if isinstance(field.default, Table) and name != "secrets"
+}
+"""The tables of `config.toml`, in the order of the example file."""
 
 
 def environment() -> Mapping[str, str]:
-    """The process's environment; the only place that reads it."""
+    """Return the process's environment; nothing else reads it."""
     return os.environ
-
-
-def list_settings() -> Iterator[tuple[str, str, Value, Allowed]]:
-    """Table, key, default and rule of every setting."""
-    for table in TABLES:
-        row: Table = getattr(_DEFAULTS, table)
-        for entry in fields(row):
-            allowed = cast(Allowed, entry.metadata.get("allowed", Allowed()))
-            yield table, entry.name, cast(Value, entry.default), allowed
 
 
 def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
@@ -110,36 +120,33 @@ def load(environ: Mapping[str, str], *, home: Path | None = None) -> Settings:
 
     `home` wins over `TALARIA_HOME`. Raises `SettingsError`.
     """
-    rules = {(table, key): (default, allowed) for table, key, default, allowed in list_settings()}
     user_home = environ.get("HOME") or str(Path.home())
     place = _find_home(environ, home, user_home)
-    try:
-        found = read_file(place / CONFIG_NAME, rules, SECRET_VARIABLES)
-        found |= read_environment(environ, rules)
-        secrets = Secrets(**read_secrets(environ, SECRET_VARIABLES))
-    except ValueError as error:
-        raise SettingsError(str(error)) from error
-    settings = Settings(home=place, secrets=secrets)
-    for table in TABLES:
-        row: Table = getattr(settings, table)
-        changes = {key: value for (owner, key), value in found.items() if owner == table}
-        # Names and types were held against these very fields, which mypy can't follow.
-        settings = replace(settings, **{table: replace(row, **changes)})  # type: ignore[arg-type]
+    secrets = sources.read_secrets(environ)
+    settings = Settings(home=place, environ=dict(environ), secrets=secrets)
     _check_media(settings.media, secrets)
     _check_memory(settings.memory, secrets)
-    return replace(
-        settings,
-        model=_resolve_model(settings.model, secrets),
-        prompt=_resolve_prompt(settings, user_home),
-        http=_resolve_http(settings.http, secrets),
+    return settings.model_copy(
+        update={
+            "model": _resolve_model(settings.model, secrets),
+            "prompt": _resolve_prompt(settings, user_home),
+            "http": _resolve_http(settings.http, secrets),
+        }
     )
 
 
+def list_unknown_variables(environ: Mapping[str, str]) -> list[str]:
+    """List a warning for each `TALARIA_` variable that sets nothing, with the nearest name."""
+    return sources.list_unknown_variables(environ, TABLES)
+
+
 def _find_home(environ: Mapping[str, str], given: Path | None, user_home: str) -> Path:
-    named = str(given) if given is not None else environ.get(HOME_VARIABLE, "").strip()
+    named = str(given) if given is not None else environ.get(sources.HOME_VARIABLE, "").strip()
     home = _expand(named or "~/.talaria", user_home).absolute()
     if home.exists() and not home.is_dir():
-        raise SettingsError(f"The home {home} is a file; {HOME_VARIABLE} has to name a folder.")
+        raise SettingsError(
+            f"The home {home} is a file; {sources.HOME_VARIABLE} has to name a folder."
+        )
     return home
 
 
@@ -163,11 +170,11 @@ def _resolve_model(model: ModelSettings, secrets: Secrets) -> ModelSettings:
     default_name, default_cheap = _MODEL_NAMES[provider]
     name = model.name or default_name
     cheap = model.cheap or default_cheap or name
-    return replace(model, provider=provider, name=name, cheap=cheap)
+    return model.model_copy(update={"provider": provider, "name": name, "cheap": cheap})
 
 
 def _has_openai(secrets: Secrets) -> bool:
-    """A local server of the protocol needs an address and no key."""
+    """Return whether a server is known: a local one needs an address and no key."""
     return bool(secrets.openai_api_key or secrets.openai_base_url)
 
 
@@ -185,7 +192,7 @@ def _check_media(media: MediaSettings, secrets: Secrets) -> None:
 
 
 def _check_memory(memory: MemorySettings, secrets: Secrets) -> None:
-    """A server of one's own needs an address and no key."""
+    """Refuse a provider without its server or key; a server of your own needs no key."""
     if not memory.provider:
         return
     if not (secrets.honcho_api_key or secrets.honcho_base_url):
@@ -203,11 +210,11 @@ def _resolve_prompt(settings: Settings, user_home: str) -> PromptSettings:
     folder = folder if folder.is_absolute() else settings.home / folder
     if not folder.is_dir():
         raise SettingsError(f"prompt.folder names {folder}, which is not a folder.")
-    return replace(settings.prompt, folder=str(folder))
+    return settings.prompt.model_copy(update={"folder": str(folder)})
 
 
 def _resolve_http(http: HttpSettings, secrets: Secrets) -> HttpSettings:
     tokens = (secrets.telegram_bot_token, secrets.discord_bot_token, secrets.slack_bot_token)
     if http.port or any(tokens):
         return http
-    return replace(http, port=CONSOLE_PORT)
+    return http.model_copy(update={"port": CONSOLE_PORT})

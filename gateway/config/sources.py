@@ -1,313 +1,140 @@
-"""Reads one setting's value, from TOML or from a variable's text, and says what is allowed."""
+"""Read settings from `config.toml` and the environment; explain every mistake in a sentence."""
 
 import difflib
-import ipaddress
 import re
 import tomllib
-import zoneinfo
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_args, get_origin
 
-from agent_core.models.catalog import parse_price
+from annotated_types import Ge, Le
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
 
-Value = str | int | float | bool | tuple[str, ...]
+from gateway.config.redaction import looks_secret
+from gateway.config.tables import Secrets, Table
+from gateway.errors import SettingsError, suggest
 
-_SECRET_SHAPES = re.compile(
-    r"\d{6,}:[A-Za-z0-9_-]{30,}"  # Telegram
-    r"|\bsk-ant-[A-Za-z0-9_-]{4,}|\bsk-[A-Za-z0-9_-]{16,}"  # Anthropic, OpenAI
-    r"|gh[opsu]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}"  # GitHub
-    r"|xox[abeprs]-[A-Za-z0-9-]{8,}|xapp-[A-Za-z0-9-]{8,}"  # Slack
-    r"|[A-Za-z0-9_-]{23,28}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,}"  # Discord
-)
-_TRUE = {"true", "yes", "on", "1"}
-_FALSE = {"false", "no", "off", "0"}
-_TOML_NAMES = {
-    bool: "true or false",
-    str: "a text",
-    int: "a whole number",
-    float: "a number",
-}
-_LONGEST_SHOWN = 60
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Allowed:
-    """What a setting may hold. `complain` returns "" or what else the value has to be."""
-
-    least: float | None = None
-    most: float | None = None
-    choices: tuple[str, ...] = ()
-    complain: Callable[[str], str] | None = None
-
-
-def looks_secret(value: object) -> bool:
-    """True for a text that has the shape of a known kind of token or key."""
-    return isinstance(value, str) and _SECRET_SHAPES.search(value) is not None
-
-
-def hide_secrets(text: str) -> str:
-    """The text with everything masked that has the shape of a known kind of token or key."""
-    return _SECRET_SHAPES.sub("[hidden]", text)
-
-
-def show(value: object) -> str:
-    """A found value, short enough for a sentence and never a secret."""
-    if looks_secret(value):
-        return "something that looks like a secret"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return str(value)
-    if not isinstance(value, str):
-        return "a list" if isinstance(value, list) else _other_kind(value)
-    text = value if value.isprintable() else value.encode("unicode_escape").decode("ascii")
-    return f'"{text}"' if len(text) <= _LONGEST_SHOWN else f'"{text[:_LONGEST_SHOWN]}…"'
-
-
-def check(found: object, default: Value, allowed: Allowed) -> Value:
-    """A value as TOML gave it, in the default's type.
-
-    Raises `ValueError` with what is allowed and what was found, to be put after "must be".
-    """
-    if isinstance(default, bool):
-        if isinstance(found, bool):
-            return found
-    elif isinstance(default, int):
-        if isinstance(found, int) and not isinstance(found, bool) and _fits(found, allowed):
-            return found
-    elif isinstance(default, float):
-        if isinstance(found, int | float) and not isinstance(found, bool) and _fits(found, allowed):
-            return float(found)
-    elif isinstance(default, str):
-        if isinstance(found, str):
-            return _check_text(found, allowed)
-    elif isinstance(found, list) and all(isinstance(item, str) for item in found):
-        return tuple(_check_text(item, allowed) for item in found)
-    raise ValueError(f"{_describe(default, allowed)}, but is {show(found)}")
-
-
-def parse(text: str, default: Value, allowed: Allowed) -> Value:
-    """A value as a variable's text gives it; a list is separated by commas.
-
-    Raises `ValueError` as `check` does.
-    """
-    word = text.strip()
-    found: object = word
-    if isinstance(default, bool):
-        if word.lower() in _TRUE | _FALSE:
-            found = word.lower() in _TRUE
-    elif isinstance(default, int | float):
-        try:
-            found = int(word) if isinstance(default, int) else float(word)
-        except ValueError:
-            found = word
-    elif isinstance(default, tuple):
-        found = [item.strip() for item in word.split(",") if item.strip()]
-    return check(found, default, allowed)
-
-
-def complain_of_account(value: str) -> str:
-    """An entry of the allow list: everybody, or one account by its platform's own id."""
-    if value == "*":
-        return ""
-    platform, colon, user = value.partition(":")
-    if re.fullmatch(r"[a-z][a-z0-9_]*", platform) and colon and re.fullmatch(r"\S+", user):
-        if not user.startswith("@"):
-            return ""
-        return '"platform:user_id" with the id, which is a number on most platforms, not the name'
-    return '"platform:user_id" (for instance "telegram:123456789") or "*"'
-
-
-def complain_of_address(value: str) -> str:
-    """An address to listen on."""
-    if value != "localhost":
-        try:
-            ipaddress.ip_address(value)
-        except ValueError:
-            return 'an IP address of this machine, for instance "127.0.0.1"'
-    return ""
-
-
-def complain_of_file(value: str) -> str:
-    """A file's name inside a folder that is set elsewhere."""
-    path = PurePosixPath(value)
-    if not value or path.is_absolute() or ".." in path.parts or "\0" in value:
-        return 'the name of a file inside the folder, for instance "AGENTS.md"'
-    return ""
-
-
-def complain_of_language(value: str) -> str:
-    """A language tag (BCP 47), or nothing."""
-    if value and not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", value):
-        return 'a language tag such as "en" or "pt-BR", or ""'
-    return ""
-
-
-def complain_of_price(value: str) -> str:
-    """A model with its price and the day on which that was looked up."""
-    try:
-        parse_price(value)
-    except ValueError as error:
-        return str(error)
-    return ""
-
-
-def complain_of_server(value: str) -> str:
-    """The address of a server."""
-    if not re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~/-]*)?", value):
-        return 'an address such as "https://api.github.com"'
-    return ""
-
-
-def complain_of_time_zone(value: str) -> str:
-    """A name of the IANA time zone database, or nothing."""
-    if value:
-        try:
-            zoneinfo.ZoneInfo(value)
-        except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-            return 'a time zone\'s IANA name such as "Europe/Berlin", or ""'
-    return ""
-
-
-def _fits(number: float, allowed: Allowed) -> bool:
-    least = float("-inf") if allowed.least is None else allowed.least
-    most = float("inf") if allowed.most is None else allowed.most
-    return least <= number <= most
-
-
-def _check_text(text: str, allowed: Allowed) -> str:
-    if "\0" in text:
-        raise ValueError("a text without NUL characters")
-    if allowed.choices and text not in allowed.choices:
-        words = ", ".join(f'"{choice}"' for choice in allowed.choices)
-        raise ValueError(f"one of {words}, but is {show(text)}")
-    complaint = allowed.complain(text) if allowed.complain else ""
-    if complaint:
-        raise ValueError(f"{complaint}, but is {show(text)}")
-    return text
-
-
-def _describe(default: Value, allowed: Allowed) -> str:
-    words = "a list of texts" if isinstance(default, tuple) else _TOML_NAMES[type(default)]
-    if allowed.least is not None and allowed.most is not None:
-        words += f" from {allowed.least:.10g} to {allowed.most:.10g}"
-    return words
-
-
-def _other_kind(value: object) -> str:
-    return "a table" if isinstance(value, dict) else "a date or time"
-
-
-def suggest(name: str, known: Iterable[str]) -> str:
-    """The end of a sentence about an unknown name: the nearest right one, or all of them."""
-    names = list(known)
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
-    return f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(names))}."
-
-
-Rules = Mapping[tuple[str, str], tuple[Value, Allowed]]
-"""Of each table and key: the default, which also names the type, and what is allowed."""
-
-Found = dict[tuple[str, str], Value]
-
+CONFIG_NAME = "config.toml"
 HOME_VARIABLE = "TALARIA_HOME"
+SECRET_VARIABLES = tuple(name.upper() for name in Secrets.model_fields)
 
+Values = dict[str, dict[str, Any]]
+"""Table -> key -> value, of what is set."""
+Tables = Mapping[str, type[Table]]
+
+_LONGEST_SHOWN = 60
+_TYPE_NAMES = {bool: "true or false", str: "a text", int: "a whole number", float: "a number"}
 _TOML_FAULT = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
-"""How the sentences of `tomllib` end."""
+"""The form of `tomllib`'s messages, which carry no position of their own before Python 3.14."""
 
 
-def read_file(path: Path, rules: Rules, secrets: Iterable[str]) -> Found:
-    """The settings in a file; none where there is no file.
+def read_file(path: Path, tables: Tables) -> Values:
+    """Read the settings in a file; empty if the file is missing.
 
-    Raises `ValueError` with a whole sentence, which never repeats a secret.
+    Raises `SettingsError`, which never repeats a secret.
     """
     tree = _parse_file(path)
     for place, value in _walk(tree):
-        variable = _find_secret(place, value, secrets)
+        variable = _find_secret(place, value)
         if variable:
-            raise ValueError(
+            raise SettingsError(
                 f"{path}: {'.'.join(place)} belongs into the environment, not into this file; "
                 f"remove it here and set {variable}."
             )
-    found: Found = {}
-    tables = {table for table, _ in rules}
-    for table, rows in tree.items():
-        if not isinstance(rows, dict):
-            raise ValueError(f"{path}: {_tell_stray(table, rules)}")
+    for table, row in tree.items():
+        if not isinstance(row, dict):
+            raise SettingsError(f"{path}: {_explain_stray(table, tables)}")
         if table not in tables:
-            raise ValueError(f"{path}: the table [{table}] is not known; {suggest(table, tables)}")
-        for key, value in rows.items():
-            rule = rules.get((table, key))
-            if rule is None:
-                raise ValueError(f"{path}: {table}.{key} is not known; {_near(table, key, rules)}")
-            try:
-                found[table, key] = check(value, *rule)
-            except ValueError as error:
-                raise ValueError(f"{path}: {table}.{key} must be {error}.") from error
-    return found
-
-
-def read_environment(environ: Mapping[str, str], rules: Rules) -> Found:
-    """The settings in variables named `TALARIA_<TABLE>__<KEY>`.
-
-    Raises `ValueError` with a whole sentence.
-    """
-    places = {f"TALARIA_{table}__{key}".upper(): (table, key) for table, key in rules}
-    found: Found = {}
-    for variable, text in environ.items():
-        if not variable.startswith("TALARIA_") or variable == HOME_VARIABLE:
-            continue
-        if variable not in places:
-            known = [HOME_VARIABLE, *places]
-            raise ValueError(f"The variable {variable} is not known; {suggest(variable, known)}")
-        try:
-            found[places[variable]] = parse(text, *rules[places[variable]])
-        except ValueError as error:
-            raise ValueError(f"The variable {variable} must be {error}.") from error
-    return found
-
-
-def read_secrets(environ: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
-    """The secrets that are set, by lower-case name; an empty variable counts as not set.
-
-    Raises `ValueError` with a whole sentence, which never repeats a secret.
-    """
-    found: dict[str, str] = {}
-    for variable in names:
-        text = environ.get(variable, "").strip()
-        if not text:
-            continue
-        # A key becomes part of a header or an address: a line break in it is a pasting fault.
-        if not re.fullmatch(r"[!-~]+", text):
-            raise ValueError(
-                f"{variable} holds a space, a line break or a sign that no key has; paste it again."
+            raise SettingsError(
+                f"{path}: the table [{table}] is not known; {suggest(table, tables)}"
             )
-        if variable.endswith("_URL"):
-            start = "ws" if variable.endswith("_GATEWAY_URL") else "http"
-            if not re.match(rf"{start}s?://[^/]", text):
-                raise ValueError(
-                    f"{variable} must be an address that starts with {start}:// or {start}s://."
-                )
-        found[variable.lower()] = text
+        try:
+            tables[table].model_validate(row)
+        except ValidationError as error:
+            fault = _choose(error, row)
+            sentence = _explain(f"{table}.{fault['loc'][0]}", fault, tables[table], row)
+            if fault["type"] == "extra_forbidden":
+                sentence = _explain_unknown(table, str(fault["loc"][0]), tables)
+            raise SettingsError(f"{path}: {sentence}") from error
+    return tree
+
+
+def read_environment(environ: Mapping[str, str], tables: Tables) -> Values:
+    """Read the settings in variables named `TALARIA_<TABLE>__<KEY>`. Raises `SettingsError`."""
+    found: Values = {}
+    for table, model in tables.items():
+        row = {
+            key: _split(environ[variable], field)
+            for key, field in model.model_fields.items()
+            if (variable := _name_variable(table, key)) in environ
+        }
+        if not row:
+            continue
+        try:
+            # A variable holds text only, so numbers and switches are converted here.
+            given = model.model_validate(row, strict=False)
+        except ValidationError as error:
+            fault = _choose(error, row)
+            variable = _name_variable(table, str(fault["loc"][0]))
+            sentence = _explain(f"The variable {variable}", fault, model, row)
+            raise SettingsError(sentence) from error
+        found[table] = given.model_dump(include=set(row))
     return found
 
 
-def _parse_file(path: Path) -> dict[str, object]:
+def read_secrets(environ: Mapping[str, str]) -> Secrets:
+    """Read the credentials; an empty variable counts as not set.
+
+    Raises `SettingsError`, which never repeats a secret.
+    """
+    found = {name.lower(): environ.get(name, "").strip() or None for name in SECRET_VARIABLES}
+    try:
+        return Secrets(**found)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        raise SettingsError(f"{str(fault['loc'][0]).upper()} {_read_message(fault)}.") from None
+
+
+def list_unknown_variables(environ: Mapping[str, str], tables: Tables) -> list[str]:
+    """List a sentence for each `TALARIA_` variable that sets nothing, with the nearest name."""
+    known = [HOME_VARIABLE]
+    known += [_name_variable(table, key) for table in tables for key in tables[table].model_fields]
+    unknown = sorted(name for name in environ if name.startswith("TALARIA_") and name not in known)
+    nearest = {name: difflib.get_close_matches(name.upper(), known, 1, 0.0)[0] for name in unknown}
+    return [
+        f"The variable {name} is not known and has no effect; did you mean {nearest[name]}?"
+        for name in unknown
+    ]
+
+
+def _name_variable(table: str, key: str) -> str:
+    return f"TALARIA_{table}__{key}".upper()
+
+
+def _split(text: str, field: FieldInfo) -> str | list[str]:
+    """Split the text of a list at its commas."""
+    if get_origin(field.annotation) is not tuple:
+        return text.strip()
+    return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def _parse_file(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise ValueError(f"{path} can't be read: {error.strerror}.") from error
+        raise SettingsError(f"{path} can't be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"{path}, line {line}: this is not UTF-8 text.") from error
+        raise SettingsError(f"{path}, line {line}: this is not UTF-8 text.") from error
     except tomllib.TOMLDecodeError as error:
         match = _TOML_FAULT.fullmatch(str(error))
-        what = match[1] if match else str(error)
+        fault = match[1] if match else str(error)
         where = f"line {match[2]}, column {match[3]}" if match and match[2] else "at its end"
-        raise ValueError(f"{path}, {where}: {what}.") from error
+        raise SettingsError(f"{path}, {where}: {fault}.") from error
 
 
 def _walk(
@@ -320,13 +147,13 @@ def _walk(
             yield (*above, key), value
 
 
-def _find_secret(place: tuple[str, ...], value: object, secrets: Iterable[str]) -> str:
-    """The variable that a value of the file belongs to, known by its name or by its look."""
+def _find_secret(place: tuple[str, ...], value: object) -> str:
+    """Name the variable that a value of the file belongs to, by its key or by its form."""
     key = place[-1].upper()
     owners = ("ANTHROPIC_", "OPENAI_") if place[0] == "model" else (f"{place[0].upper()}_",)
     variables = [
         name
-        for name in secrets
+        for name in SECRET_VARIABLES
         if name == key or (name.startswith(owners) and name.endswith(f"_{key}"))
     ]
     if variables:
@@ -335,15 +162,72 @@ def _find_secret(place: tuple[str, ...], value: object, secrets: Iterable[str]) 
     return "the variable of that secret" if any(looks_secret(text) for text in texts) else ""
 
 
-def _tell_stray(name: str, rules: Rules) -> str:
-    if any(name == table for table, _ in rules):
+def _explain_stray(name: str, tables: Tables) -> str:
+    if name in tables:
         return f"{name} must be a table, written as [{name}]."
-    owner = next((table for table, key in rules if key == name), "")
+    owner = next((table for table in tables if name in tables[table].model_fields), "")
     hint = f"it belongs under [{owner}]." if owner else "every setting belongs into a table."
     return f"{name} stands outside of a table; {hint}"
 
 
-def _near(table: str, key: str, rules: Rules) -> str:
-    own = [f"{owner}.{name}" for owner, name in rules if owner == table]
-    elsewhere = [f"{owner}.{name}" for owner, name in rules if name == key]
-    return suggest(f"{table}.{key}", elsewhere or own)
+def _explain_unknown(table: str, key: str, tables: Tables) -> str:
+    elsewhere = [f"{owner}.{key}" for owner in tables if key in tables[owner].model_fields]
+    own = [f"{table}.{name}" for name in tables[table].model_fields]
+    return f"{table}.{key} is not known; {suggest(f'{table}.{key}', elsewhere or own)}"
+
+
+def _choose(error: ValidationError, row: Mapping[str, object]) -> ErrorDetails:
+    """Choose the mistake that comes first in the file."""
+    order = list(row)
+    return min(error.errors(), key=lambda fault: order.index(str(fault["loc"][0])))
+
+
+def _explain(
+    place: str, fault: ErrorDetails, model: type[BaseModel], row: Mapping[str, object]
+) -> str:
+    key = str(fault["loc"][0])
+    field, found = model.model_fields.get(key), fault["input"]
+    if fault["type"] == "string_pattern_mismatch":
+        return f"{place} must be a text without NUL characters."
+    if fault["type"] == "value_error":
+        expected = _read_message(fault)
+    else:
+        expected = _describe(field) if field else ""
+        found = row[key]
+        if fault["type"].endswith("_than_equal"):
+            return f"{place} must be {expected}, but is {found}."
+    return f"{place} must be {expected}, but is {_show(found)}."
+
+
+def _read_message(fault: ErrorDetails) -> str:
+    """Read the text with which a validator of `gateway.config.types` refused the value."""
+    return str(fault["ctx"]["error"]) if "ctx" in fault else fault["msg"]
+
+
+def _describe(field: FieldInfo) -> str:
+    """Describe the allowed values of a setting, to be put after "must be"."""
+    if get_origin(field.annotation) is tuple:
+        return "a list of texts"
+    if field.annotation not in _TYPE_NAMES:
+        return "one of " + ", ".join(f'"{choice}"' for choice in get_args(field.annotation))
+    bounds = {type(limit): limit for limit in field.metadata}
+    expected = _TYPE_NAMES[field.annotation]
+    if Ge in bounds and Le in bounds:
+        expected += f" from {bounds[Ge].ge:.10g} to {bounds[Le].le:.10g}"
+    return expected
+
+
+def _show(value: object) -> str:
+    """Format a found value, short enough for a sentence and never a secret."""
+    if looks_secret(value):
+        return "something that looks like a secret"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return str(value)
+    if not isinstance(value, str):
+        if isinstance(value, dict):
+            return "a table"
+        return "a list" if isinstance(value, list) else "a date or time"
+    text = value if value.isprintable() else value.encode("unicode_escape").decode("ascii")
+    return f'"{text}"' if len(text) <= _LONGEST_SHOWN else f'"{text[:_LONGEST_SHOWN]}…"'

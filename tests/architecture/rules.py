@@ -113,8 +113,9 @@ def check_excepts(module: Module) -> Iterator[str]:
 
 
 def check_environment(module: Module) -> Iterator[str]:
-    """Only the settings read the process's environment."""
-    if not module.is_product or module.path == "gateway/config/settings.py":
+    """Only the settings and the entry point read the process's environment."""
+    readers = ("gateway/config/settings.py", "gateway/__main__.py")
+    if not module.is_product or module.path in readers:
         return
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Attribute) and ast.unparse(node) in ENVIRONMENT:

@@ -1,7 +1,6 @@
 """What the pages say is so: settings, variables, words, commands, tools, migrations, links."""
 
 import ast
-import json
 import re
 import tomllib
 from functools import cache
@@ -9,12 +8,12 @@ from functools import cache
 import pytest
 
 from gateway.commands.catalog import COMMANDS, HIDDEN
-from gateway.config.settings import SECRET_VARIABLES, list_settings
-from gateway.config.sources import Value
+from gateway.config.tables import TurnSettings
 from tests.architecture.source import ROOT, list_modules
-from tools import generate_cli_reference
+from tools import generate_cli_reference, generate_configuration
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+PATH = re.compile(r"`((?:adapters|agent_core|bench|docs|gateway|tests|tools)/[\w./-]+)`")
 LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
 
 
@@ -27,13 +26,6 @@ def anchors(text: str) -> set[str]:
     """The anchors that a page's headings make."""
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in headings}
-
-
-def write_default(value: Value) -> str:
-    """A default as the table of settings writes it."""
-    if isinstance(value, str | tuple):
-        return f"`{json.dumps(value)}`"
-    return str(value).lower()
 
 
 def names_given_to(kind: str, folder: str) -> set[str]:
@@ -49,37 +41,9 @@ def names_given_to(kind: str, folder: str) -> set[str]:
     return {str(value.value) for value in values if isinstance(value, ast.Constant)}
 
 
-def test_every_setting_is_in_the_table_with_its_default_and_range() -> None:
-    lines = [line.split("|") for line in read("docs/configuration.md").splitlines()]
-    rows = {cells[1].strip(" `"): cells for cells in lines if len(cells) == 6}
-    for table, key, default, allowed in list_settings():
-        name = f"{table}.{key}"
-        assert name in rows, f"{name} is not in docs/configuration.md"
-        written, bounds = rows[name][2].strip(), rows[name][3].strip()
-        if isinstance(default, float):
-            assert float(written) == default, name
-        else:
-            assert written == write_default(default), name
-        if allowed.most is not None:
-            assert bounds == f"{allowed.least:.10g}–{allowed.most:.10g}", name
-        assert not allowed.choices or bounds == ", ".join(allowed.choices), name
-
-
-def test_every_setting_stands_under_a_comment_in_the_example() -> None:
-    tables = re.split(r"^\[(\w+)\]$", read("config.example.toml"), flags=re.MULTILINE)
-    texts = dict(zip(tables[1::2], tables[2::2], strict=True))
-    for table, key, _, _ in list_settings():
-        before, found, _ = texts[table].partition(f"\n{key} = ")
-        assert found, f"{table}.{key} is not in the example"
-        # Settings that belong together may share a comment, but no more than four of them.
-        comment = before.rpartition("\n#")
-        assert comment[1], f"{table}.{key} has no comment"
-        assert comment[2].count("\n") < 4, f"{table}.{key} is too far from its comment"
-
-
-def test_every_variable_is_named() -> None:
-    for variable in (*SECRET_VARIABLES, "TALARIA_HOME"):
-        assert f"`{variable}`" in read("docs/configuration.md"), variable
+def test_the_configuration_reference_is_current() -> None:
+    assert read("docs/configuration.md") == generate_configuration.render_page()
+    assert read("config.example.toml") == generate_configuration.render_example()
 
 
 def test_the_command_line_reference_is_current() -> None:
@@ -106,6 +70,16 @@ def test_every_migration_is_named_in_the_docs() -> None:
     assert migrations
     for migration in migrations:
         assert migration.stem in docs, migration.name
+
+
+def test_every_path_in_the_docs_exists() -> None:
+    missing = [
+        f"{page.name}: {path}"
+        for page in PAGES
+        for path in PATH.findall(page.read_text())
+        if not ROOT.joinpath(path).exists() and "results" not in path
+    ]
+    assert missing == []
 
 
 @pytest.mark.parametrize("page", [page.relative_to(ROOT).as_posix() for page in PAGES])
@@ -159,9 +133,8 @@ def test_the_image_is_made_of_what_is_there_and_let_through() -> None:
 
 def test_the_container_is_given_longer_than_the_turns() -> None:
     grace = re.search(r"stop_grace_period: (\d+)s", read("compose.yaml"))
-    drain = {(table, key): default for table, key, default, _ in list_settings()}
     assert grace
-    assert int(grace[1]) > drain["turns", "drain_seconds"]
+    assert int(grace[1]) > TurnSettings().drain_seconds
 
 
 def test_the_check_before_a_landing_can_be_run() -> None:

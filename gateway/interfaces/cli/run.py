@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import logging
 import os
 import signal
 import sys
@@ -15,7 +16,14 @@ from shutil import which
 from adapters.contract import Health
 from gateway.bootstrap import app
 from gateway.bootstrap.app import Gateway
-from gateway.config import Settings, list_hidden, load, logging_to, make_home
+from gateway.config import (
+    Settings,
+    list_hidden,
+    list_unknown_variables,
+    load,
+    logging_to,
+    make_home,
+)
 from gateway.interfaces.http.server import serving_control, serving_page
 from gateway.people.identity import LOCAL_PLATFORM
 
@@ -73,6 +81,7 @@ else:
 _CONNECTING = 10.0
 """Seconds that platforms have to connect before the house says how far they are."""
 _POLL = 0.02
+_log = logging.getLogger(__name__)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -88,6 +97,8 @@ def run(_: argparse.Namespace, environ: Mapping[str, str]) -> int:
         logging_to(found.log, found.home, hidden=list_hidden(found.secrets), to_stderr=True),
         asyncio.Runner(loop_factory=make_loop) as runner,
     ):
+        for warning in list_unknown_variables(environ):
+            _log.warning("%s", warning)
         runner.run(_serve(found))
     return 0
 

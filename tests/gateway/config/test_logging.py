@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.config.logging import list_hidden, logging_to
-from gateway.config.paths import LOG
-from gateway.config.tables import LogSettings, Secrets
+from gateway.config import LOG, LogSettings, Secrets, list_hidden, logging_to
 
 TOKEN = "123456789:AAEabcdefghijklmnopqrstuvwxyz0123456"
 KEY = "not-shaped-like-any-known-key"

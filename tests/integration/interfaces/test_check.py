@@ -42,6 +42,12 @@ def test_the_table_has_a_line_for_every_part(home: Path) -> None:
     assert [line.split()[1] for line in done.out.splitlines()] == list(findings(home, 0))
 
 
+def test_an_unknown_variable_is_noted_with_the_nearest_name(home: Path) -> None:
+    found = findings(home, 0, TALARIA_TURNS__AT_ONC="3")
+    assert found["environment"]["state"] == "note"
+    assert "did you mean TALARIA_TURNS__AT_ONCE?" in found["environment"]["text"]
+
+
 def test_half_of_what_a_platform_needs_is_a_fault(home: Path) -> None:
     found = findings(home, 2, SLACK_BOT_TOKEN="xoxb-1")
     assert found["slack"]["state"] == "fault"
@@ -117,9 +123,9 @@ def test_a_home_below_a_file_is_a_fault(home: Path) -> None:
 
 
 def test_settings_that_are_wrong_are_a_sentence(home: Path) -> None:
-    done = talaria(home, "check", TALARIA_TRUNS__AT_ONCE="3")
+    done = talaria(home, "check", TALARIA_TURNS__AT_ONCE="0")
     assert (done.code, done.out) == (2, "")
-    assert "did you mean TALARIA_TURNS__AT_ONCE?" in done.err
+    assert "TALARIA_TURNS__AT_ONCE must be a whole number from 1 to 10000, but is 0." in done.err
 
 
 def test_live_fails_where_nothing_runs(home: Path) -> None:

@@ -183,7 +183,7 @@ async def test_jobs_are_listed_of_everybody_of_one_and_of_the_house(home: Path, 
         assert [job["title"] for job in (await at.ask("list", person="bob"))["jobs"]] == ["Tea"]
         own = (await at.ask("list", system=True))["jobs"]
         assert [job["title"] for job in own] == (
-            ["Backup of the database", "Looking over the skills", "Removing what need not be kept"]
+            ["Backup of the database", "Review of the skills", "Deletion of expired data"]
             if how == "running"
             else []
         )

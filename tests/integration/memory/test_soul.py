@@ -150,10 +150,10 @@ async def test_leave_given_after_a_restart_holds_for_the_same_text_only(
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        ({"text": DEFAULT_SOUL}, "Nothing to do: SOUL.md reads so already."),
+        ({"text": DEFAULT_SOUL}, "Nothing to do: SOUL.md already says that."),
         ({"text": " \n"}, "`text` is empty"),
-        ({"old": "You are nobody.", "text": "x"}, "`old` does not stand there"),
-        ({"old": "You", "text": "x"}, "`old` stands there several times"),
+        ({"old": "You are nobody.", "text": "x"}, "`old` does not occur"),
+        ({"old": "You", "text": "x"}, "`old` occurs several times"),
         ({"text": "You are \u202eadA."}, "turns the direction of text"),
         ({"text": "Your key is sk-ant-" + "a" * 40}, "what looks like an Anthropic key"),
         ({"text": "x" * 20_001}, "it would have 20,002 of 20,000 characters"),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_core.agent.caches import IdAllocator
 from agent_core.memory.external.client import ExternalMemoryStatus, SyncReport
 from agent_core.schedule import job_editor
 from agent_core.state.engine.database import Connection, Database
@@ -13,6 +14,7 @@ from agent_core.state.jobs import job_runs, jobs
 from agent_core.state.jobs.jobs import Job
 from agent_core.state.memory.external_sync import Backlog
 from gateway.config import DATABASE
+from gateway.jobs.history import JobHistory
 from gateway.jobs.notifier import Notifier
 from gateway.jobs.outcomes import Outcomes
 from gateway.scheduler import system_jobs
@@ -181,6 +183,10 @@ async def tried(house: House, job: Job, count: int, attempt: int) -> None:
             await asyncio.sleep(0.002)
 
 
+async def load_no_ids() -> IdAllocator:
+    raise AssertionError("system jobs write no history")
+
+
 async def alone(home: Path, house: House, clock: Clock, work: Work | None) -> tuple[str, str]:
     """How a run of the backup ends, and why, beside no house, if this is what it comes to.
 
@@ -198,7 +204,7 @@ async def alone(home: Path, house: House, clock: Clock, work: Work | None) -> tu
 
     await database.write("test", leave)
     async with asyncio.TaskGroup() as group:
-        notifier = Notifier({}, zone_of=lambda person: "UTC")
+        notifier = Notifier({}, JobHistory(load_no_ids), zone_of=lambda person: "UTC")
         bench = RunnerDeps(
             group=group,
             database=database,
@@ -211,7 +217,12 @@ async def alone(home: Path, house: House, clock: Clock, work: Work | None) -> tu
             shelf=house.gateway.scheduling.skills.shelf,
             at_once=1,
         )
-        outcomes = Outcomes(notifier, zone_of=lambda person: "UTC", ring=lambda: None)
+        outcomes = Outcomes(
+            notifier,
+            zone_of=lambda person: "UTC",
+            notify_owners=lambda connection, words, now: (),
+            wakeup=asyncio.Event(),
+        )
         await JobRunner(bench, outcomes=outcomes, notifier=notifier).recover()
     (run,) = await database.read(lambda c: job_runs.list_of_job(c, job_id=own.id, limit=9))
     await database.close()

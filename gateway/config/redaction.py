@@ -1,0 +1,21 @@
+"""Recognise tokens and keys by their form, and mask them."""
+
+import re
+
+_SECRET_FORMS = re.compile(
+    r"\d{6,}:[A-Za-z0-9_-]{30,}"  # Telegram
+    r"|\bsk-ant-[A-Za-z0-9_-]{4,}|\bsk-[A-Za-z0-9_-]{16,}"  # Anthropic, OpenAI
+    r"|gh[opsu]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}"  # GitHub
+    r"|xox[abeprs]-[A-Za-z0-9-]{8,}|xapp-[A-Za-z0-9-]{8,}"  # Slack
+    r"|[A-Za-z0-9_-]{23,28}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,}"  # Discord
+)
+
+
+def looks_secret(value: object) -> bool:
+    """Return whether a text has the form of a known kind of token or key."""
+    return isinstance(value, str) and _SECRET_FORMS.search(value) is not None
+
+
+def hide_secrets(text: str) -> str:
+    """Mask everything in a text that has the form of a known kind of token or key."""
+    return _SECRET_FORMS.sub("[hidden]", text)

@@ -1,0 +1,146 @@
+"""Types of single settings: each refuses a wrong value with a text that fits after "must be"."""
+
+import ipaddress
+import re
+import zoneinfo
+from collections.abc import Callable
+from pathlib import PurePosixPath
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+from pydantic.fields import FieldInfo
+
+from agent_core.models.catalog import parse_price
+
+
+def _check(is_valid: Callable[[str], bool], expected: str) -> AfterValidator:
+    """Refuse a text for which `is_valid` is false; `expected` is what the sentence asks for."""
+
+    def validate(value: str) -> str:
+        if not is_valid(value):
+            raise ValueError(expected)
+        return value
+
+    return AfterValidator(validate)
+
+
+def _shown_as(allowed: str, *, strict: bool | None = None) -> FieldInfo:
+    """Name the allowed values for the configuration reference."""
+    info: FieldInfo = Field(strict=strict, json_schema_extra={"allowed": allowed})
+    return info
+
+
+def _list_shown_as(allowed: str) -> FieldInfo:
+    """Do the same for a list. It is not strict: TOML gives a list, and a tuple is kept."""
+    return _shown_as(allowed, strict=False)
+
+
+def _check_account(value: str) -> str:
+    platform, colon, user = value.partition(":")
+    is_account = re.fullmatch(r"[a-z][a-z0-9_]*", platform) and colon
+    if value == "*":
+        return value
+    if not (is_account and re.fullmatch(r"\S+", user)):
+        raise ValueError('"platform:user_id" (for instance "telegram:123456789") or "*"')
+    if user.startswith("@"):
+        raise ValueError(
+            '"platform:user_id" with the id, which is a number on most platforms, not the name'
+        )
+    return value
+
+
+def _is_listen_address(value: str) -> bool:
+    try:
+        ipaddress.ip_address(value)
+    except ValueError:
+        return value == "localhost"
+    return True
+
+
+def _is_inside(value: str) -> bool:
+    path = PurePosixPath(value)
+    return bool(value) and not path.is_absolute() and ".." not in path.parts
+
+
+def _is_time_zone(value: str) -> bool:
+    try:
+        return not value or zoneinfo.ZoneInfo(value) is not None
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        return False
+
+
+def _check_price(value: str) -> str:
+    parse_price(value)
+    return value
+
+
+Text = Annotated[str, Field(pattern=r"\A[^\x00]*\z")]
+"""A text that the operating system accepts: it has no NUL character."""
+Texts = Annotated[tuple[Text, ...], _list_shown_as("texts")]
+Accounts = Annotated[
+    tuple[Annotated[Text, AfterValidator(_check_account)], ...], _list_shown_as("accounts, `*`")
+]
+ListenAddress = Annotated[
+    Text,
+    _check(_is_listen_address, 'an IP address of this machine, for instance "127.0.0.1"'),
+    _shown_as("an IP address"),
+]
+FileNames = Annotated[
+    tuple[
+        Annotated[
+            Text,
+            _check(_is_inside, 'the name of a file inside the folder, for instance "AGENTS.md"'),
+        ],
+        ...,
+    ],
+    _list_shown_as("file names"),
+]
+Language = Annotated[
+    Text,
+    _check(
+        lambda value: re.fullmatch(r"(?:[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*)?", value) is not None,
+        'a language tag such as "en" or "pt-BR", or ""',
+    ),
+    _shown_as("a language tag"),
+]
+ServerAddress = Annotated[
+    Text,
+    _check(
+        lambda value: (
+            re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~/-]*)?", value) is not None
+        ),
+        'an address such as "https://api.github.com"',
+    ),
+    _shown_as("an address"),
+]
+TimeZone = Annotated[
+    Text,
+    _check(_is_time_zone, 'a time zone\'s IANA name such as "Europe/Berlin", or ""'),
+    _shown_as("an IANA name"),
+]
+Prices = Annotated[
+    tuple[Annotated[Text, AfterValidator(_check_price)], ...], _list_shown_as("prices")
+]
+
+
+def _check_credential(value: str) -> str:
+    # A key becomes part of a header or an address: a line break in it is a pasting mistake.
+    if not re.fullmatch(r"[!-~]+", value):
+        raise ValueError(
+            "holds a space, a line break or a character that no key has; paste it again"
+        )
+    return value
+
+
+def _check_address(start: str) -> AfterValidator:
+    def validate(value: str) -> str:
+        if not re.match(rf"{start}s?://[^/]", value):
+            raise ValueError(f"must be an address that starts with {start}:// or {start}s://")
+        return value
+
+    return AfterValidator(validate)
+
+
+Credential = Annotated[str, AfterValidator(_check_credential)]
+HttpAddress = Annotated[Credential, _check_address("http")]
+WebSocketAddress = Annotated[Credential, _check_address("ws")]
