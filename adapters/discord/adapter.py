@@ -9,10 +9,10 @@ from adapters.abilities import MenuEntry
 from adapters.contract import ChatAdapter, Health, Inlet, Pace
 from adapters.discord import channel_directory, interactions, lookup
 from adapters.discord.api import Api
-from adapters.discord.channel_directory import Facts
-from adapters.discord.client import Starts, until_ended
-from adapters.discord.ingest.pipeline import Arrivals
-from adapters.discord.interactions import Promises
+from adapters.discord.channel_directory import ChannelDirectory
+from adapters.discord.client import SessionLimit, until_ended
+from adapters.discord.ingest.pipeline import EventPipeline
+from adapters.discord.interactions import Acknowledgements
 from adapters.discord.payloads import (
     MOST_BUTTONS,
     MOST_FILE_BYTES,
@@ -28,8 +28,8 @@ from adapters.discord.settings import DiscordSettings, read_settings
 from adapters.errors import AdapterError, AdapterStopped, MessageGone, Unreachable
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
-from adapters.toolkit.caches import Counts, Pauses
-from adapters.toolkit.connection_health import Liveness
+from adapters.toolkit.caches import Backoff, MemberCounts
+from adapters.toolkit.connection_health import ConnectionHealth
 from adapters.toolkit.split import split_markdown
 from adapters.toolkit.text import Json
 
@@ -51,13 +51,13 @@ class DiscordAdapter:
     def __init__(self, settings: DiscordSettings) -> None:
         self._settings = settings
         self._api: Api | None = None
-        self._tracks = lookup.Tracks()
-        self._starts = Starts()
-        self._counts = Counts(channel_directory.FRESH)
-        self._facts = Facts(self._connected, threads=settings.thread_per_mention)
-        self._promises = Promises(self._connected)
-        self._arrivals = Arrivals(self._facts, settings, self._promises)
-        self._liveness = Liveness("Discord")
+        self._recent_ids = lookup.RecentIds()
+        self._session_limit = SessionLimit()
+        self._member_counts = MemberCounts(channel_directory.FRESH)
+        self._directory = ChannelDirectory(self._connected, threads=settings.thread_per_mention)
+        self._acknowledgements = Acknowledgements(self._connected)
+        self._pipeline = EventPipeline(self._directory, settings, self._acknowledgements)
+        self._connection_health = ConnectionHealth("Discord")
         self.pace = Pace(
             chat_interval=0.0,
             edit_interval=settings.edit_interval,
@@ -68,17 +68,17 @@ class DiscordAdapter:
 
     async def run(self, inlet: Inlet) -> None:
         """Receive events until cancelled. Raises `AdapterStopped` when only a person can help."""
-        with self._liveness.running():
+        with self._connection_health.running():
             try:
                 async with asyncio.TaskGroup() as group:
-                    group.create_task(self._arrivals.work(inlet))
+                    group.create_task(self._pipeline.work(inlet))
                     group.create_task(self._stay_connected())
             except ExceptionGroup as errors:
                 raise errors.exceptions[0] from None
 
     async def _stay_connected(self) -> None:
         """Keep signing in, with a fresh client each time: a client does not survive two runs."""
-        pauses = Pauses(self._settings.longest_pause)
+        backoff = Backoff(self._settings.longest_pause)
         while True:
             began = time.monotonic()
             try:
@@ -86,14 +86,14 @@ class DiscordAdapter:
             except AdapterStopped:
                 raise
             except AdapterError as error:
-                self._liveness.note("disconnected", str(error))
+                self._connection_health.note("disconnected", str(error))
                 if time.monotonic() - began > _STEADY:
-                    pauses.reset()
-                await pauses.wait(error)
+                    backoff.reset()
+                await backoff.wait(error)
 
     async def _sign_in(self) -> None:
-        self._starts.check(time.monotonic())
-        async with Connection(self._settings, self, self._starts) as connection:
+        self._session_limit.check(time.monotonic())
+        async with Connection(self._settings, self, self._session_limit) as connection:
             self._api = Api(connection)
             try:
                 await connection.listen()
@@ -102,39 +102,39 @@ class DiscordAdapter:
 
     def _connected(self) -> Api:
         if self._api is None:
-            raise Unreachable(self._liveness.detail or "Discord is not connected.")
+            raise Unreachable(self._connection_health.detail or "Discord is not connected.")
         return self._api
 
     def hear(self, name: str, data: Json) -> None:
         """Take an event from the gateway connection."""
         if name == "MESSAGE_CREATE":
-            self._tracks.note(str(data.get("channel_id")), str(data.get("id")))
-        self._arrivals.hear(name, data)
+            self._recent_ids.note(str(data.get("channel_id")), str(data.get("id")))
+        self._pipeline.hear(name, data)
 
     def note_ready(self) -> None:
         """Handle a new session."""
-        self._arrivals.note_ready()
-        self._liveness.note("connected")
+        self._pipeline.note_ready()
+        self._connection_health.note("connected")
 
     def note_alive(self) -> None:
         """Record a sign of life."""
-        self._liveness.note_alive()
+        self._connection_health.note_alive()
 
     def note_resumed(self) -> None:
         """Handle a resumed session."""
-        self._liveness.note("connected")
+        self._connection_health.note("connected")
 
     def note_lost(self, why: str) -> None:
         """Handle a lost connection; the client reconnects."""
-        self._liveness.note("disconnected", why)
+        self._connection_health.note("disconnected", why)
 
     def health(self) -> Health:
         """Report the connection's state and its last sign of life."""
-        return self._liveness.health()
+        return self._connection_health.health()
 
     async def _use(self, ticket: str) -> Api:
         """Return the connection once the interaction behind the ticket is acknowledged."""
-        await self._promises.wait(ticket)
+        await self._acknowledgements.wait(ticket)
         return self._connected()
 
     # Reading and writing
@@ -161,7 +161,7 @@ class DiscordAdapter:
         message_id = await channel_directory.send(
             self._connected(), message, opens_threads=self._settings.thread_per_mention
         )
-        self._tracks.note(channel_of(message.address), message_id)
+        self._recent_ids.note(channel_of(message.address), message_id)
         return PlatformMessageId(message_id)
 
     async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
@@ -199,7 +199,7 @@ class DiscordAdapter:
 
     def newest(self, address: Address) -> PlatformMessageId | None:
         """Return the newest id seen in the channel, or the opening message of a new thread."""
-        found = self._tracks.newest(channel_of(address)) or address.thread_id
+        found = self._recent_ids.newest(channel_of(address)) or address.thread_id
         return PlatformMessageId(found) if found else None
 
     async def find(
@@ -225,7 +225,9 @@ class DiscordAdapter:
         """Count the people besides the bot who can read the address, at most. Raises
         `AdapterError`.
         """
-        return await channel_directory.count(self._connected(), self._facts, self._counts, address)
+        return await channel_directory.count(
+            self._connected(), self._directory, self._member_counts, address
+        )
 
     async def show_menu(self, entries: Sequence[MenuEntry]) -> None:
         """Publish the slash commands if they differ. Raises `AdapterError`."""

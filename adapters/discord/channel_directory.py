@@ -11,20 +11,20 @@ from adapters.discord.snowflakes import marked_ids, spell
 from adapters.errors import AdapterError, ChatGone, MessageGone, Rejected
 from adapters.ids import Address
 from adapters.messages import OutboundMessage
-from adapters.toolkit.caches import Counts, Recent
+from adapters.toolkit.caches import BoundedDict, MemberCounts
 from adapters.toolkit.text import Json, inside, number_in, plain_name, words_in
 
 _REMEMBERED = 4096
 _DIRECT = 1
 
 
-class Facts:
+class ChannelDirectory:
     """Looks up channels, roles and names. `api` returns the connection or raises `Unreachable`."""
 
     def __init__(self, api: Callable[[], Api], *, threads: bool) -> None:
         self._api = api
         self._threads = threads
-        self._places: Recent[str, Place] = Recent(_REMEMBERED)
+        self._places: BoundedDict[str, Place] = BoundedDict(_REMEMBERED)
 
     def guess(self, data: Json, channel_id: str) -> Context:
         """Build the context of a live event; the place is None if it must be fetched.
@@ -179,7 +179,9 @@ def _where(address: Address, message_id: str) -> Sequence[str]:
     return (address.thread_id,)
 
 
-async def count(api: Api, facts: Facts, counts: Counts, address: Address) -> int | None:
+async def count(
+    api: Api, directory: ChannelDirectory, member_counts: MemberCounts, address: Address
+) -> int | None:
     """Count the people besides the bot, never too few. Raises `AdapterError`.
 
     Servers count all members, including other bots: without the right to see members and roles,
@@ -190,12 +192,12 @@ async def count(api: Api, facts: Facts, counts: Counts, address: Address) -> int
         return None
     if address.is_direct:
         return 1
-    guild_id = (await facts.place(address.chat_id)).guild_id
+    guild_id = (await directory.place(address.chat_id)).guild_id
     if not guild_id:
         return None
 
     async def ask() -> int:
         return max(await api.count_members(guild_id) - 1, 0)
 
-    people = await counts.count(guild_id, ask)
+    people = await member_counts.count(guild_id, ask)
     return people or None

@@ -19,7 +19,7 @@ from yarl import URL
 
 from adapters.discord.settings import DiscordSettings
 from adapters.errors import Unreachable
-from adapters.toolkit.caches import Pauses
+from adapters.toolkit.caches import Backoff
 from adapters.toolkit.http import CONNECT_TIMEOUT, make_connector
 from adapters.toolkit.text import Json
 
@@ -41,7 +41,7 @@ class TooManyStarts(Unreachable):
         self.wait = wait
 
 
-class Starts:
+class SessionLimit:
     """Counts new sessions: at most 50 per hour."""
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ _MOST_FRUITLESS = 4
 _CLOSING = 2.0
 
 
-class Ears(Protocol):
+class EventListener(Protocol):
     """Receives what the gateway connection delivers. Called on the loop, in order; must not
     block.
     """
@@ -129,14 +129,16 @@ class Bucket(Ratelimit):
         self.outgoing -= 1
 
 
-class Wire(HTTPClient):
+class HttpClient(HTTPClient):
     """discord.py's HTTP client with timeouts everywhere and retries while the gateway is away."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, ears: Ears, longest_pause: float) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, listener: EventListener, longest_pause: float
+    ) -> None:
         super().__init__(loop)
         self.max_ratelimit_timeout = _SHORT_WAIT
-        self._ears = ears
-        self._pauses = Pauses(min(longest_pause, 5.0))
+        self._listener = listener
+        self._backoff = Backoff(min(longest_pause, 5.0))
         self._connected_at = float("-inf")
         self._fruitless = 0
 
@@ -176,15 +178,15 @@ class Wire(HTTPClient):
             raise Unreachable("Discord's gateway hangs up on every attempt to begin.")
         self._fruitless += 1
         if time.monotonic() - self._connected_at < _STEADY:
-            await self._pauses.wait()
+            await self._backoff.wait()
         else:
-            self._pauses.reset()
+            self._backoff.reset()
         while True:
             try:
                 socket = await super().ws_connect(url, compress=compress)
             except (aiohttp.ClientError, OSError) as error:
-                self._ears.note_lost(f"Discord's gateway can't be reached: {error}.")
-                await self._pauses.wait()
+                self._listener.note_lost(f"Discord's gateway can't be reached: {error}.")
+                await self._backoff.wait()
             else:
                 self._connected_at = time.monotonic()
                 return socket
@@ -200,10 +202,12 @@ class Client(discord.Client):
     its `custom_id` holds all that any process needs to parse it.
     """
 
-    def __init__(self, settings: DiscordSettings, ears: Ears, starts: Starts) -> None:
+    def __init__(
+        self, settings: DiscordSettings, listener: EventListener, session_limit: SessionLimit
+    ) -> None:
         self._settings = settings
-        self._ears = ears
-        self._starts = starts
+        self._listener = listener
+        self._session_limit = session_limit
         super().__init__(
             intents=discord.Intents(
                 guilds=True,
@@ -222,30 +226,30 @@ class Client(discord.Client):
         DiscordWebSocket.DEFAULT_GATEWAY = URL(settings.gateway_url)
 
     def _get_state(self, **options: Any) -> ConnectionState["Client"]:
-        self.http: Wire = Wire(self.loop, self._ears, self._settings.longest_pause)
+        self.http: HttpClient = HttpClient(self.loop, self._listener, self._settings.longest_pause)
         state = super()._get_state(**options)
         for name, parser in state.parsers.items():
             state.parsers[name] = _lenient(name, parser)
         for name in HEARD:
             state.parsers[name] = self._pass_on(name)
-        ears, wire = self._ears, self.http
-        for name, note in (("READY", ears.note_ready), ("RESUMED", ears.note_resumed)):
+        listener, wire = self._listener, self.http
+        for name, note in (("READY", listener.note_ready), ("RESUMED", listener.note_resumed)):
             state.parsers[name] = _followed(state.parsers[name], wire.note_session, note)
         return state
 
     def _pass_on(self, name: str) -> Any:
-        return lambda data: self._ears.hear(name, data)
+        return lambda data: self._listener.hear(name, data)
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
         """Use only the signs of life among discord.py's own events."""
         if event == "socket_raw_receive":
-            self._ears.note_alive()
+            self._listener.note_alive()
         elif event == "disconnect":
-            self._ears.note_lost("The connection to Discord's gateway was lost.")
+            self._listener.note_lost("The connection to Discord's gateway was lost.")
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
         """Check the session limit before identifying. Raises `TooManyStarts`."""
-        self._starts.note(time.monotonic())
+        self._session_limit.note(time.monotonic())
         if not initial:  # "wait a random time between 1 and 5 seconds" (gateway, resuming)
             pause = random.uniform(1, 5)  # noqa: S311 - no secret
             await asyncio.sleep(min(pause, self._settings.longest_pause))

@@ -18,7 +18,7 @@ from adapters.toolkit.text import Json, inside, number_in, words_in
 _log = logging.getLogger(__name__)
 
 
-class Promises:
+class Acknowledgements:
     """Acknowledgements in progress. `api` returns the connection or raises `Unreachable`."""
 
     def __init__(self, api: Callable[[], Api]) -> None:

@@ -12,7 +12,7 @@ from adapters.discord.render import render
 from adapters.discord.session import Expired
 from adapters.errors import ChatGone, MessageGone, Rejected, Unsure
 from adapters.messages import Attachment, OutboundMessage
-from adapters.toolkit.caches import Recent
+from adapters.toolkit.caches import BoundedDict
 from adapters.toolkit.text import Json, inside, parts, words_in
 
 _GONE = "The file is no longer on Discord."
@@ -58,11 +58,11 @@ _MOST_PAGES = 10
 _REMEMBERED = 4096
 
 
-class Tracks:
+class RecentIds:
     """The newest message ids seen, by channel."""
 
     def __init__(self) -> None:
-        self._newest: Recent[str, int] = Recent(_REMEMBERED)
+        self._newest: BoundedDict[str, int] = BoundedDict(_REMEMBERED)
 
     def note(self, channel: str, message_id: str) -> None:
         """Record a message id; ignores invalid ones."""

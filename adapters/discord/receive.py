@@ -146,7 +146,9 @@ def _read_message(message: Json, context: Context, *, is_edit: bool) -> InboundM
         return None
     username = plain_name(words_in(author, "username"))
     return InboundMessage(
-        address=place.address(starts=message_id if context.threads and is_addressed else None),
+        address=place.address(
+            session_limit=message_id if context.threads and is_addressed else None
+        ),
         message_id=PlatformMessageId(message_id),
         sender=Sender(
             user_id=PlatformUserId(id_in(author, "id")),

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import aiohttp
 from discord.http import Route
 
-from adapters.discord.client import Client, Ears, Starts
+from adapters.discord.client import Client, EventListener, SessionLimit
 from adapters.discord.errors import WIRE_ERRORS, translate
 from adapters.discord.settings import DiscordSettings
 from adapters.errors import AdapterError, RateLimited, Rejected, Unreachable, Unsure
@@ -55,9 +55,11 @@ class Call:
 class Connection:
     """One session. Every method raises `AdapterError`."""
 
-    def __init__(self, settings: DiscordSettings, ears: Ears, starts: Starts) -> None:
+    def __init__(
+        self, settings: DiscordSettings, listener: EventListener, session_limit: SessionLimit
+    ) -> None:
         self._settings = settings
-        self.client = Client(settings, ears, starts)
+        self.client = Client(settings, listener, session_limit)
         self._queue = _Queue(_CALLS_PER_SECOND if settings.messages_per_second else 0)
         self._files: aiohttp.ClientSession | None = None
 

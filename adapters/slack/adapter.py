@@ -9,25 +9,25 @@ from adapters.contract import ChatAdapter, Health, Inlet, Pace
 from adapters.errors import AdapterError, AdapterStopped, ChatGone, MessageGone, Unreachable, Unsure
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
-from adapters.slack.api import Api, Spot
+from adapters.slack.api import Api, Place
 from adapters.slack.errors import StreamOpen
-from adapters.slack.events import Me
+from adapters.slack.events import BotIdentity
 from adapters.slack.files import MOST_BYTES, Files
 from adapters.slack.ingest.catchup import CatchUp
 from adapters.slack.ingest.http_mode import Inbox, build_inbox, serving
-from adapters.slack.ingest.pipeline import Arrivals
-from adapters.slack.ingest.socket_mode import Sockets
-from adapters.slack.lookup import Rooms, Tickets, find, is_whisper
+from adapters.slack.ingest.pipeline import EventPipeline
+from adapters.slack.ingest.socket_mode import SocketMode
+from adapters.slack.lookup import ChannelMembers, EphemeralAnswers, find, is_whisper
 from adapters.slack.markup import view_of
 from adapters.slack.places import HOME_MESSAGE, channel_of, home_owner, is_ts
 from adapters.slack.receive import receive
-from adapters.slack.recent_activity import Tracks
+from adapters.slack.recent_activity import RecentActivity
 from adapters.slack.render import MOST_BUTTONS, TEXT_LIMIT, measure, post_of, update_of, words_of
 from adapters.slack.settings import SlackSettings, read_settings
-from adapters.slack.status_indicator import Sessions
+from adapters.slack.status_indicator import StatusIndicator
 from adapters.slack.streams import Streams
-from adapters.toolkit.caches import Pauses, Recent
-from adapters.toolkit.connection_health import Liveness
+from adapters.toolkit.caches import Backoff, BoundedDict
+from adapters.toolkit.connection_health import ConnectionHealth
 from adapters.toolkit.split import split_markdown
 
 _log = logging.getLogger(__name__)
@@ -50,17 +50,17 @@ class SlackAdapter:
     def __init__(self, settings: SlackSettings) -> None:
         self._settings = settings
         self._api = Api(settings)
-        self._tracks = Tracks()
-        self._arrivals = Arrivals(self._api, self._tracks)
+        self._activity = RecentActivity()
+        self._pipeline = EventPipeline(self._api, self._activity)
         self._streams = Streams(self._api, is_on=settings.is_streaming)
-        self._sessions = Sessions(self._api)
-        self._tickets = Tickets(self._api)
-        self._rooms = Rooms(self._api)
+        self._sessions = StatusIndicator(self._api)
+        self._ephemeral = EphemeralAnswers(self._api)
+        self._rooms = ChannelMembers(self._api)
         self._files = Files(self._api, token=settings.bot_token, base_url=settings.base_url)
-        self._foreign: Recent[str, None] = Recent()
+        self._foreign: BoundedDict[str, None] = BoundedDict()
         """Channels that refused the bot because it is not a member."""
-        self._me: Me | None = None
-        self._liveness = Liveness(
+        self._me: BotIdentity | None = None
+        self._connection_health = ConnectionHealth(
             "Slack", silence=_DEAF * settings.heartbeat if settings.mode == "socket" else None
         )
         self.http_port: int | None = None
@@ -80,7 +80,7 @@ class SlackAdapter:
     async def run(self, inlet: Inlet) -> None:
         """Receive events until cancelled. Raises `AdapterStopped` when only a person can help."""
         try:
-            with self._liveness.running():
+            with self._connection_health.running():
                 async with self._api:
                     self._me = await self._greet()
                     await self._listen(inlet, self._me)
@@ -105,18 +105,18 @@ class SlackAdapter:
         if owner is not None:
             await self._api.publish(owner, view_of(message))
             return HOME_MESSAGE
-        spot = _spot(message.address)
-        if ticket is not None and spot.channel in self._foreign:
-            return await self._tickets.send(message, ticket)
+        place = _spot(message.address)
+        if ticket is not None and place.channel in self._foreign:
+            return await self._ephemeral.send(message, ticket)
         try:
-            ts = await self._post(message, spot)
+            ts = await self._post(message, place)
         except ChatGone:
             if ticket is None:
                 raise
-            self._foreign.put(spot.channel, None)
-            return await self._tickets.send(message, ticket)
-        self._tracks.note_sent(spot.channel, ts)
-        await self._settle(message, spot, was_edit=False)
+            self._foreign.put(place.channel, None)
+            return await self._ephemeral.send(message, ticket)
+        self._activity.note_sent(place.channel, ts)
+        await self._settle(message, place, was_edit=False)
         return PlatformMessageId(ts)
 
     async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
@@ -127,12 +127,12 @@ class SlackAdapter:
         elif is_whisper(message_id):
             if ticket is None:
                 raise MessageGone("What only one person saw can't be changed any more.")
-            await self._tickets.send(message, ticket)
+            await self._ephemeral.send(message, ticket)
         else:
-            spot = _spot(message.address)
-            if not await self._streams.carry(message, spot.channel, message_id):
-                await self._update(message, spot.channel, message_id)
-            await self._settle(message, spot, was_edit=True)
+            place = _spot(message.address)
+            if not await self._streams.carry(message, place.channel, message_id):
+                await self._update(message, place.channel, message_id)
+            await self._settle(message, place, was_edit=True)
 
     async def type(self, address: Address) -> None:
         """Show that the bot is working, if the app has a way to. Raises `AdapterError`."""
@@ -141,11 +141,11 @@ class SlackAdapter:
 
     async def show_menu(self, entries: Sequence[MenuEntry]) -> None:
         """Store the command names. Slack shows one command, from the app's manifest."""
-        self._arrivals.commands = frozenset(entry.name for entry in entries)
+        self._pipeline.commands = frozenset(entry.name for entry in entries)
 
     def newest(self, address: Address) -> PlatformMessageId | None:
         """Return the newest message known in the channel, inside or outside threads; pure."""
-        ts = self._tracks.newest(address.chat_id)
+        ts = self._activity.newest(address.chat_id)
         return PlatformMessageId(ts) if ts is not None else None
 
     async def find(
@@ -156,17 +156,17 @@ class SlackAdapter:
             return None  # a home is replaced whole, so it may be published again
         if self._me is None:
             raise Unreachable("Slack is not connected yet.")
-        spot = _spot(message.address)
+        place = _spot(message.address)
         try:
-            ts = await self._files.find(message, spot) if message.file is not None else None
-            ts = ts or await find(self._api, self._me, message, spot, known)
+            ts = await self._files.find(message, place) if message.file is not None else None
+            ts = ts or await find(self._api, self._me, message, place, known)
         except ChatGone as error:
             if message.address.ticket is None:
                 raise
             raise Unsure("What only one person saw can't be looked for.") from error
         if ts is None:
             return None
-        self._tracks.note_sent(spot.channel, ts)
+        self._activity.note_sent(place.channel, ts)
         return PlatformMessageId(ts)
 
     async def delete(self, address: Address, message_id: PlatformMessageId) -> None:
@@ -195,18 +195,18 @@ class SlackAdapter:
 
     def health(self) -> Health:
         """Report the connection's state and its last sign of life."""
-        return self._liveness.health()
+        return self._connection_health.health()
 
-    async def _post(self, message: OutboundMessage, spot: Spot) -> str:
+    async def _post(self, message: OutboundMessage, place: Place) -> str:
         if message.file is not None:
-            return await self._files.send(message, message.file, spot)
-        if self._me is not None and self._streams.suits(message, spot):
-            reader = self._tracks.speaker(spot.channel, spot.thread)
+            return await self._files.send(message, message.file, place)
+        if self._me is not None and self._streams.suits(message, place):
+            reader = self._activity.speaker(place.channel, place.thread)
             team = self._me.team_id
-            ts = await self._streams.begin(message, spot, reader=reader, team=team)
+            ts = await self._streams.begin(message, place, reader=reader, team=team)
             if ts is not None:
                 return ts
-        return await self._api.post(spot, post_of(message))
+        return await self._api.post(place, post_of(message))
 
     async def _update(self, message: OutboundMessage, channel: str, ts: str) -> None:
         if not is_ts(ts):
@@ -217,42 +217,42 @@ class SlackAdapter:
             await self._streams.stop(channel, ts)
             await self._api.update(channel, ts, update_of(message))
 
-    async def _settle(self, message: OutboundMessage, spot: Spot, *, was_edit: bool) -> None:
+    async def _settle(self, message: OutboundMessage, place: Place, *, was_edit: bool) -> None:
         """Clear the status with the last words, or show that a question waits for an answer."""
         if not message.is_live or message.buttons:
             asks = message.is_live or bool(message.buttons)
-            await self._sessions.finalize(spot, asks=asks, was_edit=was_edit)
+            await self._sessions.finalize(place, asks=asks, was_edit=was_edit)
 
-    async def _greet(self) -> Me:
+    async def _greet(self) -> BotIdentity:
         """Fetch the bot's identity; retries until it succeeds. Raises `AdapterStopped`."""
-        pauses = Pauses(self._settings.longest_pause)
+        backoff = Backoff(self._settings.longest_pause)
         while True:
             try:
                 me = await self._api.fetch_me()
             except AdapterStopped:
                 raise
             except AdapterError as error:
-                self._liveness.note("disconnected", str(error))
-                await pauses.wait(error)
+                self._connection_health.note("disconnected", str(error))
+                await backoff.wait(error)
             else:
                 self._sessions.greet(is_agent=me.is_agent)
                 return me
 
-    async def _listen(self, inlet: Inlet, me: Me) -> None:
+    async def _listen(self, inlet: Inlet, me: BotIdentity) -> None:
         """Receive new events and fetch missed ones, until cancelled."""
-        catchup = CatchUp(self._api, self._arrivals, self._tracks)
+        catchup = CatchUp(self._api, self._pipeline, self._activity)
         app = build_inbox(
             token=self._settings.bot_token,
             signing_secret=self._settings.signing_secret,
-            arrivals=self._arrivals,
+            slack_events=self._pipeline,
             gaps=catchup,
             me=me,
-            ours=self._tracks.threads,
+            ours=self._activity.threads,
         )
         stops: list[AdapterStopped] = []
         try:
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._arrivals.run(inlet, me, catchup))
+                tasks.create_task(self._pipeline.run(inlet, me, catchup))
                 tasks.create_task(catchup.run(inlet, me))
                 if self._settings.mode == "http":
                     tasks.create_task(self._serve(app, catchup))
@@ -265,21 +265,21 @@ class SlackAdapter:
 
     async def _hold(self, app: Inbox, catchup: CatchUp) -> None:
         settings = self._settings
-        sockets = Sockets(
+        sockets = SocketMode(
             self._api,
             app,
-            self._liveness.note_alive,
+            self._connection_health.note_alive,
             heartbeat=settings.heartbeat,
             longest_pause=settings.longest_pause,
         )
 
         def changed() -> None:
             if sockets.open:
-                if not self._liveness.is_connected:
+                if not self._connection_health.is_connected:
                     catchup.restart()
-                self._liveness.note("connected")
+                self._connection_health.note("connected")
             else:
-                self._liveness.note("disconnected", sockets.trouble)
+                self._connection_health.note("disconnected", sockets.trouble)
 
         await sockets.run(settings.sockets, changed)
 
@@ -289,10 +289,10 @@ class SlackAdapter:
             app,
             host=settings.http_bind,
             port=settings.http_port,
-            note_alive=self._liveness.note_alive,
+            note_alive=self._connection_health.note_alive,
         ) as self.http_port:
-            self._liveness.note_alive()
-            self._liveness.note("connected")
+            self._connection_health.note_alive()
+            self._connection_health.note("connected")
             catchup.restart()
             await asyncio.get_running_loop().create_future()
 
@@ -307,8 +307,8 @@ def create(options: Mapping[str, str]) -> ChatAdapter:
     return SlackAdapter(read_settings(options))
 
 
-def _spot(address: Address) -> Spot:
-    return Spot(channel=channel_of(address), thread=address.thread_id)
+def _spot(address: Address) -> Place:
+    return Place(channel=channel_of(address), thread=address.thread_id)
 
 
 def _leaves(group: BaseExceptionGroup[AdapterStopped]) -> list[AdapterStopped]:

@@ -19,7 +19,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from adapters.errors import AdapterError, AdapterStopped, RateLimited, Rejected, Unreachable, Unsure
 from adapters.slack.errors import MissingScope, Unsupported, read_refusal, read_status
-from adapters.slack.events import Me, Person
+from adapters.slack.events import BotIdentity, Person
 from adapters.slack.settings import SlackSettings
 from adapters.toolkit.http import CONNECT_TIMEOUT, has_proxy, make_connector, name_mishap, read_wait
 from adapters.toolkit.text import Json, inside, parts, text_in, words_in
@@ -33,7 +33,7 @@ _PAGE = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spot:
+class Place:
     """A channel and, optionally, a thread in it."""
 
     channel: str
@@ -94,12 +94,12 @@ class Api:
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
             raise name_mishap(error, "Slack", lost=lost) from error
 
-    async def fetch_me(self) -> Me:
+    async def fetch_me(self) -> BotIdentity:
         """Fetch the bot's identity; the first call, which also verifies the token."""
         try:
             with self.client() as web:
                 answer = read(await web.auth_test())
-                me = Me(
+                me = BotIdentity(
                     user_id=text_in(answer, "user_id"),
                     bot_id=words_in(answer, "bot_id"),
                     team_id=text_in(answer, "team_id"),
@@ -143,12 +143,12 @@ class Api:
                 "app's page, see that SLACK_APP_TOKEN begins with xapp-, and start again."
             ) from error
 
-    async def post(self, spot: Spot, body: Json) -> str:
+    async def post(self, place: Place, body: Json) -> str:
         """Send a message and return its ts."""
         with self.client(lost=Unsure) as web:
             answer = await web.chat_postMessage(
-                channel=spot.channel,
-                thread_ts=spot.thread,
+                channel=place.channel,
+                thread_ts=place.thread,
                 unfurl_links=False,
                 unfurl_media=False,
                 **body,
@@ -205,7 +205,7 @@ class Api:
 
     async def pages(
         self,
-        spot: Spot,
+        place: Place,
         *,
         after: str = "0",
         with_metadata: bool = False,
@@ -220,16 +220,16 @@ class Api:
         would never finish where Slack allows few requests.
         """
         cursor: str | None = None
-        asked: dict[str, Any] = {"channel": spot.channel, "oldest": after, "limit": _PAGE}
+        asked: dict[str, Any] = {"channel": place.channel, "oldest": after, "limit": _PAGE}
         asked["include_all_metadata"] = with_metadata
         while True:
             try:
                 with self.client() as web:
-                    if spot.thread is None:
+                    if place.thread is None:
                         answer = await web.conversations_history(**asked, cursor=cursor)
                     else:
                         answer = await web.conversations_replies(
-                            **asked, ts=spot.thread, cursor=cursor
+                            **asked, ts=place.thread, cursor=cursor
                         )
                     page = read(answer)
                     messages = parts(page, "messages")
@@ -285,12 +285,12 @@ class Api:
                 cursor = words_in(inside(page, "response_metadata"), "next_cursor")
         return count
 
-    async def start_stream(self, spot: Spot, chunks: Sequence[Json], to: Json) -> str:
+    async def start_stream(self, place: Place, chunks: Sequence[Json], to: Json) -> str:
         """Start a streamed message and return its ts. `to` names the reader in a channel."""
         with self.client(lost=Unsure) as web:
             answer = await web.chat_startStream(
-                channel=spot.channel,
-                thread_ts=spot.thread or "",
+                channel=place.channel,
+                thread_ts=place.thread or "",
                 chunks=[*chunks],
                 task_display_mode="timeline",
                 **to,

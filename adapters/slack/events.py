@@ -32,7 +32,7 @@ _ABOUT_A_COMMAND = ("user_id", "user_name", "channel_id", "channel_name", "text"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Me:
+class BotIdentity:
     """The bot's identity and kind of app: every conversation with an agent is a thread."""
 
     user_id: str
@@ -55,7 +55,7 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arrival:
+class SlackEvent:
     """One action of a person, reduced to what parsing needs."""
 
     kind: Kind
@@ -78,7 +78,7 @@ class Arrival:
         return mark_of(self.channel, self.thread, is_ours=self.is_ours)
 
 
-def sort_event(body: Json, me: Me, ours: Threads) -> Arrival | None:
+def sort_event(body: Json, me: BotIdentity, ours: Threads) -> SlackEvent | None:
     """Classify a request; None if it concerns no conversation.
 
     Raises `ValueError` on a request that cannot be parsed.
@@ -96,7 +96,7 @@ def sort_event(body: Json, me: Me, ours: Threads) -> Arrival | None:
             return None
 
 
-def sort_message(event: Json, me: Me, ours: Threads, channel: str) -> Arrival | None:
+def sort_message(event: Json, me: BotIdentity, ours: Threads, channel: str) -> SlackEvent | None:
     """Classify a message from an event or a history. Raises `ValueError`."""
     user, ts = words_in(event, "user"), words_in(event, "ts")
     is_talk = event.get("subtype") in _TALK and not event.get("hidden")
@@ -113,7 +113,7 @@ def sort_message(event: Json, me: Me, ours: Threads, channel: str) -> Arrival | 
         is_im(channel) or event.get("parent_user_id") == me.user_id or (channel, thread) in ours
     )
     is_kept = opens or is_answer or (is_named and not is_root)
-    return Arrival(
+    return SlackEvent(
         kind="message",
         event_id=EventId(f"{me.team_id}/{channel}/{ts}"),
         event=_trim(event) | {"channel": channel},
@@ -125,22 +125,24 @@ def sort_message(event: Json, me: Me, ours: Threads, channel: str) -> Arrival | 
     )
 
 
-def is_in_unknown_thread(arrival: Arrival) -> bool:
+def is_in_unknown_thread(slack_event: SlackEvent) -> bool:
     """True for a message in a thread that is not known to address the bot."""
-    event = arrival.event
+    event = slack_event.event
     is_answer = event.get("thread_ts") not in (None, event.get("ts"))
-    return arrival.kind in ("message", "edit") and arrival.thread is None and is_answer
+    return slack_event.kind in ("message", "edit") and slack_event.thread is None and is_answer
 
 
-def pack(arrival: Arrival, me: Me, person: Callable[[str], Person | None], facts: Json) -> str:
+def pack(
+    slack_event: SlackEvent, me: BotIdentity, person: Callable[[str], Person | None], facts: Json
+) -> str:
     """Pack the event as JSON with everything that its parsing depends on."""
-    named = (arrival.user, *mentions_in(str(arrival.event.get("text") or "")))
+    named = (slack_event.user, *mentions_in(str(slack_event.event.get("text") or "")))
     return json.dumps(
         {
             "bot": {"user_id": me.user_id, "team_id": me.team_id, "is_agent": me.is_agent},
-            "kind": arrival.kind,
-            "event": arrival.event,
-            "is_ours": arrival.is_ours,
+            "kind": slack_event.kind,
+            "event": slack_event.event,
+            "is_ours": slack_event.is_ours,
             "people": {
                 user: {"name": known.name, "username": known.username, "language": known.language}
                 for user in named
@@ -151,7 +153,7 @@ def pack(arrival: Arrival, me: Me, person: Callable[[str], Person | None], facts
     )
 
 
-def _event(body: Json, me: Me, ours: Threads) -> Arrival | None:
+def _event(body: Json, me: BotIdentity, ours: Threads) -> SlackEvent | None:
     event = inside(body, "event")
     event_id = EventId(words_in(body, "event_id"))
     user = words_in(event, "user", "user_id")
@@ -161,17 +163,19 @@ def _event(body: Json, me: Me, ours: Threads) -> Arrival | None:
         case "message" | "app_mention":
             return sort_message(event, me, ours, text_in(event, "channel"))
         case "app_home_opened" if event.get("tab") == "home" and user:
-            return Arrival(kind="home", event_id=event_id, event={"user": user}, user=user)
+            return SlackEvent(kind="home", event_id=event_id, event={"user": user}, user=user)
         case "agent_session_stopped" if user and user != me.user_id:
             channel = text_in(event, "channel", "channel_id")
             thread = words_in(event, "thread_ts") or None
             about = {"channel": channel, "thread_ts": thread, "user": user}
-            return Arrival(kind="stop", event_id=event_id, event=about, user=user, channel=channel)
+            return SlackEvent(
+                kind="stop", event_id=event_id, event=about, user=user, channel=channel
+            )
         case _:
             return None
 
 
-def _edit(event: Json, me: Me, ours: Threads) -> Arrival | None:
+def _edit(event: Json, me: BotIdentity, ours: Threads) -> SlackEvent | None:
     """Classify an edit; Slack also reports one when it unfurls a link."""
     channel, message = text_in(event, "channel"), inside(event, "message")
     edited_at = words_in(inside(message, "edited"), "ts")
@@ -181,7 +185,7 @@ def _edit(event: Json, me: Me, ours: Threads) -> Arrival | None:
     found = sort_message(message, me, ours, channel)
     if found is None:
         return None
-    return Arrival(
+    return SlackEvent(
         kind="edit",
         event_id=EventId(f"{found.event_id}/{edited_at}"),
         event=found.event,
@@ -193,8 +197,8 @@ def _edit(event: Json, me: Me, ours: Threads) -> Arrival | None:
     )
 
 
-def _command(body: Json) -> Arrival:
-    return Arrival(
+def _command(body: Json) -> SlackEvent:
+    return SlackEvent(
         kind="command",
         event_id=EventId(f"command/{text_in(body, 'trigger_id')}"),
         event={key: body[key] for key in _ABOUT_A_COMMAND if key in body},
@@ -203,14 +207,14 @@ def _command(body: Json) -> Arrival:
     )
 
 
-def _press(body: Json) -> Arrival | None:
+def _press(body: Json) -> SlackEvent | None:
     action = next(iter(parts(body, "actions")), {})
     if not words_in(action, "action_id").startswith(BUTTON):
         return None
     user = inside(body, "user")
     container, message = inside(body, "container"), inside(body, "message")
     user_id, pressed_at = text_in(user, "id"), text_in(action, "action_ts")
-    return Arrival(
+    return SlackEvent(
         kind="press",
         event_id=EventId(f"press/{user_id}/{action['action_id']}/{pressed_at}"),
         event={
@@ -230,10 +234,10 @@ def _press(body: Json) -> Arrival | None:
     )
 
 
-def _shortcut(body: Json) -> Arrival:
+def _shortcut(body: Json) -> SlackEvent:
     user, message = inside(body, "user"), inside(body, "message")
     channel = text_in(inside(body, "channel"), "id")
-    return Arrival(
+    return SlackEvent(
         kind="shortcut",
         event_id=EventId(f"shortcut/{text_in(body, 'trigger_id', 'action_ts')}"),
         event={

@@ -8,11 +8,11 @@ import aiohttp
 
 from adapters.errors import AdapterError, Rejected, Unreachable, Unsure
 from adapters.messages import Attachment, OutboundFile, OutboundMessage
-from adapters.slack.api import Api, Spot, read
+from adapters.slack.api import Api, Place, read
 from adapters.slack.errors import read_status
 from adapters.slack.markup import caption_of
 from adapters.slack.places import is_ts
-from adapters.toolkit.caches import Recent
+from adapters.toolkit.caches import BoundedDict
 from adapters.toolkit.http import CONNECT_TIMEOUT, read_at_most
 from adapters.toolkit.text import Json, inside, parts, text_in, words_in
 
@@ -37,7 +37,7 @@ class Files:
         self._api = api
         self._token = token
         self._home = urlsplit(base_url)
-        self._uploads: Recent[str, str] = Recent()
+        self._uploads: BoundedDict[str, str] = BoundedDict()
         """File ids by message key."""
 
     async def fetch(self, attachment: Attachment, *, most_bytes: int) -> bytes:
@@ -61,7 +61,7 @@ class Files:
         except (aiohttp.ClientError, TimeoutError) as error:
             raise Unreachable(f"{name} could not be fetched: {type(error).__name__}.") from error
 
-    async def send(self, message: OutboundMessage, file: OutboundFile, spot: Spot) -> str:
+    async def send(self, message: OutboundMessage, file: OutboundFile, place: Place) -> str:
         """Upload a file and return its message's ts. Raises `AdapterError`."""
         if not 0 < len(file.data) <= MOST_BYTES:
             raise Rejected(f"{file.name} is empty or too large for Slack.")
@@ -75,21 +75,21 @@ class Files:
         with self._api.client(lost=Unsure) as web:
             await web.files_completeUploadExternal(
                 files=[{"id": file_id, "title": file.name}],
-                channel_id=spot.channel,
+                channel_id=place.channel,
                 initial_comment=caption_of(message.text) or None,
-                thread_ts=spot.thread,
+                thread_ts=place.thread,
             )
         for pause in _PAUSES:
-            ts = await self._shared_as(file_id, spot)
+            ts = await self._shared_as(file_id, place)
             if ts is not None:
                 return ts
             await asyncio.sleep(pause)
         raise Unsure("Slack has the file, but does not say in which message it is shown.")
 
-    async def find(self, message: OutboundMessage, spot: Spot) -> str | None:
+    async def find(self, message: OutboundMessage, place: Place) -> str | None:
         """Return the message of a file that this process uploaded, or None."""
         file_id = self._uploads.get(message.key)
-        return await self._shared_as(file_id, spot) if file_id is not None else None
+        return await self._shared_as(file_id, place) if file_id is not None else None
 
     async def _locate(self, file_id: str) -> str:
         """Return a file's address; only Slack's hosts receive the token."""
@@ -120,11 +120,11 @@ class Files:
         except (aiohttp.ClientError, TimeoutError) as error:
             raise Unreachable(f"{file.name} could not be uploaded.") from error
 
-    async def _shared_as(self, file_id: str, spot: Spot) -> str | None:
+    async def _shared_as(self, file_id: str, place: Place) -> str | None:
         try:
             with self._api.client() as web:
                 file = inside(read(await web.files_info(file=file_id)), "file")
-                stamps = [words_in(one, "ts") for one in _shares(file, spot.channel)]
+                stamps = [words_in(one, "ts") for one in _shares(file, place.channel)]
         except AdapterError as error:
             raise Unsure(f"Whether the file is shown is not known: {error}") from error
         return next((ts for ts in stamps if is_ts(ts)), None)

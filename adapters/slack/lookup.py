@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from adapters.errors import ChatGone, Rejected, Unsure
 from adapters.ids import PlatformMessageId
 from adapters.messages import OutboundMessage
-from adapters.slack.api import Api, Spot
-from adapters.slack.events import Me
+from adapters.slack.api import Api, Place
+from adapters.slack.events import BotIdentity
 from adapters.slack.places import is_ts
 from adapters.slack.render import key_in, whisper_of
-from adapters.toolkit.caches import Counts, Recent
+from adapters.toolkit.caches import BoundedDict, MemberCounts
 from adapters.toolkit.text import Json, parts, words_in
 
 _MOST_PAGES = 50
@@ -18,7 +18,7 @@ _LETTERS = re.compile(r"[\W_]+")
 
 
 async def find(
-    api: Api, me: Me, message: OutboundMessage, spot: Spot, known: Sequence[str]
+    api: Api, me: BotIdentity, message: OutboundMessage, place: Place, known: Sequence[str]
 ) -> str | None:
     """Return the message's ts, or None if it certainly is not there.
 
@@ -29,7 +29,7 @@ async def find(
     after = max((ts for ts in known if is_ts(ts)), default="0")
     pages = 0
     try:
-        async for page in api.pages(spot, after=after, with_metadata=True):
+        async for page in api.pages(place, after=after, with_metadata=True):
             for shown in page:
                 ts = words_in(shown, "ts")
                 if ts > after and _is_ours(shown, me) and _is_it(shown, message):
@@ -42,7 +42,7 @@ async def find(
     return None
 
 
-def _is_ours(shown: Json, me: Me) -> bool:
+def _is_ours(shown: Json, me: BotIdentity) -> bool:
     return shown.get("user") == me.user_id or (bool(me.bot_id) and shown.get("bot_id") == me.bot_id)
 
 
@@ -65,12 +65,12 @@ def _letters(text: str) -> str:
 _KEEPS = 30.0
 
 
-class Rooms:
+class ChannelMembers:
     """Member counts of the last half minute, for channels with other people."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
-        self._counts = Counts(_KEEPS)
+        self._counts = MemberCounts(_KEEPS)
 
     async def count(self, channel: str) -> int | None:
         """Count the people besides the bot; None if Slack does not tell. Raises `AdapterError`."""
@@ -103,7 +103,7 @@ def is_whisper(message_id: str) -> bool:
     return message_id.startswith(_MARK)
 
 
-class Tickets:
+class EphemeralAnswers:
     """Ephemeral answers to a command. Slack accepts five per command and no edits, so a growing
     answer
     appears only once it is complete.
@@ -111,7 +111,7 @@ class Tickets:
 
     def __init__(self, api: Api) -> None:
         self._api = api
-        self._said: Recent[str, None] = Recent()
+        self._said: BoundedDict[str, None] = BoundedDict()
 
     async def send(self, message: OutboundMessage, ticket: str) -> PlatformMessageId:
         """Send an ephemeral message; an incomplete answer waits. Raises `AdapterError`."""

@@ -1,18 +1,18 @@
 """Tracks recent activity: newest messages, the bot's threads, and their last speakers."""
 
-from adapters.toolkit.caches import Recent
+from adapters.toolkit.caches import BoundedDict
 
 
-class Tracks:
+class RecentActivity:
     """The activity that this process has seen in channels."""
 
     def __init__(self) -> None:
-        self.threads: Recent[tuple[str, str], None] = Recent()
+        self.threads: BoundedDict[tuple[str, str], None] = BoundedDict()
         """Threads where every message addresses the bot, see `places.mark_of`."""
-        self.talks: Recent[str, None] = Recent()
+        self.talks: BoundedDict[str, None] = BoundedDict()
         """Direct chats with the bot; Slack does not report those of other people."""
-        self._newest: Recent[str, str] = Recent()
-        self._speakers: Recent[tuple[str, str | None], str] = Recent()
+        self._newest: BoundedDict[str, str] = BoundedDict()
+        self._speakers: BoundedDict[tuple[str, str | None], str] = BoundedDict()
 
     def note_sent(self, channel: str, ts: str) -> None:
         """Record a message, ours or another's."""

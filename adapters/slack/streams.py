@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 
 from adapters.errors import MessageGone, RateLimited, Rejected, Unsure
 from adapters.messages import OutboundMessage, Step
-from adapters.slack.api import Api, Spot
+from adapters.slack.api import Api, Place
 from adapters.slack.errors import Unsupported
 from adapters.slack.places import is_im
 from adapters.slack.render import actions_of, metadata_of, step_chunks, text_chunks, words_of
-from adapters.toolkit.caches import Recent
+from adapters.toolkit.caches import BoundedDict
 from adapters.toolkit.text import Json
 
 _TRIES = 3
@@ -34,7 +34,7 @@ class Streams:
 
     def __init__(self, api: Api, *, is_on: bool) -> None:
         self._api = api
-        self._open: Recent[tuple[str, str], _Stream] = Recent()
+        self._open: BoundedDict[tuple[str, str], _Stream] = BoundedDict()
         self._refusals = 0 if is_on else _TRIES
 
     @property
@@ -42,27 +42,27 @@ class Streams:
         """Whether the workspace is believed to support streaming."""
         return self._refusals < _TRIES
 
-    def suits(self, message: OutboundMessage, spot: Spot) -> bool:
+    def suits(self, message: OutboundMessage, place: Place) -> bool:
         """True if a message can start as a stream: the beginning of an answer in a thread."""
         has_room = message.is_live and not message.buttons and message.file is None
-        return self.is_on and has_room and spot.thread is not None
+        return self.is_on and has_room and place.thread is not None
 
     async def begin(
-        self, message: OutboundMessage, spot: Spot, *, reader: str | None, team: str
+        self, message: OutboundMessage, place: Place, *, reader: str | None, team: str
     ) -> str | None:
         """Start a stream and return its ts; None if Slack refuses and nothing was sent.
 
         In a channel, Slack requires the reader that the answer is for. Raises `AdapterError`.
         """
         to: Json = {}
-        if not is_im(spot.channel):
+        if not is_im(place.channel):
             if reader is None:
                 return None
             to = {"recipient_user_id": reader, "recipient_team_id": team}
         words = words_of(message.text)
         chunks = [*step_chunks(message.steps, {}), *text_chunks(words)]
         try:
-            ts = await self._api.start_stream(spot, chunks, to)
+            ts = await self._api.start_stream(place, chunks, to)
         except Unsupported:
             self._refusals = _TRIES
             return None
@@ -73,7 +73,7 @@ class Streams:
             return None
         self._refusals = 0
         steps = {step.key: step for step in message.steps}
-        self._open.put((spot.channel, ts), _Stream(text=words, steps=steps))
+        self._open.put((place.channel, ts), _Stream(text=words, steps=steps))
         return ts
 
     async def carry(self, message: OutboundMessage, channel: str, ts: str) -> bool:

@@ -14,13 +14,13 @@ from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
 from adapters.telegram.api import Api, too_large
 from adapters.telegram.errors import AnotherPoller
 from adapters.telegram.errors import PollingConflict as Conflict
-from adapters.telegram.lookup import Tracks, chat_of, message_of, thread_of
+from adapters.telegram.lookup import RecentIds, chat_of, message_of, thread_of
 from adapters.telegram.payloads import FILE_LIMIT, MOST_BUTTONS, make_post, write_html
-from adapters.telegram.receive import Me, pack, receive
+from adapters.telegram.receive import BotIdentity, pack, receive
 from adapters.telegram.render import TEXT_LIMIT, measure, render
 from adapters.telegram.settings import TelegramSettings, read_settings
-from adapters.toolkit.caches import Pauses
-from adapters.toolkit.connection_health import Liveness
+from adapters.toolkit.caches import Backoff
+from adapters.toolkit.connection_health import ConnectionHealth
 from adapters.toolkit.split import split_markdown
 
 _log = logging.getLogger(__name__)
@@ -44,8 +44,10 @@ class TelegramAdapter:
     def __init__(self, settings: TelegramSettings) -> None:
         self._settings = settings
         self._api = Api(settings)
-        self._tracks = Tracks()
-        self._liveness = Liveness("Telegram", silence=settings.poll_timeout + _LATE)
+        self._recent_ids = RecentIds()
+        self._connection_health = ConnectionHealth(
+            "Telegram", silence=settings.poll_timeout + _LATE
+        )
         is_limited = settings.messages_per_second > 0
         self.pace = Pace(
             chat_interval=1.0 if is_limited else 0.0,
@@ -55,7 +57,7 @@ class TelegramAdapter:
 
     async def run(self, inlet: Inlet) -> None:
         """Receive updates until cancelled. Raises `AdapterStopped` when only a person can help."""
-        with self._liveness.running():
+        with self._connection_health.running():
             async with self._api:
                 me = await self._greet()
                 await self._listen(inlet, me)
@@ -76,7 +78,7 @@ class TelegramAdapter:
         """Send a message. Raises `AdapterError`."""
         post = make_post(message)
         message_id = await self._api.send(post)
-        self._tracks.note_sent(post.chat_id, message_id)
+        self._recent_ids.note_sent(post.chat_id, message_id)
         return PlatformMessageId(str(message_id))
 
     async def edit(self, message: OutboundMessage, message_id: PlatformMessageId) -> None:
@@ -125,7 +127,7 @@ class TelegramAdapter:
 
     def newest(self, address: Address) -> PlatformMessageId | None:
         """Return the newest id seen in the chat's sequence; private chats share one. Pure."""
-        message_id = self._tracks.newest(chat_of(address))
+        message_id = self._recent_ids.newest(chat_of(address))
         return PlatformMessageId(str(message_id)) if message_id else None
 
     def count_of(self, address: Address) -> str:
@@ -151,7 +153,9 @@ class TelegramAdapter:
             raise Unsure("No message of this chat is known from before the one in doubt.")
         post = make_post(message)
         chat_id = post.chat_id
-        ids = self._tracks.candidates(chat_id, max(message_of(message_id) for message_id in known))
+        ids = self._recent_ids.candidates(
+            chat_id, max(message_of(message_id) for message_id in known)
+        )
         for message_id in ids.within_reach:
             try:
                 await self._api.edit(post, message_id)
@@ -159,7 +163,7 @@ class TelegramAdapter:
                 continue
             except Unsure as error:  # of an edit that changes nothing
                 raise Unreachable(str(error)) from error
-            self._tracks.note_sent(chat_id, message_id)
+            self._recent_ids.note_sent(chat_id, message_id)
             return PlatformMessageId(str(message_id))
         if ids.are_more:
             raise Unsure("Too many messages were written meanwhile to look through all.")
@@ -167,11 +171,11 @@ class TelegramAdapter:
 
     def health(self) -> Health:
         """Report the result of the last request for updates and the time of the last success."""
-        return self._liveness.health()
+        return self._connection_health.health()
 
-    async def _greet(self) -> Me:
+    async def _greet(self) -> BotIdentity:
         """Fetch the bot's identity and drop any webhook; retries until both succeed."""
-        pauses = Pauses(self._settings.longest_pause)
+        backoff = Backoff(self._settings.longest_pause)
         while True:
             try:
                 me = await self._api.fetch_me()
@@ -179,46 +183,46 @@ class TelegramAdapter:
             except AdapterStopped:
                 raise
             except AdapterError as error:
-                self._liveness.note("disconnected", str(error))
-                await pauses.wait(error)
+                self._connection_health.note("disconnected", str(error))
+                await backoff.wait(error)
             else:
                 return me
 
-    async def _listen(self, inlet: Inlet, me: Me) -> None:
+    async def _listen(self, inlet: Inlet, me: BotIdentity) -> None:
         """Fetch updates and hand them over; the next fetch acknowledges them."""
         offset = 0
-        pauses = Pauses(self._settings.longest_pause)
+        backoff = Backoff(self._settings.longest_pause)
         conflict = Conflict(self._settings.conflict_patience)
         while True:
             # The first answer, and the first after a failure, shall come at once: it tells that
             # the line works.
-            wait = self._settings.poll_timeout if self._liveness.is_connected else 0
+            wait = self._settings.poll_timeout if self._connection_health.is_connected else 0
             try:
                 updates = await self._api.fetch(offset, wait)
-                self._liveness.note_alive()
+                self._connection_health.note_alive()
                 numbered = [update for update in updates if _is_numbered(update)]
                 if updates and not numbered:
                     raise Unreachable("Telegram sent updates without numbers.")
                 if numbered:
-                    self._tracks.note_updates(numbered)
+                    self._recent_ids.note_updates(numbered)
                     now = time.time_ns() // 1_000_000
                     await inlet.take([_event(update, me, now) for update in numbered])
                     await asyncio.gather(*(self._answer_press(update) for update in numbered))
             except AnotherPoller as error:
-                self._liveness.note("disconnected", str(error))
+                self._connection_health.note("disconnected", str(error))
                 conflict.weigh(error, time.monotonic())
                 if "webhook" in str(error):
                     await self._greet()
-                await pauses.wait(error)
+                await backoff.wait(error)
             except AdapterStopped:
                 raise
             except AdapterError as error:
-                self._liveness.note("disconnected", str(error))
-                await pauses.wait(error)
+                self._connection_health.note("disconnected", str(error))
+                await backoff.wait(error)
             else:
                 offset = max((update["update_id"] + 1 for update in numbered), default=offset)
-                self._liveness.note("connected")
-                pauses.reset()
+                self._connection_health.note("connected")
+                backoff.reset()
 
     async def _answer_press(self, update: dict[str, Any]) -> None:
         """Acknowledge a stored press to the client; a failure here loses nothing."""
@@ -244,7 +248,7 @@ def _is_numbered(update: Any) -> bool:
     return isinstance(update, dict) and isinstance(update.get("update_id"), int)
 
 
-def _event(update: dict[str, Any], me: Me, now: int) -> RawEvent:
+def _event(update: dict[str, Any], me: BotIdentity, now: int) -> RawEvent:
     """Wrap an update. The event id includes the bot, because each bot numbers its own updates."""
     event_id = EventId(f"{me.user_id}/{update['update_id']}")
     return RawEvent(event_id=event_id, payload=pack(update, me, now=now))

@@ -21,9 +21,9 @@ from adapters.abilities import MenuEntry
 from adapters.errors import Rejected, Unreachable, Unsure
 from adapters.messages import OutboundFile
 from adapters.telegram.errors import translate
-from adapters.telegram.http_transport import NotThere, TooLong, Wire
+from adapters.telegram.http_transport import HttpTransport, NotThere, TooLong
 from adapters.telegram.payloads import Keyboard, Post
-from adapters.telegram.receive import Me
+from adapters.telegram.receive import BotIdentity
 from adapters.telegram.render import Page
 from adapters.telegram.settings import TelegramSettings
 
@@ -50,8 +50,8 @@ class Api:
 
     def __init__(self, settings: TelegramSettings) -> None:
         self._settings = settings
-        self._calls = Wire(connections=_CONNECTIONS, timeout=_ANSWER_TIMEOUT)
-        self._polls = Wire(connections=1, timeout=_ANSWER_TIMEOUT)
+        self._calls = HttpTransport(connections=_CONNECTIONS, timeout=_ANSWER_TIMEOUT)
+        self._polls = HttpTransport(connections=1, timeout=_ANSWER_TIMEOUT)
         self._bot = Bot(
             settings.token,
             base_url=f"{settings.base_url}/bot",
@@ -69,13 +69,13 @@ class Api:
         await self._polls.shutdown()
         await self._calls.shutdown()
 
-    async def fetch_me(self) -> Me:
+    async def fetch_me(self) -> BotIdentity:
         """Return the bot's identity; the first call, which also verifies the token."""
         try:
             user = await self._bot.get_me()
         except TelegramError as error:
             raise translate(error, lost=Unreachable, unwell=Unreachable) from error
-        return Me(user_id=user.id, username=user.username or "")
+        return BotIdentity(user_id=user.id, username=user.username or "")
 
     async def drop_webhook(self) -> None:
         """Remove the webhook so that updates wait for `fetch`; keeps all pending updates."""

@@ -43,7 +43,7 @@ class TooLong(Exception):
     """The file exceeds the limit."""
 
 
-class Wire(BaseRequest):
+class HttpTransport(BaseRequest):
     """The SDK's transport interface.
 
     It uses less than half the CPU of the SDK's own, and distinguishes a request that was never

@@ -6,7 +6,7 @@ from typing import Any
 
 from adapters.errors import Rejected
 from adapters.ids import Address, PlatformMessageId
-from adapters.toolkit.caches import Recent
+from adapters.toolkit.caches import BoundedDict
 
 _SUPERGROUPS_BELOW = -1_000_000_000_000
 
@@ -56,12 +56,12 @@ class Candidates:
     are_more: bool
 
 
-class Tracks:
+class RecentIds:
     """The newest ids seen, and the last few thousand messages of this process."""
 
     def __init__(self) -> None:
         self._newest: dict[int, int] = {}
-        self._sent: Recent[tuple[int, int], None] = Recent(_REMEMBERED)
+        self._sent: BoundedDict[tuple[int, int], None] = BoundedDict(_REMEMBERED)
 
     def note_sent(self, chat_id: int, message_id: int) -> None:
         """Record the id of a message that we sent."""

@@ -25,14 +25,14 @@ _NAMELESS = "somebody"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Me:
+class BotIdentity:
     """The bot's identity; `username` is without the @."""
 
     user_id: int
     username: str
 
 
-def pack(update: Any, me: Me, *, now: int) -> str:
+def pack(update: Any, me: BotIdentity, *, now: int) -> str:
     """Pack an update with its arrival time and the bot's identity, as JSON text.
 
     `now` is in milliseconds since the epoch; a press has no time of its own. The identity decides
@@ -51,7 +51,7 @@ def receive(payload: str) -> Inbound | None:
     if not isinstance(envelope, dict):
         raise ValueError("an update is no object")
     bot = part(envelope, "bot") or {}
-    me = Me(user_id=number_in(bot, "id"), username=text_in(bot, "username"))
+    me = BotIdentity(user_id=number_in(bot, "id"), username=text_in(bot, "username"))
     update = part(envelope, "update")
     if update is None:
         raise ValueError("there is no update")
@@ -63,7 +63,7 @@ def receive(payload: str) -> Inbound | None:
     return _read_press(query, at=number_in(envelope, "at")) if query is not None else None
 
 
-def _read(message: Json, me: Me, *, is_edit: bool) -> InboundMessage | None:
+def _read(message: Json, me: BotIdentity, *, is_edit: bool) -> InboundMessage | None:
     chat = part(message, "chat")
     if chat is None:
         raise ValueError("a message without a chat")
@@ -154,7 +154,7 @@ class _Words:
     is_for_another_bot: bool
 
 
-def _read_words(message: Json, me: Me) -> _Words:
+def _read_words(message: Json, me: BotIdentity) -> _Words:
     key = "text" if "text" in message else "caption"
     text = words_in(message, key)
     ours = f"@{me.username.lower()}"
@@ -180,7 +180,7 @@ def _read_words(message: Json, me: Me) -> _Words:
     return _Words(text=cut(text, cuts), is_named=is_named, is_for_another_bot=is_for_another)
 
 
-def _read_quote(message: Json, me: Me) -> Quote | None:
+def _read_quote(message: Json, me: BotIdentity) -> Quote | None:
     """Return the message that this one replies to.
 
     In a topic, every message without a reply refers to the one that opened the topic; ignore that.

@@ -14,7 +14,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Recent(Generic[K, V]):
+class BoundedDict(Generic[K, V]):
     """A dictionary that keeps only the `most` newest entries."""
 
     def __init__(self, most: int = _MOST) -> None:
@@ -40,7 +40,7 @@ class Recent(Generic[K, V]):
         self._kept.pop(key, None)
 
 
-class Counts:
+class MemberCounts:
     """A cache of member counts.
 
     Zero is never cached: private content is shown to a person who is alone, so a newcomer must
@@ -50,7 +50,7 @@ class Counts:
     def __init__(self, keeps: float) -> None:
         """Keep counts above zero for `keeps` seconds, at most a minute."""
         self._keeps = keeps
-        self._counted: Recent[str, tuple[int | None, float]] = Recent()
+        self._counted: BoundedDict[str, tuple[int | None, float]] = BoundedDict()
 
     async def count(self, room: str, ask: Callable[[], Awaitable[int | None]]) -> int | None:
         """Return the people in a room besides the bot, from the cache or from `ask`.
@@ -67,7 +67,7 @@ class Counts:
         return people
 
 
-class Pauses:
+class Backoff:
     """Exponential backoff with jitter, up to a bound. All times are in seconds."""
 
     def __init__(self, longest: float, *, first: float = 0.5) -> None:

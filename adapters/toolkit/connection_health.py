@@ -11,7 +11,7 @@ from adapters.errors import AdapterStopped
 _log = logging.getLogger(__name__)
 
 
-class Liveness:
+class ConnectionHealth:
     """Tracks the state of one connection and its last sign of life."""
 
     def __init__(self, platform: str, *, silence: float | None = None) -> None:

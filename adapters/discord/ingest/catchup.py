@@ -7,14 +7,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from dataclasses import dataclass
 from typing import Literal
 
-from adapters.discord.channel_directory import Facts
+from adapters.discord.channel_directory import ChannelDirectory
 from adapters.discord.places import Place
 from adapters.discord.receive import Context, is_for_us, pack
 from adapters.discord.snowflakes import id_in, snowflake_at
 from adapters.errors import AdapterError, AdapterStopped, RateLimited, Unreachable
 from adapters.ids import EventId
 from adapters.messages import RawEvent
-from adapters.toolkit.caches import Pauses
+from adapters.toolkit.caches import Backoff
 from adapters.toolkit.text import Json, words_in
 
 HeardKind = Literal["message", "edit", "interaction", "mark"]
@@ -26,7 +26,7 @@ not read them again; a smaller number would cost more rows.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
+class HeardEvent:
     """An event of Discord to be stored."""
 
     kind: HeardKind
@@ -41,7 +41,7 @@ class Backlog:
     def __init__(self) -> None:
         self.behind: set[str] = set()
         """Channels whose older messages may be missing."""
-        self._held: dict[str, list[Heard]] = {}
+        self._held: dict[str, list[HeardEvent]] = {}
         self._known: set[str] = set()
         """Channels with a read position, or soon with one."""
         self._met: set[str] = set()
@@ -68,7 +68,7 @@ class Backlog:
         """True while older messages of a channel may be missing."""
         return channel in self.behind
 
-    def holds(self, heard: Heard) -> bool:
+    def holds(self, heard: HeardEvent) -> bool:
         """Hold an event back if it must wait for older messages; True if held."""
         held = self._held.get(heard.channel)
         if held is None:
@@ -76,12 +76,12 @@ class Backlog:
         held.append(heard)
         return True
 
-    def finish(self, channel: str) -> list[Heard]:
+    def finish(self, channel: str) -> list[HeardEvent]:
         """Mark a channel as complete and return its held events."""
         self.behind.discard(channel)
         return self._held.pop(channel, [])
 
-    def release(self, channels: Iterable[str]) -> list[Heard]:
+    def release(self, channels: Iterable[str]) -> list[HeardEvent]:
         """Return held events although older messages are still missing."""
         return [heard for channel in channels for heard in self._held.pop(channel, [])]
 
@@ -105,7 +105,7 @@ class Backlog:
         self._held.setdefault(channel, [])
 
 
-def make_event(heard: Heard, *, is_in_order: bool) -> RawEvent:
+def make_event(heard: HeardEvent, *, is_in_order: bool) -> RawEvent:
     """Build the event to store. Raises `ValueError`.
 
     `is_in_order` says that nothing older of its channel is missing. Only messages advance a read
@@ -154,33 +154,35 @@ class Catchup:
 
     def __init__(
         self,
-        facts: Facts,
+        directory: ChannelDirectory,
         slots: asyncio.Semaphore,
         take: Callable[[Sequence[RawEvent]], Awaitable[None]],
     ) -> None:
-        self._facts = facts
+        self._directory = directory
         self._slots = slots
         self._take = take
 
-    async def run(self, starts: Mapping[str, Start], done: Callable[[str], None]) -> None:
+    async def run(self, session_limit: Mapping[str, Start], done: Callable[[str], None]) -> None:
         """Read every channel from its start; calls `done` for each complete one."""
         async with asyncio.TaskGroup() as group:
-            for channel in sorted(starts, key=lambda one: starts[one].after, reverse=True):
-                group.create_task(self._read(channel, starts[channel], done))
+            for channel in sorted(
+                session_limit, key=lambda one: session_limit[one].after, reverse=True
+            ):
+                group.create_task(self._read(channel, session_limit[channel], done))
 
     async def _read(self, channel: str, start: Start, done: Callable[[str], None]) -> None:
-        pauses = Pauses(_LONGEST_PAUSE)
+        backoff = Backoff(_LONGEST_PAUSE)
         async with self._slots:
             while True:
                 try:
-                    place = await self._facts.place(channel)
+                    place = await self._directory.place(channel)
                     if start.before:
                         await self._look_back(place, start.before)
                     else:
                         async for mark in self._read_on(place, start.after):
                             start = Start(after=mark)
                 except (Unreachable, RateLimited) as error:
-                    await pauses.wait(error)
+                    await backoff.wait(error)
                 except AdapterStopped:
                     return  # the gateway says so too, where it is heard
                 except AdapterError as error:
@@ -192,19 +194,19 @@ class Catchup:
 
     async def _read_on(self, place: Place, mark: str) -> AsyncIterator[str]:
         """Hand over the messages after the read position, page by page; yields the progress."""
-        role = await self._facts.role(place)
+        role = await self._directory.role(place)
         after = int(mark)
         if not place.is_direct:
             after = max(after, snowflake_at(time.time() - _OLDEST_IN_ROOMS))
-        async for page in self._facts.history(place, str(after)):
+        async for page in self._directory.history(place, str(after)):
             await self._take(self._sift(page, place, role))
             yield id_in(page[-1], "id")
 
     async def _look_back(self, place: Place, before: str) -> None:
         """Hand over recent messages to the bot that follow its own last message."""
-        role = await self._facts.role(place)
-        page = await self._facts.past(place, before)
-        own = [int(id_in(one, "id")) for one in page if self._facts.is_ours(one)]
+        role = await self._directory.role(place)
+        page = await self._directory.past(place, before)
+        own = [int(id_in(one, "id")) for one in page if self._directory.is_ours(one)]
         after = max((snowflake_at(time.time() - _OLDEST_UNKNOWN), *own))
         missed = [one for one in page if int(id_in(one, "id")) > after]
         await self._take(self._sift(missed, place, role))
@@ -216,7 +218,7 @@ class Catchup:
         context = Context(bot="")
         for message in page:
             try:
-                context = self._facts.read(message, place, role=role)
+                context = self._directory.read(message, place, role=role)
                 noise = 0 if is_for_us(message, context) else noise + 1
                 if not noise:
                     events.append(_event("message", message, context, place))
@@ -228,5 +230,5 @@ class Catchup:
 
 
 def _event(kind: HeardKind, data: Json, context: Context, place: Place) -> RawEvent:
-    heard = Heard(kind=kind, channel=place.channel_id, data=data, context=context)
+    heard = HeardEvent(kind=kind, channel=place.channel_id, data=data, context=context)
     return make_event(heard, is_in_order=True)

@@ -8,15 +8,22 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from adapters.contract import Inlet
-from adapters.discord.channel_directory import Facts
-from adapters.discord.ingest.catchup import Backlog, Catchup, Heard, HeardKind, Start, make_event
-from adapters.discord.interactions import Promises
+from adapters.discord.channel_directory import ChannelDirectory
+from adapters.discord.ingest.catchup import (
+    Backlog,
+    Catchup,
+    HeardEvent,
+    HeardKind,
+    Start,
+    make_event,
+)
+from adapters.discord.interactions import Acknowledgements
 from adapters.discord.receive import BUTTON, PRESS, is_for_us, is_written
 from adapters.discord.settings import DiscordSettings
 from adapters.discord.snowflakes import id_in, snowflake_at
 from adapters.errors import Unreachable
 from adapters.messages import RawEvent
-from adapters.toolkit.caches import Pauses
+from adapters.toolkit.caches import Backoff
 from adapters.toolkit.text import Json, inside, words_in
 
 _log = logging.getLogger(__name__)
@@ -30,7 +37,7 @@ _AHEAD = 3600.0
 _COMMAND = 2
 
 
-class Arrivals:
+class EventPipeline:
     """A queue with one worker.
 
     It stores only messages addressed to the bot: other people's words do not belong in the
@@ -38,14 +45,19 @@ class Arrivals:
     messages of others, so that catch-up stays short.
     """
 
-    def __init__(self, facts: Facts, settings: DiscordSettings, promises: Promises) -> None:
-        self._facts = facts
+    def __init__(
+        self,
+        directory: ChannelDirectory,
+        settings: DiscordSettings,
+        acknowledgements: Acknowledgements,
+    ) -> None:
+        self._directory = directory
         self._settings = settings
-        self._promises = promises
+        self._acknowledgements = acknowledgements
         self._longest_pause = min(settings.longest_pause, _LONGEST_PAUSE)
         self._backlog = Backlog()
         self._slots = asyncio.Semaphore(_READ_AT_ONCE)
-        self._queue: deque[Heard | None] = deque()
+        self._queue: deque[HeardEvent | None] = deque()
         """Events in order; None marks the start of a session."""
         self._stirred = asyncio.Event()
 
@@ -68,7 +80,7 @@ class Arrivals:
         try:
             await self._work(inlet)
         finally:
-            self._promises.give_up()
+            self._acknowledgements.give_up()
 
     async def _work(self, inlet: Inlet) -> None:
         reading: set[asyncio.Task[None]] = set()
@@ -84,39 +96,39 @@ class Arrivals:
                 if self._queue and self._queue[0] is None:
                     self._queue.popleft()
                     await _end([*reading])
-                    starts = await self._find_starts(inlet)
-                    self._backlog.begin(starts, now=snowflake_at(time.time()))
-                    read(starts)
+                    session_limit = await self._find_starts(inlet)
+                    self._backlog.begin(session_limit, now=snowflake_at(time.time()))
+                    read(session_limit)
                     continue
                 batch, discovered = self._take_batch()
                 for heard in discovered:
                     read({heard.channel: Start(before=id_in(heard.data, "id"))})
                 asked = [one.data for one in batch if one.kind == "interaction"]
-                asked = [one for one in asked if self._promises.expect(one)]
+                asked = [one for one in asked if self._acknowledgements.expect(one)]
                 try:
                     await self._hand_over(inlet, [await self._make(heard) for heard in batch])
                 except asyncio.CancelledError:
                     self._put_back(batch)  # a further run must not move a mark past it
                     raise
                 for interaction in asked:
-                    group.create_task(self._promises.make(interaction))
+                    group.create_task(self._acknowledgements.make(interaction))
 
-    def _put(self, item: Heard | None) -> None:
+    def _put(self, item: HeardEvent | None) -> None:
         self._queue.append(item)
         self._stirred.set()
 
-    def _put_back(self, items: Sequence[Heard]) -> None:
+    def _put_back(self, items: Sequence[HeardEvent]) -> None:
         """Put held events back in front of later ones."""
         self._queue.extendleft(reversed(items))
         self._stirred.set()
 
-    def _take_batch(self) -> tuple[list[Heard], list[Heard]]:
+    def _take_batch(self) -> tuple[list[HeardEvent], list[HeardEvent]]:
         """Take the next events without those that must wait for older ones.
 
         Also returns the held ones of people who write to the bot for the first time.
         """
-        batch: list[Heard] = []
-        discovered: list[Heard] = []
+        batch: list[HeardEvent] = []
+        discovered: list[HeardEvent] = []
         while self._queue and len(batch) < _MOST_AT_ONCE:
             heard = self._queue[0]
             if heard is None:
@@ -133,7 +145,7 @@ class Arrivals:
             self._stirred.clear()
         return batch, discovered
 
-    def _sort(self, name: str, data: Json) -> Heard | None:
+    def _sort(self, name: str, data: Json) -> HeardEvent | None:
         """Classify an event; None if it does not concern the bot. Raises `ValueError`."""
         id_in(data, "id")  # each of them has one, by which it is known
         if name == "INTERACTION_CREATE":
@@ -147,23 +159,23 @@ class Arrivals:
         channel = id_in(data, "channel_id")
         if kind != "interaction" and not is_written(data):
             return self._pass_over(kind, channel, data)  # as our own words do, in every turn
-        context = self._facts.guess(data, channel)
+        context = self._directory.guess(data, channel)
         if kind != "interaction" and not is_for_us(data, context):
             return self._pass_over(kind, channel, data)
         if kind == "message":
             self._backlog.note_talk(channel)
-        return Heard(kind=kind, channel=channel, data=data, context=context)
+        return HeardEvent(kind=kind, channel=channel, data=data, context=context)
 
-    def _pass_over(self, kind: HeardKind, channel: str, data: Json) -> Heard | None:
+    def _pass_over(self, kind: HeardKind, channel: str, data: Json) -> HeardEvent | None:
         """Skip an event, or turn it into a read position after many others. Raises `ValueError`."""
         if kind == "edit" or not self._backlog.note_noise(channel):
             return None
-        context, bare = self._facts.guess(data, channel), {"id": id_in(data, "id")}
-        return Heard(kind="mark", channel=channel, data=bare, context=context)
+        context, bare = self._directory.guess(data, channel), {"id": id_in(data, "id")}
+        return HeardEvent(kind="mark", channel=channel, data=bare, context=context)
 
-    async def _make(self, heard: Heard) -> RawEvent:
+    async def _make(self, heard: HeardEvent) -> RawEvent:
         if heard.context.place is None and heard.kind in ("message", "edit"):
-            place = await self._facts.place_of(heard.data, heard.channel)
+            place = await self._directory.place_of(heard.data, heard.channel)
             heard = replace(heard, context=replace(heard.context, place=place))
         return make_event(heard, is_in_order=not self._backlog.is_behind(heard.channel))
 
@@ -179,20 +191,20 @@ class Arrivals:
 
         timer = asyncio.get_running_loop().call_later(self._settings.patience, release)
         try:
-            await Catchup(self._facts, self._slots, take).run(places, done)
+            await Catchup(self._directory, self._slots, take).run(places, done)
         finally:
             timer.cancel()
         release()
 
     async def _hand_over(self, inlet: Inlet, events: Sequence[RawEvent]) -> None:
         """Store events and retry until it works: Discord does not resend them."""
-        pauses = Pauses(self._longest_pause)
+        backoff = Backoff(self._longest_pause)
         while events:
             try:
                 await inlet.take(events)
             except Unreachable as error:
                 _log.warning("what Discord said can't be stored yet: %s", error)
-                await pauses.wait()
+                await backoff.wait()
             else:
                 return
 
@@ -205,19 +217,19 @@ class Arrivals:
         """
         marks = await self._marks(inlet)
         newest = str(snowflake_at(time.time() + _AHEAD))
-        starts = {channel: Start(after=mark) for channel, mark in marks.items()}
-        for channel in self._backlog.behind - starts.keys():
-            starts[channel] = Start(before=newest)
-        return starts
+        session_limit = {channel: Start(after=mark) for channel, mark in marks.items()}
+        for channel in self._backlog.behind - session_limit.keys():
+            session_limit[channel] = Start(before=newest)
+        return session_limit
 
     async def _marks(self, inlet: Inlet) -> Mapping[str, str]:
-        pauses = Pauses(self._longest_pause)
+        backoff = Backoff(self._longest_pause)
         while True:
             try:
                 return await inlet.marks()
             except Unreachable as error:
                 _log.warning("how far Discord was read can't be told yet: %s", error)
-                await pauses.wait()
+                await backoff.wait()
 
 
 async def _end(tasks: Collection[asyncio.Task[None]]) -> None:

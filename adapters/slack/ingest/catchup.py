@@ -16,12 +16,12 @@ from adapters.errors import (
     Rejected,
     Unreachable,
 )
-from adapters.slack.api import Api, Spot
-from adapters.slack.events import Arrival, Me, sort_message
-from adapters.slack.ingest.pipeline import Arrivals
+from adapters.slack.api import Api, Place
+from adapters.slack.events import BotIdentity, SlackEvent, sort_message
+from adapters.slack.ingest.pipeline import EventPipeline
 from adapters.slack.places import is_ts, read_mark
-from adapters.slack.recent_activity import Tracks
-from adapters.toolkit.caches import Pauses
+from adapters.slack.recent_activity import RecentActivity
+from adapters.toolkit.caches import Backoff
 from adapters.toolkit.text import Json, text_in, words_in
 
 _log = logging.getLogger(__name__)
@@ -53,10 +53,10 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 class CatchUp:
     """Tracks which channels are complete, and fetches what is missing."""
 
-    def __init__(self, api: Api, arrivals: Arrivals, tracks: Tracks) -> None:
+    def __init__(self, api: Api, slack_events: EventPipeline, activity: RecentActivity) -> None:
         self._api = api
-        self._arrivals = arrivals
-        self._tracks = tracks
+        self._pipeline = slack_events
+        self._activity = activity
         self._behind: set[str] = set()
         self._missed: dict[str, str] = {}
         """The oldest message of each channel that could not be stored."""
@@ -84,13 +84,13 @@ class CatchUp:
         is_late = time.monotonic() - self._restarted > _LONGEST_HOLD
         return is_late or self.is_whole(channel)
 
-    def open(self, arrivals: Sequence[Arrival]) -> None:
+    def open(self, slack_events: Sequence[SlackEvent]) -> None:
         """Mark events that could not be stored; they are fetched again."""
-        for arrival in arrivals:
-            if arrival.kind == "message":
-                known = self._missed.get(arrival.channel, arrival.ts)
-                self._missed[arrival.channel] = min(known, arrival.ts)
-                self._behind.add(arrival.channel)
+        for slack_event in slack_events:
+            if slack_event.kind == "message":
+                known = self._missed.get(slack_event.channel, slack_event.ts)
+                self._missed[slack_event.channel] = min(known, slack_event.ts)
+                self._behind.add(slack_event.channel)
         self._wanted.set()
 
     def restart(self) -> None:
@@ -99,9 +99,9 @@ class CatchUp:
         self._restarted = time.monotonic()
         self._wanted.set()
 
-    async def run(self, inlet: Inlet, me: Me) -> None:
+    async def run(self, inlet: Inlet, me: BotIdentity) -> None:
         """Catch up whenever needed, until cancelled. Raises `AdapterStopped`."""
-        pauses = Pauses(_LONGEST_PAUSE, first=_FIRST_PAUSE)
+        backoff = Backoff(_LONGEST_PAUSE, first=_FIRST_PAUSE)
         while True:
             await self._wanted.wait()
             self._wanted.clear()
@@ -112,13 +112,13 @@ class CatchUp:
             except AdapterError as error:
                 _log.info("slack: catching up waits: %s", error)
                 self._wanted.set()
-                await pauses.wait(error)
+                await backoff.wait(error)
             else:
-                pauses.reset()
+                backoff.reset()
 
-    async def _catch_up(self, inlet: Inlet, me: Me) -> None:
+    async def _catch_up(self, inlet: Inlet, me: BotIdentity) -> None:
         marks = {mark: ts for mark, ts in (await inlet.marks()).items() if is_ts(ts)}
-        self._arrivals.remember([*marks])
+        self._pipeline.remember([*marks])
         channels = {read_mark(mark)[0] for mark in marks}
         if not self._knows_marks:
             self._behind |= channels
@@ -154,15 +154,17 @@ class CatchUp:
         self._progress.set()
         self._progress = asyncio.Event()
 
-    async def _read(self, inlet: Inlet, me: Me, channel: str, marks: Mapping[str, str]) -> None:
+    async def _read(
+        self, inlet: Inlet, me: BotIdentity, channel: str, marks: Mapping[str, str]
+    ) -> None:
         """Store a channel's and its threads' missed messages, oldest first."""
         ours = {mark: ts for mark, ts in marks.items() if read_mark(mark)[0] == channel}
         missed = self._missed.get(channel, _NEVER)
         newest = min(max(ours.values(), default=_NEVER), missed)
         since = _earlier(newest, _OVERLAP)
-        found: dict[str, Arrival] = {}
+        found: dict[str, SlackEvent] = {}
         threads = {t: ts for mark, ts in ours.items() if (t := read_mark(mark)[1]) is not None}
-        shown = await self._ask(Spot(channel=channel), _earlier(newest, _ROOTS))
+        shown = await self._ask(Place(channel=channel), _earlier(newest, _ROOTS))
         for message in shown:
             latest = words_in(message, "latest_reply")
             if latest > since:
@@ -172,7 +174,7 @@ class CatchUp:
         recent = sorted((ts, thread) for thread, ts in threads.items() if ts > oldest)
         for _, thread in recent[-_MOST_THREADS:]:
             try:
-                shown = await self._ask(Spot(channel=channel, thread=thread), since)
+                shown = await self._ask(Place(channel=channel, thread=thread), since)
             except _REFUSED as error:
                 _log.info("slack: the thread %s of %s is passed over: %s", thread, channel, error)
             else:
@@ -180,15 +182,15 @@ class CatchUp:
         unheard = [found[ts] for ts in sorted(found)]
         for start in range(0, len(unheard), _BATCH):
             batch = unheard[start : start + _BATCH]
-            await self._arrivals.store(inlet, me, batch, lambda _: True)
+            await self._pipeline.store(inlet, me, batch, lambda _: True)
 
-    async def _ask(self, spot: Spot, after: str) -> list[Json]:
+    async def _ask(self, place: Place, after: str) -> list[Json]:
         """Fetch messages after `after`, as slowly as Slack demands."""
         shown: list[Json] = []
-        async for page in self._api.pages(spot, after=after, is_patient=True):
+        async for page in self._api.pages(place, after=after, is_patient=True):
             shown += page
             if len(shown) > _MOST_MESSAGES:
-                _log.warning("slack: too much was said in %s to read all of it", spot)
+                _log.warning("slack: too much was said in %s to read all of it", place)
                 break
         return shown
 
@@ -209,21 +211,21 @@ class CatchUp:
             self._behind.add(place)
 
     def _sort(
-        self, messages: Iterable[Json], me: Me, channel: str, since: str
-    ) -> dict[str, Arrival]:
+        self, messages: Iterable[Json], me: BotIdentity, channel: str, since: str
+    ) -> dict[str, SlackEvent]:
         """Return people's messages after `since`, by time."""
         found = {}
         for message in messages:
             try:
-                arrival = sort_message(message, me, self._tracks.threads, channel)
+                slack_event = sort_message(message, me, self._activity.threads, channel)
             except ValueError as error:
                 _log.warning("slack: a message in %s can't be read: %s", channel, error)
                 continue
-            if arrival is None:
+            if slack_event is None:
                 continue
-            self._arrivals.note(arrival)
-            if arrival.ts > since:
-                found[arrival.ts] = arrival
+            self._pipeline.note(slack_event)
+            if slack_event.ts > since:
+                found[slack_event.ts] = slack_event
         return found
 
 

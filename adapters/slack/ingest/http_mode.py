@@ -13,8 +13,8 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from adapters.errors import AdapterStopped
-from adapters.slack.events import Arrival, Me, Threads, is_in_unknown_thread, sort_event
-from adapters.slack.ingest.pipeline import Arrivals, Gaps
+from adapters.slack.events import BotIdentity, SlackEvent, Threads, is_in_unknown_thread, sort_event
+from adapters.slack.ingest.pipeline import EventPipeline, Gaps
 from adapters.toolkit.text import Json
 
 _log = logging.getLogger(__name__)
@@ -30,8 +30,10 @@ class _Store(AsyncMiddleware):
     unanswered. Everything is acknowledged, and nothing before it is durable.
     """
 
-    def __init__(self, arrivals: Arrivals, gaps: Gaps, me: Me, ours: Threads) -> None:
-        self._arrivals = arrivals
+    def __init__(
+        self, slack_events: EventPipeline, gaps: Gaps, me: BotIdentity, ours: Threads
+    ) -> None:
+        self._pipeline = slack_events
         self._gaps = gaps
         self._me = me
         self._ours = ours
@@ -45,21 +47,23 @@ class _Store(AsyncMiddleware):
     ) -> BoltResponse:
         if req.body.get("type") == "url_verification":
             return await next()
-        arrival = self._sort(req.body)
+        slack_event = self._sort(req.body)
         may_go = True
-        if arrival is not None and arrival.kind in ("message", "edit"):
-            may_go = await self._gaps.wait_until_whole(arrival.channel)
-            arrival = self._sort(req.body)  # whose thread it is may stand in what was missed
-        if arrival is None:
+        if slack_event is not None and slack_event.kind in ("message", "edit"):
+            may_go = await self._gaps.wait_until_whole(slack_event.channel)
+            slack_event = self._sort(req.body)  # whose thread it is may stand in what was missed
+        if slack_event is None:
             return BoltResponse(status=200)
-        is_unknown = is_in_unknown_thread(arrival) and not self._gaps.is_whole(arrival.channel)
-        if is_unknown or (arrival.kind == "message" and not may_go):
-            self._gaps.open([arrival])  # it is read again, behind what is missing
+        is_unknown = is_in_unknown_thread(slack_event) and not self._gaps.is_whole(
+            slack_event.channel
+        )
+        if is_unknown or (slack_event.kind == "message" and not may_go):
+            self._gaps.open([slack_event])  # it is read again, behind what is missing
             return BoltResponse(status=503)
-        is_kept = await self._arrivals.take(arrival)
+        is_kept = await self._pipeline.take(slack_event)
         return BoltResponse(status=200 if is_kept else 503)
 
-    def _sort(self, body: Json) -> Arrival | None:
+    def _sort(self, body: Json) -> SlackEvent | None:
         try:
             return sort_event(body, self._me, self._ours)
         except ValueError as error:
@@ -71,9 +75,9 @@ def build_inbox(
     *,
     token: str,
     signing_secret: str,
-    arrivals: Arrivals,
+    slack_events: EventPipeline,
     gaps: Gaps,
-    me: Me,
+    me: BotIdentity,
     ours: Threads,
 ) -> Inbox:
     """Build the app that takes requests of both modes. It makes no calls with the token."""
@@ -81,7 +85,7 @@ def build_inbox(
         name="talaria",
         token=token,
         signing_secret=signing_secret or None,
-        before_authorize=_Store(arrivals, gaps, me, ours),
+        before_authorize=_Store(slack_events, gaps, me, ours),
     )
 
 

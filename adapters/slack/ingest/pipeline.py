@@ -11,11 +11,11 @@ from adapters.contract import Inlet
 from adapters.errors import AdapterError
 from adapters.messages import RawEvent
 from adapters.slack.api import Api
-from adapters.slack.events import Arrival, Me, pack
-from adapters.slack.ingest.user_directory import People
+from adapters.slack.events import BotIdentity, SlackEvent, pack
+from adapters.slack.ingest.user_directory import UserDirectory
 from adapters.slack.places import is_im, read_mark
-from adapters.slack.recent_activity import Tracks
-from adapters.toolkit.caches import Pauses
+from adapters.slack.recent_activity import RecentActivity
+from adapters.toolkit.caches import Backoff
 from adapters.toolkit.text import Json
 
 _log = logging.getLogger(__name__)
@@ -42,35 +42,37 @@ class Gaps(Protocol):
         False if the message should rather be read again in order.
         """
 
-    def open(self, arrivals: Sequence[Arrival]) -> None:
+    def open(self, slack_events: Sequence[SlackEvent]) -> None:
         """Mark events that could not be stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Waiting:
-    arrival: Arrival
+    slack_event: SlackEvent
     is_kept: asyncio.Future[bool]
 
 
-class Arrivals:
+class EventPipeline:
     """One queue for all sockets; events that gather during a write are stored together."""
 
-    def __init__(self, api: Api, tracks: Tracks) -> None:
+    def __init__(self, api: Api, activity: RecentActivity) -> None:
         self._api = api
-        self._tracks = tracks
-        self._people = People(api)
+        self._activity = activity
+        self._people = UserDirectory(api)
         self._queue: asyncio.Queue[_Waiting] = asyncio.Queue()
         self.commands: frozenset[str] | None = None
         """The gateway's command names; None until the menu is published."""
 
-    async def take(self, arrival: Arrival) -> bool:
+    async def take(self, slack_event: SlackEvent) -> bool:
         """Store an event; True once it is durable, False if it could not be stored."""
-        self.note(arrival)
-        waiting = _Waiting(arrival=arrival, is_kept=asyncio.get_running_loop().create_future())
+        self.note(slack_event)
+        waiting = _Waiting(
+            slack_event=slack_event, is_kept=asyncio.get_running_loop().create_future()
+        )
         self._queue.put_nowait(waiting)
         return await waiting.is_kept
 
-    async def run(self, inlet: Inlet, me: Me, gaps: Gaps) -> None:
+    async def run(self, inlet: Inlet, me: BotIdentity, gaps: Gaps) -> None:
         """Store events until cancelled."""
         batch: list[_Waiting] = []
         try:
@@ -81,47 +83,51 @@ class Arrivals:
                 while not self._queue.empty() and len(batch) < _MOST_AT_ONCE:
                     batch.append(self._queue.get_nowait())
                 batch = _in_order(batch)
-                arrivals = [waiting.arrival for waiting in batch]
-                _settle(batch, is_kept=await self._insist(inlet, me, arrivals, gaps))
+                slack_events = [waiting.slack_event for waiting in batch]
+                _settle(batch, is_kept=await self._insist(inlet, me, slack_events, gaps))
         finally:
             while not self._queue.empty():
                 batch.append(self._queue.get_nowait())
             _settle(batch, is_kept=False)
 
-    async def _insist(self, inlet: Inlet, me: Me, arrivals: Sequence[Arrival], gaps: Gaps) -> bool:
+    async def _insist(
+        self, inlet: Inlet, me: BotIdentity, slack_events: Sequence[SlackEvent], gaps: Gaps
+    ) -> bool:
         """Retry for as long as Slack waits: it never resends commands and presses."""
-        pauses = Pauses(_DEADLINE, first=_FIRST_PAUSE)
+        backoff = Backoff(_DEADLINE, first=_FIRST_PAUSE)
         deadline = time.monotonic() + _DEADLINE
         while True:
             try:
-                await self.store(inlet, me, arrivals, gaps.is_whole)
+                await self.store(inlet, me, slack_events, gaps.is_whole)
             except AdapterError as error:
                 if time.monotonic() > deadline:
-                    _log.warning("slack: %d events could not be kept: %s", len(arrivals), error)
-                    gaps.open(arrivals)
+                    _log.warning("slack: %d events could not be kept: %s", len(slack_events), error)
+                    gaps.open(slack_events)
                     return False
-                await pauses.wait()
+                await backoff.wait()
             else:
                 return True
 
     async def store(
         self,
         inlet: Inlet,
-        me: Me,
-        arrivals: Sequence[Arrival],
+        me: BotIdentity,
+        slack_events: Sequence[SlackEvent],
         is_whole: Callable[[str], bool],
     ) -> None:
         """Store events. Raises what the inlet raises."""
-        rooms = [a.channel for a in arrivals if a.mark and not is_im(a.channel)]
-        await self._people.learn([arrival.user for arrival in arrivals], rooms)
+        rooms = [a.channel for a in slack_events if a.mark and not is_im(a.channel)]
+        await self._people.learn([slack_event.user for slack_event in slack_events], rooms)
         events = [
             RawEvent(
-                event_id=arrival.event_id,
-                payload=pack(arrival, me, self._people.get, await self._facts(arrival)),
-                channel=arrival.mark,
-                position=arrival.ts if arrival.mark and is_whole(arrival.channel) else "",
+                event_id=slack_event.event_id,
+                payload=pack(slack_event, me, self._people.get, await self._facts(slack_event)),
+                channel=slack_event.mark,
+                position=slack_event.ts
+                if slack_event.mark and is_whole(slack_event.channel)
+                else "",
             )
-            for arrival in arrivals
+            for slack_event in slack_events
         ]
         await inlet.take(events)
 
@@ -130,29 +136,32 @@ class Arrivals:
         for mark in marks:
             channel, thread, is_ours = read_mark(mark)
             if thread is not None and is_ours:
-                self._tracks.threads.put((channel, thread), None)
+                self._activity.threads.put((channel, thread), None)
             if is_im(channel):
-                self._tracks.talks.put(channel, None)
+                self._activity.talks.put(channel, None)
 
-    def note(self, arrival: Arrival) -> None:
+    def note(self, slack_event: SlackEvent) -> None:
         """Learn from a message at once, because parsing the next one depends on it."""
-        if arrival.kind != "message":
+        if slack_event.kind != "message":
             return
-        self._tracks.note_sent(arrival.channel, arrival.ts)
-        thread = arrival.event.get("thread_ts") or arrival.ts
-        self._tracks.note_speaker(arrival.channel, str(thread), arrival.user)
-        if arrival.is_ours and arrival.thread is not None:
-            self._tracks.threads.put((arrival.channel, arrival.thread), None)
-        if is_im(arrival.channel):
-            self._tracks.talks.put(arrival.channel, None)
+        self._activity.note_sent(slack_event.channel, slack_event.ts)
+        thread = slack_event.event.get("thread_ts") or slack_event.ts
+        self._activity.note_speaker(slack_event.channel, str(thread), slack_event.user)
+        if slack_event.is_ours and slack_event.thread is not None:
+            self._activity.threads.put((slack_event.channel, slack_event.thread), None)
+        if is_im(slack_event.channel):
+            self._activity.talks.put(slack_event.channel, None)
 
-    async def _facts(self, arrival: Arrival) -> Json:
+    async def _facts(self, slack_event: SlackEvent) -> Json:
         """Collect the facts that parsing some kinds of events needs."""
-        facts: Json = {"at": int(time.time() * 1000), "room": self._people.title(arrival.channel)}
-        if arrival.kind in ("command", "shortcut"):
-            facts["is_own_talk"] = await self._is_own_talk(arrival)
-        if arrival.kind == "command":
-            facts["is_command"] = self._is_command(str(arrival.event.get("text") or ""))
+        facts: Json = {
+            "at": int(time.time() * 1000),
+            "room": self._people.title(slack_event.channel),
+        }
+        if slack_event.kind in ("command", "shortcut"):
+            facts["is_own_talk"] = await self._is_own_talk(slack_event)
+        if slack_event.kind == "command":
+            facts["is_command"] = self._is_command(str(slack_event.event.get("text") or ""))
         return facts
 
     def _is_command(self, text: str) -> bool:
@@ -163,10 +172,10 @@ class Arrivals:
             return len(words) == 1 and words[0].isascii() and words[0].isalpha()
         return words[0] in self.commands
 
-    async def _is_own_talk(self, arrival: Arrival) -> bool:
+    async def _is_own_talk(self, slack_event: SlackEvent) -> bool:
         """Tell whether a command's chat is the bot's own; two people can use one in theirs."""
-        channel = arrival.channel
-        if not is_im(channel) or channel in self._tracks.talks:
+        channel = slack_event.channel
+        if not is_im(channel) or channel in self._activity.talks:
             return is_im(channel)
         try:
             async with asyncio.timeout(_PATIENCE):
@@ -174,16 +183,16 @@ class Arrivals:
         except (TimeoutError, AdapterError, ValueError) as error:
             _log.info("slack: %s is taken for somebody else's talk: %s", channel, error)
             return False
-        if room.get("is_im") and room.get("user") == arrival.user:
-            self._tracks.talks.put(channel, None)
+        if room.get("is_im") and room.get("user") == slack_event.user:
+            self._activity.talks.put(channel, None)
             return True
         return False
 
 
 def _in_order(batch: list[_Waiting]) -> list[_Waiting]:
     """Sort messages by time: several sockets deliver in any order."""
-    timed = iter(sorted((w for w in batch if w.arrival.ts), key=lambda w: w.arrival.ts))
-    return [next(timed) if waiting.arrival.ts else waiting for waiting in batch]
+    timed = iter(sorted((w for w in batch if w.slack_event.ts), key=lambda w: w.slack_event.ts))
+    return [next(timed) if waiting.slack_event.ts else waiting for waiting in batch]
 
 
 def _settle(batch: Sequence[_Waiting], *, is_kept: bool) -> None:

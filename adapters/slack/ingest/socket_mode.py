@@ -15,7 +15,7 @@ from slack_sdk.socket_mode.response import SocketModeResponse
 
 from adapters.errors import AdapterError, AdapterStopped, Unreachable
 from adapters.slack.api import Api
-from adapters.toolkit.caches import Pauses
+from adapters.toolkit.caches import Backoff
 from adapters.toolkit.http import name_mishap
 
 _log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ _GOODBYE = 2.0
 _FRAME_LIMIT = 4 * 1024 * 1024
 
 
-class Sockets:
+class SocketMode:
     """The connections of one app.
 
     The SDK's own client reconnects in a tight loop, waits up to a minute after a reset, and
@@ -75,7 +75,7 @@ class Sockets:
 
     async def _hold(self, tasks: asyncio.TaskGroup, changed: Callable[[], None]) -> None:
         """Hold one connection, opening the next one before the current ends."""
-        pauses, crowd_pause = Pauses(self._longest_pause), min(_CROWD_PAUSE, self._longest_pause)
+        backoff, crowd_pause = Backoff(self._longest_pause), min(_CROWD_PAUSE, self._longest_pause)
         while True:
             line = _Line(self._app, tasks, self._note_alive)
             try:
@@ -85,7 +85,7 @@ class Sockets:
             except AdapterError as error:
                 self.trouble = str(error)
                 changed()
-                await pauses.wait(error, least=crowd_pause if isinstance(error, _Crowded) else 0.0)
+                await backoff.wait(error, least=crowd_pause if isinstance(error, _Crowded) else 0.0)
                 continue
             begun = time.monotonic()
             self._lines.add(line)
@@ -100,9 +100,9 @@ class Sockets:
                 await asyncio.wait([reading])
                 await asyncio.sleep(crowd_pause)
             if time.monotonic() - begun > _LONG_LIFE:
-                pauses.reset()
+                backoff.reset()
             else:  # who is sent away again and again has to slow down
-                await pauses.wait()
+                await backoff.wait()
 
     async def _attend(self, line: "_Line", changed: Callable[[], None]) -> None:
         """Read from a connection until it ends."""

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from adapters.errors import AdapterError
 from adapters.slack.api import Api
 from adapters.slack.events import Person
-from adapters.toolkit.caches import Recent
+from adapters.toolkit.caches import BoundedDict
 from adapters.toolkit.text import words_in
 
 _log = logging.getLogger(__name__)
@@ -19,14 +19,14 @@ _KEEPS = 24 * 3600.0
 _KEEPS_NOTHING = 300.0
 
 
-class People:
+class UserDirectory:
     """Names of the last ten thousand people and channels."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
-        self._people: Recent[str, Person] = Recent()
-        self._titles: Recent[str, str] = Recent()
-        self._until: Recent[str, float] = Recent()
+        self._people: BoundedDict[str, Person] = BoundedDict()
+        self._titles: BoundedDict[str, str] = BoundedDict()
+        self._until: BoundedDict[str, float] = BoundedDict()
         """The time at which each entry expires."""
 
     def get(self, user: str) -> Person | None:

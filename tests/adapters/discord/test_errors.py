@@ -7,7 +7,7 @@ import aiohttp
 import discord
 import pytest
 
-from adapters.discord.client import Starts, TooManyStarts
+from adapters.discord.client import SessionLimit, TooManyStarts
 from adapters.discord.errors import (
     AlreadyThere,
     ChannelUnknown,
@@ -150,13 +150,13 @@ def test_no_token_is_ever_told() -> None:
 
 
 def test_sessions_are_counted_within_an_hour() -> None:
-    starts = Starts()
+    session_limit = SessionLimit()
     for moment in range(50):
-        starts.note(1000.0 + moment)
+        session_limit.note(1000.0 + moment)
     with pytest.raises(TooManyStarts) as told:
-        starts.note(1100.0)
+        session_limit.note(1100.0)
     assert told.value.wait == 3500
-    starts.note(4600.0)
+    session_limit.note(4600.0)
     with pytest.raises(TooManyStarts):
-        starts.check(4600.5)
-    starts.check(4601.0)
+        session_limit.check(4600.5)
+    session_limit.check(4601.0)

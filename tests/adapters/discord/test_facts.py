@@ -1,7 +1,7 @@
 """What is taken to be so where Discord does not tell."""
 
 from adapters.discord.api import Api
-from adapters.discord.channel_directory import Facts
+from adapters.discord.channel_directory import ChannelDirectory
 from adapters.errors import Unreachable
 
 
@@ -10,7 +10,7 @@ def nobody() -> Api:
 
 
 async def test_what_is_said_outside_of_servers_is_said_to_the_bot_whatever_can_be_asked() -> None:
-    facts = Facts(nobody, threads=False)
-    assert (await facts.place_of({"id": "7"}, "5")).is_direct
-    in_a_server = await facts.place_of({"id": "7", "guild_id": "3"}, "5")
+    directory = ChannelDirectory(nobody, threads=False)
+    assert (await directory.place_of({"id": "7"}, "5")).is_direct
+    in_a_server = await directory.place_of({"id": "7", "guild_id": "3"}, "5")
     assert (in_a_server.is_direct, in_a_server.guild_id) == (False, "3")

@@ -3,11 +3,11 @@
 from typing import Any
 
 from adapters.messages import Inbound, InboundMessage
-from adapters.slack.events import Arrival, Me, Person, pack, sort_event
+from adapters.slack.events import BotIdentity, Person, SlackEvent, pack, sort_event
 from adapters.slack.receive import receive
 
-ME = Me(user_id="U0BOT", bot_id="B0BOT", team_id="T1")
-AGENT = Me(user_id="U0BOT", bot_id="B0BOT", team_id="T1", is_agent=True)
+ME = BotIdentity(user_id="U0BOT", bot_id="B0BOT", team_id="T1")
+AGENT = BotIdentity(user_id="U0BOT", bot_id="B0BOT", team_id="T1", is_agent=True)
 TS, LATER = "1763000000.000100", "1763000060.000200"
 ANNA = Person(name="Anna Lee", username="anna", language="de-DE")
 
@@ -25,7 +25,7 @@ def event(about: dict[str, Any], event_id: str = "Ev1") -> dict[str, Any]:
     return {"type": "event_callback", "team_id": "T1", "event_id": event_id, "event": about}
 
 
-def sort(body: dict[str, Any], me: Me = ME, ours: Threads = frozenset()) -> Arrival:
+def sort(body: dict[str, Any], me: BotIdentity = ME, ours: Threads = frozenset()) -> SlackEvent:
     """What is stored of it."""
     found = sort_event(body, me, ours)
     assert found is not None
@@ -33,7 +33,7 @@ def sort(body: dict[str, Any], me: Me = ME, ours: Threads = frozenset()) -> Arri
 
 
 def read(
-    body: dict[str, Any], me: Me = ME, ours: Threads = frozenset(), **facts: Any
+    body: dict[str, Any], me: BotIdentity = ME, ours: Threads = frozenset(), **facts: Any
 ) -> Inbound | None:
     """What it is read as, by somebody who knows Anna."""
     known = {"U1": ANNA}
@@ -41,7 +41,7 @@ def read(
 
 
 def read_message(
-    body: dict[str, Any], me: Me = ME, ours: Threads = frozenset(), **facts: Any
+    body: dict[str, Any], me: BotIdentity = ME, ours: Threads = frozenset(), **facts: Any
 ) -> InboundMessage:
     """The message in it."""
     found = read(body, me, ours, **facts)

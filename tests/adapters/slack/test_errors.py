@@ -7,7 +7,16 @@ import slack_sdk.errors
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from adapters.errors import AdapterError, AdapterStopped, ChatGone, MessageGone, RateLimited, Rejected, Unreachable, Unsure
+from adapters.errors import (
+    AdapterError,
+    AdapterStopped,
+    ChatGone,
+    MessageGone,
+    RateLimited,
+    Rejected,
+    Unreachable,
+    Unsure,
+)
 from adapters.slack.api import Api, translate
 from adapters.slack.errors import read_refusal
 from adapters.toolkit.text import text_in

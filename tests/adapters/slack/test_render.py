@@ -8,7 +8,16 @@ from hypothesis import given
 from adapters.errors import Rejected
 from adapters.messages import Button, OutboundMessage, Step
 from adapters.slack.markup import caption_of, view_of
-from adapters.slack.render import TEXT_LIMIT, actions_of, key_in, measure, post_of, step_chunks, update_of, words_of
+from adapters.slack.render import (
+    TEXT_LIMIT,
+    actions_of,
+    key_in,
+    measure,
+    post_of,
+    step_chunks,
+    update_of,
+    words_of,
+)
 from adapters.toolkit.split import split_markdown
 from tests.adapters.markdown_texts import MARKDOWN
 from tests.adapters.slack.rig import to

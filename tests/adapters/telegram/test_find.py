@@ -6,7 +6,7 @@ import pytest
 
 from adapters.errors import RateLimited, Unreachable, Unsure
 from adapters.ids import PlatformMessageId
-from adapters.telegram.lookup import Tracks
+from adapters.telegram.lookup import RecentIds
 from tests.adapters.telegram.rig import ANNA, ROOM, running, to
 from tests.emulators import telegram_faults as faults
 from tests.emulators.telegram import TelegramEmulator
@@ -121,8 +121,8 @@ async def test_more_messages_than_can_be_looked_through_leave_it_unsure(
 
 
 def test_private_chats_share_a_count_and_supergroups_have_their_own() -> None:
-    tracks = Tracks()
-    tracks.note_updates(
+    recent_ids = RecentIds()
+    recent_ids.note_updates(
         [
             {"message": {"message_id": 900, "chat": {"id": 8}}},
             {"message": {"message_id": 20, "chat": {"id": ROOM}}},
@@ -130,16 +130,16 @@ def test_private_chats_share_a_count_and_supergroups_have_their_own() -> None:
             {"message": {"message_id": "x", "chat": {"id": 8}}},
         ]
     )
-    assert tracks.candidates(ANNA, 890).within_reach == [*range(891, 921)]
-    assert tracks.candidates(ROOM, 10).within_reach == [*range(11, 41)]
-    assert tracks.candidates(ROOM - 1, 10).within_reach == [*range(11, 111)]
-    assert not tracks.candidates(ROOM - 1, 10).are_more
-    assert tracks.candidates(ANNA, 10).are_more
+    assert recent_ids.candidates(ANNA, 890).within_reach == [*range(891, 921)]
+    assert recent_ids.candidates(ROOM, 10).within_reach == [*range(11, 41)]
+    assert recent_ids.candidates(ROOM - 1, 10).within_reach == [*range(11, 111)]
+    assert not recent_ids.candidates(ROOM - 1, 10).are_more
+    assert recent_ids.candidates(ANNA, 10).are_more
 
 
 def test_what_is_remembered_has_an_end() -> None:
-    tracks = Tracks()
+    recent_ids = RecentIds()
     for number in range(1, 5001):
-        tracks.note_sent(ROOM, number)
-    assert tracks.candidates(ROOM, 890).within_reach == [*range(891, 905)]
-    assert tracks.candidates(ROOM, 4990).within_reach == [*range(5001, 5021)]
+        recent_ids.note_sent(ROOM, number)
+    assert recent_ids.candidates(ROOM, 890).within_reach == [*range(891, 905)]
+    assert recent_ids.candidates(ROOM, 4990).within_reach == [*range(5001, 5021)]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from adapters.ids import Address
 from adapters.messages import InboundMessage, Quote, Sender
-from adapters.telegram.receive import Me, pack, receive
+from adapters.telegram.receive import BotIdentity, pack, receive
 from tests.adapters.telegram.updates import (
     ANNA,
     BOT,
@@ -317,7 +317,7 @@ def test_a_display_name_can_not_deceive(name: str, shown: str) -> None:
 def test_reading_again_later_gives_the_same_even_under_a_new_name() -> None:
     entity = {"type": "mention", "offset": 0, "length": 9}
     update = {"message": message("@old_name hi", chat=GROUP, entities=[entity])}
-    stored = pack(update, Me(user_id=4242, username="old_name"), now=0)
+    stored = pack(update, BotIdentity(user_id=4242, username="old_name"), now=0)
     assert json.loads(stored)["update"] == update
     found = receive(stored)
     assert found is not None

@@ -3,9 +3,9 @@
 from typing import Any
 
 from adapters.messages import ButtonPress, InboundMessage
-from adapters.telegram.receive import Me, pack, receive
+from adapters.telegram.receive import BotIdentity, pack, receive
 
-ME = Me(user_id=4242, username="Talaria_Bot")
+ME = BotIdentity(user_id=4242, username="Talaria_Bot")
 ANNA = {
     "id": 11,
     "is_bot": False,

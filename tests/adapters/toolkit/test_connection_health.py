@@ -7,15 +7,15 @@ import logging
 import pytest
 
 from adapters.errors import AdapterStopped, Unreachable
-from adapters.toolkit.connection_health import Liveness
+from adapters.toolkit.connection_health import ConnectionHealth
 
 
 def test_a_change_is_logged_and_its_repetition_is_not(caplog: pytest.LogCaptureFixture) -> None:
-    liveness = Liveness("Pigeon")
+    state = ConnectionHealth("Pigeon")
     with caplog.at_level(logging.INFO):
-        liveness.note("disconnected", "It rains.")
-        liveness.note("disconnected", "It rains.")
-        liveness.note("connected")
+        state.note("disconnected", "It rains.")
+        state.note("disconnected", "It rains.")
+        state.note("connected")
     assert [(one.levelname, one.getMessage()) for one in caplog.records] == [
         ("WARNING", "Pigeon is disconnected. It rains."),
         ("INFO", "Pigeon is connected. "),
@@ -23,46 +23,55 @@ def test_a_change_is_logged_and_its_repetition_is_not(caplog: pytest.LogCaptureF
 
 
 def test_a_run_that_was_cancelled_was_shut_down() -> None:
-    liveness = Liveness("Pigeon")
-    with contextlib.suppress(asyncio.CancelledError), liveness.running():
-        assert liveness.health().state == "starting"
-        liveness.note("connected")
-        assert liveness.is_connected
+    state = ConnectionHealth("Pigeon")
+    with contextlib.suppress(asyncio.CancelledError), state.running():
+        assert state.health().state == "starting"
+        state.note("connected")
+        assert state.is_connected
         raise asyncio.CancelledError
-    assert (liveness.health().state, liveness.detail) == ("stopped", "Pigeon was shut down.")
+    assert (state.health().state, state.detail) == (
+        "stopped",
+        "Pigeon was shut down.",
+    )
 
 
 def test_what_only_a_person_can_mend_stays_in_the_health() -> None:
-    liveness = Liveness("Pigeon")
-    with pytest.raises(AdapterStopped), liveness.running():
+    state = ConnectionHealth("Pigeon")
+    with pytest.raises(AdapterStopped), state.running():
         raise AdapterStopped("Feed it.")
-    assert (liveness.health().state, liveness.health().detail) == ("stopped", "Feed it.")
+    assert (state.health().state, state.health().detail) == (
+        "stopped",
+        "Feed it.",
+    )
 
 
 def test_a_run_begins_anew_after_it_was_stopped() -> None:
-    liveness = Liveness("Pigeon")
-    with pytest.raises(AdapterStopped), liveness.running():
+    state = ConnectionHealth("Pigeon")
+    with pytest.raises(AdapterStopped), state.running():
         raise AdapterStopped("Feed it.")
-    with contextlib.suppress(Unreachable), liveness.running():
-        assert (liveness.health().state, liveness.health().detail) == ("starting", "")
+    with contextlib.suppress(Unreachable), state.running():
+        assert (state.health().state, state.health().detail) == (
+            "starting",
+            "",
+        )
         raise Unreachable("gone")
-    assert liveness.detail == "Pigeon was shut down."
+    assert state.detail == "Pigeon was shut down."
 
 
 def test_silence_counts_as_a_dead_line_only_while_it_is_said_to_be_connected() -> None:
-    liveness = Liveness("Pigeon", silence=-1)
-    liveness.note("connected")
-    assert liveness.health().state == "connected"  # nothing was heard yet
-    liveness.note_alive()
-    assert liveness.health().state == "disconnected"
-    assert liveness.health().detail == "Pigeon has been silent for 0 s."
-    liveness.note("disconnected", "It rains.")
-    assert liveness.health().detail == "It rains."
+    state = ConnectionHealth("Pigeon", silence=-1)
+    state.note("connected")
+    assert state.health().state == "connected"  # nothing was heard yet
+    state.note_alive()
+    assert state.health().state == "disconnected"
+    assert state.health().detail == "Pigeon has been silent for 0 s."
+    state.note("disconnected", "It rains.")
+    assert state.health().detail == "It rains."
 
 
 def test_without_a_bound_silence_is_no_matter() -> None:
-    liveness = Liveness("Pigeon")
-    liveness.note_alive()
-    liveness.note("connected")
-    assert liveness.health().state == "connected"
-    assert liveness.health().alive_at is not None
+    state = ConnectionHealth("Pigeon")
+    state.note_alive()
+    state.note("connected")
+    assert state.health().state == "connected"
+    assert state.health().alive_at is not None

@@ -3,7 +3,7 @@
 import pytest
 
 from adapters.errors import Unreachable
-from adapters.toolkit.caches import Counts
+from adapters.toolkit.caches import MemberCounts
 
 
 class Room:
@@ -20,24 +20,24 @@ class Room:
 
 @pytest.mark.parametrize("people", [2, 40, None])
 async def test_others_are_taken_to_be_there_still(people: int | None) -> None:
-    counts, room = Counts(60), Room(people, 1)
+    counts, room = MemberCounts(60), Room(people, 1)
     assert [await counts.count("room", room.tell) for _ in range(3)] == [people] * 3
     assert room.asked == 1
 
 
 async def test_that_nobody_else_is_there_is_asked_every_time() -> None:
-    counts, room = Counts(60), Room(1, 1, 0, 2, 1)
+    counts, room = MemberCounts(60), Room(1, 1, 0, 2, 1)
     assert [await counts.count("room", room.tell) for _ in range(5)] == [1, 1, 0, 2, 2]
 
 
 async def test_each_room_is_counted_by_itself() -> None:
-    counts = Counts(60)
+    counts = MemberCounts(60)
     assert await counts.count("one", Room(5).tell) == 5
     assert await counts.count("two", Room(7).tell) == 7
 
 
 async def test_what_is_too_old_is_asked_again() -> None:
-    counts, room = Counts(0), Room(3, 4)
+    counts, room = MemberCounts(0), Room(3, 4)
     assert [await counts.count("room", room.tell) for _ in range(2)] == [3, 4]
 
 
@@ -45,7 +45,7 @@ async def test_nothing_is_remembered_of_a_question_that_failed() -> None:
     async def fail() -> int:
         raise Unreachable("gone")
 
-    counts = Counts(60)
+    counts = MemberCounts(60)
     with pytest.raises(Unreachable):
         await counts.count("room", fail)
     assert await counts.count("room", Room(3).tell) == 3

@@ -3,10 +3,10 @@
 import asyncio
 
 from adapters.errors import RateLimited, Unreachable
-from adapters.toolkit.caches import Pauses
+from adapters.toolkit.caches import Backoff
 
 
-async def waited(pauses: Pauses, error: Unreachable | RateLimited | None = None) -> float:
+async def waited(pauses: Backoff, error: Unreachable | RateLimited | None = None) -> float:
     """How long the next pause is, in seconds."""
     loop = asyncio.get_running_loop()
     begun = loop.time()
@@ -15,7 +15,7 @@ async def waited(pauses: Pauses, error: Unreachable | RateLimited | None = None)
 
 
 async def test_each_pause_is_longer_up_to_the_bound() -> None:
-    pauses = Pauses(0.08, first=0.01)
+    pauses = Backoff(0.08, first=0.01)
     found = [await waited(pauses, Unreachable("gone")) for _ in range(6)]
     for pause, asked in zip(found, (0.01, 0.02, 0.04, 0.08, 0.08, 0.08), strict=True):
         assert 0.5 * asked <= pause + 0.002
@@ -23,7 +23,7 @@ async def test_each_pause_is_longer_up_to_the_bound() -> None:
 
 
 async def test_what_worked_makes_the_next_pause_short_again() -> None:
-    pauses = Pauses(60, first=0.002)
+    pauses = Backoff(60, first=0.002)
     for _ in range(6):
         await waited(pauses)
     pauses.reset()
@@ -31,16 +31,16 @@ async def test_what_worked_makes_the_next_pause_short_again() -> None:
 
 
 async def test_the_first_pause_is_within_the_bound() -> None:
-    assert await waited(Pauses(0.001)) < 0.25
+    assert await waited(Backoff(0.001)) < 0.25
 
 
 async def test_a_platform_may_ask_for_a_longer_pause() -> None:
     asked = RateLimited("slow down", retry_after=0.05)
-    assert await waited(Pauses(0.001), asked) >= 0.045
+    assert await waited(Backoff(0.001), asked) >= 0.045
 
 
 async def test_a_pause_may_have_a_least_length() -> None:
     loop = asyncio.get_running_loop()
     begun = loop.time()
-    await Pauses(0.001).wait(least=0.05)
+    await Backoff(0.001).wait(least=0.05)
     assert loop.time() - begun >= 0.045

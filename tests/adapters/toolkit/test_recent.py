@@ -1,10 +1,10 @@
 """What was put in longest ago is forgotten first."""
 
-from adapters.toolkit.caches import Recent
+from adapters.toolkit.caches import BoundedDict
 
 
 def test_the_oldest_is_forgotten() -> None:
-    recent: Recent[str, int] = Recent(2)
+    recent: BoundedDict[str, int] = BoundedDict(2)
     for place, key in enumerate("abc"):
         recent.put(key, place)
     assert [recent.get(key) for key in "abc"] == [None, 1, 2]
@@ -13,14 +13,14 @@ def test_the_oldest_is_forgotten() -> None:
 
 
 def test_what_is_put_in_again_is_the_newest() -> None:
-    recent: Recent[str, int] = Recent(2)
+    recent: BoundedDict[str, int] = BoundedDict(2)
     for place, key in enumerate("abac"):
         recent.put(key, place)
     assert [recent.get(key) for key in "abc"] == [2, None, 3]
 
 
 def test_what_is_dropped_is_gone_and_may_be_dropped_again() -> None:
-    recent: Recent[str, int] = Recent()
+    recent: BoundedDict[str, int] = BoundedDict()
     recent.put("a", 1)
     recent.drop("a")
     recent.drop("a")

@@ -15,7 +15,7 @@ from slack_bolt.app.async_app import AsyncApp
 from adapters.errors import AdapterStopped, Unreachable
 from adapters.slack.adapter import SlackAdapter
 from adapters.slack.api import Api
-from adapters.slack.ingest.socket_mode import Sockets
+from adapters.slack.ingest.socket_mode import SocketMode
 from adapters.slack.settings import SlackSettings
 from tests.adapters.slack.rig import (
     ANNA,
@@ -235,7 +235,7 @@ async def test_the_ticket_of_a_websocket_that_is_refused_is_told_nobody(
         )
         async with Api(settings) as api:
             told: list[str] = []
-            sockets = Sockets(
+            sockets = SocketMode(
                 api,
                 AsyncApp(token="xoxb-1"),
                 lambda: None,
