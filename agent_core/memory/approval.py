@@ -1,4 +1,4 @@
-"""Asks an owner for what only owners may do: in their direct talk, with all that would change."""
+"""Approval by an owner, asked in their direct chat with the full change shown."""
 
 import difflib
 import re
@@ -15,7 +15,7 @@ from agent_core.tools.untrusted_text import flatten
 from agent_core.tools.user_questions import Answer, UserPrompt, UserPrompter
 
 PATIENCE = 660.0
-"""Seconds that a call may take which waits for an owner."""
+"""Seconds that a tool call may take while it waits for an owner."""
 
 _YES = Choice(key="approve", label="Approve", style="good")
 _NO = Choice(key="refuse", label="Refuse", style="danger")
@@ -24,14 +24,14 @@ _FENCE = re.compile("`+")
 
 
 class Approval:
-    """Asks owners on behalf of tool calls; without an `prompter` nobody can be asked."""
+    """Asks owners on behalf of tool calls; without a `prompter` every request is refused."""
 
     def __init__(self, database: Database, prompter: UserPrompter | None = None) -> None:
         self._database = database
         self._prompter = prompter
 
     async def is_owner_present(self, context: ToolContext) -> bool:
-        """True if whoever asks runs this house, and is there: the run of a job came by itself.
+        """True if an owner asks in person; a job run of an owner does not count.
 
         Raises `StoreError`.
         """
@@ -43,14 +43,14 @@ class Approval:
         return await self._database.read(look)
 
     async def ask(self, context: ToolContext, wish: str, shown: str) -> str:
-        """Ask an owner, and wait; why it may not be done, or nothing if it may.
+        """Ask an owner and wait. Returns the reason for a refusal, or "" if approved.
 
-        `wish` goes on after the asker's name, `shown` is put below it as it is. The same call
-        asks once only, and leave holds for just what was shown then. Raises `StoreError` and
+        `wish` continues the sentence after the asker's name; `shown` follows it verbatim. A call
+        asks only once, and the approval covers exactly the text shown. Raises `StoreError` and
         `QuestionPending`.
         """
         if self._prompter is None:
-            return "nobody is there who could approve it"
+            return "no owner is available to approve it"
         name = await self._database.read(lambda c: _name(c, context))
         inquiry = UserPrompt(
             person_id=context.person_id,
@@ -65,12 +65,12 @@ class Approval:
         asked = await self._database.read(
             lambda c: questions.find_of_call(c, turn_id=context.turn_id, call_id=context.call_id)
         )
-        if asked and asked.text != inquiry.text:  # by an earlier process
-            return "what it would change is not what an owner was shown; ask for it again"
+        if asked and asked.text != inquiry.text:  # asked by an earlier process with another change
+            return "the change differs from the one that an owner was shown; ask again"
         return _explain(answer)
 
     async def find_approver(self, context: ToolContext) -> str:
-        """Who has allowed a call, by name. Raises `StoreError`."""
+        """Name the owner who approved a call. Raises `StoreError`."""
         person = await self._database.read(
             lambda c: owners.find_approver(c, turn_id=context.turn_id, call_id=context.call_id)
         )
@@ -78,12 +78,12 @@ class Approval:
 
 
 def _name(connection: Connection, context: ToolContext) -> str:
-    """Who wants something, as the beginning of a sentence."""
+    """Name the asker, as the beginning of a sentence."""
     person = people.find(connection, person_id=context.person_id)
-    name = flatten(person.name, _LONGEST_NAME) if person else "somebody"
+    name = flatten(person.name, _LONGEST_NAME) if person else "someone"
     if _is_job(connection, context):
         return f"A job of {name}"
-    return name if person else "Somebody"
+    return name if person else "Someone"
 
 
 def _is_job(connection: Connection, context: ToolContext) -> bool:
@@ -94,21 +94,21 @@ def _explain(answer: Choice | Answer) -> str:
     if isinstance(answer, Choice):
         return "" if answer.key == _YES.key else "an owner refused it"
     if answer == "interrupted":
-        return "the person wrote something else before an owner answered; read it first"
+        return "the person sent another message before an owner answered; read it first"
     if answer == "late":
         return "no owner answered in time"
-    return "an owner has to approve it, and none can be reached in a direct talk"
+    return "an owner must approve it, and no owner can be reached in a direct chat"
 
 
 def fence(text: str) -> str:
-    """A block of code that shows a text as it is, whatever it holds."""
+    """Wrap a text in a code block whose fence is longer than any run of backticks in it."""
     longest = max((len(run) for run in _FENCE.findall(text)), default=0)
     marks = "`" * max(3, longest + 1)
     return f"{marks}\n{text.rstrip(chr(10))}\n{marks}"
 
 
 def show_changes(changes: Sequence[Change]) -> str:
-    """Changes of a list, as lines that go and lines that come."""
+    """Format changes of a list as removed (`-`) and added (`+`) lines."""
     lines: list[str] = []
     for change in changes:
         for sign, entry in (("-", change.before), ("+", change.after)):
@@ -118,6 +118,6 @@ def show_changes(changes: Sequence[Change]) -> str:
 
 
 def show_difference(before: str, after: str, names: tuple[str, str]) -> str:
-    """Two texts as people compare them: what goes and what comes, with a line around it."""
+    """Format the difference of two texts as a unified diff with one line of context."""
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), *names, lineterm="", n=1)
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Changes of a list of entries: planned, replayed, found by comparing, and merged."""
+"""Pure changes of a list of entries: plan, apply, replay, compare and merge."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,16 +11,17 @@ from agent_core.state.memory.ledger import Change, Operation, Target
 
 Action = Literal[Operation, "rewrite"]
 Fault = Literal["flaw", "full", "known", "none", "several", "same"]
-"""Why an edit is not made: the text can't be kept, it would not fit, an entry says it already,
-no entry matches, more than one does, or entry or list read so already."""
+"""Reasons to refuse an edit, in order: the text is not allowed, the list would be too long, an
+entry already says so, no entry matches, several match, or nothing would change.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """What is asked for. `text` is the new entry, `old` a part of the one it is about.
+    """One requested edit. `text` is the new entry, `old` a part of the present one.
 
-    For `rewrite`, `text` is the whole list as its file would say it. `is_for_anyone` lets
-    others see the entry of an add or a replace wherever they talk; else it is private.
+    For `rewrite`, `text` is the whole list in its file format. `is_for_anyone` makes the entry of
+    an add or a replace visible to others in every conversation; otherwise it is private.
     """
 
     action: Action
@@ -32,10 +33,10 @@ class Edit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """Edits that are not made. `shown` are the entries that the answer should name.
+    """Refused edits. `shown` are the entries to quote in the answer.
 
-    `index` is the place of the edit that is at fault, from 0. `size` is, for `full`, how many
-    characters there would have been.
+    `index` is the zero-based index of the edit at fault. `size` is the number of characters that
+    a `full` list would have had.
     """
 
     fault: Fault
@@ -46,7 +47,7 @@ class Refusal:
 
 
 def plan(entries: tuple[str, ...], edit: Edit, limit: int) -> tuple[Change, ...] | Refusal:
-    """The changes that one edit comes to; see `plan_all`."""
+    """Plan one edit; see `plan_all`."""
     planned = plan_all({edit.target: entries}, [edit], {edit.target: limit})
     return planned if isinstance(planned, Refusal) else planned[0]
 
@@ -54,11 +55,10 @@ def plan(entries: tuple[str, ...], edit: Edit, limit: int) -> tuple[Change, ...]
 def plan_all(
     lists: Mapping[Target, tuple[str, ...]], edits: Sequence[Edit], limits: Mapping[Target, int]
 ) -> tuple[tuple[Change, ...], ...] | Refusal:
-    """The changes that each of several edits comes to, each on what those before it leave.
+    """Plan several edits, each on the result of those before it.
 
-    All or none of them are to be made. `limits` are in characters of the written file, and
-    hold for what the lists are after the last edit. A list that a person made too long by hand
-    may only become shorter.
+    The plan is all or nothing. `limits` are in characters of the written file and apply after
+    the last edit. A list that a person made too long by hand may only become shorter.
     """
     then = dict(lists)
     planned: list[tuple[Change, ...]] = []
@@ -86,7 +86,7 @@ def _plan_one(entries: tuple[str, ...], edit: Edit) -> tuple[Change, ...] | Refu
     if edit.action != "remove" and (flaw := find_flaw(text)):
         return Refusal(fault="flaw", detail=flaw)
     if edit.action == "rewrite":
-        changes = compare(entries, _drop_twins(parse(edit.text)))
+        changes = compare(entries, _drop_duplicates(parse(edit.text)))
         return changes or Refusal(fault="same", shown=entries)
     position = len(entries)
     if edit.action != "add":
@@ -99,25 +99,25 @@ def _plan_one(entries: tuple[str, ...], edit: Edit) -> tuple[Change, ...] | Refu
     if before == after:
         return Refusal(fault="same", shown=(text,))
     others = entries[:position] + entries[position + 1 :]
-    if after is not None and (twin := _find_twin(others, after)):
-        return Refusal(fault="known", shown=(twin,))
+    if after is not None and (duplicate := _find_duplicate(others, after)):
+        return Refusal(fault="known", shown=(duplicate,))
     return (Change(operation=edit.action, position=position, before=before, after=after),)
 
 
 def apply(entries: tuple[str, ...], change: Change) -> tuple[str, ...]:
-    """The list after one change. Raises `ValueError` if the change is of another list."""
+    """Apply one change to a list. Raises `ValueError` if the change does not fit the list."""
     if change.before is None and change.after is None:
         return entries
     place = change.position
     head, rest = entries[:place], entries[place:]
     if len(head) != place or (change.operation != "add" and rest[:1] != (change.before,)):
-        raise ValueError(f"a change of entry {place} does not fit the list it is made to")
+        raise ValueError(f"the change of entry {place} does not fit the list")
     new = () if change.after is None else (change.after,)
     return head + new + (rest if change.operation == "add" else rest[1:])
 
 
 def replay(changes: Iterable[Change]) -> tuple[str, ...]:
-    """The list that changes lead to, from nothing. Raises `ValueError` where one is missing."""
+    """Rebuild a list from all its changes. Raises `ValueError` if one is missing."""
     entries: tuple[str, ...] = ()
     for change in changes:
         entries = apply(entries, change)
@@ -125,7 +125,7 @@ def replay(changes: Iterable[Change]) -> tuple[str, ...]:
 
 
 def compare(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[Change, ...]:
-    """The changes that lead from one list to the other, in the order to make them."""
+    """Compute the changes that turn one list into the other, in the order to apply them."""
     changes: list[Change] = []
     shift = 0
     for tag, start, end, new_start, new_end in SequenceMatcher(
@@ -133,28 +133,28 @@ def compare(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[Change, ...]:
     ).get_opcodes():
         if tag == "equal":
             continue
-        gone, come = old[start:end], new[new_start:new_end]
+        removed, added = old[start:end], new[new_start:new_end]
         place = start + shift
-        for offset in range(max(len(gone), len(come))):
-            before = gone[offset] if offset < len(gone) else None
-            after = come[offset] if offset < len(come) else None
+        for offset in range(max(len(removed), len(added))):
+            before = removed[offset] if offset < len(removed) else None
+            after = added[offset] if offset < len(added) else None
             changes.append(
                 Change(
                     operation=_name_operation(before, after),
-                    position=place + min(offset, len(come)),
+                    position=place + min(offset, len(added)),
                     before=before,
                     after=after,
                 )
             )
-        shift += len(come) - len(gone)
+        shift += len(added) - len(removed)
     return tuple(changes)
 
 
 def merge(base: tuple[str, ...], ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
-    """What a person made of `base`, with what has become of `base` meanwhile.
+    """Merge a person's edit of `base` with the changes made to `base` meanwhile.
 
-    If theirs looks more like ours than like the base, they have seen ours: then it stands
-    as it is.
+    If `theirs` is closer to `ours` than to `base`, the person has already seen `ours`, and
+    `theirs` stands unchanged.
     """
     if _distance(theirs, ours) <= _distance(theirs, base):
         return theirs
@@ -182,15 +182,15 @@ def _match(entries: tuple[str, ...], old: str) -> int | Refusal:
     return Refusal(fault="none", shown=entries)
 
 
-def _drop_twins(entries: tuple[str, ...]) -> tuple[str, ...]:
-    """The entries without those that one before them says already."""
+def _drop_duplicates(entries: tuple[str, ...]) -> tuple[str, ...]:
+    """Drop entries that repeat an earlier one."""
     kept: dict[str, str] = {}
     for entry in entries:
         kept.setdefault(_fold(entry), entry)
     return tuple(kept.values())
 
 
-def _find_twin(entries: tuple[str, ...], text: str) -> str | None:
+def _find_duplicate(entries: tuple[str, ...], text: str) -> str | None:
     return next((entry for entry in entries if _fold(entry) == _fold(text)), None)
 
 

@@ -1,8 +1,9 @@
-"""What an outside provider of memory is: the few things it is asked, and by whom it knows people.
+"""The interface of an external memory provider.
 
-At most one is configured. It receives changes through a durable queue, so its failures never
-reach a turn. Every method raises `ExternalMemoryError` and may be cancelled at any await. The
-caller repeats a call with `is_repeat` when it cannot know whether the earlier one took effect.
+At most one provider is configured. It receives changes through a durable queue, so its
+failures never reach a turn. Every method raises `ExternalMemoryError` and may be cancelled at
+any await. The caller repeats a call with `is_repeat` when it cannot know whether the earlier
+one took effect.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -12,16 +13,16 @@ from typing import NewType, Protocol
 from agent_core.transcript import ToolSpec
 
 ExternalPersonId = NewType("ExternalPersonId", str)
-"""A person as the provider knows them: always the same, and it says nothing of them."""
+"""A stable pseudonym of a person; it reveals nothing about them."""
 ExternalSessionId = NewType("ExternalSessionId", str)
-"""One session of one person's talk, as the provider knows it."""
+"""A stable pseudonym of one session of one person."""
 EntryDigest = NewType("EntryDigest", str)
-"""Stands for the words of an entry of memory."""
+"""A digest of the text of a memory entry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalMessage:
-    """One message. `key` is its own for ever; `at` is in milliseconds since the epoch, UTC."""
+    """One message. `key` is unique and stable; `at` is in milliseconds since the epoch, UTC."""
 
     key: str
     is_ours: bool
@@ -31,7 +32,7 @@ class ExternalMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """What a person and the assistant said in one turn, oldest first; at least one message."""
+    """The messages of one turn, oldest first; at least one."""
 
     who: ExternalPersonId
     talk: ExternalSessionId
@@ -41,10 +42,10 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemorySnapshot:
-    """All entries of a person's memory as they stand, and which of them the provider has.
+    """All current entries of a person's memory, and those that the provider already has.
 
-    `kept` gives the provider's own name of each entry that it was told. Entries that are not in
-    `entries` any more are to be forgotten there.
+    `kept` maps each entry that the provider received to the provider's own id. The provider must
+    delete those that are no longer in `entries`.
     """
 
     who: ExternalPersonId
@@ -55,9 +56,9 @@ class MemorySnapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalMemoryTool:
-    """A tool that the provider brings along, for talks that nobody else reads.
+    """A tool that the provider contributes to private conversations.
 
-    `run` is called while a turn waits, for `seconds` at most, and gives what the model reads.
+    `run` returns text for the model; a turn waits for it for at most `seconds`.
     """
 
     spec: ToolSpec
@@ -66,44 +67,46 @@ class ExternalMemoryTool:
 
 
 class MemoryProvider(Protocol):
-    """One outside memory."""
+    """One external memory."""
 
     @property
     def name(self) -> str:
-        """As people read it."""
+        """The provider's display name."""
 
     @property
     def retained_data(self) -> str:
-        """A sentence on what stays there of somebody who was erased."""
+        """A sentence for people that states which data stays at the provider after an erasure."""
 
     @property
     def missing_functions(self) -> frozenset[str]:
-        """Functions that its server was found not to have, as people read them."""
+        """Display names of functions that the provider's server does not support."""
 
     @property
     def tools(self) -> tuple[ExternalMemoryTool, ...]:
-        """The tools it brings along; the same for as long as the process lives."""
+        """The provider's tools; constant for the life of the process."""
 
     async def start(self) -> None:
-        """Find out whether it is there. Called before all else, and after each outage."""
+        """Check that the provider is reachable. Called first, and again after each outage."""
 
     async def recall(self, who: ExternalPersonId) -> str:
-        """What it makes of somebody, for the facts of their turn; "" if nothing yet.
+        """Return the provider's view of a person for the facts of their turn, or "".
 
-        A turn may wait for it for a moment only.
+        A turn waits for it only briefly.
         """
 
-    async def tell(self, exchange: Exchange) -> None:
-        """Take in what was said in a turn. Called once it is settled, in order for each person."""
+    async def add_exchange(self, exchange: Exchange) -> None:
+        """Store the messages of a finished turn. Called in order for each person."""
 
-    async def keep(self, notes: MemorySnapshot) -> Mapping[EntryDigest, str]:
-        """Take in how somebody's memory stands; gives what `kept` is then."""
+    async def sync_entries(self, notes: MemorySnapshot) -> Mapping[EntryDigest, str]:
+        """Replace the stored memory of a person; returns the new `kept`."""
 
-    async def drop(self, talk: ExternalSessionId) -> None:
-        """Forget a talk. One that it never knew is no error."""
+    async def delete_session(self, talk: ExternalSessionId) -> None:
+        """Delete a session. An unknown session is no error."""
 
-    async def erase(self, who: ExternalPersonId) -> None:
-        """Forget a person, as far as it can; see `retained_data`. Nobody it knows is no error."""
+    async def delete_person(self, who: ExternalPersonId) -> None:
+        """Delete a person as far as possible; see `retained_data`. An unknown person is no
+        error.
+        """
 
     async def close(self) -> None:
-        """Let go of connections. Called last."""
+        """Close all connections. Called last."""

@@ -1,4 +1,4 @@
-"""Edits of one memory within a transaction: all of them or none, and once for each call."""
+"""Edits of one memory within a transaction: all or none, and once per tool call."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,10 +13,9 @@ from agent_core.state.memory.shares import EVERYONE, Share
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppliedEdit:
-    """An edit that was made, now or by the same call before, and its list right after it.
+    """An applied edit, from this call or an earlier attempt of it, and the list right after it.
 
-    A rewrite may make several changes, any other edit makes one. `rows` are those of the ledger
-    that say so.
+    `rows` are its ledger rows: one, or several for a rewrite.
     """
 
     rows: tuple[LedgerEntry, ...]
@@ -24,7 +23,7 @@ class AppliedEdit:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """What was changed, in order."""
+        """The changes in order."""
         return tuple(row.change for row in self.rows)
 
 
@@ -35,12 +34,12 @@ def apply_edits(
     edits: Sequence[Edit],
     origin: Origin,
 ) -> tuple[AppliedEdit, ...] | Refusal:
-    """Make all edits, one after the other, or none. `lists` are those that they are about.
+    """Apply all edits in order, or none. `lists` are the lists that they touch.
 
-    What a call has made before is not made again. Raises `StoreDamaged`.
+    A repeated call returns its first result and changes nothing. Raises `StoreDamaged`.
     """
     memory_lists = {memory_list.target: memory_list for memory_list in lists}
-    if made := _find_made(connection, next(iter(lists)), origin.call_key):
+    if made := _find_previous(connection, next(iter(lists)), origin.call_key):
         return made
     planned = plan_all(
         {memory_list.target: entries for memory_list, entries in lists.items()},
@@ -66,10 +65,10 @@ def apply_edits(
     return tuple(done)
 
 
-def _find_made(
+def _find_previous(
     connection: Connection, memory_list: MemoryList, call_key: str | None
 ) -> tuple[AppliedEdit, ...] | None:
-    """What the same call came to when it was made, edit by edit; on any list of that memory."""
+    """Find the result of an earlier attempt of the same call, edit by edit, on any list."""
     if call_key is None:
         return None
     by_edit: dict[int, list[LedgerEntry]] = {}
@@ -87,7 +86,7 @@ def _find_made(
 def _share(
     connection: Connection, memory_list: MemoryList, changes: Sequence[Change], origin: Origin
 ) -> None:
-    """Let anyone see the new entry."""
+    """Make the new entry visible to everyone."""
     for change in changes:
         if change.after is not None:
             shares.insert(

@@ -1,14 +1,14 @@
-"""The rows of one list read as the lives of its entries: what made each of them, and what if not.
+"""The ledger rows of one list, grouped by entry, and the effect of undoing each of them.
 
-An entry begins with the row that adds it, and lives through every row that rewords or drops it,
-or takes such a row back. Entries keep the order in which they stood, also while they are gone.
+An entry begins with the row that adds it. Every row that rewords, removes or undoes such a row
+belongs to it. Removed entries keep their place in the order.
 
-**What the list is without a row** `x`: all rows are gone through again but `x`. A row that
-rewords or drops an entry is passed over where the entry does not stand; so an `add` that is taken
-back takes all later wordings of its entry with it, and a `replace` under a later `replace` changes
-nothing that shows. A row that takes back (`Origin.undoes`) does nothing but leave out its row;
-left out itself, that row counts again. It is one row, whatever it changes; where nothing shows of
-it, its change is without `before` and `after`. A row of any origin can be taken back.
+To undo row `x`, all rows are replayed without `x`. A row that rewords or removes an entry has no
+effect while the entry does not exist. So undoing an `add` also drops all later wordings of the
+entry, and undoing a `replace` under a later `replace` changes nothing visible. An undo row
+(`Origin.undoes`) only disables its target; when the undo row is undone, the target counts again.
+An undo is always one row; if nothing visible changes, its change has neither `before` nor
+`after`. Rows of any origin can be undone.
 """
 
 from collections.abc import Iterable
@@ -18,14 +18,14 @@ from agent_core.errors import StoreDamaged
 from agent_core.state.memory.ledger import Change, LedgerEntry, Operation
 
 UNLINK = "unlink"
-"""The actor of what is done to memory when an account is split off."""
+"""The ledger actor of changes made when an account is unlinked."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class TrackedEntry:
-    """One entry. `rows` are all rows about it, oldest first.
+    """One entry with all its rows, oldest first.
 
-    `words` is the entry as it stands, None while it is gone; then `made_by` is None, too.
+    `words` is the present text, None while the entry is removed; then `made_by` is None, too.
     """
 
     rows: list[LedgerEntry] = field(default_factory=list)
@@ -35,11 +35,11 @@ class TrackedEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoPlan:
-    """What taking a row back comes to. `change` is what its own row says, `made_by` the row that
-    gives the entry the words that it has then, if it stands.
+    """The effect of undoing a row. `change` is the content of the undo row; `made_by` is the row
+    that gives the entry its text afterwards, if it exists.
 
-    `derived` are rows that did something and no longer do, for they built on what is gone;
-    `revived` are those that do something again.
+    `derived` are rows that lose their effect because they built on the undone one; `revived` are
+    rows that regain theirs.
     """
 
     change: Change
@@ -49,22 +49,24 @@ class UndoPlan:
 
 
 class EntryHistory:
-    """The lives of the entries of one list."""
+    """The history of all entries of one list."""
 
     def __init__(self, rows: Iterable[LedgerEntry]) -> None:
-        """`rows` are all rows of a list, oldest first. Raises `StoreDamaged` if they don't fit."""
+        """Replay `rows`, all rows of a list, oldest first. Raises `StoreDamaged` if they don't
+        fit.
+        """
         self._rows: dict[int, LedgerEntry] = {}
         self._lives: dict[int, TrackedEntry] = {}
         self._order: list[TrackedEntry] = []
         self._standing: list[TrackedEntry] = []
-        self._takers: dict[int, int] = {}
-        """How many rows that count take back each row."""
+        self._undo_counts: dict[int, int] = {}
+        """The number of active undo rows of each row."""
         for row in rows:
             self.follow(row)
 
     @property
     def current(self) -> tuple[TrackedEntry, ...]:
-        """The entries that stand, in the order of the list."""
+        """The present entries in list order."""
         return tuple(self._standing)
 
     @property
@@ -73,48 +75,48 @@ class EntryHistory:
         return tuple(self._rows.values())
 
     def get(self, row_id: int) -> LedgerEntry:
-        """A row of this list."""
+        """Return a row of this list."""
         return self._rows[row_id]
 
     def find_tracked(self, row_id: int) -> TrackedEntry | None:
-        """The entry that a row is about; None if there is no such row in this list."""
+        """Find the entry of a row; None if the row is not of this list."""
         return self._lives.get(row_id)
 
     def counts(self, row_id: int) -> bool:
-        """True unless the row is taken back."""
-        return self._takers[row_id] == 0
+        """True unless the row is undone."""
+        return self._undo_counts[row_id] == 0
 
     def follow(self, row: LedgerEntry) -> None:
-        """Read one more row. Raises `StoreDamaged` if it does not fit."""
+        """Replay one more row. Raises `StoreDamaged` if it does not fit."""
         undoes, change = row.origin.undoes, row.change
         if undoes is None and change.operation == "add":
-            tracked = self._begin(change)
+            tracked = self._add_entry(change)
         elif undoes is None:
-            tracked = self._at(row)
+            tracked = self._entry_at(row)
         elif undoes in self._lives:
             tracked = self._lives[undoes]
         else:
             raise StoreDamaged(f"row {undoes} of the ledger is missing; restore a backup")
         self._rows[row.id] = row
         self._lives[row.id] = tracked
-        self._takers[row.id] = 0
+        self._undo_counts[row.id] = 0
         tracked.rows.append(row)
         before = tracked.words
         if undoes is not None:
             self._count(undoes, 1)
-        tracked.words, tracked.made_by, _ = self._live(tracked)
+        tracked.words, tracked.made_by, _ = self._replay(tracked)
         self._place(tracked, before, change.position)
         if (before, tracked.words) != (change.before, change.after) and not (
             before == tracked.words and change.before is change.after is None
         ):
-            raise StoreDamaged(f"row {row.id} of the ledger does not fit those before it")
+            raise StoreDamaged(f"row {row.id} of the ledger contradicts the rows before it")
 
     def plan_undo(self, row_id: int) -> UndoPlan:
-        """What taking back a row that counts comes to."""
+        """Plan the undo of an active row."""
         tracked = self._lives[row_id]
-        _, _, effective = self._live(tracked)
+        _, _, effective = self._replay(tracked)
         self._count(row_id, 1)
-        words, made_by, left = self._live(tracked)
+        words, made_by, left = self._replay(tracked)
         self._count(row_id, -1)
         return UndoPlan(
             change=self._describe(tracked, words),
@@ -123,7 +125,7 @@ class EntryHistory:
             revived=tuple(row for row in left if row not in effective),
         )
 
-    def _begin(self, change: Change) -> TrackedEntry:
+    def _add_entry(self, change: Change) -> TrackedEntry:
         tracked = TrackedEntry()
         place = len(self._order)
         if change.position < len(self._standing):
@@ -133,20 +135,20 @@ class EntryHistory:
         self._order.insert(place, tracked)
         return tracked
 
-    def _at(self, row: LedgerEntry) -> TrackedEntry:
+    def _entry_at(self, row: LedgerEntry) -> TrackedEntry:
         if row.change.position >= len(self._standing):
-            raise StoreDamaged(f"row {row.id} of the ledger does not fit those before it")
+            raise StoreDamaged(f"row {row.id} of the ledger contradicts the rows before it")
         return self._standing[row.change.position]
 
     def _place(self, tracked: TrackedEntry, before: str | None, position: int) -> None:
-        """Let an entry stand that has come, or stand no more."""
+        """Insert a returning entry into the present list, or remove a deleted one."""
         if before is None and tracked.words is not None:
             self._standing.insert(position, tracked)
         elif before is not None and tracked.words is None:
             self._standing.remove(tracked)
 
     def _position(self, tracked: TrackedEntry) -> int:
-        """Where an entry stands, or would."""
+        """The index of an entry in the present list, or the index it would have."""
         place = self._order.index(tracked)
         return sum(other.words is not None for other in self._order[:place])
 
@@ -160,14 +162,16 @@ class EntryHistory:
         operation: Operation = "remove" if words is None else "replace"
         return Change(operation=operation, position=position, before=before, after=words)
 
-    def _live(
+    def _replay(
         self, tracked: TrackedEntry
     ) -> tuple[str | None, LedgerEntry | None, list[LedgerEntry]]:
-        """How an entry stands, by the rows that count, and those of them that did something."""
+        """Replay the active rows of an entry; returns its text, the row behind it and the
+        effective rows.
+        """
         words, made_by = None, None
         effective = []
         for row in tracked.rows:
-            if row.origin.undoes is not None or self._takers[row.id]:
+            if row.origin.undoes is not None or self._undo_counts[row.id]:
                 continue
             if row.change.operation == "add" or words is not None:
                 words = row.change.after
@@ -176,12 +180,12 @@ class EntryHistory:
         return words, made_by, effective
 
     def _count(self, row_id: int, more: int) -> None:
-        """A row is taken back by one more or one less; it may be one that takes back itself."""
+        """Add to the number of active undos of a row, and follow the chain of undos of undos."""
         following: int | None = row_id
         while following is not None:
-            did_count = self._takers[following] == 0
-            self._takers[following] += more
-            does_count = self._takers[following] == 0
+            did_count = self._undo_counts[following] == 0
+            self._undo_counts[following] += more
+            does_count = self._undo_counts[following] == 0
             if did_count == does_count:
                 return
             more = 1 if does_count else -1

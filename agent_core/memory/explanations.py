@@ -1,4 +1,4 @@
-"""Why an entry of memory stands: what was said, who said it, and all that was changed since."""
+"""The explanation of a memory entry: its source messages, their authors and all its changes."""
 
 import json
 from dataclasses import dataclass
@@ -13,17 +13,18 @@ from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.transcript import TextPart
 
 _AUTHOR = "From: "
-"""How the facts of a message begin the line that names who wrote it; see `prompt.facts`."""
+"""The prefix of the fact line that names the author of a message; see `prompt.facts`."""
 
 
 ChangeName = int | str
-"""What people call a change: a number, and of the archive a name."""
+"""The name of a change for people: a number, or a short id for the archive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
-    """Who wants to know, and so whose messages may be shown: a person's own, and those that were
-    said before an audience, if there is one.
+    """The person who asks for an explanation. It limits the messages shown to their own and to
+    those
+    seen by `audience`, if given.
     """
 
     person_id: PersonId
@@ -32,7 +33,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceMessage:
-    """Something that was said. `author` is "" if nobody noted it; `at` is milliseconds."""
+    """One message. `author` is "" if unknown; `at` is in milliseconds."""
 
     author: str
     text: str
@@ -42,7 +43,7 @@ class SourceMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Basis:
-    """What a change rests on; the fields as those of `Explanation`."""
+    """The sources of a change; the fields are those of `Explanation`."""
 
     source_messages: tuple[SourceMessage, ...]
     hidden: int
@@ -51,7 +52,7 @@ class Basis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeStep:
-    """One change of an entry. `counts` is false once it was taken back."""
+    """One change of an entry. `counts` is false once it is undone."""
 
     number: ChangeName
     row: LedgerEntry
@@ -60,11 +61,12 @@ class ChangeStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """All that is known of one entry. `words` is None while it does not stand.
+    """Everything known about one entry. `words` is None while it is removed.
 
-    `number` is that of its present words, or of its newest change while it has none. `source_messages`
-    and `evidence` are what that change rests on, `hidden` how many messages more the reader may
-    not see, or were taken out since. `steps` are all changes, oldest first.
+    `number` names the change that made the present text, or the newest change of a removed entry.
+    `source_messages` and `evidence` are the sources of that change. `hidden` counts further source
+    messages that the reader may not see or that were redacted. `steps` are all changes, oldest
+    first.
     """
 
     number: ChangeName
@@ -79,7 +81,7 @@ class Explanation:
 def explain(
     connection: Connection, change_index: ChangeIndex, number: int, reader: Reader
 ) -> Explanation | None:
-    """Why there is the entry that a change of this number is about; None if there is no such."""
+    """Explain the entry behind a numbered change; None if the number is unknown."""
     row = change_index.find(number)
     if row is None:
         return None
@@ -102,8 +104,8 @@ def explain(
 
 
 def find_basis(connection: Connection, row: LedgerEntry, reader: Reader) -> Basis:
-    """What a change rests on, as far as the reader may see it. Raises `StoreDamaged`."""
-    source = _find_ground(connection, row)
+    """Find the sources of a change that the reader may see. Raises `StoreDamaged`."""
+    source = _find_source(connection, row)
     message_ids = source.origin.message_ids
     found = grounds.list_grounds(
         connection,
@@ -118,10 +120,10 @@ def find_basis(connection: Connection, row: LedgerEntry, reader: Reader) -> Basi
     )
 
 
-def _find_ground(connection: Connection, row: LedgerEntry) -> LedgerEntry:
-    """The row whose messages an entry rests on: its own, or one of another ledger it repeats.
+def _find_source(connection: Connection, row: LedgerEntry) -> LedgerEntry:
+    """Follow copies to the row that holds the source messages.
 
-    Rows that were taken over before they kept messages name only where they came from.
+    Rows copied by old versions name only the row that they were copied from.
     """
     while not row.origin.message_ids and row.origin.source_id is not None:
         source = ledger.find_row(connection, entry_id=row.origin.source_id)
@@ -138,7 +140,7 @@ def _read(ground: Ground) -> SourceMessage:
 
 
 def find_author(ground: Ground) -> str:
-    """The name by which the facts of a message introduce who wrote it, "" if they do not."""
+    """Find the author's name in the facts of a message; "" if it has none."""
     facts = (part.text for part in ground.parts if isinstance(part, TextPart) and part.is_fact)
     for line in "\n".join(facts).split("\n"):
         if line.startswith(_AUTHOR):

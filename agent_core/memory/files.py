@@ -1,4 +1,4 @@
-"""Entries of memory as Markdown: read leniently, written in one form, checked and counted."""
+"""Memory entries as Markdown files: parse leniently, write canonically, validate and measure."""
 
 import codecs
 import errno
@@ -15,15 +15,15 @@ from agent_core.tools.untrusted_text import is_bidi, is_hidden
 _ITEM = re.compile(r"^(?P<indent> *)[-*+•](?: +(?P<text>.*))?$")
 _SEPARATOR = re.compile(r"^(?:-{3,}|={3,}|\*{3,}|_{3,}|§)$")
 _NESTED = 2
-"""Spaces by which a line is indented that belongs to the item above it."""
+"""Spaces of indentation that make a line part of the list item above it."""
 _HEADING = re.compile(r"^#{1,6} +(?P<text>.*?)(?: +#+)?$")
 
 
 def parse(text: str) -> tuple[str, ...]:
-    """The entries of a file that may have been written by hand.
+    """Parse the entries of a file that may have been written by hand.
 
-    Each list item is an entry, with what is indented below it; so is each paragraph and
-    each heading outside of a list. Characters that no entry may hold are left out.
+    Each list item with its indented lines is an entry; so is each paragraph and each heading
+    outside a list. Forbidden characters are dropped.
     """
     blocks: list[list[str]] = []
     indent: int | None = None
@@ -54,32 +54,35 @@ def parse(text: str) -> tuple[str, ...]:
 
 
 def render(entries: tuple[str, ...]) -> str:
-    """The file that holds these entries: one list item each."""
+    """Format entries as a file: one list item each."""
     return "".join(f"- {entry.replace(chr(10), chr(10) + '  ')}\n" for entry in entries)
 
 
 def size(entries: tuple[str, ...]) -> int:
-    """Characters that entries take in their file; what the limits count."""
+    """Count the characters of the entries in their file, as the limits do."""
     return len(render(entries))
 
 
 def normalise(text: str) -> str:
-    """The one form in which an entry is kept: trimmed, without empty lines or tabs."""
+    """Normalise an entry: trimmed, without empty lines or tabs."""
     lines = [line for line in _unify(text).split("\n") if line]
     return "\n".join(lines).strip()
 
 
 def find_flaw(text: str) -> str | None:
-    """Why a text can't be an entry, or None: hidden characters could mislead its readers."""
+    """Describe the first forbidden character of a text, or return None.
+
+    Hidden characters could mislead people who read the list.
+    """
     for character in text:
         if _is_forbidden(character):
             kind = _name_kind(character)
-            return f"it holds {kind} (U+{ord(character):04X}); write it without"
+            return f"it contains {kind} (U+{ord(character):04X}); remove that"
     return None
 
 
 def clean(text: str) -> str:
-    """The text without the characters that `find_flaw` objects to."""
+    """Remove the characters that `find_flaw` rejects."""
     return "".join(character for character in text if not _is_forbidden(character))
 
 
@@ -94,21 +97,21 @@ def _is_forbidden(character: str) -> bool:
 
 def _name_kind(character: str) -> str:
     if is_bidi(character):
-        return "a character that turns the direction of text"
+        return "a character that changes the text direction"
     if unicodedata.category(character) == "Cf":
         return "an invisible tag character"
     return "a control character"
 
 
 MAX_BYTES = 262_144
-"""A hand-made file beyond this is not read: it is no memory but a mistake."""
+"""The largest file that is read; a longer one is a mistake, not a list of notes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileText:
-    """What a file holds. `hash` is SHA-256, in hex, of its bytes; "" if there is no file.
+    """The content of a file. `hash` is the SHA-256 of its bytes in hex, "" if there is no file.
 
-    `is_torn` says that it holds what nobody writes: zeros, which a disk leaves after a failure.
+    `is_torn` marks a file with zero bytes, which some disks leave after a power failure.
     """
 
     text: str
@@ -120,20 +123,20 @@ ABSENT = FileText(text="", hash="")
 
 
 def digest(text: str) -> str:
-    """The hash of a file that holds this text."""
+    """Compute the hash of a file with this text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def read(path: Path) -> FileText:
-    """The file as it is now, or `ABSENT`. UTF-16 is known by its mark; else text that is not
-    UTF-8 is taken for Latin-1.
+    """Read a file, or return `ABSENT`. A byte-order mark selects UTF-16; text that is not UTF-8 is
+    read as Latin-1.
 
-    Blocks. Raises `OSError` if it is there and can't be read, or is larger than `MAX_BYTES`.
+    Blocks. Raises `OSError` if the file is unreadable or larger than `MAX_BYTES`.
     """
     try:
         with open(path, "rb", opener=_open) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise OSError(errno.EINVAL, "no ordinary file", str(path))
+                raise OSError(errno.EINVAL, "not a regular file", str(path))
             content = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         return ABSENT
@@ -149,7 +152,7 @@ def read(path: Path) -> FileText:
 
 
 def _open(path: str, flags: int) -> int:
-    """Open without waiting: a pipe that nobody writes into would be waited for for ever."""
+    """Open without blocking: a named pipe without a writer would block forever."""
     return os.open(path, flags | os.O_NONBLOCK)
 
 
@@ -160,14 +163,14 @@ def _decode(content: bytes) -> str:
             return content.decode(encoding)
         except UnicodeDecodeError:
             continue
-    raise AssertionError("Latin-1 knows every byte")
+    raise AssertionError("Latin-1 decodes every byte")
 
 
 def write(path: Path, text: str, seen: str) -> bool:
-    """Replace the file durably, if it is still the one whose hash was `seen`.
+    """Replace a file durably if its hash is still `seen`.
 
-    Blocks. False if someone has changed it since; then it is left as it is. A crash leaves
-    either file whole. Raises `OSError`.
+    Blocks. Returns False and leaves the file alone if someone changed it since. A crash leaves
+    the old or the new file intact. Raises `OSError`.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.new")
@@ -185,7 +188,7 @@ def write(path: Path, text: str, seen: str) -> bool:
 
 
 def sync_folder(folder: Path) -> None:
-    """A rename is on the disk only once its folder is. Blocks. Raises `OSError`."""
+    """Flush a directory, which makes a rename in it durable. Blocks. Raises `OSError`."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""Makes two memories of one again, by the account that each entry came from."""
+"""Merge the memories of linked accounts, and split them again by source account."""
 
 import sys
 from collections.abc import Sequence
@@ -9,7 +9,16 @@ from agent_core.memory import multi_write
 from agent_core.memory.changes import Edit, Refusal, plan
 from agent_core.memory.entry_history import UNLINK
 from agent_core.memory.multi_write import TARGETS
-from agent_core.memory.provenance import Parting, came_by, find_account, find_first, find_sources, find_taken, replay, says
+from agent_core.memory.provenance import (
+    UnlinkedAccount,
+    came_from,
+    find_account,
+    find_copied,
+    find_first_owner,
+    find_sources,
+    replay,
+    says,
+)
 from agent_core.memory.store import MemoryStore
 from agent_core.memory.sync import MemoryList, find_list, record
 from agent_core.state.engine.database import Connection
@@ -29,12 +38,11 @@ def merge(
     actor: str,
     now: int,
 ) -> int:
-    """Add what is remembered of `absorbed` to the keeper's lists, entry by entry.
+    """Copy the entries of `absorbed` to the lists of `kept`; returns how many did not fit.
 
-    What the keeper's list says already is not added twice. An entry that would take a list
-    over its limit is left out for now; how many are is returned, and `list_left` finds them.
-    Runs in the caller's transaction; nobody may be at work on either memory meanwhile (see
-    `MemoryStore.is_at_work`). Raises `OSError` if a file of theirs can't be read, and
+    Entries that `kept` already has are skipped. Entries over the limit are left out for now;
+    `list_left` finds them. Runs in the caller's transaction. Nobody may use either memory
+    meanwhile (see `MemoryStore.is_at_work`). Raises `OSError` if a file is unreadable, and
     `StoreDamaged`.
     """
     for person in (kept, absorbed):
@@ -55,7 +63,7 @@ def take_rest(
     actor: str,
     now: int,
 ) -> int:
-    """Add what was left out, over the limits if need be; how many entries were added.
+    """Copy the entries that `merge` left out, even over the limits; returns how many.
 
     Such lists may only become shorter, like those that a person made too long by hand.
     Conditions as for `merge`.
@@ -67,7 +75,7 @@ def take_rest(
 
 
 def list_left(connection: Connection, *, kept: PersonId, absorbed: Sequence[PersonId]) -> list[str]:
-    """Entries of others that the keeper's lists never took over. Raises `StoreDamaged`."""
+    """List entries of absorbed people that never reached the kept lists. Raises `StoreDamaged`."""
     left = (
         entry
         for target in TARGETS
@@ -98,23 +106,25 @@ def _add_all(
             if isinstance(changes, Refusal):
                 left += changes.fault != "known"
                 continue
-            origin = multi_write.repeat(Origin(actor=actor, now=now), row)
+            origin = multi_write.copy_evidence(Origin(actor=actor, now=now), row)
             record(connection, memory_list, changes[0], origin)
             entries = (*entries, entry)
             multi_write.share(
                 connection, kept, [s for s in shared if s.entry == entry], target, origin
             )
         if entries != before:
-            multi_write.make_stale(connection, memory_list)
+            multi_write.mark_outdated(connection, memory_list)
     return left
 
 
 def _find_left(
     connection: Connection, *, kept: PersonId, absorbed: PersonId, target: Target
 ) -> list[tuple[str, LedgerEntry]]:
-    """Entries that stand in one list, and were never taken over into the other, by whatever way."""
+    """Find present entries of one list that were never copied to the other, directly or
+    indirectly.
+    """
     ours = ledger.find_entries(connection, person_id=kept, target=target)
-    taken = find_taken(connection, ours)
+    taken = find_copied(connection, ours)
     known = tuple(entry for entry, _ in replay(ours))
     theirs = ledger.find_entries(connection, person_id=absorbed, target=target)
     return [
@@ -127,9 +137,9 @@ def _find_left(
 def _drop_forgotten(
     connection: Connection, memory_list: MemoryList, kept: PersonId, origin: Origin
 ) -> None:
-    """What a kept took over and dropped or reworded is not offered to the next one."""
+    """Remove entries that a person took over and later dropped, so that nobody is offered them."""
     ours = ledger.find_entries(connection, person_id=kept, target=memory_list.target)
-    taken = find_taken(connection, ours)
+    taken = find_copied(connection, ours)
     current = find_sources(connection, [row for _, row in replay(ours)])
     rows = ledger.find_entries(
         connection, person_id=memory_list.person_id, target=memory_list.target
@@ -148,14 +158,13 @@ def divide(
     *,
     kept: Person,
     back: Person,
-    parting: Parting,
+    unlinked: UnlinkedAccount,
     now: int,
 ) -> int:
-    """Take out of the keeper's lists what came by an account that leaves; how many entries.
+    """Move entries that came from a leaving account back to `back`; returns how many.
 
-    They stand in the lists of `back` afterwards, with whom they are shared; so does what was
-    left out of the keeper's lists when `back` was joined to them. What was forgotten or
-    reworded by others since does not come back. Conditions as for `merge`.
+    Their shares move along. Entries of `back` that did not fit when it was linked return, too.
+    Entries that others removed or reworded since do not. Conditions as for `merge`.
     """
     for person in (kept, back):
         store.adopt_hand_edits(connection, person.id, person.slug, now)
@@ -164,9 +173,9 @@ def divide(
     ]
     moved = 0
     for target in TARGETS:
-        cut = _Cut(parting, target, now)
+        cut = _Cut(unlinked, target, now)
         ours = ledger.find_entries(connection, person_id=kept.id, target=target)
-        taken = find_taken(connection, ours)
+        taken = find_copied(connection, ours)
         moved += _divide_list(connection, store, kept.id, back.id, cut)
         for person_id in asleep:
             memory_list, home = (
@@ -179,7 +188,7 @@ def divide(
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    parting: Parting
+    unlinked: UnlinkedAccount
     target: Target
     now: int
 
@@ -193,9 +202,9 @@ def _divide_list(
     leaving = [
         (place, entry, row)
         for place, (entry, row) in enumerate(current)
-        if came_by(connection, kept, row, cut.parting)
+        if came_from(connection, kept, row, cut.unlinked)
     ]
-    taken = find_taken(connection, ours)
+    taken = find_copied(connection, ours)
     returning = find_sources(connection, [row for _, _, row in leaving])
     origin = Origin(actor=UNLINK, now=cut.now)
 
@@ -205,7 +214,7 @@ def _divide_list(
         (place, entry)
         for place, (entry, row) in enumerate(their_entries)
         if row.id not in returning
-        and (row.id in taken or find_first(connection, back, row) != back)
+        and (row.id in taken or find_first_owner(connection, back, row) != back)
     ]
     staying = _find_staying(connection, kept, their_entries, taken | returning, cut)
     staying = [one for one in staying if one[:2] not in dropped]
@@ -216,7 +225,7 @@ def _divide_list(
         if not there & find_sources(connection, [row]):
             multi_write.append(connection, memory_list, entry, origin, row)
     if dropped or leaving:
-        multi_write.make_stale(connection, memory_list)
+        multi_write.mark_outdated(connection, memory_list)
 
     memory_list = multi_write.memory_list(store, kept, cut.target)
     multi_write.remove(
@@ -225,7 +234,7 @@ def _divide_list(
     for _, entry, row in staying:
         multi_write.append(connection, memory_list, entry, origin, row)
     if leaving or staying:
-        multi_write.make_stale(connection, memory_list)
+        multi_write.mark_outdated(connection, memory_list)
     for _, entry, _ in leaving:
         multi_write.move_shares(connection, kept, back, entry, cut.target, origin)
     return len(leaving)
@@ -238,11 +247,12 @@ def _find_staying(
     known: set[int],
     cut: _Cut,
 ) -> list[tuple[int, str, LedgerEntry]]:
-    """What waits in the list of who leaves, and came by accounts that stay: it did not fit into
-    the keeper's when the two were joined, and goes there now whatever the limit.
+    """Find entries of the leaving person that came from accounts that stay.
+
+    They did not fit when the two were linked, and now move to the kept list whatever its limit.
     """
     others = {account.id for account in people.list_accounts(connection, person_id=kept)}
-    others -= {cut.parting.account_id}
+    others -= {cut.unlinked.account_id}
     return [
         (place, entry, row)
         for place, (entry, row) in enumerate(their_entries)
@@ -253,15 +263,15 @@ def _find_staying(
 def _call_back(
     connection: Connection, memory_list: MemoryList, home: MemoryList, cut: _Cut, taken: set[int]
 ) -> None:
-    """What leaves with an account does not wait in the list of somebody else who is joined.
+    """Move entries of a leaving account out of the list of another absorbed person.
 
-    What of it was left out of the keeper's list goes home.
+    Those that never reached the kept list go back home.
     """
     rows = ledger.find_entries(connection, person_id=memory_list.person_id, target=cut.target)
     leaving = [
         (place, entry, row)
         for place, (entry, row) in enumerate(replay(rows))
-        if came_by(connection, memory_list.person_id, row, cut.parting)
+        if came_from(connection, memory_list.person_id, row, cut.unlinked)
     ]
     origin = Origin(actor=UNLINK, now=cut.now)
     multi_write.remove(

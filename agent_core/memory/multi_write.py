@@ -1,4 +1,4 @@
-"""Writes to several memories within one transaction: rows, shares, and files that follow later."""
+"""Writes to several memories within one transaction; their files follow later."""
 
 from dataclasses import replace
 
@@ -16,31 +16,31 @@ TARGETS: tuple[Target, ...] = ("memory", "user")
 
 
 def memory_list(store: MemoryStore, person_id: PersonId, target: Target) -> MemoryList:
-    """One of the lists of one person."""
+    """Identify one list of one person."""
     return MemoryList(person_id=person_id, target=target, limit=store.limits.of(target))
 
 
 def append(
     connection: Connection, memory_list: MemoryList, entry: str, origin: Origin, source: LedgerEntry
 ) -> None:
-    """Add an entry with the grounds of the row that it comes from, unless the list says it."""
+    """Append a copy of another row's entry with its evidence, unless the list already has it."""
     entries = find_list(connection, memory_list)
     if not says(entries, entry, memory_list.target):
         change = Change(operation="add", position=len(entries), before=None, after=entry)
-        record(connection, memory_list, change, repeat(origin, source))
+        record(connection, memory_list, change, copy_evidence(origin, source))
 
 
 def remove(
     connection: Connection, memory_list: MemoryList, places: list[tuple[int, str]], origin: Origin
 ) -> None:
-    """Take entries out of a list, the last one first, so that the places stay right."""
+    """Remove entries, last one first so that positions stay valid."""
     for place, entry in reversed(places):
         change = Change(operation="remove", position=place, before=entry, after=None)
         record(connection, memory_list, change, origin)
 
 
-def repeat(origin: Origin, source: LedgerEntry) -> Origin:
-    """With the grounds of the row of another ledger that is taken over."""
+def copy_evidence(origin: Origin, source: LedgerEntry) -> Origin:
+    """Add the evidence of a copied row to an origin."""
     return replace(
         origin,
         evidence=source.origin.evidence,
@@ -52,7 +52,7 @@ def repeat(origin: Origin, source: LedgerEntry) -> Origin:
 def share(
     connection: Connection, person_id: PersonId, like: list[Share], target: Target, origin: Origin
 ) -> None:
-    """Let those see a person's entry who may see it elsewhere; `like` are shares of it."""
+    """Repeat the given shares for a person's copy of an entry."""
     for one in like:
         if one.target == target:
             shares.insert(connection, one, person_id=person_id, actor=origin.actor, now=origin.now)
@@ -66,17 +66,17 @@ def move_shares(
     target: Target,
     origin: Origin,
 ) -> None:
-    """Who may see an entry is what was decided last, wherever the entry goes."""
+    """Move the shares of an entry with it; the latest decision about visibility wins."""
     like = [s for s in shares.list_of(connection, person_id=kept) if s.entry == entry]
     shares.delete(connection, person_id=back, target=target, entry=entry)
     share(connection, back, like, target, origin)
     shares.delete(connection, person_id=kept, target=target, entry=entry)
 
 
-def make_stale(connection: Connection, memory_list: MemoryList) -> None:
-    """Let the file be written anew at the next look, for the ledger has moved on.
+def mark_outdated(connection: Connection, memory_list: MemoryList) -> None:
+    """Mark a file as outdated after its ledger changed; the next read rewrites it.
 
-    What lies there is what `take_in` has just seen.
+    The caller has just read the file with `adopt_hand_edits`.
     """
     stored = ledger.find_projection(
         connection, person_id=memory_list.person_id, target=memory_list.target

@@ -1,4 +1,4 @@
-"""A memory as a list to choose from: numbered for good, with who else may see what, and why."""
+"""Stable numbers for the changes and entries of a memory, so that people can choose one."""
 
 from bisect import bisect_left
 from collections.abc import Mapping
@@ -15,11 +15,10 @@ _TARGETS: tuple[Target, ...] = ("memory", "user")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberedEntry:
-    """One entry. `audiences` are those of its shares, none if it is private.
+    """One present entry. `audiences` are those of its shares, empty if it is private.
 
-    `number` counts the person's changes up to the one that gave the entry its words. So it never
-    comes to mean another entry, whatever is added, changed, dropped or taken back between looking
-    at the list and choosing from it.
+    `number` counts the person's changes up to the one that gave the entry its text. So a number
+    never comes to mean another entry between listing and choosing.
     """
 
     number: int
@@ -30,29 +29,29 @@ class NumberedEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeIndex:
-    """Every change of both lists of somebody, by its number; see `NumberedEntry`."""
+    """All changes of a person's lists, by number; see `NumberedEntry`."""
 
     histories: Mapping[Target, EntryHistory]
     rows: tuple[LedgerEntry, ...]
 
     def find_number(self, row: LedgerEntry) -> int:
-        """The number of a change."""
+        """Return the number of a change."""
         return bisect_left(self.rows, row.id, key=lambda one: one.id) + 1
 
     def find(self, number: int) -> LedgerEntry | None:
-        """The change of a number."""
+        """Find the change with a number."""
         return self.rows[number - 1] if 1 <= number <= len(self.rows) else None
 
     def find_tracked(self, row: LedgerEntry) -> TrackedEntry:
-        """The entry that a change is about."""
+        """Return the entry that a change belongs to."""
         tracked = self.histories[row.target].find_tracked(row.id)
         if tracked is None:
-            raise AssertionError("a register holds its own rows only")
+            raise AssertionError("a change index contains only its own rows")
         return tracked
 
 
 def load_change_index(connection: Connection, *, person_id: PersonId) -> ChangeIndex:
-    """All changes of somebody's lists. Raises `StoreDamaged`."""
+    """Load all changes of a person's lists. Raises `StoreDamaged`."""
     rows = {
         target: ledger.find_entries(connection, person_id=person_id, target=target)
         for target in _TARGETS
@@ -64,7 +63,7 @@ def load_change_index(connection: Connection, *, person_id: PersonId) -> ChangeI
 
 
 def list_entries(connection: Connection, *, person_id: PersonId) -> tuple[NumberedEntry, ...]:
-    """Both lists of a person, in the order of their files. Raises `StoreDamaged`."""
+    """List the entries of both lists in file order. Raises `StoreDamaged`."""
     change_index = load_change_index(connection, person_id=person_id)
     shared = shares.list_of(connection, person_id=person_id)
     return tuple(
@@ -85,7 +84,7 @@ def list_entries(connection: Connection, *, person_id: PersonId) -> tuple[Number
 
 
 def find_current(change_index: ChangeIndex, number: int) -> TrackedEntry | None:
-    """The entry that `NumberedEntry` gives this number, if it stands still as it was."""
+    """Find the entry with a number, unless it has changed since."""
     row = change_index.find(number)
     tracked = change_index.find_tracked(row) if row else None
     return tracked if tracked and tracked.made_by == row else None

@@ -1,4 +1,4 @@
-"""Where the words of an entry came from: followed from ledger to ledger, over several people."""
+"""The origin of an entry's text, followed through the ledgers of several people."""
 
 import sys
 from collections.abc import Iterable
@@ -18,34 +18,34 @@ _TURN = "turn:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parting:
-    """An account that leaves a person. `was` is who it was before it was joined to them, if
-    no other account of theirs that was the same person stays.
+class UnlinkedAccount:
+    """An account that leaves a person. `was` is the person it belonged to before it was linked,
+    unless another account of that person stays.
     """
 
     account_id: AccountId
     was: PersonId | None
 
 
-def came_by(
-    connection: Connection, person_id: PersonId, row: LedgerEntry, parting: Parting
+def came_from(
+    connection: Connection, person_id: PersonId, row: LedgerEntry, unlinked: UnlinkedAccount
 ) -> bool:
-    """True if the words of a row came by the account that leaves."""
+    """True if the text of a row came from the leaving account."""
     actor = row.origin.actor
     if actor.startswith(_TURN):
         turn = turns.find(connection, turn_id=TurnId(int(actor.removeprefix(_TURN))))
-        return turn is not None and turn.account_id == parting.account_id
+        return turn is not None and turn.account_id == unlinked.account_id
     is_own = row.origin.source_id is None or actor == UNLINK
-    if is_own and person_id == parting.was:
+    if is_own and person_id == unlinked.was:
         return True
     if row.origin.source_id is None:
         return False
     source = ledger.find_row(connection, entry_id=row.origin.source_id)
-    return source is not None and came_by(connection, *source, parting)
+    return source is not None and came_from(connection, *source, unlinked)
 
 
 def find_account(connection: Connection, row: LedgerEntry) -> AccountId | None:
-    """The account that the words of a row came by; None if nobody said them to us."""
+    """Find the account that the text of a row came from; None if it did not come from a message."""
     while True:
         actor = row.origin.actor
         if actor.startswith(_TURN):
@@ -57,10 +57,10 @@ def find_account(connection: Connection, row: LedgerEntry) -> AccountId | None:
         row = source[1]
 
 
-def belongs(connection: Connection, person_id: PersonId, row: LedgerEntry) -> bool:
-    """True if the words of a row of a person are still theirs.
+def still_belongs(connection: Connection, person_id: PersonId, row: LedgerEntry) -> bool:
+    """True if the text of a row still belongs to the person.
 
-    They are not if the account that they came by, or who had them first, has left since.
+    It does not once the account that it came from, or its first owner, has left.
     """
     mine = {account.id for account in people.list_accounts(connection, person_id=person_id)}
     owner, given_back = person_id, None
@@ -79,8 +79,8 @@ def belongs(connection: Connection, person_id: PersonId, row: LedgerEntry) -> bo
     return owner == person_id or owner in merge_people.list_joined(connection, person_id=person_id)
 
 
-def find_first(connection: Connection, person_id: PersonId, row: LedgerEntry) -> PersonId:
-    """In whose ledger the words of a row stood first; what came back is its person's own."""
+def find_first_owner(connection: Connection, person_id: PersonId, row: LedgerEntry) -> PersonId:
+    """Find the first owner of a row's text. A copy that an unlink returned counts as original."""
     while row.origin.source_id is not None and row.origin.actor != UNLINK:
         source = ledger.find_row(connection, entry_id=row.origin.source_id)
         if source is None:
@@ -89,8 +89,8 @@ def find_first(connection: Connection, person_id: PersonId, row: LedgerEntry) ->
     return person_id
 
 
-def find_taken(connection: Connection, rows: Iterable[LedgerEntry]) -> set[int]:
-    """The rows of other ledgers that were taken over into a list, and not given back since."""
+def find_copied(connection: Connection, rows: Iterable[LedgerEntry]) -> set[int]:
+    """Collect the rows of other ledgers that a list copied and has not given back."""
     taken: set[int] = set()
     history = EntryHistory([])
     for row in rows:
@@ -104,7 +104,7 @@ def find_taken(connection: Connection, rows: Iterable[LedgerEntry]) -> set[int]:
 
 
 def find_sources(connection: Connection, rows: Iterable[LedgerEntry]) -> set[int]:
-    """The rows of other ledgers that these repeat, also over several people."""
+    """Collect the rows of other ledgers that these rows copy, directly or indirectly."""
     found: set[int] = set()
     for row in rows:
         source_id = row.origin.source_id
@@ -116,7 +116,7 @@ def find_sources(connection: Connection, rows: Iterable[LedgerEntry]) -> set[int
 
 
 def replay(rows: Iterable[LedgerEntry]) -> list[tuple[str, LedgerEntry]]:
-    """The entries that stand, each with the row that gave it its words. Raises `StoreDamaged`."""
+    """List the present entries, each with the row that made its text. Raises `StoreDamaged`."""
     return [
         (tracked.words, tracked.made_by)
         for tracked in EntryHistory(rows).current
@@ -125,6 +125,6 @@ def replay(rows: Iterable[LedgerEntry]) -> list[tuple[str, LedgerEntry]]:
 
 
 def says(entries: tuple[str, ...], entry: str, target: Target) -> bool:
-    """True if the list has an entry that differs in case and spaces only."""
+    """True if the list has this entry, ignoring case and spaces."""
     changes = plan(entries, Edit(action="add", target=target, text=entry), sys.maxsize)
     return isinstance(changes, Refusal) and changes.fault == "known"

@@ -1,4 +1,4 @@
-"""What several remember together: the team's list and named blocks, for whoever may see them."""
+"""Shared memory: the team's list, and named blocks for selected people and rooms."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,15 +16,15 @@ from agent_core.state.memory.ledger import Origin
 from agent_core.state.people.people import Kind
 
 _MOST_KEPT = 4096
-"""Lists kept in memory; what is forgotten is read again."""
+"""The largest number of lists in the cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedList:
-    """The team's list, or a block. `target` is what the `memory` tool calls it.
+    """The team's list or a block. `target` is its name in the `memory` tool.
 
-    `person_id` is of its row in `people`, None for a team that has remembered nothing yet.
-    `limit` and `size` are in characters of its file. `block` is None for the team.
+    `person_id` is its row in `people`, None for a team list that was never written. `limit` and
+    `size` are in characters of its file. `block` is None for the team.
     """
 
     person_id: PersonId | None
@@ -37,57 +37,56 @@ class SharedList:
 
     @property
     def size(self) -> int:
-        """Characters that its entries take."""
+        """The size of its entries in characters."""
         return size(self.entries)
 
     @property
     def is_read_only(self) -> bool:
-        """True for a block in which the assistant may not write."""
+        """True for a block that the assistant must not change."""
         return self.block is not None and self.block.is_read_only
 
 
 class SharedMemory:
-    """Reads and changes what several share. One per process and home.
+    """Reads and changes shared lists. One per process and home.
 
-    It is looked at before every turn, so a list whose file is as it was costs no reading, and a
-    house without blocks no query.
+    It runs before every turn, so an unchanged file is not read again, and a deployment without
+    blocks needs no query.
     """
 
     def __init__(self, database: Database, store: MemoryStore) -> None:
         self._database = database
         self.store = store
-        """Where each remembers for themselves, too."""
+        """The store of personal memories."""
         self._team: PersonId | None = None
         self._has_asked_for_team = False
         self._may_have_blocks: bool | None = None
         self._kept: dict[PersonId, tuple[Stamp, tuple[str, ...]]] = {}
 
     def expect_blocks(self) -> None:
-        """A block is about to be made: from now on they are looked for."""
+        """Start to look for blocks, because one is about to be created."""
         self._may_have_blocks = True
 
     async def look(self, reader: PersonId | None, now: int) -> tuple[SharedList, ...]:
-        """All that a person or a room sees: the team's list first, then blocks by their labels.
+        """Load every list that a reader sees: the team's first, then blocks by label.
 
-        For nobody in particular, what everyone sees. Takes in what was edited by hand. Raises
-        `StoreError`.
+        Without a reader, load what everyone sees. Adopts hand edits. Raises `StoreError`.
         """
-        found = [await self._look_at_team(now)]
+        found = [await self._load_team(now)]
         if await self._has_blocks():
             seen = await self._database.read(lambda c: blocks.list_seen(c, person_id=reader))
             found += await self.open(seen, now)
         return tuple(found)
 
     async def open(self, found: Sequence[Block], now: int) -> list[SharedList]:
-        """Blocks with their entries. Raises `StoreError`."""
-        return [await self._look_at(_as_list(block), now) for block in found]
+        """Load the entries of blocks. Raises `StoreError`."""
+        return [await self._with_entries(_as_list(block), now) for block in found]
 
     async def change(
         self, shared: SharedList, edits: Sequence[Edit], origin: Origin
     ) -> tuple[AppliedEdit, ...] | Refusal:
-        """Make edits of its entries, all or none; as `MemoryStore.change_all`.
+        """Apply edits, all or none; see `MemoryStore.change_all`.
 
-        Whether they may be made is for the caller to know.
+        The caller checks permission.
         """
         person_id = shared.person_id
         if person_id is None:
@@ -101,9 +100,9 @@ class SharedMemory:
     async def undo(
         self, shared: SharedList, origin: Origin
     ) -> tuple[UndoneChange, ...] | UndoRefused:
-        """Take back the newest stroke of its changes; as `MemoryStore.undo`.
+        """Undo the newest change set; see `MemoryStore.undo`.
 
-        Whether that may be done is for the caller to know.
+        The caller checks permission.
         """
         if shared.person_id is None:
             return UndoRefused(fault="nothing")
@@ -115,7 +114,7 @@ class SharedMemory:
             self._kept.pop(shared.person_id, None)
 
     async def is_made(self, shared: SharedList, origin: Origin) -> bool:
-        """True if the same call has changed the list already. Raises `StoreError`."""
+        """True if the same call has already changed the list. Raises `StoreError`."""
         person_id, call_key = shared.person_id, origin.call_key
         if person_id is None or call_key is None:
             return False
@@ -130,7 +129,7 @@ class SharedMemory:
             self._may_have_blocks = self._may_have_blocks or has_any
         return self._may_have_blocks
 
-    async def _look_at_team(self, now: int) -> SharedList:
+    async def _load_team(self, now: int) -> SharedList:
         if not self._has_asked_for_team:
             self._team = self._team or await self._database.read(blocks.find_team)
             self._has_asked_for_team = True
@@ -138,7 +137,7 @@ class SharedMemory:
             await self._make_team(now)
         limit = self.store.limits.memory
         team = SharedList(person_id=self._team, kind="team", slug=TEAM, target="team", limit=limit)
-        return await self._look_at(team, now) if self._team is not None else team
+        return await self._with_entries(team, now) if self._team is not None else team
 
     async def _make_team(self, now: int) -> PersonId:
         self._team = await self._database.write(
@@ -146,8 +145,8 @@ class SharedMemory:
         )
         return self._team
 
-    async def _look_at(self, shared: SharedList, now: int) -> SharedList:
-        """With its entries as they stand."""
+    async def _with_entries(self, shared: SharedList, now: int) -> SharedList:
+        """Add its present entries to a list."""
         assert shared.person_id is not None  # noqa: S101 - the caller has seen to that
         stamp = self.store.stamp(shared.kind, shared.slug)
         kept = self._kept.get(shared.person_id)
@@ -157,7 +156,7 @@ class SharedMemory:
             )
             if len(self._kept) >= _MOST_KEPT:
                 self._kept.clear()
-            # The stamp is older than what was read: at worst it is read once more.
+            # The stamp is older than the read, so at worst the file is read once more.
             kept = self._kept[shared.person_id] = (stamp, snapshot.memory)
         return replace(shared, entries=kept[1]) if kept[1] else shared
 

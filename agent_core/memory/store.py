@@ -1,4 +1,4 @@
-"""What is remembered of each person: the ledger is the truth, two files show it."""
+"""The memory store: one ledger and its mirror files for every memory owner."""
 
 import asyncio
 import logging
@@ -16,7 +16,18 @@ from agent_core.memory import undo as undoing
 from agent_core.memory.changes import Edit, Refusal
 from agent_core.memory.editing import AppliedEdit
 from agent_core.memory.files import FileText, size
-from agent_core.memory.sync import ListSync, MemoryList, SyncResult, Work, confirm_written, find_if_in_sync, find_list, no_change, sync_lists
+from agent_core.memory.sync import (
+    Difference,
+    ListSync,
+    MemoryList,
+    SyncResult,
+    Work,
+    confirm_written,
+    find_if_in_sync,
+    find_list,
+    no_change,
+    sync_lists,
+)
 from agent_core.memory.undo import Restored, UndoneChange, UndoRefused
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory.blocks import TEAM
@@ -27,31 +38,31 @@ _log = logging.getLogger(__name__)
 
 _FILES: dict[Target, str] = {"memory": "MEMORY.md", "user": "USER.md"}
 _FOLDERS: dict[Kind, str] = {"human": "people", "room": "rooms", "block": "blocks", "team": ""}
-"""Where each keeps its files; the team has no folder of folders."""
+"""The parent folder of each kind; the team has only one folder."""
 _ATTEMPTS = 5
-"""How often a file is written anew that someone else changes at the same moment."""
+"""The number of rewrites of a file that someone else keeps changing."""
 
 Write = Callable[[Path, str, str], bool]
 Stamp = tuple[int, int, int, int] | None
-"""See `MemoryStore.stamp`; None where there is no file that could be read."""
+"""The result of `MemoryStore.stamp`; None if the file can't be read."""
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryLimits:
-    """How long each list may become, in characters of its file."""
+    """The size limit of each list, in characters of its file."""
 
     memory: int = 2200
     user: int = 1375
 
     def of(self, target: Target) -> int:
-        """The limit of one list."""
+        """Return the limit of one list."""
         return self.memory if target == "memory" else self.user
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """What is remembered of a person at one moment. Sizes are in characters."""
+    """A person's memory at one moment. Sizes are in characters."""
 
     memory: tuple[str, ...]
     user: tuple[str, ...]
@@ -60,23 +71,14 @@ class Snapshot:
     limits: MemoryLimits
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
-    """Where a file and the ledger were not the same: how many changes by hand were taken in, and
-    whether the file was written anew.
-    """
-
-    path: Path
-    hand_edits: int
-    is_rewritten: bool
-
-
 class MemoryStore:
-    """Memory of all people, in `folder`/people/<slug>/, and of all else that remembers.
+    """The memories of all owners: people, rooms, blocks and the team.
 
-    That is rooms, in `folder`/rooms/<slug>/, named blocks, in `folder`/blocks/<slug>/, and the
-    team, in `folder`/team/; these have one list, `memory`. One per process and home. Changes of
-    one person wait for each other. `write` is how files reach the disk; tests put crashes there.
+    People have two lists in `folder`/people/<slug>/. Rooms, blocks and the team have one,
+    `memory`,
+    in `folder`/rooms/<slug>/, `folder`/blocks/<slug>/ and `folder`/team/. One per process and
+    home.
+    Changes of one memory are serialised. `write` replaces files; tests inject crashes there.
     """
 
     def __init__(
@@ -93,23 +95,23 @@ class MemoryStore:
         self._write = write
         self._locks: WeakValueDictionary[PersonId, asyncio.Lock] = WeakValueDictionary()
         self._stamped: dict[tuple[Kind, str], Path] = {}
-        """Paths of files that are looked at in every turn."""
+        """The paths of files that every turn checks."""
 
     @property
     def limits(self) -> MemoryLimits:
-        """How long each list may become."""
+        """The size limit of each list."""
         return self._limits
 
     def within(self, limits: MemoryLimits) -> "MemoryStore":
-        """The same memories under other limits: for one that has limits of its own."""
+        """Return a view of the same memories with other limits."""
         other = copy(self)
         other._limits = limits
         return other
 
     def stamp(self, kind: Kind, slug: str) -> Stamp:
-        """What is different whenever a `memory` file is: its number, times and size.
+        """Fingerprint a `memory` file by its inode, times and size.
 
-        Touches the disk, for some microseconds: less than to hand it to a thread.
+        Blocks for some microseconds, which is cheaper than a thread.
         """
         path = self._stamped.get((kind, slug))
         if path is None:
@@ -123,10 +125,9 @@ class MemoryStore:
     async def snapshot(
         self, person_id: PersonId, slug: str, now: int, *, kind: Kind = "human"
     ) -> Snapshot:
-        """What is remembered now; takes in edits made by hand, and mends stale files.
+        """Load a memory. Adopts hand edits, and rewrites outdated files.
 
-        A file that can't be read is passed over with a warning: then the ledger speaks.
-        Raises `StoreError`.
+        An unreadable file causes a warning, and the ledger is used instead. Raises `StoreError`.
         """
         async with self._lock(person_id):
             memory = await self._look(person_id, self._path(kind, slug, "memory"), "memory", now)
@@ -144,9 +145,9 @@ class MemoryStore:
     async def compare(
         self, person_id: PersonId, slug: str, now: int, *, kind: Kind = "human"
     ) -> list[Difference]:
-        """Bring the files of a memory and its ledger together, and say where they differed.
+        """Synchronise the files and the ledger of a memory; returns the differences.
 
-        Raises `StoreError`, and `OSError` if a file can't be read.
+        Raises `StoreError`, and `OSError` if a file is unreadable.
         """
         differences = []
         async with self._lock(person_id):
@@ -174,7 +175,7 @@ class MemoryStore:
         *,
         kind: Kind = "human",
     ) -> AppliedEdit | Refusal:
-        """Make one edit; as `change_all`."""
+        """Apply one edit; see `change_all`."""
         outcome = await self.change_all(person_id, slug, (edit,), origin, kind=kind)
         return outcome if isinstance(outcome, Refusal) else outcome[0]
 
@@ -187,12 +188,12 @@ class MemoryStore:
         *,
         kind: Kind = "human",
     ) -> tuple[AppliedEdit, ...] | Refusal:
-        """Make several edits, one after the other, or none of them; at least one is given.
+        """Apply at least one edit, in order, all or none.
 
-        Edits with the same `origin.call_key` are made once only; they come to what they came to
-        then. Once the ledger has them they stand, even if a file can't be written: that is
-        logged, and made good at the next look. Raises `StoreError`, and `OSError` if a present
-        file can't be read: what nobody has read must not be overwritten.
+        Edits with the same `origin.call_key` are applied once; a repeat returns the first result.
+        They are durable once the ledger has them. A failed file write is logged, and repaired at
+        the next read. Raises `StoreError`, and `OSError` if a file is unreadable, because unread
+        hand edits must not be overwritten.
         """
         places = {
             self._list(person_id, target): self._path(kind, slug, target)
@@ -211,9 +212,9 @@ class MemoryStore:
         *,
         kind: Kind = "human",
     ) -> tuple[UndoneChange, ...] | UndoRefused:
-        """Take a row of the ledger back, or without one the newest stroke; see `undoing.undo`.
+        """Undo one ledger row, or without `row_id` the newest change set; see `undo.undo`.
 
-        Durable and made once as `change_all`, and raises the same.
+        Durable and idempotent like `change_all`; raises the same.
         """
         places = self._places(person_id, slug, kind)
         work = partial(undoing.undo, row_id=row_id, origin=origin)
@@ -229,9 +230,9 @@ class MemoryStore:
         *,
         kind: Kind = "human",
     ) -> Mapping[Target, Restored]:
-        """Lead all lists of a memory back to a moment; see `undoing.restore`.
+        """Restore all lists of a memory to a moment; see `undo.restore`.
 
-        Durable as `change_all`, and raises the same.
+        Durable like `change_all`; raises the same.
         """
         places = self._places(person_id, slug, kind)
         work = partial(undoing.restore, moment=moment, origin=origin)
@@ -240,18 +241,18 @@ class MemoryStore:
         return {memory_list.target: restored for memory_list, restored in outcome.items()}
 
     def is_at_work(self, person_id: PersonId) -> bool:
-        """True while somebody reads or writes a memory's files. May be asked on any thread."""
+        """True while a memory's files are in use. Safe to call from any thread."""
         lock = self._locks.get(person_id)
         return lock is not None and lock.locked()
 
     def adopt_hand_edits(
         self, connection: Connection, person_id: PersonId, slug: str, now: int
     ) -> None:
-        """Let the ledger learn what was edited by hand, within the caller's transaction.
+        """Record hand edits in the ledger, within the caller's transaction.
 
-        For work on several memories at once, while nobody `is_at_work` on them. Blocks for
-        two small files, and writes none: they are stale until the next look. Raises
-        `OSError` if one can't be read.
+        For work on several memories while none of them `is_at_work`. Blocks to read two small
+        files. Writes no file; the files are outdated until the next read. Raises `OSError` if one
+        is unreadable.
         """
         for target in _FILES:
             seen = files.read(self._path("human", slug, target))
@@ -259,14 +260,14 @@ class MemoryStore:
             sync_lists(connection, [(memory_list, seen)], no_change, now)
 
     def _lock(self, person_id: PersonId) -> asyncio.Lock:
-        """The lock of one person; it lives only as long as somebody holds or awaits it."""
+        """Return the lock of one memory; it exists only while someone holds or awaits it."""
         return self._locks.setdefault(person_id, asyncio.Lock())
 
     def _list(self, person_id: PersonId, target: Target) -> MemoryList:
         return MemoryList(person_id=person_id, target=target, limit=self._limits.of(target))
 
     def _places(self, person_id: PersonId, slug: str, kind: Kind) -> dict[MemoryList, Path]:
-        """All lists of a memory, and their files."""
+        """Map all lists of a memory to their files."""
         targets: tuple[Target, ...] = ("memory", "user") if kind == "human" else ("memory",)
         return {self._list(person_id, target): self._path(kind, slug, target) for target in targets}
 
@@ -274,14 +275,14 @@ class MemoryStore:
         if slug in ("", "..") or Path(slug).name != slug:
             raise ValueError(f"{slug!r} can't name a {kind}'s folder")
         if kind != "human" and target != "memory":
-            raise ValueError(f"a {kind} has no list of its own wishes")
+            raise ValueError(f"a {kind} has no `user` list")
         place = TEAM if kind == "team" else slug
         return self._folder / _FOLDERS[kind] / place / _FILES[target]
 
     async def _look(
         self, person_id: PersonId, path: Path, target: Target, now: int
     ) -> tuple[str, ...]:
-        """One list as it stands. Writes nothing where file and ledger agree."""
+        """Load one list. Writes nothing if file and ledger agree."""
         memory_list = self._list(person_id, target)
         try:
             seen = await _read(path)
@@ -293,24 +294,24 @@ class MemoryStore:
             result = await self._sync({memory_list: path}, no_change, now)
             return result.lists[0].entries
         except OSError as error:
-            _log.warning("a memory file can't be read, the ledger speaks for it: %s", error)
+            _log.warning("can't read a memory file, using the ledger instead: %s", error)
             return await self._database.read(lambda connection: find_list(connection, memory_list))
 
     async def _sync(
         self, places: Mapping[MemoryList, Path], work: Work[T], now: int
     ) -> SyncResult[T]:
-        """Bring files and ledger together around some work. Raises `OSError`."""
+        """Synchronise files and ledger around some work. Raises `OSError`."""
         seen = [(memory_list, await _read(path)) for memory_list, path in places.items()]
         result = await self._commit(seen, work, now)
         for (memory_list, file), list_sync in zip(seen, result.lists, strict=True):
             try:
                 await self._project(places[memory_list], file, list_sync, now)
             except OSError as error:
-                _log.warning("a memory file can't be written, its ledger is ahead: %s", error)
+                _log.warning("can't write a memory file, will retry at the next read: %s", error)
         return result
 
     async def _project(self, path: Path, seen: FileText, list_sync: ListSync, now: int) -> None:
-        """Write the file that a settlement asks for; whoever changes it meanwhile is heard."""
+        """Write a file, and adopt edits that someone makes at the same time."""
         memory_list = list_sync.memory_list
         for _ in range(_ATTEMPTS):
             text = list_sync.text
@@ -321,7 +322,7 @@ class MemoryStore:
                 return
             seen = await _read(path)
             (list_sync,) = (await self._commit([(memory_list, seen)], no_change, now)).lists
-        _log.warning("%s keeps changing, it is written at the next look", path)
+        _log.warning("%s keeps changing, will write it at the next read", path)
 
     async def _confirm(self, memory_list: MemoryList, projection: Projection) -> None:
         await self._database.write(
@@ -342,9 +343,9 @@ async def _read(path: Path) -> FileText:
 
 
 async def _finish(work: Callable[[], T]) -> T:
-    """Run blocking work on a thread and see it out even when cancelled.
+    """Run blocking work on a thread, to its end even when cancelled.
 
-    A write that went on by itself could land after one that was begun later.
+    An abandoned write could otherwise land after a later one.
     """
     task = asyncio.ensure_future(asyncio.to_thread(work))
     try:
@@ -352,5 +353,5 @@ async def _finish(work: Callable[[], T]) -> T:
     except asyncio.CancelledError:
         await asyncio.wait([task])
         if not task.cancelled() and (error := task.exception()):
-            _log.warning("file work of a cancelled call failed: %s", error)
+            _log.warning("file access of a cancelled call failed: %s", error)
         raise

@@ -1,23 +1,31 @@
-"""Within one transaction: the ledger, the files as they were found, and new rows become one."""
+"""Synchronisation of the ledger with its files: within one transaction, and for all memories."""
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from functools import partial
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
 
-from agent_core.errors import StoreDamaged
+from agent_core.errors import StoreDamaged, StoreError
 from agent_core.ids import PersonId
 from agent_core.memory.changes import compare, merge, replay
 from agent_core.memory.files import ABSENT, FileText, digest, parse, render
-from agent_core.state.engine.database import Connection
-from agent_core.state.memory import ledger, shares
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.memory import ledger, memory_owners, shares
 from agent_core.state.memory.ledger import Change, LedgerEntry, Origin, Projection, Target
+from agent_core.state.memory.memory_owners import Remembering
+from agent_core.state.people.people import Kind
+
+_log = logging.getLogger(__name__)
+_OWNERS_PER_READ = 100
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryList:
-    """One of the lists of one person. `limit` is in characters of its file."""
+    """One list of one memory owner. `limit` is in characters of its file."""
 
     person_id: PersonId
     target: Target
@@ -26,8 +34,9 @@ class MemoryList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListSync:
-    """What a transaction came to for one list. `text` is the file to be written, None if it
-    stands; `hand_edits` is how many changes by hand were taken in.
+    """The result of a transaction for one list. `text` is the new file content, None if the file
+    is
+    current; `hand_edits` counts the adopted changes.
     """
 
     memory_list: MemoryList
@@ -39,25 +48,25 @@ class ListSync:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncResult(Generic[T]):
-    """What a transaction came to: what its work gave, and each list."""
+    """The result of a transaction: the outcome of its work, and each list."""
 
     outcome: T
     lists: tuple[ListSync, ...]
 
 
 Work = Callable[[Connection, Mapping[MemoryList, tuple[str, ...]]], T]
-"""Adds rows to the ledgers of lists, which are given as they stand."""
+"""A function that adds rows to the ledgers of the given lists."""
 
 
 def find_rows(connection: Connection, memory_list: MemoryList) -> list[LedgerEntry]:
-    """Every change of a list, oldest first. Raises `StoreDamaged`."""
+    """List every change of a list, oldest first. Raises `StoreDamaged`."""
     return ledger.find_entries(
         connection, person_id=memory_list.person_id, target=memory_list.target
     )
 
 
 def replay_rows(rows: Iterable[LedgerEntry]) -> tuple[str, ...]:
-    """The list that rows lead to. Raises `StoreDamaged` where one is missing."""
+    """Rebuild a list from its rows. Raises `StoreDamaged` if one is missing."""
     try:
         return replay(row.change for row in rows)
     except ValueError as error:
@@ -78,14 +87,14 @@ def record(
 
 
 def find_list(connection: Connection, memory_list: MemoryList) -> tuple[str, ...]:
-    """The list as the ledger has it. Raises `StoreDamaged`."""
+    """Rebuild a list from its ledger. Raises `StoreDamaged`."""
     return replay_rows(find_rows(connection, memory_list))
 
 
 def find_if_in_sync(
     connection: Connection, memory_list: MemoryList, seen: FileText
 ) -> tuple[str, ...] | None:
-    """The list, if the file is just what the ledger says; else None. Raises `StoreDamaged`."""
+    """Return the list if its file matches the ledger, else None. Raises `StoreDamaged`."""
     projection = ledger.find_projection(
         connection, person_id=memory_list.person_id, target=memory_list.target
     )
@@ -103,11 +112,11 @@ def sync_lists(
     work: Work[T],
     now: int,
 ) -> SyncResult[T]:
-    """Take in what was edited by hand, then do the work, and say what files must become.
+    """Adopt hand edits, run the work, and compute the new content of the files.
 
-    A file as it was written last, or before a write that a crash cut off, or no file at all,
-    is behind the ledger; any other is somebody's work, and becomes rows of the ledger. An entry
-    that is no longer there as it was is shared with nobody any more. Raises `StoreDamaged`.
+    A file is outdated if it holds the last written text, the text before an interrupted write,
+    or nothing. Any other content is a hand edit and becomes ledger rows. Shares of entries that
+    no longer exist are removed. Raises `StoreDamaged`.
     """
     taken = [_adopt_hand_edits(connection, memory_list, file, now) for memory_list, file in seen]
     lists = {memory_list: each.entries for (memory_list, _), each in zip(seen, taken, strict=True)}
@@ -120,14 +129,12 @@ def sync_lists(
 
 
 def no_change(_: Connection, __: Mapping[MemoryList, tuple[str, ...]]) -> None:
-    """The work of who only looks."""
+    """The work of a pure read."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Adopted:
-    """A list with what was done by hand, in how many changes, and the row up to which the file
-    knows it.
-    """
+    """A list after its hand edits: their number, and the last row that the file reflects."""
 
     entries: tuple[str, ...]
     base: int
@@ -158,7 +165,7 @@ def _finish_list(
 def confirm_written(
     connection: Connection, memory_list: MemoryList, projection: Projection
 ) -> None:
-    """Note that the file has reached the disk, unless another is on its way already."""
+    """Record that the file is on disk, unless a newer write is on its way."""
     stored = ledger.find_projection(
         connection, person_id=memory_list.person_id, target=memory_list.target
     )
@@ -194,7 +201,7 @@ def _adopt_hand_edits(
 def _unshare_changed(
     connection: Connection, memory_list: MemoryList, entries: tuple[str, ...]
 ) -> None:
-    """Make private what was shared in other words than those that stand now."""
+    """Remove the shares of entries that no longer exist."""
     for share in shares.list_of(connection, person_id=memory_list.person_id):
         if share.target == memory_list.target and share.entry not in entries:
             shares.delete(
@@ -212,3 +219,61 @@ def _save(connection: Connection, memory_list: MemoryList, projection: Projectio
         target=memory_list.target,
         projection=projection,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """A file that differed from its ledger: how many hand edits were adopted, and whether the file
+    was rewritten.
+    """
+
+    path: Path
+    hand_edits: int
+    is_rewritten: bool
+
+
+class FileComparison(Protocol):
+    """The part of `MemoryStore` that the scan needs."""
+
+    async def compare(
+        self, person_id: PersonId, slug: str, now: int, *, kind: Kind = "human"
+    ) -> list[Difference]:
+        """Synchronise one memory; see `MemoryStore.compare`."""
+
+
+async def scan_all(store: FileComparison, database: Database, now: Callable[[], int]) -> None:
+    """Synchronise the files of every memory owner with the ledger, and log the differences.
+
+    An unreadable file or a damaged ledger is logged and does not stop the scan.
+    """
+    compared, last = 0, PersonId(0)
+    try:
+        while found := await database.read(
+            partial(memory_owners.list_all, after=last, limit=_OWNERS_PER_READ)
+        ):
+            for memory_owner in found:
+                await _scan(store, memory_owner, now())
+            compared, last = compared + len(found), found[-1].person_id
+    except StoreError as error:
+        _log.warning("can't compare memory files with the ledger: %s", error)
+    else:
+        _log.info("compared the memory files of %d owners with the ledger", compared)
+
+
+async def _scan(store: FileComparison, memory_owner: Remembering, now: int) -> None:
+    try:
+        differences = await store.compare(
+            memory_owner.person_id, memory_owner.folder, now, kind=memory_owner.kind
+        )
+    except StoreDamaged as error:
+        _log.error("memory of %s: %s", memory_owner.slug, error)
+        return
+    except OSError as error:
+        _log.warning("can't read a memory file, using the ledger instead: %s", error)
+        return
+    for one in differences:
+        if one.hand_edits:
+            rows = "1 new row" if one.hand_edits == 1 else f"{one.hand_edits} new rows"
+            _log.info("%s was edited by hand: added %s to the ledger", one.path, rows)
+        elif one.is_rewritten:
+            _log.warning("%s was missing or torn; rewrote it from the ledger", one.path)

@@ -1,4 +1,4 @@
-"""Within a transaction: rows that take others back, and rows that lead back to a moment."""
+"""Undo of memory changes within a transaction: single rows, change sets, and restore points."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ from typing import Literal
 from agent_core.ids import PersonId
 from agent_core.memory.changes import compare
 from agent_core.memory.entry_history import UNLINK, EntryHistory, UndoPlan
-from agent_core.memory.provenance import belongs
+from agent_core.memory.provenance import still_belongs
 from agent_core.memory.sync import MemoryList, find_rows, record
 from agent_core.state.engine.database import Connection
 from agent_core.state.lifecycle.redact import FORGOTTEN
@@ -16,15 +16,16 @@ from agent_core.state.memory.ledger import LedgerEntry, Origin, Target
 from agent_core.state.people import people
 
 Fault = Literal["unknown", "undone", "parted", "forgotten", "nothing"]
-"""Why nothing is taken back: there is no such row in these lists, it is taken back already, it
-would bring back what has left with an account, its words were forgotten, or nothing is left."""
+"""Reasons to refuse an undo, in order: the row is not in these lists, it is already undone, it
+belongs to an account that was unlinked, its text was forgotten, or nothing is left to undo.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoneChange:
-    """A row that was taken back, now or by the same call before: `row` has done it.
+    """An undone row, and the ledger row that undid it, now or in an earlier attempt of the call.
 
-    `derived` and `revived` as in `history.UndoPlan`.
+    `derived` and `revived` are as in `UndoPlan`.
     """
 
     undone: LedgerEntry
@@ -35,7 +36,7 @@ class UndoneChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoRefused:
-    """Nothing was taken back. `row` is the row in question, if there is one."""
+    """A refused undo. `row` is the row in question, if there is one."""
 
     fault: Fault
     row: LedgerEntry | None = None
@@ -43,8 +44,8 @@ class UndoRefused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
-    """How many rows led back to a moment, the list that stands now, and how many entries of then
-    are not in it, for they were forgotten or have left with an account since.
+    """The result of a restore: the number of rows added, the present list, and the number of old
+    entries left out because they were forgotten or unlinked since.
     """
 
     rows: int
@@ -59,17 +60,16 @@ def undo(
     row_id: int | None,
     origin: Origin,
 ) -> tuple[UndoneChange, ...] | UndoRefused:
-    """Take back one row, or, without one, the newest stroke: what one call, or one hand at one
-    moment, has done and what still counts and shows.
+    """Undo one row, or without `row_id` the newest change set.
 
-    `lists` are all those of one memory. Afterwards each is what `history` says it is without
-    what is taken back, whatever the limits; the next edits meet those again. What a call has
-    taken back before is told again, and not done again. Raises `StoreDamaged`.
+    A change set is everything that one call, or one hand edit, changed and that is still visible.
+    `lists` are all lists of one memory. Limits do not apply to an undo; the next edit enforces
+    them again. A repeated call returns its first result. Raises `StoreDamaged`.
     """
     histories = {
         memory_list: EntryHistory(find_rows(connection, memory_list)) for memory_list in lists
     }
-    if made := _find_made(connection, histories, origin.call_key):
+    if made := _find_previous(connection, histories, origin.call_key):
         return made
     row_ids = _find_newest_change_set(connection, histories) if row_id is None else [row_id]
     if not row_ids:
@@ -89,8 +89,8 @@ def undo(
     for place, (memory_list, row) in enumerate(taken):
         plan = histories[memory_list].plan_undo(row.id)
         key = origin.call_key and ledger.name_call(origin.call_key, 0, place)
-        because = replace(origin, call_key=key, undoes=row.id)
-        made_row = record(connection, memory_list, plan.change, because)
+        undo_origin = replace(origin, call_key=key, undoes=row.id)
+        made_row = record(connection, memory_list, plan.change, undo_origin)
         histories[memory_list].follow(made_row)
         done.append(
             UndoneChange(undone=row, row=made_row, derived=plan.derived, revived=plan.revived)
@@ -101,7 +101,7 @@ def undo(
 def find_newest(
     connection: Connection, person_id: PersonId, histories: Mapping[Target, EntryHistory]
 ) -> int:
-    """The newest row that `undo` without a row would take back; 0 if there is none."""
+    """Find the newest row that `undo` without `row_id` would undo; 0 if there is none."""
     stroke = _find_newest_change_set(
         connection,
         {
@@ -119,10 +119,9 @@ def restore(
     moment: int,
     origin: Origin,
 ) -> dict[MemoryList, Restored]:
-    """Add the rows that lead back to what stood at a moment, in milliseconds since the epoch.
+    """Restore lists to a moment, in milliseconds since the epoch, by adding ledger rows.
 
-    What was forgotten since, and what has left with an account, stays away. Raises
-    `StoreDamaged`.
+    Entries that were forgotten or unlinked since stay out. Raises `StoreDamaged`.
     """
     restored = {}
     for memory_list, entries in lists.items():
@@ -147,7 +146,7 @@ def restore(
 
 
 def up_to(rows: Sequence[LedgerEntry], moment: int) -> Sequence[LedgerEntry]:
-    """The rows before the first that was made after a moment."""
+    """Return the rows made up to a moment."""
     later = (place for place, row in enumerate(rows) if row.origin.now > moment)
     return rows[: next(later, len(rows))]
 
@@ -171,18 +170,18 @@ def _find_fault(
 
 
 def _still_belongs(connection: Connection, memory_list: MemoryList, row: LedgerEntry) -> bool:
-    """True unless the words of a row have left with an account; from a room nothing leaves."""
+    """True unless the text of a row left with an unlinked account; only people have accounts."""
     memory_owner = people.find(connection, person_id=memory_list.person_id)
     is_person = memory_owner is not None and memory_owner.kind == "human"
-    return not is_person or belongs(connection, memory_list.person_id, row)
+    return not is_person or still_belongs(connection, memory_list.person_id, row)
 
 
 def _find_newest_change_set(
     connection: Connection, histories: Mapping[MemoryList, EntryHistory]
 ) -> list[int]:
-    """The rows that the newest stroke has made, newest first; none if nothing can be taken back.
+    """List the rows of the newest change set, newest first; empty if nothing can be undone.
 
-    Rows that take back are no stroke of their own: what they took back is looked past.
+    Undo rows form no change set of their own; the search skips the rows that they undid.
     """
     own = [(row, memory_list) for memory_list, history in histories.items() for row in history.rows]
     own = [(row, memory_list) for row, memory_list in own if row.origin.undoes is None]
@@ -205,7 +204,7 @@ def _find_newest_change_set(
 def _is_undoable(
     connection: Connection, memory_list: MemoryList, history: EntryHistory, row: LedgerEntry
 ) -> bool:
-    """True if a row counts and may be taken back, and the list would be another without it."""
+    """True if a row is active and allowed to be undone, and the undo is visible."""
     if not history.counts(row.id):
         return False
     plan = history.plan_undo(row.id)
@@ -213,10 +212,10 @@ def _is_undoable(
     return is_seen and _find_fault(connection, memory_list, history, row, plan) is None
 
 
-def _find_made(
+def _find_previous(
     connection: Connection, histories: Mapping[MemoryList, EntryHistory], call_key: str | None
 ) -> tuple[UndoneChange, ...]:
-    """What the same call has taken back when it was made."""
+    """Find the result of an earlier attempt of the same call."""
     if call_key is None:
         return ()
     person_id = next(iter(histories)).person_id

@@ -114,7 +114,7 @@ def make_background(
     )
 
     async def give_title(task: Task) -> None:
-        await titles.give(SessionId(int(task.payload)), task.person_id, now())
+        await titles.generate(SessionId(int(task.payload)), task.person_id, now())
 
     async def write_memory(task: Task) -> None:
         # Whose it was may have been joined since: who they are now says where the files lie.

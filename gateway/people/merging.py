@@ -6,7 +6,7 @@ from functools import partial
 
 from agent_core.ids import LinkId, PersonId
 from agent_core.memory import merge
-from agent_core.memory.provenance import Parting
+from agent_core.memory.provenance import UnlinkedAccount
 from agent_core.memory.store import MemoryStore
 from agent_core.state.conversations import questions
 from agent_core.state.conversations.questions import Choice, Kind, NewQuestion, Question
@@ -25,7 +25,7 @@ from gateway import conversion
 from gateway.jobs.conversations import ChatRef, rename_conversation_key
 from gateway.outbound.questions import Answerer, Outcome, drop, make_secret
 from gateway.people.identity import LOCAL_PLATFORM, slug_of
-from gateway.texts import people as wording
+from gateway.texts import people as people_texts
 
 _HOME = Target(kind="home")
 
@@ -112,21 +112,21 @@ class AccountMerging:
             or link.person_id != person.id
             or now >= link.expires_at
         ):
-            return Outcome(words=wording.LINK_OVER)
+            return Outcome(words=people_texts.LINK_OVER())
         if key != YES:
             _close(connection, link, "refused", person, now)
-            told = _tell(connection, other, wording.LINK_TOLD_REFUSED, now)
-            return Outcome(words=wording.LINK_REFUSED, rows=[told])
+            told = _tell(connection, other, people_texts.LINK_REFUSED_NOTICE(), now)
+            return Outcome(words=people_texts.LINK_REFUSED(), rows=[told])
         account = people.find_account(connection, platform=other.platform, user_id=other.user_id)
         them = people.find(connection, person_id=account.person_id) if account else None
         if (them.id if them else None) != other.person_id or (them and them.id == person.id):
             _close(connection, link, "over", person, now)
-            return Outcome(words=wording.LINK_CHANGED)
+            return Outcome(words=people_texts.LINK_CHANGED())
         if them and them.is_owner and not person.is_owner:
             _close(connection, link, "refused", person, now)  # they have become one since
-            return Outcome(words=wording.LINK_REFUSED)
+            return Outcome(words=people_texts.LINK_REFUSED())
         if self._is_busy(connection, person) or (them and self._is_busy(connection, them)):
-            return Outcome(words=wording.BUSY, stays_open=True)
+            return Outcome(words=people_texts.BUSY(), stays_open=True)
         return self._join(connection, link, other, person, them, now)
 
     def _join(
@@ -151,10 +151,10 @@ class AccountMerging:
         merge_people.join(connection, keeper=person.id, gone=gone.id, rename=rename, now=now)
         _note(connection, gone, person, "link.joined", f"became {person.slug}", now)
         self._enqueue_files(connection, person, f"link:{link.id}", now)
-        told = wording.tell_joined(link.platform, person.name)
-        account = wording.name_account(other.platform, other.user_id, other.name)
+        told = people_texts.describe_linked_notice(link.platform, person.name)
+        account = people_texts.name_account(other.platform, other.user_id, other.name)
         return Outcome(
-            words=wording.describe_joined(account),
+            words=people_texts.describe_linked(account),
             rows=[*rows, _tell(connection, other, told, now)],
             asks=[_ask_to_keep(link, account, left, now)] if left else [],
         )
@@ -173,7 +173,7 @@ class AccountMerging:
     ) -> Outcome:
         """They have said what becomes of the notes that did not fit."""
         if key != KEEP:
-            return Outcome(words=wording.MERGE_LEFT)
+            return Outcome(words=people_texts.MERGE_LEFT())
         words, is_done = self.keep(connection, person, f"question:{question.id}", now)
         return Outcome(words=words, stays_open=not is_done)
 
@@ -185,7 +185,7 @@ class AccountMerging:
         `occasion` is a name for it that is used once.
         """
         if self._memory.is_at_work(person.id):
-            return wording.BUSY, False
+            return people_texts.BUSY(), False
         try:
             kept = sum(
                 merge.take_rest(
@@ -196,10 +196,10 @@ class AccountMerging:
         except OSError as error:
             return _describe(error), False
         if not kept:
-            return wording.MERGE_NOTHING, True
+            return people_texts.MERGE_NOTHING(), True
         _note(connection, person, person, "link.kept", f"{kept} notes", now)
         self._enqueue_files(connection, person, occasion, now)
-        return wording.describe_kept(kept), True
+        return people_texts.describe_kept(kept), True
 
     def count_left(self, connection: Connection, person: Person) -> int:
         """How many notes were left out when others were joined to a person."""
@@ -213,15 +213,15 @@ class AccountMerging:
         account = leaving.account
         mine = people.list_accounts(connection, person_id=person.id)
         if account.platform == LOCAL_PLATFORM:
-            return wording.UNLINK_LOCAL, []
+            return people_texts.UNLINK_LOCAL(), []
         if account not in mine:
-            return wording.UNLINK_UNKNOWN, []
+            return people_texts.UNLINK_UNKNOWN(), []
         if len(mine) == 1:
-            return wording.UNLINK_LAST, []
+            return people_texts.UNLINK_LAST(), []
         if account.came_from is None and all(one.came_from for one in mine if one != account):
-            return wording.UNLINK_FIRST, []
+            return people_texts.UNLINK_FIRST(), []
         if self._is_busy(connection, person):
-            return wording.BUSY, []
+            return people_texts.BUSY(), []
         old = _find_old(connection, account)
         try:
             for one in (person, old) if old else (person,):
@@ -235,7 +235,7 @@ class AccountMerging:
             self._memory,
             kept=person,
             back=back,
-            parting=_part(account, mine),
+            unlinked=_part(account, mine),
             now=now,
         )
         parted = split_person.split(
@@ -246,14 +246,14 @@ class AccountMerging:
         for one in (person, back):
             retarget_jobs(connection, one.id)
         self._note_unlinked(connection, person, back, account, now)
-        done = wording.Unlinked(
-            account=wording.name_account(account.platform, account.user_id, account.display_name),
+        done = people_texts.Unlinked(
+            account=people_texts.name_account(account.platform, account.user_id, account.display_name),
             sessions=parted.sessions,
             kept=parted.kept,
             entries=entries,
             is_admitted=leaving.is_admitted,
         )
-        return wording.describe_unlinked(done), rows
+        return people_texts.describe_unlinked(done), rows
 
     def _note_unlinked(
         self, connection: Connection, person: Person, back: Person, account: Account, now: int
@@ -303,19 +303,19 @@ def end_live(connection: Connection, person: Person, now: int) -> list[OutboxRow
         live += account_links.list_asked(
             connection, platform=account.platform, user_id=account.user_id
         )
-    return [row for link in live for row in end(connection, link, wording.LINK_OVER, now)]
+    return [row for link in live for row in end(connection, link, people_texts.LINK_OVER(), now)]
 
 
 def ask_to_join(link: Link, other: OtherSide) -> NewQuestion:
     """What the first side is asked."""
-    account = wording.name_account(other.platform, other.user_id, other.name)
+    account = people_texts.name_account(other.platform, other.user_id, other.name)
     return NewQuestion(
         person_id=link.person_id,
         kind="link",
-        text=wording.ask_to_join(account),
+        text=people_texts.ask_to_link(account),
         choices=(
-            Choice(key=YES, label=wording.YES, style="good"),
-            Choice(key=NO, label=wording.NO),
+            Choice(key=YES, label=people_texts.YES(), style="good"),
+            Choice(key=NO, label=people_texts.NO()),
         ),
         secret=make_secret(),
         place=(link.platform, link.chat),
@@ -328,10 +328,10 @@ def _ask_to_keep(link: Link, account: str, left: Sequence[str], now: int) -> New
     return NewQuestion(
         person_id=link.person_id,
         kind="merge",
-        text=wording.ask_to_keep(account, left),
+        text=people_texts.ask_to_keep(account, left),
         choices=(
-            Choice(key=KEEP, label=wording.KEEP),
-            Choice(key=LEAVE, label=wording.LEAVE),
+            Choice(key=KEEP, label=people_texts.KEEP()),
+            Choice(key=LEAVE, label=people_texts.LEAVE()),
         ),
         secret=make_secret(),
         place=(link.platform, link.chat),
@@ -388,11 +388,11 @@ def _make_person(connection: Connection, name: str, now: int) -> Person:
     return people.insert(connection, slug=slug_of(name), name=name, role="member", now=now)
 
 
-def _part(account: Account, mine: Sequence[Account]) -> Parting:
+def _part(account: Account, mine: Sequence[Account]) -> UnlinkedAccount:
     """What an account takes along of who it was: all, if it is the last that was that one."""
     others = {one.came_from for one in mine if one != account}
     was = None if account.came_from in others else account.came_from
-    return Parting(account_id=account.id, was=was)
+    return UnlinkedAccount(account_id=account.id, was=was)
 
 
 def _rename(old: Person, new: Person) -> Rename:
@@ -400,4 +400,4 @@ def _rename(old: Person, new: Person) -> Rename:
 
 
 def _describe(error: OSError) -> str:
-    return wording.describe_unreadable(str(error.filename or "a file of your memory"))
+    return people_texts.describe_unreadable(str(error.filename or "a file of your memory"))

@@ -1,1 +1,1 @@
-"""What is remembered outside of the prompt, and what there is to be searched."""
+"""The archive: unlimited notes that the model searches on demand, outside the prompt."""

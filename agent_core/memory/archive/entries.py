@@ -1,4 +1,4 @@
-"""What an entry of the archive may be: its words and tags in one form, and as the ledger has it."""
+"""The canonical form of archive entries: text, tags, short ids, and their ledger format."""
 
 import re
 import unicodedata
@@ -12,10 +12,10 @@ from agent_core.tools.secret_scan import find_secret
 from agent_core.tools.untrusted_text import flatten
 
 LONGEST = 8000
-"""Characters of one entry: what a model writes in one piece, and reads in one result."""
+"""Characters of one entry, about as much as a model writes in one call."""
 MOST_TAGS = 10
 LONGEST_TAG = 40
-"""Characters."""
+"""Characters of one tag."""
 
 _GAPS = re.compile(r"\n{3,}")
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -24,37 +24,37 @@ _ENTRY = re.compile(r"\[([^\]]*)\] (.*)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """What an entry says."""
+    """The text and tags of an entry."""
 
     text: str
     tags: tuple[str, ...]
 
 
 def read_text(text: str) -> str:
-    """The words of an entry in the one form in which they are kept.
+    """Normalise and check the text of an entry.
 
-    Raises `ToolArgumentError` with a sentence for words that can't be kept.
+    Raises `ToolArgumentError` with a sentence for the model.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").expandtabs(4).split("\n")
     tidy = _GAPS.sub("\n\n", "\n".join(line.rstrip() for line in lines)).strip()
     if not tidy:
-        raise ToolArgumentError("`text` is empty: write what is to be kept")
+        raise ToolArgumentError("`text` is empty: write the text to keep")
     if flaw := find_flaw(tidy):
-        raise ToolArgumentError(f"the text can't be kept, {flaw}")
+        raise ToolArgumentError(f"the text can't be kept: {flaw}")
     if secret := find_secret(tidy):
-        raise ToolArgumentError(f"the text can't be kept, it holds {secret}; write it without")
+        raise ToolArgumentError(f"the text can't be kept: it contains {secret}; remove that")
     if len(tidy) > LONGEST:
         raise ToolArgumentError(
-            f"the text has {len(tidy):,} characters, and an entry may have {LONGEST:,}: keep it"
+            f"the text has {len(tidy):,} characters, and the limit is {LONGEST:,}: keep it"
             " as several entries"
         )
     return tidy
 
 
 def read_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """Tags in small letters, sorted, each once; what is neither letter nor digit is a hyphen.
+    """Normalise tags: lower case, sorted, unique, with hyphens for other characters.
 
-    Raises `ToolArgumentError` for too many, and for what is no tag.
+    Raises `ToolArgumentError` for too many tags or an invalid one.
     """
     found = {_read_tag(tag) for tag in tags}
     if len(found) > MOST_TAGS:
@@ -63,12 +63,12 @@ def read_tags(tags: Sequence[str]) -> tuple[str, ...]:
 
 
 def write_entry(content: Content) -> str:
-    """An entry as the ledger has it: the tags in brackets, then the words."""
+    """Format an entry for the ledger: the tags in brackets, then the text."""
     return f"[{', '.join(content.tags)}] {content.text}"
 
 
 def read_entry(written: str) -> Content | None:
-    """The reverse of `write_entry`; None for what it did not write."""
+    """Parse the result of `write_entry`; None for any other text."""
     match = _ENTRY.fullmatch(written)
     if match is None:
         return None
@@ -77,7 +77,7 @@ def read_entry(written: str) -> Content | None:
 
 
 def format_entry(written: str | None) -> str | None:
-    """What `write_entry` wrote, as people read it: the words, then the tags if there are any."""
+    """Format a ledger entry for people: the text, then its tags in parentheses."""
     content = read_entry(written) if written is not None else None
     if content is None:
         return written
@@ -85,7 +85,7 @@ def format_entry(written: str | None) -> str | None:
 
 
 def format_id(archive_id: ArchiveId) -> str:
-    """The number of an entry in a few letters."""
+    """Format the id of an entry in base 36."""
     letters, rest = "", int(archive_id)
     while rest:
         rest, digit = divmod(rest, len(_DIGITS))
@@ -94,7 +94,7 @@ def format_id(archive_id: ArchiveId) -> str:
 
 
 def parse_id(name: str) -> ArchiveId | None:
-    """The reverse of `format_id`; None for what is no name."""
+    """Parse the result of `format_id`; None if invalid."""
     plain = name.strip().strip("[]#`").lower()
     if not 0 < len(plain) <= 12 or not set(plain) <= set(_DIGITS):
         return None
@@ -103,13 +103,13 @@ def parse_id(name: str) -> ArchiveId | None:
 
 def _read_tag(tag: str) -> str:
     if secret := find_secret(tag):
-        raise ToolArgumentError(f"a tag can't be kept, it holds {secret}; write it without")
+        raise ToolArgumentError(f"a tag can't be kept: it contains {secret}; remove that")
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", tag).casefold())
     marks = "".join(one if unicodedata.category(one)[0] in "LNM" else " " for one in folded)
     plain = "-".join(marks.split())
     if not plain or len(plain) > LONGEST_TAG:
         raise ToolArgumentError(
-            f"`{flatten(tag, LONGEST_TAG)}` is no tag: it is made of letters and digits, at most"
+            f"`{flatten(tag, LONGEST_TAG)}` is not a valid tag: use letters and digits, at most"
             f" {LONGEST_TAG}"
         )
     return plain

@@ -1,4 +1,4 @@
-"""What became of one entry of the archive: its changes by their names, and what they rest on."""
+"""The history of one archive entry: its changes, their short names and their sources."""
 
 import re
 from dataclasses import dataclass, replace
@@ -11,13 +11,13 @@ from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry
 
 _NAME = re.compile(r"([0-9a-z]{8})(?:-([0-9]{1,4}))?")
-"""An entry as `format_id` writes those of 1972 to 2059, and which of its changes is meant."""
+"""The id of an entry (eight characters from 1972 to 2059), and optionally one of its changes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveRef:
-    """An entry of the archive as people name it. `change` counts its changes from 1; None means
-    the newest one.
+    """A reference to an archive entry. `change` is a one-based index; None means the newest
+    change.
     """
 
     id: ArchiveId
@@ -26,32 +26,34 @@ class ArchiveRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveHistory:
-    """All changes of one entry, oldest first; at least one. It goes to another person as a whole,
-    so a change keeps its name for good.
+    """All changes of one entry, oldest first; at least one.
+
+    An entry moves between people with all its changes, so the name of a change never changes.
     """
 
     id: ArchiveId
     rows: tuple[LedgerEntry, ...]
 
     def name(self, row: LedgerEntry) -> str:
-        """What people call a change of it: `mb2x3k9z-2`."""
+        """Return the name of a change for people, such as `mb2x3k9z-2`."""
         return f"{format_id(self.id)}-{self.rows.index(row) + 1}"
 
     def find(self, change: int | None) -> LedgerEntry | None:
-        """The change of a number, or without one the newest."""
+        """Find a change by its index, or the newest one without an index."""
         if change is None:
             return self.rows[-1]
         return self.rows[change - 1] if 1 <= change <= len(self.rows) else None
 
     def counts(self, row: LedgerEntry) -> bool:
-        """True unless the row is taken back."""
+        """True unless the row is undone."""
         takers = (one for one in self.rows if one.origin.undoes == row.id)
         return not any(self.counts(taker) for taker in takers)
 
 
 def parse_ref(text: str) -> ArchiveRef | None:
-    """An entry, or a change of one, by its name; None for what is no such name, as a plain number
-    is none.
+    """Parse a reference to an entry or to one of its changes; None if invalid.
+
+    A plain number is not a reference.
     """
     found = _NAME.fullmatch(text.strip().strip("[]#`").casefold())
     archive_id = parse_id(found[1]) if found and not found[1].isdecimal() else None
@@ -63,10 +65,7 @@ def parse_ref(text: str) -> ArchiveRef | None:
 def load_history(
     connection: Connection, *, person_id: PersonId, archive_id: ArchiveId
 ) -> ArchiveHistory | None:
-    """All that was done to an entry of somebody; None if they never had it.
-
-    Raises `StoreDamaged`.
-    """
+    """Load all changes of a person's entry; None if they never had it. Raises `StoreDamaged`."""
     rows = ledger.find_of_archived(connection, person_id=person_id, archive_id=archive_id)
     return ArchiveHistory(id=archive_id, rows=tuple(rows)) if rows else None
 
@@ -74,9 +73,8 @@ def load_history(
 def list_of_turn(
     connection: Connection, *, person_id: PersonId, turn_id: TurnId
 ) -> list[tuple[LedgerEntry, str]]:
-    """What the calls of a turn have changed, oldest first, each as people read and name it.
-
-    Raises `StoreDamaged`.
+    """List the changes that a turn made, oldest first, each with its name. Raises
+    `StoreDamaged`.
     """
     found = []
     for row in ledger.find_of_turn(connection, person_id=person_id, turn_id=turn_id):
@@ -89,7 +87,7 @@ def list_of_turn(
 
 
 def explain(connection: Connection, history: ArchiveHistory, reader: Reader) -> Explanation:
-    """Why an entry of the archive says what it says; as `memory.reasons.explain`."""
+    """Explain an archive entry; see `memory.explanations.explain`."""
     newest = history.rows[-1]
     made_by = _find_maker(history, newest)
     basis = find_basis(connection, made_by, reader)
@@ -108,7 +106,7 @@ def explain(connection: Connection, history: ArchiveHistory, reader: Reader) -> 
 
 
 def show(row: LedgerEntry) -> LedgerEntry:
-    """A change as people read it: the words of an entry, with its tags behind them."""
+    """Format the entry texts of a change for people."""
     change = replace(
         row.change, before=format_entry(row.change.before), after=format_entry(row.change.after)
     )
@@ -116,7 +114,7 @@ def show(row: LedgerEntry) -> LedgerEntry:
 
 
 def _find_maker(history: ArchiveHistory, row: LedgerEntry) -> LedgerEntry:
-    """What gave an entry its words: for a row that takes another back, what did so before that."""
+    """Find the row that gave an entry its text; an undo row restores the text of an earlier row."""
     places = {one.id: place for place, one in enumerate(history.rows)}
     while (place := places.get(row.origin.undoes or 0)) is not None:
         earlier = history.rows[:place]

@@ -1,7 +1,7 @@
-"""What there is to be searched, counted once and kept in memory: how a model knows that it has it.
+"""Cached counts of what a conversation can search, for the facts of a turn.
 
-Numbers are those that the searches of the same talk could show, and no others: `recall` looks
-into a person's or a room's messages within one scope, `archive` into one keeper's entries.
+The counts cover exactly what the search tools of that conversation can show: `recall` searches
+messages within one scope, `archive` searches the entries of one memory owner.
 """
 
 from collections.abc import Sequence
@@ -15,22 +15,22 @@ from agent_core.state.search import passages, search
 from agent_core.state.search.search import Field
 
 MOST_COUNTED = 100_000
-"""Messages and entries are counted up to here: what is beyond makes no difference to anybody."""
+"""The largest exact count; the model has no use for larger numbers."""
 MOST_TAGGED = 2000
-"""Entries of which the tags are named, the newest ones."""
+"""The number of newest entries whose tags are listed."""
 
 _LASTS = 24 * 3_600_000
-"""Milliseconds that a count of messages is good for."""
+"""Milliseconds until a count of messages expires."""
 _MOST_KEPT = 4096
-"""Talks whose numbers are kept at hand."""
+"""The largest number of conversations in the cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchableCounts:
-    """What can be searched from a talk, without what stands in it anyway.
+    """Searchable messages and entries beyond those that the conversation already shows.
 
-    `since` is when the oldest message was said, in milliseconds since the epoch. `tags` are
-    those of the entries, the most frequent first. `MOST_COUNTED` stands for that many or more.
+    `since` is the time of the oldest message in milliseconds since the epoch. `tags` are sorted
+    by frequency. A count of `MOST_COUNTED` means that many or more.
     """
 
     messages: int
@@ -41,8 +41,8 @@ class SearchableCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchScope:
-    """What the searches of a talk may look into: messages of `owner_id` in `scope`, as in
-    `search.Field`, and the archive of `memory_owner_id`, if there is one.
+    """The messages of `owner_id` in `scope`, as in `search.Field`, and the archive of
+    `memory_owner_id`, if any.
     """
 
     owner_id: PersonId
@@ -52,7 +52,9 @@ class SearchScope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisibleMessages:
-    """What a talk shows by itself: the messages of its session behind those that are folded."""
+    """The messages that the prompt already contains: those after the compacted part of the
+    session.
+    """
 
     messages: Sequence[StoredMessage]
     summarized_to: MessageId = START
@@ -73,8 +75,10 @@ class _Kept:
 
 
 class Inventory:
-    """Counts what talks can search. A turn costs a look into memory; the database is asked when
-    a session begins or is folded, once a day, and after a change of the archive.
+    """Counts what conversations can search.
+
+    A turn usually reads the cache. The database is queried when a session begins or is compacted,
+    once a day, and after a change of the archive.
     """
 
     def __init__(self, database: Database) -> None:
@@ -86,7 +90,7 @@ class Inventory:
     async def look_up(
         self, reach: SearchScope, view: VisibleMessages, *, now: int
     ) -> SearchableCounts:
-        """What can be searched from a talk. Raises `StoreError`."""
+        """Return the counts for a conversation. Raises `StoreError`."""
         said = self._said.get((reach.owner_id, reach.scope))
         if said and (
             not view.messages
@@ -102,12 +106,12 @@ class Inventory:
         )
 
     def forget_archive(self, person_id: PersonId) -> None:
-        """Somebody's archive was changed."""
+        """Invalidate the counts of one archive."""
         self._changes += 1
         self._kept.pop(person_id, None)
 
     def forget(self) -> None:
-        """Something was done beside the turns: people were joined, or words were taken out."""
+        """Invalidate all counts, after people were linked or words removed."""
         self._changes += 1
         self._said.clear()
         self._kept.clear()
@@ -130,7 +134,7 @@ class Inventory:
         changes = self._changes
         said, kept = await self._database.read(look)
         if changes != self._changes:
-            return said, kept  # it may be out of date already
+            return said, kept  # the count may already be outdated
         if max(len(self._said), len(self._kept)) >= _MOST_KEPT:
             self.forget()
         self._said[reach.owner_id, reach.scope] = said

@@ -1,4 +1,4 @@
-"""From a query to entries: what the index knows of its words, then the entries themselves."""
+"""Full-text search in the archive: candidates from the index, then a ranking of their passages."""
 
 import math
 from collections.abc import Sequence
@@ -16,15 +16,15 @@ from agent_core.state.search.search import Term
 from agent_core.state.tokenizer import fold
 
 MOST_HOLDERS = 600
-"""Entries that are looked at for one word, the newest ones."""
+"""The number of newest entries considered per word."""
 MOST_COUNTED = 5000
-"""How far is counted how many entries hold a word."""
+"""The largest exact document frequency of a word."""
 POOL = 40
-"""Entries that are read to be put in order, and so the most that a search shows."""
+"""The number of candidates to rank, and so the largest number of hits."""
 MOST_READ = 500
-"""Entries that are read for what the index does not have, the newest ones."""
+"""The number of newest entries to scan for text that is not in the index."""
 PASSAGE = 400
-"""Characters of a piece of an entry, about a long message: entries are ranked by their best one."""
+"""Characters of a passage, about one long message; entries rank by their best passage."""
 
 _PAIRED = 5
 _BREAKS = ("\n\n", "\n", ". ", " ")
@@ -32,7 +32,7 @@ _BREAKS = ("\n\n", "\n", ". ", " ")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """An entry, and the part of it that fits the query best."""
+    """An entry and its best passage."""
 
     entry: Archived
     passage: str
@@ -40,8 +40,8 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """The best entries, best first, at most `POOL`. `count` is how many hold a word of the
-    query; there may be more if it is not `is_exact`.
+    """The best entries, at most `POOL`. `count` is the number of entries with a word of the query,
+    or a lower bound if it is not `is_exact`.
     """
 
     hits: tuple[Hit, ...]
@@ -50,7 +50,7 @@ class Found:
 
 
 def find(connection: Connection, drawer: Drawer, query: Query, clock: Clock) -> Found:
-    """The entries of the drawer that fit a query. Damaged ones are left out, and logged."""
+    """Search the entries of a drawer. Damaged entries are skipped and logged."""
     if not query.terms:
         return _look_through(connection, drawer, query)
     held, weights, is_exact = _gather(connection, drawer, query.terms)
@@ -65,8 +65,8 @@ def find(connection: Connection, drawer: Drawer, query: Query, clock: Clock) -> 
 
 
 def cut_passages(text: str) -> list[str]:
-    """A text in pieces of at most `PASSAGE` characters, cut where a thought ends if there is
-    such a place in the second half of a piece.
+    """Split a text into passages of at most `PASSAGE` characters, at a natural break if the second
+    half of a passage has one.
     """
     passages = []
     while len(text) > PASSAGE:
@@ -80,8 +80,9 @@ def cut_passages(text: str) -> list[str]:
 def _gather(
     connection: Connection, drawer: Drawer, terms: Sequence[Term]
 ) -> tuple[dict[Term, set[ArchiveId]], dict[Term, float], bool]:
-    """For each term that is there at all, entries that hold it, and its weight; and whether the
-    entries are all of them. What is frequent is looked for together with what else is asked.
+    """Collect entries and a weight per term, and whether the entries are complete.
+
+    Frequent terms are also searched in pairs, because their newest entries alone may miss matches.
     """
 
     def list_some(*some: Term, limit: int) -> set[ArchiveId]:
@@ -101,7 +102,7 @@ def _gather(
 
 
 def _weigh(connection: Connection, person_id: PersonId, terms: Sequence[Term]) -> dict[Term, float]:
-    """The rarer a word is in all that the person keeps, the more it tells."""
+    """Compute the inverse document frequency of each term."""
     total = archive.count(connection, person_id=person_id, most=MOST_COUNTED)
     counts = {
         term: archive.count_holders(connection, person_id=person_id, term=term, most=MOST_COUNTED)
@@ -113,7 +114,7 @@ def _weigh(connection: Connection, person_id: PersonId, terms: Sequence[Term]) -
 
 
 def _rank(entries: Sequence[Archived], ranking: Ranking) -> tuple[Hit, ...]:
-    """Entries by their best passages, each read as a talk of which its passages are messages."""
+    """Rank entries by their best passages; each entry counts as a conversation of its passages."""
     windows: list[list[FoundMessage]] = []
     passages: list[tuple[Archived, str]] = []
     for entry in entries:
@@ -145,7 +146,7 @@ def _saying(number: MessageId, entry: Archived, text: str) -> FoundMessage:
 
 
 def _look_through(connection: Connection, drawer: Drawer, query: Query) -> Found:
-    """The newest entries with most of what the index does not have."""
+    """Scan the newest entries for fragments that the index lacks."""
     newest = archive.list_holders(connection, drawer=drawer, limit=MOST_READ)
     entries = archive.list_entries(connection, person_id=drawer.person_id, archive_ids=newest)
     scores = {

@@ -1,4 +1,4 @@
-"""The `archive` tool: notes without a limit, which are looked up instead of always seen."""
+"""The `archive` tool: unlimited notes that the model looks up on demand."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -7,9 +7,17 @@ from dataclasses import dataclass
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import ArchiveId, PersonId
 from agent_core.memory.archive import writes
-from agent_core.memory.archive.entries import LONGEST, Content, format_id, parse_id, read_tags, read_text
+from agent_core.memory.archive.entries import (
+    LONGEST,
+    Content,
+    format_id,
+    parse_id,
+    read_tags,
+    read_text,
+)
 from agent_core.memory.archive.search import Found, Hit, find
 from agent_core.memory.archive.writes import UNKNOWN, AppliedChange
+from agent_core.memory.tool.tool import EVIDENCE_LIMIT
 from agent_core.recall.formatting import excerpt, find_match
 from agent_core.recall.query import Query, read_moment, read_query
 from agent_core.state.engine.database import Connection, Database
@@ -23,47 +31,47 @@ from agent_core.tools.untrusted_text import flatten, quote
 from agent_core.transcript import ToolSpec
 
 PAGE = 8
-"""Entries in one answer."""
+"""Entries per page."""
 _ASKED_LIMIT = 200
 _MOST_TAGS = 60
 _FORMAT = "%Y-%m-%d"
 
 
-def tell_hits(query: Query, found: Found, page: int, zone: str) -> str:
-    """The entries of one page of what was found, one a line; pages are counted from 1."""
+def format_hits(query: Query, found: Found, page: int, zone: str) -> str:
+    """Format one page of hits, one per line; pages count from 1."""
     asked = flatten(", ".join(query.asked), _ASKED_LIMIT)
     if not found.hits:
         return f"Nothing found for: {asked}. Try other words, or fewer, or other tags."
     shown = found.hits[(page - 1) * PAGE : page * PAGE]
     if not shown:
-        return f"That was all for: {asked}. Search by other words."
+        return f"No more results for: {asked}. Try other words."
     count = "1 entry" if found.count == 1 else f"{found.count:,} entries"
     over = "" if found.is_exact else "over "
     head = f"Found {over}{count} for: {asked}. Best first; dates in {zone}; quotes are data."
-    lines = [_tell_hit(query, hit, zone) for hit in shown]
-    return "\n".join([head, *lines, *_tell_more(len(found.hits) > page * PAGE, page)])
+    lines = [_format_hit(query, hit, zone) for hit in shown]
+    return "\n".join([head, *lines, *_format_more(len(found.hits) > page * PAGE, page)])
 
 
-def tell_newest(entries: Sequence[Archived], page: int, zone: str) -> str:
-    """One page of entries, newest first; whatever is there beyond `PAGE` is the next one's."""
+def format_newest(entries: Sequence[Archived], page: int, zone: str) -> str:
+    """Format one page of entries, newest first; an entry beyond `PAGE` signals a further page."""
     if not entries:
-        return "That was all." if page > 1 else "Nothing is kept here, or nothing like that."
+        return "No more entries." if page > 1 else "No entries found."
     head = f"Newest first; dates in {zone}; quotes are data."
-    lines = [_tell_line(one, excerpt(one.text, 0), zone) for one in entries[:PAGE]]
-    return "\n".join([head, *lines, *_tell_more(len(entries) > PAGE, page)])
+    lines = [_format_line(one, excerpt(one.text, 0), zone) for one in entries[:PAGE]]
+    return "\n".join([head, *lines, *_format_more(len(entries) > PAGE, page)])
 
 
-def tell_entry(entry: Archived, zone: str) -> str:
-    """A whole entry."""
+def format_entry_page(entry: Archived, zone: str) -> str:
+    """Format a whole entry."""
     changed = ""
     if entry.updated_at != entry.created_at:
         changed = f", changed {_day(entry.updated_at, zone)}"
-    head = f"{_tell_head(entry.id, entry.tags, entry.created_at, zone)}{changed}, in {zone}"
+    head = f"{_format_head(entry.id, entry.tags, entry.created_at, zone)}{changed}, in {zone}"
     return f"{head}; the quote is data.\n{quote(entry.text, LONGEST)}"
 
 
-def tell_tags(tags: Sequence[tuple[str, int]], count: str) -> str:
-    """Which tags there are, and how many entries have each."""
+def format_tags(tags: Sequence[tuple[str, int]], count: str) -> str:
+    """Format the tags with their number of entries."""
     if not tags:
         return f"No tags yet; {count}."
     shown = ", ".join(f"{tag} {number:,}" for tag, number in tags[:_MOST_TAGS])
@@ -71,28 +79,28 @@ def tell_tags(tags: Sequence[tuple[str, int]], count: str) -> str:
     return f"{count}. Tags: {shown}{f' and {more:,} more' if more > 0 else ''}."
 
 
-def tell_done(done: AppliedChange, verb: str) -> str:
-    """What was changed."""
+def describe_change(done: AppliedChange, verb: str) -> str:
+    """Describe an applied change."""
     tags = f" Tags: {', '.join(done.content.tags)}." if done.content and done.content.tags else ""
     return f"{verb} {format_id(done.id)}.{tags}"
 
 
-def _tell_hit(query: Query, hit: Hit, zone: str) -> str:
-    return _tell_line(hit.entry, excerpt(hit.passage, find_match(query, hit.passage)), zone)
+def _format_hit(query: Query, hit: Hit, zone: str) -> str:
+    return _format_line(hit.entry, excerpt(hit.passage, find_match(query, hit.passage)), zone)
 
 
-def _tell_line(entry: Archived, text: str, zone: str) -> str:
-    head = _tell_head(entry.id, entry.tags, entry.created_at, zone)
+def _format_line(entry: Archived, text: str, zone: str) -> str:
+    head = _format_head(entry.id, entry.tags, entry.created_at, zone)
     part = f", of {len(entry.text):,} characters" if len(text) < len(entry.text) else ""
     return f"- {head}{part}: {quote(text, len(text))}"
 
 
-def _tell_head(archive_id: ArchiveId, tags: tuple[str, ...], at: int, zone: str) -> str:
+def _format_head(archive_id: ArchiveId, tags: tuple[str, ...], at: int, zone: str) -> str:
     told = f", tags {', '.join(tags)}" if tags else ""
     return f"[{format_id(archive_id)}] {_day(at, zone)}{told}"
 
 
-def _tell_more(is_more: bool, page: int) -> list[str]:
+def _format_more(is_more: bool, page: int) -> list[str]:
     return [f"More: page {page + 1}."] if is_more else []
 
 
@@ -100,8 +108,6 @@ def _day(at: int, zone: str) -> str:
     return local_time(at, zone).strftime(_FORMAT)
 
 
-EVIDENCE_LIMIT = 500
-"""Characters of the person's words that a ledger row keeps as its ground."""
 _MOST_PAGES = 1000
 _MOST_COUNTED = 100_000
 
@@ -142,8 +148,8 @@ _Work = Callable[[Connection, Origin], writes.AppliedChange]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """The arguments of a call, read; what an action does not need is empty."""
+class _Arguments:
+    """The parsed arguments of a call."""
 
     text: str | None
     tags: tuple[str, ...] | None
@@ -155,10 +161,10 @@ class _Asked:
 
 
 class ArchiveTool:
-    """The `archive` tool; in a room it knows the room's entries only.
+    """The `archive` tool; in a room it sees only the room's entries.
 
-    `changed` is told whose archive was changed. `zone` is the clock of people who have not set
-    theirs.
+    `changed` receives the owner of a changed archive. `zone` is the time zone of people who have
+    not set one.
     """
 
     spec = _SPEC
@@ -181,10 +187,9 @@ class ArchiveTool:
             self.spec = _ROOM_SPEC
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Search or change the archive that this turn may change.
+        """Search or change the archive of the turn's memory owner.
 
-        Raises `ToolArgumentError` where an argument that the action needs is missing or can't
-        be, and `StoreError`.
+        Raises `ToolArgumentError` for a missing or invalid argument, and `StoreError`.
         """
         memory_owner = context.memory_owner
         if memory_owner is None or (memory_owner.kind == "room") != self._in_room:
@@ -204,10 +209,10 @@ class ArchiveTool:
             f"archive.{action}", lambda c: work(c, _trace(c, context))
         )
         self._changed(person_id)
-        return ToolResult(text=tell_done(done, _VERBS[action]))
+        return ToolResult(text=describe_change(done, _VERBS[action]))
 
 
-def _read(arguments: Mapping[str, object], *, has_text: bool) -> _Asked:
+def _read(arguments: Mapping[str, object], *, has_text: bool) -> _Arguments:
     words = {
         name: value
         for name in ("text", "id", "query", "since", "until")
@@ -217,7 +222,7 @@ def _read(arguments: Mapping[str, object], *, has_text: bool) -> _Asked:
     archive_id = parse_id(words["id"]) if words.get("id") else None
     if words.get("id") and archive_id is None:
         raise ToolArgumentError(UNKNOWN)
-    return _Asked(
+    return _Arguments(
         text=read_text(words["text"]) if has_text and words.get("text") else None,
         tags=read_tags([str(tag) for tag in tags]) if isinstance(tags, list) else None,
         id=archive_id,
@@ -228,12 +233,12 @@ def _read(arguments: Mapping[str, object], *, has_text: bool) -> _Asked:
     )
 
 
-def _plan(action: str, asked: _Asked, person_id: PersonId) -> _Work:
-    """The change that is asked for. Raises `ToolArgumentError`."""
+def _plan(action: str, asked: _Arguments, person_id: PersonId) -> _Work:
+    """Build the requested change. Raises `ToolArgumentError`."""
     text, tags, archive_id = asked.text, asked.tags, asked.id
     if action == "insert":
         if text is None:
-            raise ToolArgumentError("insert needs `text`: what is to be kept")
+            raise ToolArgumentError("insert needs `text`: the text to keep")
         content = Content(text=text, tags=tags or ())
         return lambda connection, origin: writes.insert(
             connection, person_id=person_id, content=content, origin=origin
@@ -245,7 +250,7 @@ def _plan(action: str, asked: _Asked, person_id: PersonId) -> _Work:
             connection, person_id=person_id, archive_id=archive_id, origin=origin
         )
     if text is None and tags is None:
-        raise ToolArgumentError("update needs `text`, `tags` or both: how it should be")
+        raise ToolArgumentError("update needs `text`, `tags` or both")
     return lambda connection, origin: writes.update(
         connection,
         person_id=person_id,
@@ -257,7 +262,7 @@ def _plan(action: str, asked: _Asked, person_id: PersonId) -> _Work:
 
 
 def _trace(connection: Connection, context: ToolContext) -> Origin:
-    """Where a change comes from, for the ledger."""
+    """Build the ledger origin of a change."""
     return Origin(
         actor=f"turn:{context.turn_id}",
         now=context.now,
@@ -267,12 +272,12 @@ def _trace(connection: Connection, context: ToolContext) -> Origin:
     )
 
 
-def _search(connection: Connection, person_id: PersonId, asked: _Asked, zone: str) -> str:
+def _search(connection: Connection, person_id: PersonId, asked: _Arguments, zone: str) -> str:
     if asked.id is not None:
         entry = archive.find(connection, person_id=person_id, archive_id=asked.id)
         if entry is None:
             raise ToolArgumentError(UNKNOWN)
-        return tell_entry(entry, zone)
+        return format_entry_page(entry, zone)
     drawer = Drawer(
         person_id=person_id,
         tags=asked.tags or (),
@@ -282,19 +287,19 @@ def _search(connection: Connection, person_id: PersonId, asked: _Asked, zone: st
     query = read_query(asked.query)
     if query.asked:
         found = find(connection, drawer, query, lambda moment: local_time(moment, zone))
-        return tell_hits(query, found, asked.page, zone)
+        return format_hits(query, found, asked.page, zone)
     newest = archive.list_holders(
         connection, drawer=drawer, limit=PAGE + 1, offset=(asked.page - 1) * PAGE
     )
     entries = archive.list_entries(connection, person_id=person_id, archive_ids=newest)
-    return tell_newest(entries, asked.page, zone)
+    return format_newest(entries, asked.page, zone)
 
 
 def _list_tags(connection: Connection, person_id: PersonId) -> str:
     count = archive.count(connection, person_id=person_id, most=_MOST_COUNTED)
     tags = archive.list_tags(connection, person_id=person_id, newest=_MOST_COUNTED)
     told = "1 entry" if count == 1 else f"{count:,} entries"
-    return tell_tags(tags, told)
+    return format_tags(tags, told)
 
 
 def _find_zone(connection: Connection, context: ToolContext) -> str | None:

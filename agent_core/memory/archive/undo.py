@@ -1,4 +1,4 @@
-"""Takes changes of the archive back: one, while nothing has changed its entry since, or all."""
+"""Undo of archive changes: one by one while the entry is unchanged since, or back to a moment."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -14,13 +14,11 @@ from agent_core.state.memory.archive import Archived
 from agent_core.state.memory.ledger import Change, LedgerEntry, Operation, Origin
 
 Fault = Literal["undone", "overtaken", "forgotten"]
-"""Why a change stays: it is taken back already, its entry was changed again since, or its words
-were forgotten.
-"""
+"""Reasons to refuse an undo, in order: already undone, changed again since, or forgotten."""
 
 
 class ArchiveUndoRefused(CoreError):
-    """A change can't be taken back; `fault` says why."""
+    """The undo was refused; `fault` is the reason."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault)
@@ -29,7 +27,9 @@ class ArchiveUndoRefused(CoreError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
-    """How many changes led back to a moment, and how many entries of then were forgotten since."""
+    """The number of rows added by a restore, and of old entries left out because they were
+    forgotten.
+    """
 
     rows: int
     left_out: int
@@ -38,10 +38,9 @@ class Restored:
 def undo(
     connection: Connection, *, person_id: PersonId, row: LedgerEntry, origin: Origin
 ) -> LedgerEntry:
-    """The row that takes another one back. A call with the same `origin.call_key` adds it once.
+    """Undo a change; returns the undo row. A call with the same `origin.call_key` adds it once.
 
-    An entry that was dropped comes again under its number. Raises `ArchiveUndoRefused` and
-    `StoreDamaged`.
+    A deleted entry returns under its old id. Raises `ArchiveUndoRefused` and `StoreDamaged`.
     """
     if origin.call_key is not None:
         made = ledger.find_call(connection, person_id=person_id, call_key=origin.call_key)
@@ -52,14 +51,15 @@ def undo(
     wanted = read_entry(row.change.before) if row.change.before else None
     if fault := _find_fault(connection, person_id, row, standing):
         raise ArchiveUndoRefused(fault)
-    place = _make_so(connection, person_id, place, (standing, wanted), origin.now)
-    because = replace(origin, undoes=row.id)
-    return _record(connection, person_id, (place, row.change.after, row.change.before), because)
+    place = _write_content(connection, person_id, place, (standing, wanted), origin.now)
+    undo_origin = replace(origin, undoes=row.id)
+    return _record(connection, person_id, (place, row.change.after, row.change.before), undo_origin)
 
 
 def find_newest(connection: Connection, *, person_id: PersonId) -> LedgerEntry | None:
-    """The newest change of somebody's archive that can be taken back, looking past those that
-    took back others, as `memory.undoing` does. Raises `StoreDamaged`.
+    """Find the newest change of a person's archive that can be undone, skipping undo rows.
+
+    Raises `StoreDamaged`.
     """
     for row in ledger.walk_archived(connection, person_id=person_id):
         if row.origin.undoes is None:
@@ -73,14 +73,15 @@ def find_newest(connection: Connection, *, person_id: PersonId) -> LedgerEntry |
 def restore(
     connection: Connection, *, person_id: PersonId, moment: int, origin: Origin
 ) -> Restored:
-    """Lead somebody's archive back to a moment, in milliseconds since the epoch, by rows of its
-    ledger. What was forgotten since stays away. Raises `StoreDamaged`.
+    """Restore a person's archive to a moment, in milliseconds since the epoch, by ledger rows.
+
+    Forgotten entries stay out. Raises `StoreDamaged`.
     """
     then: dict[int, LedgerEntry] = {}
     for row in ledger.walk_archived(connection, person_id=person_id):
         if row.origin.now <= moment:
             break
-        then[row.change.position] = row  # in the end the first change behind the moment
+        then[row.change.position] = row  # ends with the first change after the moment
     rows = left_out = 0
     for position in sorted(then):
         place, said = ArchiveId(position), then[position].change.before
@@ -90,7 +91,7 @@ def restore(
         if said is not None and wanted is None:
             left_out += 1
         elif says != said:
-            place = _make_so(connection, person_id, place, (standing, wanted), origin.now)
+            place = _write_content(connection, person_id, place, (standing, wanted), origin.now)
             _record(connection, person_id, (place, says, said), origin)
             rows += 1
     return Restored(rows=rows, left_out=left_out)
@@ -119,7 +120,7 @@ def _record(
     made: tuple[ArchiveId, str | None, str | None],
     origin: Origin,
 ) -> LedgerEntry:
-    """The row of a change: where, what stood there before, and what stands there now."""
+    """Record a change: the entry, its old text and its new text."""
     place, before, after = made
     operation: Operation = "replace"
     if before is None or after is None:
@@ -130,14 +131,14 @@ def _record(
     )
 
 
-def _make_so(
+def _write_content(
     connection: Connection,
     person_id: PersonId,
     place: ArchiveId,
     contents: tuple[Archived | None, Content | None],
     now: int,
 ) -> ArchiveId:
-    """Let the archive say what it said before; where that stands by now."""
+    """Write the wanted content of an entry; returns its id."""
     standing, wanted = contents
     if standing and wanted:
         new = replace(standing, text=wanted.text, tags=wanted.tags, updated_at=now)

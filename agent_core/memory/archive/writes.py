@@ -1,4 +1,4 @@
-"""Changes of the archive: the entry, its index and its row of the ledger in one transaction."""
+"""Writes to the archive: entry, index and ledger row in one transaction."""
 
 from dataclasses import dataclass
 
@@ -10,13 +10,14 @@ from agent_core.state.memory import archive, ledger
 from agent_core.state.memory.archive import Archived
 from agent_core.state.memory.ledger import Change, Operation, Origin
 
-UNKNOWN = "there is no entry with that `id` here; `search` shows the ids"
+UNKNOWN = "no entry has that `id`; `search` shows the ids"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppliedChange:
-    """A change that was made, now or by the same call before. `content` is what the entry says
-    from then on; None for one that was dropped, or forgotten since.
+    """A change applied by this call or an earlier attempt of it. `content` is the new content,
+    None
+    if the entry was deleted or forgotten.
     """
 
     id: ArchiveId
@@ -26,7 +27,7 @@ class AppliedChange:
 def insert(
     connection: Connection, *, person_id: PersonId, content: Content, origin: Origin
 ) -> AppliedChange:
-    """Keep an entry. A call with the same `origin.call_key` keeps it once."""
+    """Insert an entry, once per `origin.call_key`."""
     if done := find_applied(connection, person_id=person_id, origin=origin):
         return done
     entry = archive.insert(
@@ -44,9 +45,9 @@ def update(
     tags: tuple[str, ...] | None,
     origin: Origin,
 ) -> AppliedChange:
-    """Give an entry other words, other tags, or both.
+    """Change the text or tags of an entry.
 
-    Raises `ToolArgumentError` if there is no such entry, or nothing would change, and
+    Raises `ToolArgumentError` if the entry is unknown or nothing would change, and
     `StoreDamaged`.
     """
     if done := find_applied(connection, person_id=person_id, origin=origin):
@@ -57,7 +58,7 @@ def update(
         text=old.text if text is None else text, tags=old.tags if tags is None else tags
     )
     if after == before:
-        raise ToolArgumentError("nothing to do: the entry reads so already")
+        raise ToolArgumentError("nothing to do: the entry already says that")
     new = Archived(
         id=old.id,
         text=after.text,
@@ -72,7 +73,7 @@ def update(
 def delete(
     connection: Connection, *, person_id: PersonId, archive_id: ArchiveId, origin: Origin
 ) -> AppliedChange:
-    """Drop an entry. Raises `ToolArgumentError` if there is none, and `StoreDamaged`."""
+    """Delete an entry. Raises `ToolArgumentError` if it is unknown, and `StoreDamaged`."""
     if done := find_applied(connection, person_id=person_id, origin=origin):
         return done
     old = _find(connection, person_id, archive_id)
@@ -84,7 +85,7 @@ def delete(
 def find_applied(
     connection: Connection, *, person_id: PersonId, origin: Origin
 ) -> AppliedChange | None:
-    """What a call has changed already, if it has. Raises `StoreDamaged`."""
+    """Find the change that an earlier attempt of the call made. Raises `StoreDamaged`."""
     if origin.call_key is None:
         return None
     made = ledger.find_call(connection, person_id=person_id, call_key=origin.call_key)

@@ -1,1 +1,1 @@
-"""An outside memory: told of everything in order and durably, asked for a moment only."""
+"""External memory: a durable queue to one provider, and a cache of what it recalls."""

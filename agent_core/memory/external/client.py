@@ -1,4 +1,4 @@
-"""The one outside memory of a house: what is owed to it, what is heard from it, how it fares."""
+"""The external memory of a deployment: queue, recall, tools and status."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
@@ -19,7 +19,7 @@ from agent_core.transcript import Message, ToolSpec
 
 
 class ExternalMemoryClient:
-    """One tool. It speaks of the person who asks, in talks that are theirs alone."""
+    """A tool of the provider. It only works in private conversations, for the person who asks."""
 
     effect: Effect = "read"
     is_cheap = False
@@ -31,16 +31,16 @@ class ExternalMemoryClient:
 
     @property
     def spec(self) -> ToolSpec:
-        """How the provider presents it."""
+        """The provider's specification of the tool."""
         return self._tool.spec
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Ask it. Raises `ExternalMemoryError`."""
+        """Call the provider. Raises `ExternalMemoryError`."""
         if context.memory_owner is None or context.memory_owner.person_id != context.person_id:
-            return ToolResult(text="There is no outside memory here.", is_error=True)
+            return ToolResult(text="There is no external memory here.", is_error=True)
         if not self._condition.is_available:
             raise ExternalMemoryUnavailable(
-                "the outside memory can't be reached now; go on without it"
+                "the external memory is unavailable; continue without it"
             )
         who = self._names.name_person(context.person_id)
         try:
@@ -48,19 +48,20 @@ class ExternalMemoryClient:
                 text = await self._tool.run(who, arguments)
         except TimeoutError as error:
             raise ExternalMemoryUnavailable(
-                "the outside memory took too long; go on without it"
+                "the external memory took too long; continue without it"
             ) from error
         return ToolResult(text=text or "It knows nothing about that.")
 
 
 _LONGEST_LOOK = 60.0
-"""Seconds that a look waits for what is due to be told."""
+"""Seconds that `sync` waits for the queue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalMemoryOptions:
-    """How it is dealt with: tokens of a line of facts, seconds that a turn waits for it, and
-    seconds between looks at what is owed.
+    """Limits and timings: tokens of the recalled fact, seconds that a turn waits for it, and
+    seconds
+    between polls of the queue.
     """
 
     tokens: int = 400
@@ -70,7 +71,7 @@ class ExternalMemoryOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalMemoryStatus:
-    """How it fares, for people to read. `missing_functions` are functions that its server does not have."""
+    """The provider's status for people. `missing_functions` are those that its server lacks."""
 
     name: str
     state: State
@@ -82,8 +83,9 @@ class ExternalMemoryStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncReport:
-    """What came of a look at it: what was taken up again of what had been given up, what was told
-    since the look before, how it fares, and since when the oldest of what it is owed is so.
+    """The result of `sync`: retried rows, rows delivered since the last `sync`, the status, and
+    the
+    time of the oldest pending row.
     """
 
     revived: int
@@ -93,7 +95,7 @@ class SyncReport:
 
 
 class ExternalMemory:
-    """Whoever has no outside memory has none of this, and pays nothing for it."""
+    """The facade of the configured provider. A deployment without one has no such object."""
 
     def __init__(
         self,
@@ -107,25 +109,25 @@ class ExternalMemory:
         self._database = database
         self._now = now
         self._recall_cache = RecallCache(contact, tokens=pace.tokens, patience=pace.patience)
-        self._telling = SyncQueue(contact, database, self._recall_cache, now=now, poll=pace.poll)
+        self._queue = SyncQueue(contact, database, self._recall_cache, now=now, poll=pace.poll)
         self.tools: tuple[Tool, ...] = tuple(
             ExternalMemoryClient(tool, contact) for tool in contact.provider.tools
         )
-        """For talks that nobody else reads."""
+        """Tools for private conversations."""
 
     async def run(self) -> None:
-        """Tell what is owed until cancelled. Nothing else in the house waits for this."""
+        """Deliver the queue until cancelled. Nothing else waits for it."""
         try:
-            await self._telling.run()
+            await self._queue.run()
         finally:
             await self._recall_cache.close()
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close all connections."""
         await self._provider.close()
 
     def enqueue_turn(self, connection: Connection, turn_id: TurnId, person_id: PersonId) -> None:
-        """What was said in a turn is to be told; within the transaction that settles it."""
+        """Enqueue the messages of a turn, within the transaction that finalizes it."""
         external_sync.enqueue(
             connection,
             provider=self._provider.name,
@@ -135,33 +137,33 @@ class ExternalMemory:
             now=self._now(),
         )
 
-    def ring(self) -> None:
-        """Something is owed; to be said once that is written."""
-        self._telling.ring()
+    def wake(self) -> None:
+        """Wake the queue after a commit that enqueued something."""
+        self._queue.wake()
 
-    def expect(self, person_id: PersonId) -> None:
-        """A turn of somebody is being prepared, in a talk that is theirs alone."""
-        self._recall_cache.expect(person_id)
+    def prefetch(self, person_id: PersonId) -> None:
+        """Start to prefetch the recall of a person whose private turn is being prepared."""
+        self._recall_cache.prefetch(person_id)
 
     async def recall(self, person_id: PersonId, shown: Iterable[Message]) -> tuple[str, ...]:
-        """The line for the facts of a turn; none if there is nothing that the talk, as calls
-        see it, was not told last.
+        """Return the recall as a fact line; empty if unknown, or if it repeats the last one
+        shown.
         """
         text = await self._recall_cache.look_up(person_id)
         line = self._recall_cache.write(text) if text else ""
         return (line,) if line and line != find_last_recall(shown) else ()
 
     def forget(self) -> None:
-        """Words or people are gone: nothing that was heard before is used any more."""
+        """Drop cached recalls, after words or people were removed."""
         self._recall_cache.forget()
 
     async def sync(self) -> SyncReport:
-        """Take up again what was given up, see whether it answers, and tell what is due.
+        """Retry failed rows, probe the provider, and deliver what is due.
 
-        What takes longer than a moment goes on by itself. Raises `StoreError`.
+        Long deliveries continue in the background. Raises `StoreError`.
         """
         name, now = self._provider.name, self._now()
-        is_there = await self._telling.call()
+        is_there = await self._queue.call()
         revived = 0
         if is_there:
             revived = await self._database.write(
@@ -169,10 +171,10 @@ class ExternalMemory:
             )
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LONGEST_LOOK):
-                    await self._telling.look()
+                    await self._queue.look()
         return SyncReport(
             revived=revived,
-            told=self._telling.take_count(),
+            told=self._queue.take_delivered_count(),
             report=await self.report(),
             oldest_at=await self._database.read(
                 lambda c: external_sync.find_oldest_at(c, provider=name)
@@ -180,11 +182,11 @@ class ExternalMemory:
         )
 
     async def report(self) -> ExternalMemoryStatus:
-        """How it fares. Raises `StoreError`."""
+        """Return the status. Raises `StoreError`."""
         return self.describe(await self._database.read(external_sync.count_all))
 
     def describe(self, backlogs: Iterable[Backlog]) -> ExternalMemoryStatus:
-        """How it fares, where it is known what is owed."""
+        """Build the status from known backlogs."""
         mine = [one for one in backlogs if one.provider == self._provider.name]
         return ExternalMemoryStatus(
             name=self._provider.name,

@@ -1,4 +1,4 @@
-"""How an outside memory fares: whether it is there, and how long to leave it alone if not."""
+"""Health, backoff and pseudonyms of an external memory provider."""
 
 import hashlib
 import logging
@@ -9,20 +9,25 @@ from typing import Literal
 
 from agent_core.errors import ExternalMemoryError, ExternalMemoryUnavailable
 from agent_core.ids import PersonId, SessionId
-from agent_core.memory.contract import EntryDigest, ExternalPersonId, ExternalSessionId, MemoryProvider
+from agent_core.memory.contract import (
+    EntryDigest,
+    ExternalPersonId,
+    ExternalSessionId,
+    MemoryProvider,
+)
 from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 
 _log = logging.getLogger(__name__)
 
 _FIRST, _MOST = 1.0, 300.0
-"""Seconds until it is tried again, doubled each time."""
+"""Seconds until the next attempt, doubled after each failure up to the maximum."""
 
 State = Literal["starting", "ok", "away"]
 
 
 class ProviderHealth:
-    """Known to all who speak with it, so that nobody waits for one that is not there."""
+    """The shared health of the provider, so that nobody waits during an outage."""
 
     def __init__(self, name: str, first: float = _FIRST) -> None:
         """`first` is the pause after the first failure, in seconds."""
@@ -35,25 +40,25 @@ class ProviderHealth:
 
     @property
     def pause(self) -> float:
-        """Seconds for which to leave it alone still."""
+        """Seconds until the next attempt is allowed."""
         return max(0.0, self._again_at - time.monotonic())
 
     @property
     def is_available(self) -> bool:
-        """True if it may be asked."""
+        """True if the provider may be called."""
         return self.state == "ok"
 
     def mark_available(self) -> None:
-        """It answered."""
+        """Record a success."""
         if self.state == "away":
-            _log.info("the outside memory %s is there again", self._name)
+            _log.info("the external memory %s is available again", self._name)
         self.state, self.detail, self._failures = "ok", "", 0
 
     def mark_unavailable(self, error: ExternalMemoryError | TimeoutError) -> None:
-        """It did not answer: it is left alone for a while."""
+        """Record a failure and start the backoff."""
         detail = str(error) or "it did not answer in time"
         if self.state != "away":
-            _log.warning("the outside memory %s is away: %s", self._name, detail)
+            _log.warning("the external memory %s is unavailable: %s", self._name, detail)
         self.state, self.detail = "away", detail
         pause = min(self._first * 2.0 ** min(self._failures, 30), _MOST)
         self._failures += 1
@@ -63,21 +68,18 @@ class ProviderHealth:
 
 _KEY = "mirror.secret"
 _LENGTH = 24
-"""Hex digits of a name: enough that two are never the same."""
+"""Hex digits of a pseudonym; 96 bits make collisions implausible."""
 
 
 class Pseudonyms:
-    """Makes the names of one house. Without its secret nobody can tell whose a name is."""
+    """Creates stable pseudonyms. They reveal nothing without the deployment's secret."""
 
     def __init__(self, secret: str) -> None:
         self._secret = secret
 
     @classmethod
     async def of(cls, database: Database) -> "Pseudonyms":
-        """Those of the house of this database; its secret is made at the first call.
-
-        Raises `StoreError`.
-        """
+        """Load the deployment's secret; the first call creates it. Raises `StoreError`."""
 
         def work(connection: Connection) -> str:
             secret = meta.get(connection, key=_KEY)
@@ -89,15 +91,15 @@ class Pseudonyms:
         return cls(await database.write("mirror.secret", work))
 
     def name_person(self, person_id: PersonId) -> ExternalPersonId:
-        """The same person, the same name, whatever they call themselves."""
+        """Return the stable pseudonym of a person."""
         return ExternalPersonId(f"person-{self._hash('person', person_id)}")
 
     def name_session(self, session_id: SessionId, dropped: int) -> ExternalSessionId:
-        """A session, which goes on under another name each time it was forgotten outside."""
+        """Return the pseudonym of a session. It changes each time the provider had to delete it."""
         return ExternalSessionId(f"talk-{self._hash('talk', session_id, dropped)}")
 
     def name_entry(self, text: str) -> EntryDigest:
-        """What stands for the words of an entry."""
+        """Return the digest of an entry's text."""
         return EntryDigest(self._hash("entry", text))
 
     def _hash(self, *parts: object) -> str:
@@ -107,7 +109,7 @@ class Pseudonyms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderConnection:
-    """One provider, the names it knows, and how it fares."""
+    """A provider with its pseudonyms and its health."""
 
     provider: MemoryProvider
     names: Pseudonyms

@@ -1,4 +1,4 @@
-"""What an outside memory makes of people, at hand when a turn begins; nobody waits for it long."""
+"""A cache of the provider's view of people, prefetched when a turn begins."""
 
 import asyncio
 import time
@@ -13,14 +13,14 @@ from agent_core.tools.untrusted_text import quote
 from agent_core.transcript import Message, TextPart
 
 PATIENCE = 1.5
-"""Seconds that a turn waits for what was never asked before."""
+"""Seconds that a turn waits for a person without a cached recall."""
 _LONGEST = 10.0
-"""Seconds that the provider has, whoever waits."""
+"""Seconds until a call to the provider times out."""
 _FRESH = 120.0
-"""Seconds after which what is at hand is asked for anew, without anybody waiting."""
+"""Seconds until a cached recall is refreshed in the background."""
 _MOST_PEOPLE = 4096
 _CHARACTERS_A_TOKEN = 4
-_LABEL = "An outside memory says of them, it may be wrong or old: "
+_LABEL = "An external memory says of them (may be wrong or old): "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class _Heard:
 
 
 class RecallCache:
-    """Asks for it beside the turns and keeps the answers. `tokens` is how long one may be."""
+    """Calls the provider in the background and caches its answers. `tokens` limits their length."""
 
     def __init__(
         self,
@@ -49,16 +49,16 @@ class RecallCache:
         self._asking: dict[PersonId, asyncio.Task[None]] = {}
         self._generation = 0
         self._is_slow = False
-        """Somebody waited in vain; nobody waits again before it has answered."""
+        """True after a turn waited in vain; no turn waits again until the provider answers."""
 
-    def expect(self, person_id: PersonId) -> None:
-        """A turn of somebody is being prepared: begin to ask, if that has to be."""
+    def prefetch(self, person_id: PersonId) -> None:
+        """Prefetch the recall of a person whose turn is being prepared."""
         heard = self._heard.get(person_id)
         if heard is None or time.monotonic() - heard.at > _FRESH:
             self.ask(person_id)
 
     async def look_up(self, person_id: PersonId) -> str:
-        """What is known of somebody who was expected; "" if nothing is, or not in time."""
+        """Return the recall of an expected person; "" if unknown or late."""
         heard = self._heard.get(person_id)
         asking = self._asking.get(person_id)
         if heard is None and asking and not self._is_slow:
@@ -68,23 +68,23 @@ class RecallCache:
         return heard.text if heard else ""
 
     def write(self, text: str) -> str:
-        """The line for the facts, as a JSON string: nothing in it can pass for a fact."""
+        """Format the fact line. The recall is quoted as JSON so that it can't imitate a fact."""
         return f"{_LABEL}{quote(text, self._most)}"
 
     def forget(self) -> None:
-        """Words or people are gone: nothing that was heard before is used any more."""
+        """Drop all cached recalls."""
         self._generation += 1
         self._heard.clear()
 
     async def close(self) -> None:
-        """Stop asking."""
+        """Cancel all pending calls."""
         asking = list(self._asking.values())
         for task in asking:
             task.cancel()
         await asyncio.gather(*asking, return_exceptions=True)
 
     def ask(self, person_id: PersonId) -> None:
-        """Ask anew, unless that is under way, or nobody would answer."""
+        """Call the provider, unless a call is pending or the provider is unavailable."""
         if person_id in self._asking or not self._condition.is_available:
             return
         task = asyncio.create_task(self._hear(person_id), name="mirror-hearsay")
@@ -100,7 +100,7 @@ class RecallCache:
             self._condition.mark_unavailable(error)
             return
         except ExternalMemoryError:
-            text = ""  # it has nothing to say of this person
+            text = ""  # it knows nothing about this person
         self._is_slow = False
         if generation == self._generation:
             self._heard[person_id] = _Heard(text=text.strip(), at=time.monotonic())
@@ -110,7 +110,7 @@ class RecallCache:
 
 
 def find_last_recall(said: Iterable[Message]) -> str:
-    """The line that a talk was told last, "" if none. `said` is all that its calls show."""
+    """Find the last recall line among messages; "" if there is none."""
     for message in reversed(list(said)):
         for part in message.parts[:1] if message.role == "user" else ():
             if isinstance(part, TextPart) and part.is_fact and _LABEL in part.text:

@@ -1,4 +1,6 @@
-"""Tells an outside memory what it is owed: in order, again after failures, in nobody's way."""
+"""The delivery queue to an external memory: in order per person, with retries, in the
+background.
+"""
 
 import asyncio
 import json
@@ -7,7 +9,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import assert_never
 
-from agent_core.errors import ExternalMemoryBroken, ExternalMemoryError, ExternalMemoryRefused, ExternalMemoryUnavailable, ExternalMemoryUnsupported, StoreDamaged, StoreError
+from agent_core.errors import (
+    ExternalMemoryBroken,
+    ExternalMemoryError,
+    ExternalMemoryRefused,
+    ExternalMemoryUnavailable,
+    ExternalMemoryUnsupported,
+    StoreDamaged,
+    StoreError,
+)
 from agent_core.ids import PersonId, SessionId, TurnId
 from agent_core.memory.contract import Exchange, ExternalMessage, MemorySnapshot
 from agent_core.memory.external.contact import ProviderConnection
@@ -22,19 +32,19 @@ from agent_core.state.memory.ledger import Target
 _log = logging.getLogger(__name__)
 
 POLL = 2.0
-"""Seconds between looks at what is owed; the work itself rings before."""
+"""Seconds between polls of the queue; new work wakes it earlier."""
 _STORE_PAUSE = 5.0
 _LONGEST = 60.0
-"""Seconds that telling one thing may take."""
+"""Seconds until one delivery times out."""
 _AT_ONCE = 200
 _MOST_ATTEMPTS = 8
 _PAUSE = 2_000
-"""Milliseconds until something over which the provider failed is tried again, doubled each time."""
+"""Milliseconds until the first retry after a provider error, doubled each time."""
 _LISTS: tuple[Target, ...] = ("memory", "user")
 
 
 class SyncQueue:
-    """Does what the `mirror` table owes to one provider."""
+    """Delivers the rows of one provider."""
 
     def __init__(
         self,
@@ -52,50 +62,50 @@ class SyncQueue:
         self._recall_cache = recall_cache
         self._now = now
         self._poll = poll
-        self._bell = asyncio.Event()
+        self._wake_event = asyncio.Event()
         self._asked: list[asyncio.Future[None]] = []
         self._told = 0
 
-    def take_count(self) -> int:
-        """How much was told since this was asked last, or since the start."""
+    def take_delivered_count(self) -> int:
+        """Return the number of deliveries since the last call."""
         told, self._told = self._told, 0
         return told
 
     async def look(self) -> None:
-        """Return once all that is due now was tried; there has to be a `run` under way."""
+        """Wait until all due rows were attempted; `run` must be active."""
         asked = asyncio.get_running_loop().create_future()
         self._asked.append(asked)
-        self._bell.set()
+        self._wake_event.set()
         await asked
 
-    def ring(self) -> None:
-        """Something is owed; to be said once that is written."""
-        self._bell.set()
+    def wake(self) -> None:
+        """Wake the queue after a commit that enqueued something."""
+        self._wake_event.set()
 
     async def run(self) -> None:
-        """Work until cancelled."""
+        """Deliver until cancelled."""
         while True:
-            self._bell.clear()
+            self._wake_event.clear()
             asked, self._asked = self._asked, []
             try:
-                await self._take_in_changes()
-                pause = await self._pay()
+                await self._enqueue_changed()
+                pause = await self._deliver_due()
             except StoreError as error:
-                _log.error("the outside memory waits for the store: %s", error)
+                _log.error("the external memory queue waits for the store: %s", error)
                 pause = _STORE_PAUSE
             for one in asked:
                 if not one.done():
                     one.set_result(None)
             try:
                 async with asyncio.timeout(pause):
-                    await self._bell.wait()
+                    await self._wake_event.wait()
             except TimeoutError:
                 continue
 
-    async def _take_in_changes(self) -> None:
-        """Owe the memory of all whose ledger has grown, by whatever hand. Raises `StoreError`.
+    async def _enqueue_changed(self) -> None:
+        """Enqueue the memory of everyone whose ledger has grown. Raises `StoreError`.
 
-        The ledger is what lasts: how far it was read is written together with what is owed.
+        The read position is saved together with the new rows.
         """
         key = f"mirror.ledger:{self._provider.name}"
         now = self._now()
@@ -117,8 +127,8 @@ class SyncQueue:
         if read is None or int(read) < newest:
             await self._database.write("mirror.changes", work)
 
-    async def _pay(self) -> float:
-        """Tell what is due; gives the seconds until there may be more. Raises `StoreError`."""
+    async def _deliver_due(self) -> float:
+        """Deliver due rows; returns the seconds until the next poll. Raises `StoreError`."""
         while True:
             if not self._condition.is_available and not await self._start():
                 return self._condition.pause
@@ -129,8 +139,8 @@ class SyncQueue:
             told = 0
             for row in rows:
                 if row.person_id in held:
-                    continue  # what is told of one person is told in order
-                if row.due_at <= self._now() and await self._settle(row):
+                    continue  # deliveries of one person stay in order
+                if row.due_at <= self._now() and await self._deliver(row):
                     told += 1
                 else:
                     held.add(row.person_id)
@@ -140,11 +150,11 @@ class SyncQueue:
                 return self._poll
 
     async def _start(self) -> bool:
-        """See whether the provider is there, unless it is left alone still."""
+        """Probe the provider once its backoff is over."""
         return not self._condition.pause and await self.call()
 
     async def call(self) -> bool:
-        """See whether the provider is there."""
+        """Probe the provider."""
         try:
             async with asyncio.timeout(_LONGEST):
                 await self._provider.start()
@@ -154,21 +164,21 @@ class SyncQueue:
         self._condition.mark_available()
         return True
 
-    async def _settle(self, row: Owed) -> bool:
-        """Tell one thing; False if it has to wait. Raises `StoreError`."""
+    async def _deliver(self, row: Owed) -> bool:
+        """Deliver one row; returns False if it must wait. Raises `StoreError`."""
         is_owed = await self._database.write(
             "mirror.begin", partial(external_sync.begin, mirror_id=row.id)
         )
         if not is_owed:
-            return True  # it was forgotten meanwhile
+            return True  # it was removed meanwhile
         try:
             async with asyncio.timeout(_LONGEST):
-                payload = await self._tell(row)
+                payload = await self._send(row)
         except (ExternalMemoryUnavailable, TimeoutError) as error:
             self._condition.mark_unavailable(error)
             return False
         except ExternalMemoryBroken as error:
-            return await self._set_back(row, error)
+            return await self._handle_broken(row, error)
         except (ExternalMemoryRefused, ExternalMemoryUnsupported, StoreDamaged) as error:
             await self._park(row, str(error))
             return True
@@ -176,18 +186,18 @@ class SyncQueue:
         self._told += 1
         return True
 
-    async def _tell(self, row: Owed) -> str | None:
-        """What is to be kept of the row; None if nothing of it is. Raises `ExternalMemoryError`."""
+    async def _send(self, row: Owed) -> str | None:
+        """Send one row; returns the payload to keep, or None. Raises `ExternalMemoryError`."""
         match row.kind:
             case "turn":
                 exchange = await self._database.read(partial(self._read_turn, row=row))
                 if exchange:
-                    await self._provider.tell(exchange)
+                    await self._provider.add_exchange(exchange)
                     self._recall_cache.ask(row.person_id)
                 return None
             case "memory":
                 notes = await self._database.read(partial(self._read_memory, row=row))
-                kept = await self._provider.keep(notes)
+                kept = await self._provider.sync_entries(notes)
                 self._recall_cache.forget()
                 return json.dumps(dict(kept))
             case "erase":
@@ -200,12 +210,14 @@ class SyncQueue:
         what, *numbers = row.key.split(":")
         if what == "session":
             session_id, dropped = map(int, numbers)
-            await self._provider.drop(self._names.name_session(SessionId(session_id), dropped))
+            await self._provider.delete_session(
+                self._names.name_session(SessionId(session_id), dropped)
+            )
         else:
-            await self._provider.erase(self._names.name_person(row.person_id))
+            await self._provider.delete_person(self._names.name_person(row.person_id))
 
     def _read_turn(self, connection: Connection, row: Owed) -> Exchange | None:
-        """What is left to be told of a turn; None for nothing."""
+        """Read the messages of a turn; None if none are left."""
         turn_id = TurnId(int(row.key.partition(":")[2]))
         turn = external_sync.find_turn(connection, turn_id=turn_id)
         said = external_sync.list_said(connection, turn_id=turn_id)
@@ -227,7 +239,7 @@ class SyncQueue:
         )
 
     def _read_memory(self, connection: Connection, row: Owed) -> MemorySnapshot:
-        """How a memory stands. Raises `StoreDamaged`."""
+        """Read the present memory of a person. Raises `StoreDamaged`."""
         memory_lists = [
             MemoryList(person_id=row.person_id, target=target, limit=0) for target in _LISTS
         ]
@@ -246,14 +258,17 @@ class SyncQueue:
             external_sync.finish(connection, mirror_id=row.id, payload=payload)
             return
         if not external_sync.drop(connection, mirror_id=row.id):
-            return  # they were erased meanwhile
-        # A row of the person has to stay: by it an erasure knows that there is something outside.
+            return  # the person was erased meanwhile
+        # One row per person must stay: it tells an erasure that the provider has data.
         external_sync.ensure_memory(
             connection, provider=self._provider.name, person_id=row.person_id, now=self._now()
         )
 
-    async def _set_back(self, row: Owed, error: ExternalMemoryBroken) -> bool:
-        """It failed over this: the whole of it may be broken, or only this. Raises `StoreError`."""
+    async def _handle_broken(self, row: Owed, error: ExternalMemoryBroken) -> bool:
+        """Postpone or park a row on which the provider failed. Raises `StoreError`.
+
+        A probe first tells a broken row from a broken provider.
+        """
         try:
             async with asyncio.timeout(_LONGEST):
                 await self._provider.start()
@@ -272,7 +287,7 @@ class SyncQueue:
 
     async def _park(self, row: Owed, reason: str) -> None:
         _log.warning(
-            "%s can't be told to the outside memory %s and is set aside: %s",
+            "can't deliver %s to the external memory %s, parked it: %s",
             row.key,
             self._provider.name,
             reason,

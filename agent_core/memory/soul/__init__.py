@@ -1,1 +1,1 @@
-"""The package agent_core.memory.soul."""
+"""SOUL.md, the text that defines the assistant's character, and its approved changes."""

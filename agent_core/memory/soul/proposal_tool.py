@@ -1,4 +1,4 @@
-"""The `propose_identity` tool: a change of SOUL.md that only an owner can let happen."""
+"""The `propose_identity` tool: changes of SOUL.md that an owner must approve."""
 
 import json
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from agent_core.tools.secret_scan import find_secret
 from agent_core.transcript import ToolSpec
 
 _LONGEST_DIFF = 6000
-"""Characters of a difference that an owner can be asked to read."""
+"""Characters of a diff that an owner can be expected to read."""
 _HASH = 12
 
 _SPEC = ToolSpec(
@@ -36,7 +36,7 @@ _SPEC = ToolSpec(
 
 
 class ProposeSoulTool:
-    """The `propose_identity` tool. It waits for an owner: `patience`, in seconds."""
+    """The `propose_identity` tool. It waits for an owner for at most `patience` seconds."""
 
     spec = _SPEC
     effect: Effect = "idempotent"
@@ -50,11 +50,10 @@ class ProposeSoulTool:
         self._limit = limit
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Ask an owner for one change, and make it if they approve.
+        """Ask an owner to approve a change, and apply it.
 
-        What they approve is just this text in place of just that one. Raises
-        `ToolArgumentError`, `StoreError`, `OSError` if the file can't be read or written, and
-        `QuestionPending`.
+        The approval covers exactly this change of exactly this text. Raises `ToolArgumentError`,
+        `StoreError`, `OSError` if the file is unreadable or unwritable, and `QuestionPending`.
         """
         call_key = f"{context.turn_id}:{context.call_id}"
         if await self._identity.is_made(call_key):
@@ -62,12 +61,14 @@ class ProposeSoulTool:
         base = await self._identity.read()
         text = _write(arguments, base.text)
         if text == base.text:
-            return ToolResult(text="Nothing to do: SOUL.md reads so already.")
+            return ToolResult(text="Nothing to do: SOUL.md already says that.")
         diff = _compare(base, text)
-        if why := self._complain(text, diff):
+        if why := self._find_obstacle(text, diff):
             return _refuse(why)
         why = await self._approval.ask(
-            context, "wants me to be somebody else: SOUL.md would change so, for everybody.", diff
+            context,
+            "wants to change my character for everyone. SOUL.md would change like this:",
+            diff,
         )
         if why:
             return _refuse(why)
@@ -79,25 +80,23 @@ class ProposeSoulTool:
             call_key=call_key,
         )
         if not await self._identity.change(base, text, origin):
-            return _refuse("it was changed by somebody else meanwhile; read it and propose again")
+            return _refuse("someone else changed it meanwhile; read it and propose again")
         return _DONE
 
-    def _complain(self, text: str, diff: str) -> str:
-        """Why a text can't be proposed, or nothing."""
+    def _find_obstacle(self, text: str, diff: str) -> str:
+        """Explain why a text can't be proposed; "" if it can."""
         if flaw := find_flaw(text):
             return flaw
         if secret := find_secret(text):
-            return f"it holds what looks like {secret}"
+            return f"it contains what looks like {secret}"
         if len(text) > self._limit:
-            return f"it would have {len(text):,} of {self._limit:,} characters"
+            return f"it would have {len(text):,} characters, and the limit is {self._limit:,}"
         if len(diff) > _LONGEST_DIFF:
             return "the difference is too long to be read at once; propose it in smaller steps"
         return ""
 
 
-_DONE = ToolResult(
-    text="An owner approved it, and SOUL.md reads so now. It holds from the next fresh prompt on."
-)
+_DONE = ToolResult(text="An owner approved it, and SOUL.md is changed. New sessions use it.")
 
 
 def _refuse(why: str) -> ToolResult:
@@ -105,23 +104,23 @@ def _refuse(why: str) -> ToolResult:
 
 
 def _write(arguments: Mapping[str, object], present: str) -> str:
-    """The whole text that is proposed. Raises `ToolArgumentError`."""
+    """Build the whole proposed text. Raises `ToolArgumentError`."""
     text, old = str(arguments.get("text", "")), str(arguments.get("old", ""))
     if old:
         count = present.count(old)
         if count != 1:
-            found = "stands there several times" if count else "does not stand there"
+            found = "occurs several times" if count else "does not occur"
             raise ToolArgumentError(f"`old` {found}: give a passage of SOUL.md word for word")
         text = present.replace(old, text)
     if not text.strip():
-        raise ToolArgumentError("`text` is empty: an assistant has to be somebody")
+        raise ToolArgumentError("`text` is empty: SOUL.md can't be empty")
     lines = (line.rstrip() for line in text.expandtabs(4).splitlines())
     return "\n".join(lines).strip() + "\n"
 
 
 def _compare(base: FileText, text: str) -> str:
-    """The difference as people read it; its heading names both texts by their hashes, so that
-    an approval of one difference is never taken for that of another.
+    """Format the diff. Its header has the hashes of both texts, so that an approval of one diff is
+    never taken for that of another.
     """
     names = (f"SOUL.md {base.hash[:_HASH]}", f"SOUL.md {digest(text)[:_HASH]}")
     return show_difference(base.text, text, names)

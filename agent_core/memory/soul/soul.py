@@ -1,4 +1,4 @@
-"""SOUL.md as the ledger knows it: changes that were approved, and those noticed that were not."""
+"""The file SOUL.md and its ledger: approved changes and hand edits."""
 
 import asyncio
 import logging
@@ -17,24 +17,24 @@ from agent_core.state.queues import tasks
 _log = logging.getLogger(__name__)
 
 TASK = "soul"
-"""The kind of background work that tells the owners of a change; its payload is the row's id."""
+"""The kind of the task that notifies owners of a change; its payload is the row's id."""
 
 _BOM = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Look:
-    """What came of comparing. `text` is what the file still has to become, if anything."""
+    """The result of a comparison. `text` is the content still to write, if any."""
 
     row: LedgerEntry | None = None
     text: str | None = None
 
 
 class SoulFile:
-    """The file that says who the assistant is, in `home`, and its rows in the team's ledger.
+    """The file SOUL.md in `home`, and its rows in the team's ledger.
 
-    One row holds the whole text before and after. What is written is in the ledger first: a
-    crash in between is made good at the next look.
+    Each row holds the whole text before and after. The ledger is written first; the next check
+    repairs the file after a crash in between.
     """
 
     def __init__(self, database: Database, home: Path) -> None:
@@ -42,16 +42,16 @@ class SoulFile:
         self._path = home / "SOUL.md"
 
     async def read(self) -> FileText:
-        """The file as it is now. Raises `OSError` if it can't be read."""
+        """Read the file. Raises `OSError` if it is unreadable."""
         seen = await asyncio.to_thread(files.read, self._path)
         return FileText(text=seen.text.removeprefix(_BOM), hash=seen.hash)
 
     async def notice(self, now: int) -> None:
-        """Compare the file with what it was; any other text becomes a row, `hand`.
+        """Compare the file with the ledger, and record any other text as a hand edit.
 
-        The first text of all does, too. Of later ones the owners are to be told: that is owed
-        in the same transaction. A file that can't be read is passed over with a warning.
-        Raises `StoreError`.
+        The first text ever seen is recorded, too. Later hand edits enqueue a notice to the owners
+        in
+        the same transaction. An unreadable file only causes a warning. Raises `StoreError`.
         """
         try:
             seen = await self.read()
@@ -61,14 +61,16 @@ class SoulFile:
                 "soul.notice", lambda connection: _take_in(connection, seen, now)
             )
             if look.row and look.row.change.before is not None:
-                _log.warning("SOUL.md was changed by hand: row %d of the ledger", look.row.id)
+                _log.warning(
+                    "SOUL.md was edited by hand: recorded as row %d of the ledger", look.row.id
+                )
             if look.text is not None:
                 await self._project(look.text, seen.hash)
         except OSError as error:
-            _log.warning("SOUL.md can't be compared with what it was: %s", error)
+            _log.warning("can't compare SOUL.md with the ledger: %s", error)
 
     async def is_made(self, call_key: str) -> bool:
-        """True if the same call has changed the file already. Raises `StoreError`."""
+        """True if the same call has already changed the file. Raises `StoreError`."""
 
         def look(connection: Connection) -> bool:
             team = blocks.find_team(connection)
@@ -79,9 +81,9 @@ class SoulFile:
         return await self._database.read(look)
 
     async def change(self, base: FileText, text: str, origin: Origin) -> bool:
-        """Make the file read so, if it is still `base`; False if it is not, and nothing changes.
+        """Replace the text if it is still `base`; returns False and changes nothing otherwise.
 
-        Raises `StoreError`, and `OSError` if the file can't be read or written.
+        Raises `StoreError`, and `OSError` if the file is unreadable or unwritable.
         """
         await self.notice(origin.now)
         if (await self.read()).hash != base.hash:
@@ -104,7 +106,7 @@ class SoulFile:
         return await self._project(text, base.hash)
 
     async def _project(self, text: str, seen: str) -> bool:
-        """Write the file, if its hash is still `seen`."""
+        """Write the file if its hash is still `seen`."""
         is_written = await asyncio.to_thread(partial(files.write, self._path, text, seen))
         if is_written:
             await self._database.write("soul.confirm", partial(_confirm, current=digest(text)))
@@ -149,7 +151,7 @@ def _record(
 
 
 def _confirm(connection: Connection, *, current: str) -> None:
-    """Note that the file has reached the disk, unless another is on its way already."""
+    """Record that the file is on disk, unless a newer write is on its way."""
     team = blocks.find_team(connection)
     known = team and ledger.find_projection(connection, person_id=team, target="soul")
     if team and known and known.current == current:

@@ -1,1 +1,1 @@
-"""The package agent_core.memory.tool."""
+"""The `memory` tool: its arguments, its results and its rules."""

@@ -1,4 +1,4 @@
-"""What a call of the `memory` tool wants: its arguments read into edits of one list."""
+"""Arguments and results of the `memory` tool."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ BLOCK = "block:"
 TEAM = "team"
 MOST_EDITS = 50
 _LONGEST_FOR_ANYONE = 160
-"""Characters of an entry that the model may show to others: a preference is short."""
+"""Characters of an entry that the model may show to everyone; a preference is short."""
 _FIELDS = {"action", "text", "old"}
 _OLD, _TEXT = ("replace", "remove"), ("add", "replace", "rewrite")
 """Actions that need the present entry, and those that need the new one."""
@@ -23,8 +23,9 @@ _OLD, _TEXT = ("replace", "remove"), ("add", "replace", "rewrite")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryRequest:
-    """Edits of one list, to be made together. `target` is its name: `memory`, `user`, `team`,
-    or `block:` with a label. The edits of a shared list are of its `memory`.
+    """Edits of one list, to apply together. `target` is `memory`, `user`, `team`, or `block:` with
+    a
+    label. The edits of a shared list have the target `memory`.
     """
 
     target: str
@@ -33,25 +34,25 @@ class MemoryRequest:
 
     @property
     def is_own(self) -> bool:
-        """True for a list of whoever the talk belongs to."""
+        """True for a list of the conversation's own memory owner."""
         return self.target in ("memory", "user")
 
 
 def read(arguments: Mapping[str, object], *, in_room: bool) -> MemoryRequest:
-    """The edits that arguments ask for. Raises `ToolArgumentError`."""
+    """Parse the arguments of a call. Raises `ToolArgumentError`."""
     target = _read_target(arguments.get("target", "memory" if in_room else None), in_room=in_room)
     shelf: Target = "user" if target == "user" else "memory"
     if arguments.get("action") != "batch":
         return MemoryRequest(target=target, edits=(_read_edit(arguments, shelf),))
     given = arguments.get("edits")
     if not isinstance(given, list) or not given:
-        raise ToolArgumentError("batch needs `edits`: a list of them")
+        raise ToolArgumentError("batch needs `edits`: a list of edits")
     if len(given) > MOST_EDITS:
         raise ToolArgumentError(f"a batch holds at most {MOST_EDITS} edits")
     edits = []
     for number, one in enumerate(given, start=1):
         if not isinstance(one, dict):
-            raise ToolArgumentError(f"edit {number} is no object")
+            raise ToolArgumentError(f"edit {number} is not an object")
         if unknown := sorted(set(one) - _FIELDS):
             raise ToolArgumentError(f"edit {number} can't have `{unknown[0]}`")
         try:
@@ -103,7 +104,7 @@ def _describe_text(action: Action) -> str:
 
 
 _LISTING_LIMIT = 6000
-"""Characters of entries in one answer: a hand-made file may hold far more than its limit."""
+"""Characters of entries in one answer; a hand-made file may exceed its limit by far."""
 
 _DONE = {
     "add": "Added to",
@@ -114,7 +115,7 @@ _DONE = {
 
 
 def describe_done(done: Sequence[AppliedEdit], wanted: MemoryRequest, limit: int) -> ToolResult:
-    """What was changed, and how full the list is; `limit` is in characters."""
+    """Describe the applied edits and the size of the list; `limit` is in characters."""
     if wanted.is_batch:
         count = len(wanted.edits)
         said = f"Made {count} edits of" if count > 1 else "Made the edit of"
@@ -127,7 +128,7 @@ def describe_done(done: Sequence[AppliedEdit], wanted: MemoryRequest, limit: int
 
 
 def describe_refusal(refusal: Refusal, wanted: MemoryRequest, limit: int) -> ToolResult:
-    """Why nothing was changed, and what to do; `limit` is in characters."""
+    """Explain a refusal and the way out; `limit` is in characters."""
     text, is_error = _explain(refusal, wanted.target, limit)
     if wanted.is_batch:
         return ToolResult(
@@ -140,11 +141,11 @@ def _explain(refusal: Refusal, name: str, limit: int) -> tuple[str, bool]:
     shown = _list_entries(refusal.shown)
     match refusal.fault:
         case "known":
-            return f"Nothing to do: `{name}` says it already:\n{shown}", False
+            return f"Nothing to do: `{name}` already says so:\n{shown}", False
         case "same":
-            return "Nothing to do: the entry reads so already.", False
+            return "Nothing to do: the entry already says that.", False
         case "flaw":
-            text = f"Refused: the text can't be kept, {refusal.detail}."
+            text = f"Refused: the text can't be kept: {refusal.detail}."
         case "full":
             text = (
                 f"Refused: `{name}` would hold {refusal.size:,} of {limit:,} characters."
@@ -152,11 +153,13 @@ def _explain(refusal: Refusal, name: str, limit: int) -> tuple[str, bool]:
                 f" Present entries, [characters]:\n{shown}"
             )
         case "several":
-            text = f"Refused: `old` fits several entries, name one of them:\n{shown}"
+            text = (
+                f"Refused: `old` matches several entries; quote more of the one you mean:\n{shown}"
+            )
         case "none" if refusal.shown:
-            text = f"Refused: `old` fits no entry of `{name}`. It holds:\n{shown}"
+            text = f"Refused: `old` matches no entry of `{name}`. Its entries:\n{shown}"
         case "none":
-            text = f"Refused: `{name}` holds no entries."
+            text = f"Refused: `{name}` has no entries."
     return text, True
 
 

@@ -1,4 +1,4 @@
-"""The `memory` tool: how a model keeps, corrects and drops what it knows, alone or for several."""
+"""The `memory` tool: the model adds, corrects and removes entries of curated memory."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from agent_core.tools.secret_scan import find_secret
 from agent_core.transcript import ToolSpec
 
 EVIDENCE_LIMIT = 500
-"""Characters of the person's words that a ledger row keeps as its ground."""
+"""Characters of the person's message that a ledger row keeps as evidence."""
 
 _STRING = {"type": "string"}
 _ACTIONS = ["add", "replace", "remove", "rewrite", "batch"]
@@ -74,7 +74,7 @@ _ROOM_SPEC = ToolSpec(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Attempt:
-    """One call: what it wants, for whom, and how its changes are signed."""
+    """One parsed call with its owner and the origin of its changes."""
 
     wanted: MemoryRequest
     memory_owner: MemoryOwner
@@ -83,10 +83,10 @@ class _Attempt:
 
 
 class MemoryTool:
-    """The `memory` tool; in a room it knows the room's own list only.
+    """The `memory` tool; in a room it changes only the room's list and shared lists.
 
-    Beside that it knows what several share, as far as the talk sees it. A change of the team's
-    list that no owner asks for, or a job of theirs, waits for one: `patience`, in seconds.
+    A change of the team's list needs an owner's approval, unless an owner asks in person. The
+    call waits for it for at most `patience` seconds.
     """
 
     spec = _SPEC
@@ -109,10 +109,10 @@ class MemoryTool:
             self.spec = _ROOM_SPEC
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Make one change, or several together, to a list that this turn may change.
+        """Apply one edit or a batch to a list that this turn may change.
 
-        Raises `ToolArgumentError` where an argument that the action needs is missing or may
-        not be, `StoreError`, and `QuestionPending` where an owner was asked and the house goes out.
+        Raises `ToolArgumentError` for a missing or invalid argument, `StoreError`, and
+        `QuestionPending` if the process stops while an owner is asked.
         """
         memory_owner = context.memory_owner
         if memory_owner is None or (memory_owner.kind == "room") != self._in_room:
@@ -120,8 +120,8 @@ class MemoryTool:
         wanted = wanting.read(arguments, in_room=self._in_room)
         if secret := _find_secret(wanted):
             return _refuse(
-                f"Refused: the text holds what looks like {secret}. Secrets are not kept here: say"
-                " so, and that it is better changed if others could have read it."
+                f"Refused: the text contains what looks like {secret}. Don't store secrets: say"
+                " so, and suggest changing it if others could have read it."
             )
         origin = Origin(
             actor=f"turn:{context.turn_id}",
@@ -136,7 +136,7 @@ class MemoryTool:
             return await self._change_shared(attempt)
         except OSError as error:
             return _refuse(
-                f"Nothing was changed: the file of `{wanted.target}` can't be read"
+                f"Nothing was changed: the file of `{wanted.target}` is unreadable"
                 f" ({error.strerror or error})."
             )
 
@@ -160,16 +160,16 @@ class MemoryTool:
             return _refuse(f"There is no `{wanted.target}` here. There are: {names}.")
         if shared.is_read_only:
             return _refuse(
-                f"`{wanted.target}` is read-only for you. Who made it and owners can change that:"
+                f"`{wanted.target}` is read-only for you. Its creator and owners can change that:"
                 " /block readonly."
             )
-        if shared.kind == "team" and (why := await self._ask_leave(attempt, shared)):
+        if shared.kind == "team" and (why := await self._ask_approval(attempt, shared)):
             return why
         outcome = await self._shared.change(shared, wanted.edits, attempt.origin)
         return _describe(outcome, wanted, shared.limit)
 
-    async def _ask_leave(self, attempt: _Attempt, team: SharedList) -> ToolResult | None:
-        """What to answer if the team's list may not be changed so; None if it may."""
+    async def _ask_approval(self, attempt: _Attempt, team: SharedList) -> ToolResult | None:
+        """Ask an owner to approve a change of the team's list; returns the refusal, or None."""
         wanted, context = attempt.wanted, attempt.context
         if await self._approval.is_owner_present(context) or await self._shared.is_made(
             team, attempt.origin
@@ -181,7 +181,7 @@ class MemoryTool:
         changes = [change for made in planned for change in made]
         why = await self._approval.ask(
             context,
-            "wants to change the team's memory, which everybody's prompt shows:",
+            "wants to change the team's memory, which everyone's prompt contains:",
             show_changes(changes),
         )
         return _refuse(f"Nothing was changed in `team`: {why}.") if why else None

@@ -9,8 +9,8 @@ import pytest
 
 from agent_core.memory.changes import Edit, replay
 from agent_core.memory.files import parse
-from agent_core.memory.integrity_scan import compare_all
 from agent_core.memory.store import MemoryStore
+from agent_core.memory.sync import scan_all
 from agent_core.state.engine.database import Database
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import Origin
@@ -55,7 +55,7 @@ async def test_what_the_ledger_had_is_in_the_files_after_the_next_start(
     database = await Database.open(tmp_path / "state.db")
     try:
         store = MemoryStore(database, folder)
-        await compare_all(store, database, lambda: 200)
+        await scan_all(store, database, lambda: 200)
         memory, user = AFTERWARDS[work]
         for name, target, expected in (("MEMORY.md", "memory", memory), ("USER.md", "user", user)):
             rows = await database.read(

@@ -6,10 +6,10 @@ import pytest
 
 from agent_core.ids import AccountId
 from agent_core.memory import merge as merging
-from agent_core.memory import merge as parting
+from agent_core.memory import merge as unlinked
 from agent_core.memory.changes import Edit
 from agent_core.memory.editing import AppliedEdit
-from agent_core.memory.provenance import Parting
+from agent_core.memory.provenance import UnlinkedAccount
 from agent_core.memory.store import MemoryLimits, MemoryStore
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import ledger, shares
@@ -71,11 +71,11 @@ class Desk:
     async def divide(
         self, back: Person | None = None, *, account: AccountId = BENS, is_last: bool = True
     ) -> int:
-        leaving = Parting(account_id=account, was=self.ben.id if is_last else None)
+        leaving = UnlinkedAccount(account_id=account, was=self.ben.id if is_last else None)
         return await self.database.write(
             "divide",
-            lambda c: parting.divide(
-                c, self.store, kept=self.ann, back=back or self.ben, parting=leaving, now=7
+            lambda c: unlinked.divide(
+                c, self.store, kept=self.ann, back=back or self.ben, unlinked=leaving, now=7
             ),
         )
 

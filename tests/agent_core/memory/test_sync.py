@@ -5,7 +5,13 @@ from functools import partial
 from agent_core.memory.changes import Edit
 from agent_core.memory.editing import apply_edits
 from agent_core.memory.files import ABSENT, FileText, digest
-from agent_core.memory.sync import ListSync, MemoryList, confirm_written, find_if_in_sync, sync_lists
+from agent_core.memory.sync import (
+    ListSync,
+    MemoryList,
+    confirm_written,
+    find_if_in_sync,
+    sync_lists,
+)
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.people.people import Person

@@ -1,4 +1,4 @@
-"""A house with an outside memory: what it is told and shows, and that nobody waits for it."""
+"""A house with an external memory: what it is told and shows, and that nobody waits for it."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ from tests.integration.clock import Clock
 from tests.integration.harness import House, running
 from tests.integration.jobs_support import give_job, greet, greeted, over
 
-HEARD = "An outside memory says of them"
+HEARD = "An external memory says of them"
 CANARY = "the falcon sleeps in the attic"
 
 
@@ -52,7 +52,7 @@ async def owes(house: House) -> list[Backlog]:
 
 
 async def all_told(house: House) -> None:
-    """Return once nothing is owed to the outside memory."""
+    """Return once nothing is owed to the external memory."""
     async with asyncio.timeout(45):
         while any(one.owed for one in await owes(house)):
             await asyncio.sleep(0.01)
@@ -233,7 +233,7 @@ async def test_what_it_refuses_is_set_aside_and_holds_up_nothing(
         reasons = await house.read(
             lambda c: c.execute("SELECT reason FROM external_sync").fetchall()
         )
-        assert ("Honcho refuses it (HTTP 422)",) in reasons
+        assert ("Honcho rejects the request (HTTP 422)",) in reasons
         assert "poison" not in str(reasons), "what the server quotes is kept nowhere"
         assert "honcho, there; 1 set aside" in await says(house, "/status")
     done = processes.talaria(tmp_path, "check", **environ(server))

@@ -95,7 +95,7 @@ async def test_another_s_wish_is_put_before_an_owner_in_their_own_talk(tmp_path:
         question = await asked(here)
         assert question.chat_id == "cleo"
         assert question.text == (
-            "ann wants to change the team's memory, which everybody's prompt shows:\n"
+            "ann wants to change the team's memory, which everyone's prompt contains:\n"
             "```\n+ Rent is due on Monday\n```"
         )
         assert general.OWNER_ASKED in [one.text for one in chat.shown if one.chat_id == "ann"]
@@ -148,7 +148,7 @@ async def test_an_edit_that_would_fail_is_put_before_nobody(tmp_path: Path) -> N
     async with street(tmp_path, plays(write(**gone), say("Sorry."))) as here:
         await settle_in(here)
         await here.says("ann", "drop that")
-        assert results(here.model) == ["Refused: `team` holds no entries."]
+        assert results(here.model) == ["Refused: `team` has no entries."]
 
 
 async def test_from_a_room_an_owner_is_asked_in_private(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Honcho as an outside memory: a person is a peer there, one of our sessions a session."""
+"""Honcho as external memory: people become peers, sessions become sessions."""
 
 from agent_core.memory.external.honcho.client import create
 

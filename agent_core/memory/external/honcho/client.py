@@ -1,4 +1,4 @@
-"""Honcho on the wire, by way of its SDK: peers, sessions, conclusions, the dialectic."""
+"""The Honcho provider, built on its SDK: peers, sessions, conclusions and the dialectic."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -12,12 +12,27 @@ from honcho.http import exceptions as sdk
 from honcho.peer import Peer
 from honcho.session import Session
 
-from agent_core.errors import ExternalMemoryBroken, ExternalMemoryError, ExternalMemoryRefused, ExternalMemoryUnavailable, ExternalMemoryUnsupported
-from agent_core.memory.contract import EntryDigest, Exchange, ExternalMemoryTool, ExternalMessage, ExternalPersonId, ExternalSessionId, MemoryProvider, MemorySnapshot
+from agent_core.errors import (
+    ExternalMemoryBroken,
+    ExternalMemoryError,
+    ExternalMemoryRefused,
+    ExternalMemoryUnavailable,
+    ExternalMemoryUnsupported,
+)
+from agent_core.memory.contract import (
+    EntryDigest,
+    Exchange,
+    ExternalMemoryTool,
+    ExternalMessage,
+    ExternalPersonId,
+    ExternalSessionId,
+    MemoryProvider,
+    MemorySnapshot,
+)
 from agent_core.transcript import ToolSpec
 
 _NO_ROUTE = "Not Found"
-"""What its server says of an address that it does not have; of a missing thing it says which."""
+"""The server's message for an unknown route; for a missing object it names the object."""
 _OVERLOADED = (502, 503, 504)
 
 
@@ -25,11 +40,11 @@ _UNREADABLE = (
     *(ValueError, TypeError, AttributeError, LookupError, RuntimeError),
     httpx.HTTPError,
 )
-"""What comes of an answer that has not the form of one."""
+"""Errors that the SDK raises on a malformed answer."""
 
 
 class Unknown(ExternalMemoryBroken):
-    """The server has the function, and does not know the peer, session or conclusion."""
+    """The server does not know the peer, session or conclusion."""
 
 
 @contextmanager
@@ -40,60 +55,60 @@ def mapped(function: str) -> Iterator[None]:
     except sdk.NotFoundError as error:
         if error.message == _NO_ROUTE:
             raise ExternalMemoryUnsupported(f"this Honcho server has no {function}") from error
-        raise Unknown(f"Honcho does not know the {function} of it") from error
+        raise Unknown(f"Honcho does not know this object ({function})") from error
     except sdk.HonchoError as error:
         raise translate(error) from error
     except _UNREADABLE as error:
         kind = type(error).__name__
-        raise ExternalMemoryBroken(f"Honcho gave an answer that can't be read ({kind})") from error
+        raise ExternalMemoryBroken(f"Honcho gave an unreadable answer ({kind})") from error
 
 
 def translate(error: sdk.HonchoError) -> ExternalMemoryError:
-    """One of the SDK's errors, but for a 404, as one of ours."""
+    """Map one of the SDK's errors, except 404."""
     match error:
         case sdk.RateLimitError():
             return ExternalMemoryUnavailable(
-                "Honcho limits the rate", retry_after=error.retry_after
+                "Honcho's rate limit is reached", retry_after=error.retry_after
             )
         case sdk.TimeoutError() | sdk.ConnectionError():
             return ExternalMemoryUnavailable(f"Honcho can't be reached: {error.message}")
         case sdk.AuthenticationError() | sdk.PermissionDeniedError():
-            return ExternalMemoryUnavailable("Honcho does not take the key: see HONCHO_API_KEY")
+            return ExternalMemoryUnavailable("Honcho rejects the key; check HONCHO_API_KEY")
         case sdk.ServerError() if error.status in _OVERLOADED:
             return ExternalMemoryUnavailable(
                 f"Honcho is overloaded or being set up (HTTP {error.status})"
             )
         case sdk.ServerError():
-            return ExternalMemoryBroken(f"Honcho failed over it (HTTP {error.status})")
+            return ExternalMemoryBroken(f"Honcho failed (HTTP {error.status})")
         case sdk.ConflictError():
-            return ExternalMemoryBroken("Honcho was in its own way (HTTP 409)")
+            return ExternalMemoryBroken("Honcho reports a conflict (HTTP 409)")
         case _:
-            return ExternalMemoryRefused(f"Honcho refuses it (HTTP {error.status})")
+            return ExternalMemoryRefused(f"Honcho rejects the request (HTTP {error.status})")
 
 
 PRODUCTION = "https://api.honcho.dev"
 ASSISTANT = "talaria"
-"""The peer that the assistant is, the same in all talks."""
+"""The assistant's peer id, the same in all sessions."""
 _TIMEOUT = 20.0
 _ASKING = 40.0
-"""Seconds: the dialectic thinks before it answers."""
+"""Seconds; the dialectic runs a model before it answers."""
 _BATCH = 100
-"""Messages of one request, as its server has it; entries of one page, too."""
+"""The server's limit of messages per request, and the page size of lists."""
 _LONGEST = 24_000
-"""Characters of one message; the server takes 25,000."""
+"""Characters of one message; the server accepts 25,000."""
 _MOST_CONCLUSIONS = 30
 _KEY = "key"
 
 _LEFTOVERS = (
-    "Honcho deletes their talks and all that it concluded from them; the bare peer stays, a name"
-    " without meaning, for its API can't delete peers"
+    "Honcho deletes their sessions and its conclusions from them. The empty peer stays, a name"
+    " without meaning, because its API can't delete peers"
 )
 
 _ASK = ToolSpec(
     name="ask_memory",
     description=(
-        "Ask an outside memory that has followed all talks with this person: their habits, wishes,"
-        " what was behind something. Slow; it may err. Look with your other tools first."
+        "Ask an external memory that followed every conversation with this person: habits, wishes,"
+        " reasons. Slow, and it may be wrong. Use your other tools first."
     ),
     schema=json.dumps(
         {
@@ -116,28 +131,28 @@ class HonchoMemory:
     def __init__(self, client: Honcho) -> None:
         self._client = client
         self._known: set[ExternalSessionId] = set()
-        """Sessions that were made, or seen, by this process."""
+        """Sessions that this process has created or seen."""
         self._lacking: set[str] = set()
         self.tools = (ExternalMemoryTool(spec=_ASK, run=self._ask, seconds=_ASKING),)
 
     @property
     def missing_functions(self) -> frozenset[str]:
-        """Functions that this server was found not to have."""
+        """Functions that this server was found to lack."""
         return frozenset(self._lacking)
 
     async def start(self) -> None:
         """Create or find the workspace.
 
-        Raises `ExternalMemoryUnavailable`, also when the server speaks another API version.
+        Raises `ExternalMemoryUnavailable`, also if the server speaks another API version.
         """
         try:
-            with mapped("API of the version that is spoken here (v3)"):
+            with mapped("API version 3"):
                 await self._client.aio.get_metadata()
         except (ExternalMemoryUnsupported, Unknown) as error:
             raise ExternalMemoryUnavailable(str(error)) from error
 
     async def recall(self, who: ExternalPersonId) -> str:
-        """The representation of a peer. Raises `ExternalMemoryError`."""
+        """Return the representation of a peer. Raises `ExternalMemoryError`."""
         function = "representation"
         if function in self._lacking:
             return ""
@@ -153,8 +168,8 @@ class HonchoMemory:
             return ""
         return str(told or "")
 
-    async def tell(self, exchange: Exchange) -> None:
-        """Add messages to a session; those of a repeat that are there are not added again."""
+    async def add_exchange(self, exchange: Exchange) -> None:
+        """Add messages to a session; a repeat skips those that are already there."""
         session = await self._open(exchange)
         said = exchange.said
         if exchange.is_repeat:
@@ -168,11 +183,13 @@ class HonchoMemory:
                 with mapped("messages"):
                     await session.aio.add_messages(batch)
             except Unknown:
-                self._known.discard(exchange.talk)  # somebody deleted it; it is made anew
+                self._known.discard(
+                    exchange.talk
+                )  # someone deleted the session; the retry creates it again
                 raise
 
-    async def keep(self, notes: MemorySnapshot) -> Mapping[EntryDigest, str]:
-        """Entries of memory are conclusions of a peer about itself."""
+    async def sync_entries(self, notes: MemorySnapshot) -> Mapping[EntryDigest, str]:
+        """Store memory entries as a peer's conclusions about itself."""
         function = "conclusions"
         if function in self._lacking:
             return notes.kept
@@ -182,8 +199,8 @@ class HonchoMemory:
             self._lacking.add(function)
             return notes.kept
 
-    async def drop(self, talk: ExternalSessionId) -> None:
-        """Delete a session with all that came of it."""
+    async def delete_session(self, talk: ExternalSessionId) -> None:
+        """Delete a session with everything derived from it."""
         self._known.discard(talk)
         try:
             with mapped("deletion of sessions"):
@@ -191,12 +208,12 @@ class HonchoMemory:
         except Unknown:
             return
 
-    async def erase(self, who: ExternalPersonId) -> None:
+    async def delete_person(self, who: ExternalPersonId) -> None:
         """Delete a peer's sessions and conclusions, and empty its card."""
         peer = self._peer(who)
         try:
             for talk in await self._list_talks(peer):
-                await self.drop(talk)
+                await self.delete_session(talk)
         except Unknown:
             return
         try:
@@ -206,10 +223,10 @@ class HonchoMemory:
         except Unknown:
             return
         except ExternalMemoryUnsupported:
-            return  # a server without them has none of this person either
+            return  # a server without conclusions has none of this person
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close all connections."""
         await self._client._async_http_client.close()  # the SDK has no public way
 
     async def _ask(self, who: ExternalPersonId, arguments: Mapping[str, object]) -> str:
@@ -224,10 +241,11 @@ class HonchoMemory:
         return Peer(who, self._client)
 
     async def _open(self, exchange: Exchange) -> Session:
-        """The session of a talk, made with both peers if this process has not seen it yet.
+        """Open a session, and create it with both peers if this process has not seen it yet.
 
-        The assistant is observed by nobody and observes nobody: what is concluded of a person
-        is the person's own peer's.
+        The assistant neither observes nor is observed, so that conclusions about a person belong
+        to
+        the person's own peer.
         """
         if exchange.talk in self._known:
             return Session(exchange.talk, self._client)
@@ -247,7 +265,9 @@ class HonchoMemory:
             if digest not in notes.entries:
                 await self._drop_conclusion(name)
         new = {digest: text for digest, text in notes.entries.items() if digest not in kept}
-        if new and (notes.is_repeat or not notes.kept):  # it may have some that we don't know of
+        if new and (
+            notes.is_repeat or not notes.kept
+        ):  # the provider may have entries from a lost answer
             with mapped("conclusions"):
                 there = {one.content: one.id async for one in await view.list(size=_BATCH)}
             kept |= {digest: there[text] for digest, text in new.items() if text in there}
@@ -272,7 +292,7 @@ class HonchoMemory:
             return [ExternalSessionId(one.id) async for one in await peer.aio.sessions(size=_BATCH)]
 
     async def _drop_conclusions(self, who: ExternalPersonId) -> None:
-        """Delete all of a peer, page by page, for pages move up as they are emptied."""
+        """Delete all conclusions of a peer, page by page, since pages shift as they are emptied."""
         seen: set[str] = set()
         while True:
             with mapped("conclusions"):
@@ -288,9 +308,9 @@ class HonchoMemory:
 
 
 def create(options: Mapping[str, str]) -> MemoryProvider:
-    """Honcho by its options: `api_key`, `base_url`, `workspace`.
+    """Create the provider from the options `api_key`, `base_url` and `workspace`.
 
-    Raises `ValueError` with a sentence on one it can't use.
+    Raises `ValueError` with a sentence about an unusable option.
     """
     workspace = options.get("workspace", "")
     if not workspace:
@@ -301,7 +321,7 @@ def create(options: Mapping[str, str]) -> MemoryProvider:
             base_url=options.get("base_url") or PRODUCTION,
             workspace_id=workspace,
             timeout=_TIMEOUT,
-            max_retries=0,  # what is told is tried again by the queue, in its own order
+            max_retries=0,  # the queue retries, in its own order
         )
     )
 

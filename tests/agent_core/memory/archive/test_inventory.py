@@ -7,7 +7,13 @@ import pytest
 
 from agent_core.agent.prompt.facts import describe_holdings
 from agent_core.ids import MessageId
-from agent_core.memory.archive.inventory import MOST_COUNTED, Inventory, SearchableCounts, SearchScope, VisibleMessages
+from agent_core.memory.archive.inventory import (
+    MOST_COUNTED,
+    Inventory,
+    SearchableCounts,
+    SearchScope,
+    VisibleMessages,
+)
 from agent_core.state.conversations import messages
 from agent_core.state.conversations.messages import START, StoredMessage
 from agent_core.state.engine.database import Connection, Database

@@ -100,7 +100,7 @@ async def test_without_words_the_newest_come_first_page_by_page(call: Caller) ->
     assert names(first) + names(second) == kept[::-1]
     assert first.endswith("More: page 2.")
     assert "More" not in second
-    assert await call.search(page=3) == "That was all."
+    assert await call.search(page=3) == "No more entries."
 
 
 async def test_pages_of_a_search_hold_everything_once(call: Caller) -> None:
@@ -109,7 +109,7 @@ async def test_pages_of_a_search_hold_everything_once(call: Caller) -> None:
     shown = [name for page in pages for name in names(page)]
     assert len(shown) == len(kept) <= POOL
     assert set(shown) == kept
-    assert "That was all for: tea" in await call.search("tea", page=4)
+    assert "No more results for: tea" in await call.search("tea", page=4)
 
 
 async def test_tags_and_times_narrow_a_search(call: Caller) -> None:
@@ -149,7 +149,7 @@ async def test_an_update_changes_words_tags_or_both(call: Caller) -> None:
     await call("update", id=name, text="Lang repairs the boiler", tags=[])
     whole = (await call("search", id=name)).text
     assert whole.startswith(f"[{name}] 2026-02-02, changed 2026-02-03, in UTC;")
-    with pytest.raises(ToolArgumentError, match="reads so already"):
+    with pytest.raises(ToolArgumentError, match="already says that"):
         await call("update", id=name, text="Lang repairs the boiler ")
 
 
@@ -157,8 +157,8 @@ async def test_what_is_deleted_is_gone_from_the_index_too(call: Caller, database
     name = await call.keep("Huber repairs the boiler", "house")
     assert (await call("delete", id=name)).text == f"Deleted {name}."
     assert "Nothing found" in await call.search("Huber")
-    assert "Nothing is kept" in await call.search(tags=["house"])
-    with pytest.raises(ToolArgumentError, match="no entry with that `id`"):
+    assert "No entries found" in await call.search(tags=["house"])
+    with pytest.raises(ToolArgumentError, match="no entry has that `id`"):
         await call("delete", id=name)
 
 
@@ -211,15 +211,15 @@ async def test_the_id_of_an_entry_tells_nothing_of_how_many_there_are(
         ({"action": "insert"}, "insert needs `text`"),
         ({"action": "insert", "text": " \n"}, "`text` is empty"),
         ({"action": "insert", "text": ""}, "insert needs `text`"),
-        ({"action": "insert", "text": "a\u202eb"}, "turns the direction of text"),
+        ({"action": "insert", "text": "a\u202eb"}, "changes the text direction"),
         ({"action": "insert", "text": "a\x1bb"}, r"a control character \(U\+001B\)"),
         ({"action": "insert", "text": "a" * (LONGEST + 1)}, "keep it as several entries"),
-        ({"action": "insert", "text": f"my key sk-ant-{'a' * 20}"}, "holds an Anthropic key"),
-        ({"action": "insert", "text": "a", "tags": ["!"]}, "`!` is no tag"),
-        ({"action": "insert", "text": "a", "tags": ["b" * 41]}, "is no tag"),
+        ({"action": "insert", "text": f"my key sk-ant-{'a' * 20}"}, "contains an Anthropic key"),
+        ({"action": "insert", "text": "a", "tags": ["!"]}, "`!` is not a valid tag"),
+        ({"action": "insert", "text": "a", "tags": ["b" * 41]}, "is not a valid tag"),
         (
             {"action": "insert", "text": "a", "tags": ["AKIAIOSFODNN7EXAMPLE"]},
-            "a tag can't be kept, it holds an AWS key",
+            "a tag can't be kept: it contains an AWS key",
         ),
         (
             {"action": "insert", "text": "a", "tags": [f"t{n}" for n in range(MOST_TAGS + 1)]},
@@ -227,10 +227,10 @@ async def test_the_id_of_an_entry_tells_nothing_of_how_many_there_are(
         ),
         ({"action": "update", "text": "a"}, "update needs `id`"),
         ({"action": "update", "id": "zz"}, "update needs `text`, `tags` or both"),
-        ({"action": "update", "id": "zz", "text": "a"}, "no entry with that `id`"),
+        ({"action": "update", "id": "zz", "text": "a"}, "no entry has that `id`"),
         ({"action": "delete"}, "delete needs `id`"),
-        ({"action": "delete", "id": "1; DROP TABLE"}, "no entry with that `id`"),
-        ({"action": "search", "id": "zz"}, "no entry with that `id`"),
+        ({"action": "delete", "id": "1; DROP TABLE"}, "no entry has that `id`"),
+        ({"action": "search", "id": "zz"}, "no entry has that `id`"),
         ({"action": "search", "since": "soon"}, "`since` is no time"),
     ],
 )
@@ -240,7 +240,7 @@ async def test_what_can_not_be_is_refused_in_a_sentence(
     action = str(arguments.pop("action"))
     with pytest.raises(ToolArgumentError, match=sentence):
         await call(action, **arguments)
-    assert await call.search() == "Nothing is kept here, or nothing like that."
+    assert await call.search() == "No entries found."
 
 
 async def test_arguments_that_are_left_empty_do_not_matter(call: Caller) -> None:

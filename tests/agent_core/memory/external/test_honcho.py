@@ -6,8 +6,21 @@ from typing import Literal
 import pytest
 from honcho.http import exceptions as sdk
 
-from agent_core.errors import ExternalMemoryBroken, ExternalMemoryError, ExternalMemoryRefused, ExternalMemoryUnavailable
-from agent_core.memory.contract import EntryDigest, Exchange, ExternalMessage, ExternalPersonId, ExternalSessionId, MemoryProvider, MemorySnapshot
+from agent_core.errors import (
+    ExternalMemoryBroken,
+    ExternalMemoryError,
+    ExternalMemoryRefused,
+    ExternalMemoryUnavailable,
+)
+from agent_core.memory.contract import (
+    EntryDigest,
+    Exchange,
+    ExternalMessage,
+    ExternalPersonId,
+    ExternalSessionId,
+    MemoryProvider,
+    MemorySnapshot,
+)
 from agent_core.memory.external.honcho import create
 from agent_core.memory.external.honcho.client import translate
 from tests.emulators.honcho import HonchoEmulator
@@ -56,7 +69,7 @@ def notes(
 async def test_a_turn_is_told_by_both_and_only_the_person_is_observed(
     server: HonchoEmulator, honcho: MemoryProvider
 ) -> None:
-    await honcho.tell(exchange("I live in Lisbon", "Noted."))
+    await honcho.add_exchange(exchange("I live in Lisbon", "Noted."))
     session = server.sessions["talk-1"]
     assert [(one["peer_id"], one["content"]) for one in session.messages] == [
         (ANN, "I live in Lisbon"),
@@ -65,22 +78,22 @@ async def test_a_turn_is_told_by_both_and_only_the_person_is_observed(
     assert session.messages[0]["created_at"].startswith("2023-11-14T22:13:20")
     assert session.peers[ANN]["observe_me"] is True
     assert session.peers["talaria"]["observe_me"] is False
-    await honcho.tell(exchange("And you?", "Here."))
+    await honcho.add_exchange(exchange("And you?", "Here."))
     assert server.calls["sessions"] == 1, "a session that is known is not made again"
 
 
 async def test_a_repeat_adds_only_what_is_not_there(
     server: HonchoEmulator, honcho: MemoryProvider
 ) -> None:
-    await honcho.tell(exchange("one", "two"))
-    await honcho.tell(exchange("one", "two", "three", is_repeat=True))
+    await honcho.add_exchange(exchange("one", "two"))
+    await honcho.add_exchange(exchange("one", "two", "three", is_repeat=True))
     assert server.said == ["one", "two", "three"]
 
 
 async def test_long_words_and_many_messages_keep_within_what_the_server_takes(
     server: HonchoEmulator, honcho: MemoryProvider
 ) -> None:
-    await honcho.tell(exchange("x" * 60_000, *map(str, range(250))))
+    await honcho.add_exchange(exchange("x" * 60_000, *map(str, range(250))))
     assert len(server.said) == 251
     assert len(server.said[0]) == 24_000
 
@@ -88,28 +101,28 @@ async def test_long_words_and_many_messages_keep_within_what_the_server_takes(
 async def test_memory_stands_there_as_it_stands_here(
     server: HonchoEmulator, honcho: MemoryProvider
 ) -> None:
-    kept = await honcho.keep(notes("Likes tea", "Has a dog"))
+    kept = await honcho.sync_entries(notes("Likes tea", "Has a dog"))
     assert server.concluded() == ["Likes tea", "Has a dog"]
-    kept = await honcho.keep(notes("Likes tea", "Has a cat", kept=dict(kept)))
+    kept = await honcho.sync_entries(notes("Likes tea", "Has a cat", kept=dict(kept)))
     assert server.concluded() == ["Likes tea", "Has a cat"]
-    assert await honcho.keep(notes(kept=dict(kept))) == {}
+    assert await honcho.sync_entries(notes(kept=dict(kept))) == {}
     assert server.concluded() == []
 
 
 async def test_memory_that_was_told_before_a_kill_is_not_told_twice(
     server: HonchoEmulator, honcho: MemoryProvider
 ) -> None:
-    first = await honcho.keep(notes("Likes tea"))
-    again = await honcho.keep(notes("Likes tea", "Has a dog", is_repeat=True))
-    assert await honcho.keep(notes("Likes tea", "Has a dog")) == again
+    first = await honcho.sync_entries(notes("Likes tea"))
+    again = await honcho.sync_entries(notes("Likes tea", "Has a dog", is_repeat=True))
+    assert await honcho.sync_entries(notes("Likes tea", "Has a dog")) == again
     assert server.concluded() == ["Likes tea", "Has a dog"]
     assert again[EntryDigest("d-Likes tea")] == first[EntryDigest("d-Likes tea")]
 
 
 async def test_what_it_makes_of_somebody_is_theirs_alone(honcho: MemoryProvider) -> None:
     assert await honcho.recall(ANN) == ""
-    await honcho.tell(exchange("I live in Lisbon"))
-    await honcho.tell(exchange("I live in Rome", who=BOB, talk="talk-2"))
+    await honcho.add_exchange(exchange("I live in Lisbon"))
+    await honcho.add_exchange(exchange("I live in Rome", who=BOB, talk="talk-2"))
     assert await honcho.recall(ANN) == "I live in Lisbon"
 
 
@@ -126,24 +139,24 @@ async def test_who_is_erased_leaves_a_bare_peer_and_others_stay_whole(
     server: HonchoEmulator, honcho: MemoryProvider
 ) -> None:
     for number in range(120):
-        await honcho.tell(exchange(f"ann {number}", talk=f"talk-{number}"))
-    await honcho.tell(exchange("bob", who=BOB, talk="talk-bob"))
-    await honcho.keep(notes(*(f"entry {number}" for number in range(130))))
-    await honcho.erase(ANN)
+        await honcho.add_exchange(exchange(f"ann {number}", talk=f"talk-{number}"))
+    await honcho.add_exchange(exchange("bob", who=BOB, talk="talk-bob"))
+    await honcho.sync_entries(notes(*(f"entry {number}" for number in range(130))))
+    await honcho.delete_person(ANN)
     assert server.said == ["bob"]
     assert server.concluded() == []
     assert server.cards[ANN] == []
     assert await honcho.recall(ANN) == ""
-    await honcho.erase(ANN)
-    await honcho.erase(ExternalPersonId("person-nobody"))
+    await honcho.delete_person(ANN)
+    await honcho.delete_person(ExternalPersonId("person-nobody"))
 
 
 async def test_a_dropped_talk_is_gone_and_one_that_was_never_there_is_no_error(
     server: HonchoEmulator, honcho: MemoryProvider
 ) -> None:
-    await honcho.tell(exchange("words"))
-    await honcho.drop(ExternalSessionId("talk-1"))
-    await honcho.drop(ExternalSessionId("talk-1"))
+    await honcho.add_exchange(exchange("words"))
+    await honcho.delete_session(ExternalSessionId("talk-1"))
+    await honcho.delete_session(ExternalSessionId("talk-1"))
     assert server.said == []
 
 
@@ -152,20 +165,20 @@ async def test_a_function_that_an_older_server_does_not_have_is_asked_for_once(
     server: HonchoEmulator, honcho: MemoryProvider, route: str
 ) -> None:
     server.missing |= {"representation", "conclusions", "conclusions/list"}
-    await honcho.tell(exchange("words"))
+    await honcho.add_exchange(exchange("words"))
     for _ in range(3):
         assert await honcho.recall(ANN) == ""
-        assert await honcho.keep(notes("Likes tea")) == {}
+        assert await honcho.sync_entries(notes("Likes tea")) == {}
     assert server.calls[route] == 1
     assert honcho.missing_functions == {"representation", "conclusions"}
-    await honcho.erase(ANN)
+    await honcho.delete_person(ANN)
     assert server.said == []
 
 
 async def test_a_server_of_another_api_is_away_with_a_sentence(server: HonchoEmulator) -> None:
     server.missing.add("workspaces")
     provider = connect(server)
-    with pytest.raises(ExternalMemoryUnavailable, match="API of the version"):
+    with pytest.raises(ExternalMemoryUnavailable, match="no API version"):
         await provider.start()
     await provider.close()
 
@@ -198,7 +211,7 @@ async def test_each_failing_is_one_of_ours_and_nothing_is_tried_twice(
     server.retry_after = "7"
     server.faults = lambda route, body: fault if route == "messages" else None
     with pytest.raises(kind) as caught:
-        await honcho.tell(exchange("words"))
+        await honcho.add_exchange(exchange("words"))
     assert server.calls["messages"] == 1
     if fault == 429:
         assert isinstance(caught.value, ExternalMemoryUnavailable)
@@ -214,9 +227,9 @@ async def test_an_answer_of_another_form_is_a_failing_like_others(
     for work in (
         honcho.start(),
         honcho.recall(ANN),
-        honcho.tell(exchange("words", is_repeat=True)),
-        honcho.keep(notes("Likes tea")),
-        honcho.erase(ANN),
+        honcho.add_exchange(exchange("words", is_repeat=True)),
+        honcho.sync_entries(notes("Likes tea")),
+        honcho.delete_person(ANN),
         tool.run(ANN, {"question": "Tea?"}),
     ):
         with pytest.raises((ExternalMemoryBroken, ExternalMemoryUnavailable)) as caught:

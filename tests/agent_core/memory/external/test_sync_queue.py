@@ -1,4 +1,4 @@
-"""What is owed to an outside memory: told in order for each person, again, and given up at last."""
+"""The sync queue of an external memory: order, retries, restarts and erasure."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -46,7 +46,7 @@ class Desk:
                 self.outside.enqueue_turn(connection, TurnId(number), person_id)
 
         await self.database.write("owe", work)
-        self.outside.ring()
+        self.outside.wake()
 
     async def until(self, is_so: Callable[[list[tuple[str, str, int]]], bool]) -> None:
         """Return once the rows, as (key, state, attempts), are so."""

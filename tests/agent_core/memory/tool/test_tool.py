@@ -123,12 +123,12 @@ async def test_the_two_limits_are_apart(call: Caller) -> None:
 async def test_what_is_known_already_is_said_and_is_no_error(call: Caller) -> None:
     await call("add", "user", text="Likes tea")
     again = await call("add", "user", text="likes TEA")
-    assert again == ToolResult(text="Nothing to do: `user` says it already:\n- [12] Likes tea")
+    assert again == ToolResult(text="Nothing to do: `user` already says so:\n- [12] Likes tea")
 
 
 async def test_an_unclear_or_unknown_part_names_the_candidates(call: Caller) -> None:
     nothing = await call("remove", "user", old="tea")
-    assert nothing == ToolResult(text="Refused: `user` holds no entries.", is_error=True)
+    assert nothing == ToolResult(text="Refused: `user` has no entries.", is_error=True)
     await call("add", "user", text="Likes tea")
     await call("add", "user", text="Likes cake")
     several = await call("remove", "user", old="likes")
@@ -391,7 +391,7 @@ async def test_a_batch_is_made_whole_once_or_not_at_all(
     [
         ({"action": "batch", "target": "memory"}, "batch needs `edits`"),
         ({"action": "batch", "target": "memory", "edits": []}, "batch needs `edits`"),
-        ({"action": "batch", "target": "memory", "edits": ["x"]}, "edit 1 is no object"),
+        ({"action": "batch", "target": "memory", "edits": ["x"]}, "edit 1 is not an object"),
         (
             {"action": "batch", "target": "memory", "edits": [{"action": "batch"}]},
             "edit 1: `action` can't be 'batch'",
@@ -425,6 +425,6 @@ async def test_nobody_who_could_approve_it_means_no_change_of_the_team_s_list(
 ) -> None:
     refused = await Caller(tool, bob)("add", "team", text="Rent is due")
     assert refused.is_error
-    assert refused.text == "Nothing was changed in `team`: nobody is there who could approve it."
+    assert refused.text == "Nothing was changed in `team`: no owner is available to approve it."
     assert not folder.joinpath("team").exists()
     assert not (await Caller(tool, ann)("add", "team", text="Rent is due")).is_error

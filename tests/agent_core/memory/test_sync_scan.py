@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from agent_core.memory.changes import Edit
-from agent_core.memory.integrity_scan import compare_all
 from agent_core.memory.store import MemoryStore
+from agent_core.memory.sync import scan_all
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import ledger
 from agent_core.state.memory.ledger import LedgerEntry, Origin, Target
@@ -26,7 +26,7 @@ def store(database: Database, folder: Path) -> MemoryStore:
 
 @pytest.fixture
 def told(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
-    caplog.set_level(logging.INFO, logger="agent_core.memory.integrity_scan")
+    caplog.set_level(logging.INFO, logger="agent_core.memory.sync")
     return caplog
 
 
@@ -41,7 +41,7 @@ async def rows(database: Database, person: Person) -> list[LedgerEntry]:
 
 
 async def go_round(store: MemoryStore, database: Database) -> None:
-    await compare_all(store, database, lambda: 9)
+    await scan_all(store, database, lambda: 9)
 
 
 async def test_what_was_done_by_hand_while_nobody_looked_becomes_rows_and_a_line_of_the_log(
@@ -59,9 +59,9 @@ async def test_what_was_done_by_hand_while_nobody_looked_becomes_rows_and_a_line
     assert [row.origin.actor for row in await rows(database, ann)] == ["turn:1", "hand", "hand"]
     assert [row.change.after for row in await rows(database, bob)] == ["of bob"]
     assert [record.message for record in told.records] == [
-        f"{desk.path(ann)} was changed by hand: 2 new rows in the ledger",
-        f"{desk.path(bob)} was changed by hand: 1 new row in the ledger",
-        "memory files of 2 were compared with the ledger",
+        f"{desk.path(ann)} was edited by hand: added 2 new rows to the ledger",
+        f"{desk.path(bob)} was edited by hand: added 1 new row to the ledger",
+        "compared the memory files of 2 owners with the ledger",
     ]
 
 
@@ -81,11 +81,12 @@ async def test_a_missing_and_a_torn_file_are_written_anew(
     assert desk.read(ann) == desk.read(bob) == "- one\n"
     assert len(await rows(database, bob)) == 1
     assert [record.message for record in told.records][:2] == [
-        f"{desk.path(person)} was missing or torn, and was written anew" for person in (ann, bob)
+        f"{desk.path(person)} was missing or torn; rewrote it from the ledger"
+        for person in (ann, bob)
     ]
 
 
-async def test_where_all_agree_nothing_is_written_and_one_line_says_so(
+async def test_one_line_is_logged_when_everything_agrees(
     database: Database,
     store: MemoryStore,
     ann: Person,
@@ -99,7 +100,7 @@ async def test_where_all_agree_nothing_is_written_and_one_line_says_so(
     assert desk.path(ann).stat().st_mtime_ns == then
     assert not desk.path(bob).exists()
     assert [record.message for record in told.records] == [
-        "memory files of 2 were compared with the ledger"
+        "compared the memory files of 2 owners with the ledger"
     ]
 
 
@@ -137,7 +138,7 @@ async def test_what_can_t_be_compared_is_logged_and_hinders_nobody_else(
     desk.save(cleo, "- by hand\n")
     await go_round(store, database)
     assert "memory of ann: row 1 of the ledger is damaged" in told.text
-    assert "a memory file can't be read" in told.text
+    assert "can't read a memory file" in told.text
     assert [row.change.after for row in await rows(database, cleo)] == ["by hand"]
 
 
