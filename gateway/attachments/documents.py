@@ -9,7 +9,7 @@ from pathlib import Path
 from agent_core.tools.untrusted_text import is_hidden
 from gateway.attachments import sandboxed_process
 from gateway.attachments.sandboxed_process import Bounds
-from gateway.attachments.texts import Fault, tell_extent
+from gateway.texts.attachments import Fault, describe_extent
 
 _log = logging.getLogger(__name__)
 
@@ -73,8 +73,8 @@ async def read_pdf(data: bytes, most: int) -> Extract:
     if not extract.text:
         raise DocumentFault("no_text")
     if told["is_cut"] or told["read"] < told["pages"]:
-        kept = tell_extent("characters", len(extract.text), None)
-        pages = tell_extent("pages", told["read"], told["pages"])
+        kept = describe_extent("characters", len(extract.text), None)
+        pages = describe_extent("pages", told["read"], told["pages"])
         return Extract(text=extract.text, extent=f"{kept} ({pages})")
     return extract
 
@@ -87,4 +87,4 @@ def bound(text: str, most: int) -> Extract:
     ).strip()
     if len(clean) <= most:
         return Extract(text=clean)
-    return Extract(text=clean[:most], extent=tell_extent("characters", most, len(clean)))
+    return Extract(text=clean[:most], extent=describe_extent("characters", most, len(clean)))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agent_core.tools.untrusted_text import escape, quote
 from agent_core.transcript import DocumentPart, ImagePart, Part, TextPart
-from gateway.attachments.texts import tell_cut
+from gateway.texts.attachments import describe_cut
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ def notes_of(readings: Sequence[Reading]) -> tuple[str, ...]:
 def sentences_of(readings: Sequence[Reading]) -> tuple[str, ...]:
     """What the sender has to know: what can't be read and why, and what was read in part."""
     told = [
-        one.sentence if isinstance(one, Unreadable) else tell_cut(one.name, one.extent)
+        one.sentence if isinstance(one, Unreadable) else describe_cut(one.name, one.extent)
         for one in readings
         if isinstance(one, Unreadable) or (isinstance(one, Words) and one.extent)
     ]

@@ -13,11 +13,12 @@ from agent_core.errors import StoreError
 from agent_core.models.images import MOST_PIXELS
 from agent_core.state.conversations import files
 from agent_core.state.engine.database import Connection, Database
-from gateway.attachments import documents, file_types, texts
+from gateway.attachments import documents, file_types
 from gateway.attachments.documents import DocumentFault, Extract
 from gateway.attachments.message_parts import Picture, Reading, Unreadable, Words
-from gateway.attachments.texts import Fault
 from gateway.attachments.transcription import NotHeard, Transcriber
+from gateway.texts import attachments as attachment_texts
+from gateway.texts.attachments import Fault
 
 _log = logging.getLogger(__name__)
 
@@ -98,7 +99,7 @@ class Reader:
         if len(attachments) <= MOST_ATTACHMENTS:
             return readings
         left = f"{len(attachments) - MOST_ATTACHMENTS} more, not looked at"
-        told = texts.tell_many(MOST_ATTACHMENTS)
+        told = attachment_texts.describe_excess(MOST_ATTACHMENTS)
         return (*readings, Unreadable(note=left, sentence=told))
 
     async def _read_in_turn(self, platform: str, attachment: Attachment) -> Reading:
@@ -127,8 +128,10 @@ class Reader:
             async with asyncio.timeout(_FETCH_SECONDS):
                 data = await self._try_to_fetch(adapter, attachment, most)
         except Rejected as error:
-            note = f"{texts.describe(attachment)}: could not be fetched"
-            return Unreadable(note=note, sentence=texts.tell_lost(attachment, str(error)))
+            note = f"{attachment_texts.describe_attachment(attachment)}: could not be fetched"
+            return Unreadable(
+                note=note, sentence=attachment_texts.describe_lost(attachment, str(error))
+            )
         except (AdapterError, TimeoutError) as error:
             _log.warning("an attachment can't be fetched from %s: %s", platform, error)
             return _refuse(attachment, "unfetched")
@@ -183,7 +186,10 @@ class Reader:
 
         key = await self._database.write("files.keep", work)
         return Picture(
-            name=texts.name(attachment), file_key=key, media_type=media_type, size=len(data)
+            name=attachment_texts.name_attachment(attachment),
+            file_key=key,
+            media_type=media_type,
+            size=len(data),
         )
 
     async def _listen(self, attachment: Attachment, data: bytes, media_type: str) -> Reading:
@@ -195,20 +201,20 @@ class Reader:
         except NotHeard as error:
             sentence = str(error)
         except TimeoutError:
-            sentence = texts.UNHEARD_SLOW
+            sentence = attachment_texts.UNHEARD_SLOW()
         else:
             extract = documents.bound(text, self._limits.characters)
             if not extract.text:
                 return _refuse(attachment, "unheard")
             return _word(attachment, extract, is_voice=attachment.kind == "voice")
-        note = f"{texts.describe(attachment)}: could not be listened to"
+        note = f"{attachment_texts.describe_attachment(attachment)}: could not be listened to"
         return Unreadable(note=note, sentence=sentence)
 
 
 def _refuse(attachment: Attachment, fault: Fault, most_bytes: int = 0) -> Unreadable:
     return Unreadable(
-        note=texts.note(attachment, fault),
-        sentence=texts.explain(attachment, fault, most_bytes=most_bytes),
+        note=attachment_texts.describe_fault(attachment, fault),
+        sentence=attachment_texts.explain(attachment, fault, most_bytes=most_bytes),
     )
 
 
@@ -218,7 +224,7 @@ def _word(
     if not extract.text:
         return _refuse(attachment, "empty")
     return Words(
-        name=texts.name(attachment),
+        name=attachment_texts.name_attachment(attachment),
         text=extract.text,
         is_voice=is_voice,
         extent=extract.extent,

@@ -12,8 +12,9 @@ from typing import Protocol
 
 import aiohttp
 
-from gateway.attachments import sandboxed_process, texts
+from gateway.attachments import sandboxed_process
 from gateway.attachments.sandboxed_process import Bounds
+from gateway.texts import attachments as attachment_texts
 
 _log = logging.getLogger(__name__)
 
@@ -79,11 +80,10 @@ class ServerTranscriber:
                 body = await _read(response.content)
                 status = response.status
         except TimeoutError as error:
-            raise NotHeard(texts.UNHEARD_SLOW) from error
+            raise NotHeard(attachment_texts.UNHEARD_SLOW()) from error
         except (aiohttp.ClientError, OSError) as error:
             _log.warning("the transcription server can't be reached: %s", error)
-            why = "the transcription server can't be reached"
-            raise NotHeard(texts.UNHEARD_BUSY.format(why=why)) from error
+            raise NotHeard(attachment_texts.UNHEARD_BUSY()) from error
         if status == 200:
             return _read_answer(body)
         _log.warning(
@@ -118,16 +118,14 @@ class CommandTranscriber:
                     argv, bounds, environ=self.environ, folder=folder
                 )
         except TimeoutError as error:
-            raise NotHeard(texts.UNHEARD_SLOW) from error
+            raise NotHeard(attachment_texts.UNHEARD_SLOW()) from error
         except OSError as error:
             _log.error("the transcription command can't be run: %s", error)
-            why = "the program that is set for it can't be run"
-            raise NotHeard(texts.UNHEARD_REFUSED.format(why=why)) from error
+            raise NotHeard(attachment_texts.UNHEARD_REFUSED()) from error
         if done.code != 0:
             last = done.complaint.rpartition("\n")[2][:_MOST_LOGGED]
             _log.error("the transcription command ended with %d: %s", done.code, last)
-            why = "the program that is set for it failed"
-            raise NotHeard(texts.UNHEARD_REFUSED.format(why=why))
+            raise NotHeard(attachment_texts.UNHEARD_REFUSED())
         return done.output.decode(errors="replace").strip()
 
 
@@ -152,20 +150,14 @@ def _read_answer(body: bytes) -> str:
     text = told.get("text") if isinstance(told, dict) else None
     if not isinstance(text, str):
         _log.warning("the transcription server gave no text: %r", body[:_MOST_LOGGED])
-        why = "the transcription server gave an answer that I don't understand"
-        raise NotHeard(texts.UNHEARD_REFUSED.format(why=why))
+        raise NotHeard(attachment_texts.UNHEARD_REFUSED())
     return text.strip()
 
 
 def _explain(status: int) -> str:
+    """Return the sentence for a refused request; the log has the status."""
     if status in (408, 409, 425, 429) or status >= 500:
-        why = "the transcription server is busy or unwell"
-        return texts.UNHEARD_BUSY.format(why=why)
-    reasons = {
-        401: "the transcription server does not take the key that is set",
-        403: "the transcription server does not take the key that is set",
-        404: "the transcription server does not know that route or model",
-        413: "it is too long for the transcription server",
-    }
-    why = reasons.get(status, "the transcription server refuses it")
-    return texts.UNHEARD_REFUSED.format(why=why)
+        return attachment_texts.UNHEARD_BUSY()
+    if status == 413:
+        return attachment_texts.UNHEARD_LONG()
+    return attachment_texts.UNHEARD_REFUSED()

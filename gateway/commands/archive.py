@@ -7,7 +7,13 @@ from agent_core.ids import ArchiveId, PersonId
 from agent_core.memory.archive import search, writes
 from agent_core.memory.archive import undo as undoing
 from agent_core.memory.archive.entries import format_id
-from agent_core.memory.archive.history import ArchiveHistory, ArchiveRef, explain, load_history, show
+from agent_core.memory.archive.history import (
+    ArchiveHistory,
+    ArchiveRef,
+    explain,
+    load_history,
+    show,
+)
 from agent_core.memory.archive.undo import ArchiveUndoRefused
 from agent_core.memory.undo import UndoneChange
 from agent_core.recall.query import read_query
@@ -20,7 +26,7 @@ from gateway.commands.memory_scope import MemoryAccess, MemoryScope, origin_of
 from gateway.commands.registry import Call, Reply
 from gateway.outbound.composer import stand_for
 from gateway.texts import memory
-from gateway.texts.memory import Aside, Told
+from gateway.texts.memory import Archive, Undone
 from gateway.texts.rooms import describe_forgotten
 from gateway.turns.lanes import Lanes
 
@@ -38,7 +44,7 @@ class ArchiveNotes:
         self._database = access.database
         self._lanes = lanes
 
-    async def preview(self, scope: MemoryScope) -> Aside:
+    async def preview(self, scope: MemoryScope) -> Archive:
         """Return the number of notes in an archive, with the newest ones."""
         return await self._database.read(lambda c: _list_newest(c, scope.person_id, _PREVIEW))
 
@@ -46,7 +52,7 @@ class ArchiveNotes:
         """List the notes that match some words; without words, the newest ones."""
         query = read_query(words)
 
-        def look(connection: Connection) -> Aside:
+        def look(connection: Connection) -> Archive:
             if not query.asked:
                 return _list_newest(connection, scope.person_id, _MOST_LISTED)
             drawer = Drawer(person_id=scope.person_id)
@@ -54,11 +60,11 @@ class ArchiveNotes:
                 connection, drawer, query, lambda moment: local_time(moment, call.zone)
             )
             hits = [hit.entry for hit in found.hits[:_MOST_LISTED]]
-            return Aside(notes=[_format(entry) for entry in hits], count=found.count)
+            return Archive(notes=[_format(entry) for entry in hits], count=found.count)
 
         aside = await self._database.read(look)
         if not aside.notes:
-            return Reply(text=memory.ARCHIVE_NO_HIT if query.asked else memory.ARCHIVE_EMPTY)
+            return Reply(text=memory.ARCHIVE_NO_HIT() if query.asked else memory.ARCHIVE_EMPTY())
         return Reply(text=memory.list_archive(aside))
 
     async def explain(self, call: Call, scope: MemoryScope, named: ArchiveRef) -> Reply:
@@ -68,7 +74,7 @@ class ArchiveNotes:
             return _unknown(named)
         reason = await self._database.read(lambda c: explain(c, history, scope.reader))
         viewer = await self._access.make_viewer(call, scope, [step.row for step in reason.steps])
-        undo = stand_for(f"undo {reason.number}", memory.UNDO)
+        undo = stand_for(f"undo {reason.number}", memory.UNDO())
         buttons = () if reason.words is None else (undo,)
         return Reply(text=memory.explain(reason, viewer), buttons=buttons)
 
@@ -81,7 +87,7 @@ class ArchiveNotes:
     async def undo(self, call: Call, scope: MemoryScope, row: LedgerEntry) -> Reply:
         """Undo a change; a repeated event undoes it once."""
         if scope.is_room and not await self._access.may_change(call, row):
-            return Reply(text=memory.NOT_YOUR_CHANGE)
+            return Reply(text=memory.NOT_YOUR_CHANGE())
         origin = origin_of(call, scope)
         work = partial(undoing.undo, person_id=scope.person_id, row=row, origin=origin)
         try:
@@ -91,7 +97,7 @@ class ArchiveNotes:
         self._lanes.invalidate_conversations()  # their prompts state the number of notes
         told = await self._database.read(lambda c: _number(c, scope.person_id, row, made))
         viewer = await self._access.make_viewer(call, scope, [row])
-        again = stand_for(f"undo {told.again}", memory.UNDO_AGAIN)
+        again = stand_for(f"undo {told.again}", memory.UNDO_AGAIN())
         return Reply(text=memory.describe_undone([told], viewer), buttons=(again,))
 
     async def delete(self, call: Call, scope: MemoryScope, named: ArchiveRef) -> Reply:
@@ -100,7 +106,7 @@ class ArchiveNotes:
         if history is None or named.change is not None:
             return _unknown(named)
         if scope.is_room and not await self._access.may_change(call, history.rows[-1]):
-            return Reply(text=memory.NOT_YOUR_CHANGE)
+            return Reply(text=memory.NOT_YOUR_CHANGE())
         origin = origin_of(call, scope)
         work = partial(writes.delete, person_id=scope.person_id, archive_id=named.id, origin=origin)
         try:
@@ -112,7 +118,7 @@ class ArchiveNotes:
         if after is None:
             raise AssertionError("a deleted note keeps its chronicle")
         row = after.rows[-1]
-        button = stand_for(f"undo {after.name(row)}", memory.UNDO)
+        button = stand_for(f"undo {after.name(row)}", memory.UNDO())
         return Reply(text=describe_forgotten(show(row).change.before or ""), buttons=(button,))
 
     async def _find(self, scope: MemoryScope, named: ArchiveRef) -> ArchiveHistory | None:
@@ -123,11 +129,11 @@ class ArchiveNotes:
 
 def _number(
     connection: Connection, person_id: PersonId, row: LedgerEntry, made: LedgerEntry
-) -> Told:
+) -> Undone:
     """Describe an undo with the names of both changes."""
     done = UndoneChange(undone=show(row), row=show(made), derived=(), revived=())
     names = [_name(connection, person_id, one) for one in (row, made)]
-    return Told(undone=done, number=names[0], again=names[1], went=(), came=())
+    return Undone(undone=done, number=names[0], again=names[1], went=(), came=())
 
 
 def _name(connection: Connection, person_id: PersonId, row: LedgerEntry) -> str:
@@ -136,11 +142,11 @@ def _name(connection: Connection, person_id: PersonId, row: LedgerEntry) -> str:
     return history.name(row) if history else format_id(archive_id)
 
 
-def _list_newest(connection: Connection, person_id: PersonId, limit: int) -> Aside:
+def _list_newest(connection: Connection, person_id: PersonId, limit: int) -> Archive:
     ids = archive.list_holders(connection, drawer=Drawer(person_id=person_id), limit=limit)
     entries = archive.list_entries(connection, person_id=person_id, archive_ids=ids)
     count = archive.count(connection, person_id=person_id, most=_MOST_COUNTED)
-    return Aside(notes=[_format(entry) for entry in entries], count=count)
+    return Archive(notes=[_format(entry) for entry in entries], count=count)
 
 
 def _format(entry: Archived) -> tuple[str, str]:
@@ -149,4 +155,4 @@ def _format(entry: Archived) -> tuple[str, str]:
 
 
 def _unknown(named: ArchiveRef) -> Reply:
-    return Reply(text=memory.NAME_UNKNOWN.format(name=format_id(named.id)))
+    return Reply(text=memory.NAME_UNKNOWN(name=format_id(named.id)))

@@ -29,7 +29,7 @@ from gateway.texts import blocks as block_texts
 from gateway.texts import memory
 from gateway.texts.blocks import BlockLine
 from gateway.texts.people import quote_name
-from gateway.texts.rooms import UNREADABLE
+from gateway.texts.rooms import UNREADABLE, name_room
 
 _BLOCK = "block:"
 
@@ -104,10 +104,10 @@ class BlockCommands:
         seen = await self._shared.look(call.person.id, call.now)
         shared = _choose(seen, label, is_owner=call.person.is_owner)
         if shared is None or shared.person_id is None:
-            return Reply(text=block_texts.UNKNOWN.format(name=quote_name(label)))
+            return Reply(text=block_texts.UNKNOWN(name=quote_name(label)))
         is_mine = shared.block is not None and shared.block.made_by == call.person.id
         if not (is_mine or call.person.is_owner):
-            return Reply(text=block_texts.NOT_YOURS.format(name=quote_name(label)))
+            return Reply(text=block_texts.NOT_YOURS(name=quote_name(label)))
         origin = Origin(
             actor=f"{PERSON}{call.person.id}",
             now=call.now,
@@ -117,7 +117,7 @@ class BlockCommands:
         try:
             outcome = await self._shared.undo(shared, origin)
         except OSError as error:
-            return Reply(text=UNREADABLE.format(reason=error.strerror or error))
+            return Reply(text=UNREADABLE(reason=error.strerror or error))
         if isinstance(outcome, UndoRefused):
             return Reply(text=memory.describe_kept(outcome))
         rows = [one.undone for one in outcome]
@@ -136,7 +136,7 @@ class BlockCommands:
             label=_read_label(label), rest=rest.strip(), call=call, platforms=self._platforms
         )
         if call.room and (word not in _IN_ROOM or (word != "new" and _parse_target(rest) != _HERE)):
-            return Reply(text=block_texts.ONLY_IN_DIRECT)
+            return Reply(text=block_texts.ONLY_IN_DIRECT())
         if word == "drop" and order.rest.casefold() != "yes":
             return await self._ask_to_drop(order)
         if word == "new":
@@ -154,8 +154,8 @@ class BlockCommands:
 
         seen = await self._access.database.read(look)
         if not seen:
-            unknown = block_texts.UNKNOWN.format(name=quote_name(label))
-            return Reply(text=unknown if label else block_texts.NONE)
+            unknown = block_texts.UNKNOWN(name=quote_name(label))
+            return Reply(text=unknown if label else block_texts.list_blocks(()))
         opened = await self._shared.open([block for block, _ in seen], call.now)
         lines = [
             BlockLine(shared=one, readers=readers, is_mine=block.made_by == call.person.id)
@@ -176,7 +176,7 @@ class BlockCommands:
             block, readers = await self._access.database.read(look)
         except _Refused as refusal:
             return Reply(text=str(refusal))
-        button = stand_for(f"block drop {block.id} yes", block_texts.DROP, "danger")
+        button = stand_for(f"block drop {block.id} yes", block_texts.DROP(), "danger")
         return Reply(text=block_texts.ask_to_drop(block.label, readers), buttons=(button,))
 
 
@@ -194,15 +194,15 @@ def _make(connection: Connection, order: _Order) -> Result:
     number, _, description = order.rest.partition(" ")
     description = " ".join(description.split())
     if not _is_label(order.label):
-        return block_texts.BAD_LABEL, []
+        return block_texts.BAD_LABEL(), []
     if secret := find_secret(order.call.argument):  # prompts contain the name, too
-        return block_texts.BAD_BLOCK.format(secret=secret), []
+        return block_texts.BAD_BLOCK(secret=secret), []
     if (limit := _read_limit(number)) is None:
-        return block_texts.BAD_LIMIT, []
+        return block_texts.BAD_LIMIT(), []
     if why := _find_fault(description):
         return why, []
     if blocks.find(connection, label=order.label):
-        return block_texts.TAKEN, []
+        return block_texts.TAKEN(), []
     call = order.call
     new = NewBlock(
         slug=slug_of(order.label),
@@ -222,7 +222,7 @@ def _make(connection: Connection, order: _Order) -> Result:
 def _share(connection: Connection, order: _Order) -> Result:
     block = _find_own(connection, order)
     if _parse_target(order.rest) == _EVERYONE and not order.call.person.is_owner:
-        return block_texts.ONLY_OWNERS_WITH_ALL, []
+        return block_texts.ONLY_OWNERS_WITH_ALL(), []
     reader, name = _find_target(connection, order)
     is_new = blocks.share(connection, block_id=block.id, person_id=reader)
     rows: list[OutboxRow] = []
@@ -240,14 +240,14 @@ def _unshare(connection: Connection, order: _Order) -> Result:
     is_gone = blocks.unshare(connection, block_id=block.id, person_id=reader)
     if is_gone:
         _note(connection, order, block, "block.unshare", f"with {reader}")
-    return block_texts.describe_unshared(block.label, name, is_gone=is_gone), []
+    return block_texts.describe_unshared(block.label, name, was_shared=is_gone), []
 
 
 def _set_read_only(connection: Connection, order: _Order) -> Result:
     block = _find_own(connection, order)
     word = order.rest.casefold()
     if word not in ("on", "off"):
-        return block_texts.ON_OR_OFF.format(name=block.label), []
+        return block_texts.ON_OR_OFF(name=block.label), []
     blocks.set_read_only(connection, block_id=block.id, is_read_only=word == "on")
     _note(connection, order, block, "block.readonly", word)
     return block_texts.describe_read_only(block.label, is_read_only=word == "on"), []
@@ -256,7 +256,7 @@ def _set_read_only(connection: Connection, order: _Order) -> Result:
 def _set_limit(connection: Connection, order: _Order) -> Result:
     block = _find_own(connection, order)
     if (limit := _read_limit(order.rest)) is None:
-        return block_texts.BAD_LIMIT, []
+        return block_texts.BAD_LIMIT(), []
     blocks.set_limit(connection, block_id=block.id, limit=limit)
     _note(connection, order, block, "block.limit", f"{block.limit} -> {limit}")
     return block_texts.describe_limit(block.label, limit), []
@@ -299,7 +299,7 @@ def _find_own(connection: Connection, order: _Order) -> Block:
     block, person = _find_block(connection, order), order.call.person
     if block.made_by == person.id or person.is_owner:
         return block
-    raise _Refused(block_texts.NOT_YOURS.format(name=order.shown))
+    raise _Refused(block_texts.NOT_YOURS(name=order.shown))
 
 
 def _find_block(connection: Connection, order: _Order) -> Block:
@@ -309,7 +309,7 @@ def _find_block(connection: Connection, order: _Order) -> Block:
     for block in known:
         if order.label in (block.label, str(block.id)):
             return block
-    raise _Refused(block_texts.UNKNOWN.format(name=order.shown))
+    raise _Refused(block_texts.UNKNOWN(name=order.shown))
 
 
 def _list_own(connection: Connection, call: Call) -> list[Block]:
@@ -321,15 +321,15 @@ def _find_target(connection: Connection, order: _Order) -> tuple[PersonId, str]:
     """Return the named reader with their display name. Raises `_Refused`."""
     whom, room = _parse_target(order.rest), order.call.room
     if not whom:
-        raise _Refused(block_texts.WITH_WHOM)
+        raise _Refused(block_texts.WITH_WHOM())
     if whom == _HERE:
         if room is None:
-            raise _Refused(block_texts.HERE_NOWHERE)
-        return room.person_id, block_texts.name_room(room.title)
+            raise _Refused(block_texts.HERE_NOWHERE())
+        return room.person_id, name_room(room.title)
     if whom == _ME:
-        return order.call.person.id, block_texts.YOU
+        return order.call.person.id, block_texts.YOU()
     if whom == _EVERYONE:
-        return blocks.make_team(connection, now=order.call.now), block_texts.EVERYONE
+        return blocks.make_team(connection, now=order.call.now), block_texts.EVERYONE()
     platform, _, user_id = whom.partition(":")
     account = people.find_account(connection, platform=platform, user_id=user_id)
     found = [
@@ -340,7 +340,7 @@ def _find_target(connection: Connection, order: _Order) -> tuple[PersonId, str]:
     ]
     if len(found) != 1:
         why = block_texts.SEVERAL if found else block_texts.NOBODY
-        raise _Refused(why.format(name=quote_name(whom)))
+        raise _Refused(why(name=quote_name(whom)))
     return found[0].id, quote_name(found[0].name)
 
 
@@ -354,7 +354,7 @@ def _notify_reader(
     place = owners.find_direct(connection, person, order.platforms)
     if place is None:
         return []
-    words = block_texts.tell_shared(order.call.person.name, block.label, block.description)
+    words = block_texts.describe_shared_with_you(order.call.person.name, block.label, block.description)
     outgoing = NewOutboxMessage(
         platform=place[0], chat=place[1], body=words, person_id=person.id, is_silent=True
     )
@@ -370,9 +370,9 @@ def _name_readers(connection: Connection, block: Block) -> list[str]:
 
 def _name_reader(connection: Connection, reader: Person) -> str:
     if reader.kind == "team":
-        return block_texts.EVERYONE
+        return block_texts.EVERYONE()
     if reader.kind == "room":
-        return block_texts.name_room(rooms.find_title(connection, person_id=reader.id))
+        return name_room(rooms.find_title(connection, person_id=reader.id))
     return quote_name(reader.name)
 
 
@@ -401,11 +401,11 @@ def _read_limit(word: str) -> int | None:
 def _find_fault(description: str) -> str:
     """Return why a description is invalid, or an empty text; prompts show it on one line."""
     if not description or len(description) > _LONGEST_DESCRIPTION:
-        return block_texts.NO_DESCRIPTION
+        return block_texts.NO_DESCRIPTION()
     reason = find_flaw(description)
     if reason is None and (secret := find_secret(description)):
         reason = f"it holds what looks like {secret}"
-    return block_texts.BAD_DESCRIPTION.format(reason=reason) if reason else ""
+    return block_texts.BAD_DESCRIPTION(reason=reason) if reason else ""
 
 
 def _note(connection: Connection, order: _Order, block: Block, action: str, detail: str) -> None:

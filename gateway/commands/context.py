@@ -48,7 +48,7 @@ class ContextCommands:
         """Compact the conversation; the argument says what the summary must keep."""
         conversation = call.conversation
         if self._lanes.is_running(conversation.id):
-            return Reply(text=usage_texts.COMPACT_RUNNING)
+            return Reply(text=usage_texts.COMPACT_RUNNING())
 
         def look(connection: Connection) -> tuple[Session | None, PromptHash | None]:
             session = sessions.find_open(connection, conversation_id=conversation.id)
@@ -61,13 +61,13 @@ class ContextCommands:
 
         session, prompt_hash = await self._database.read(look)
         if session is None:
-            return Reply(text=usage_texts.COMPACT_EMPTY)
+            return Reply(text=usage_texts.COMPACT_EMPTY())
         talk = CompactionTarget(
             session_id=session.id, owner_id=conversation.person_id, payer_id=call.person.id
         )
         result = await self._compactor.compact_now(talk, prompt_hash, call.argument)
         if result is None:
-            return Reply(text=usage_texts.COMPACT_NO_GAIN)
+            return Reply(text=usage_texts.COMPACT_NO_GAIN())
         self._lanes.invalidate_conversations()
         return Reply(
             text=usage_texts.describe_compact(
@@ -80,7 +80,7 @@ class ContextCommands:
         found = await self._database.read(lambda connection: _look(connection, call))
         prompt = found[0].prompt if found else None
         if found is None or prompt is None:
-            return Reply(text=usage_texts.CONTEXT_EMPTY)
+            return Reply(text=usage_texts.CONTEXT_EMPTY())
         record, before = found
 
         def work() -> ContextReport:

@@ -39,7 +39,7 @@ class StatusReport:
     async def _describe_external(self) -> str:
         if self._external is None:
             return ""
-        return memory.describe_outside(await self._external.report())
+        return memory.describe_external(await self._external.report())
 
     async def describe(self, call: Call) -> str:
         """Return the status text. Raises `StoreError`."""
@@ -107,18 +107,18 @@ class ConversationCommands:
 
     async def _new(self, call: Call) -> Reply:
         if not self._lanes.may_stop(call.conversation.id, call.person):
-            return Reply(text=general.NOT_YOUR_TURN)
+            return Reply(text=general.STOP_NOT_YOURS())
         self._lanes.stop(call.conversation.id)
 
         def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
             sessions.end(connection, conversation_id=call.conversation.id, now=call.now)
-            return general.NEW, []
+            return general.CONVERSATION_STARTED(), []
 
         return Reply(effect=effect)
 
     async def _stop(self, call: Call) -> Reply:
         if not self._lanes.may_stop(call.conversation.id, call.person):
-            return Reply(text=general.NOT_YOUR_TURN)
+            return Reply(text=general.STOP_NOT_YOURS())
         chat = conversion.name_chat(call.message.address)
         answered = self._lanes.place_of(call.conversation.id)
         is_stopped = self._lanes.stop(call.conversation.id)
@@ -131,15 +131,15 @@ class ConversationCommands:
         # Nothing runs, but the message may still wait for its attachments to be read.
         place = (call.platform, chat)
         is_stopped = self._attachments.stop(call.conversation.id, place, call.person)
-        return Reply(text=general.describe_stop("", ()) if is_stopped else general.STOPPED_NOTHING)
+        return Reply(text=general.describe_stop("", ()) if is_stopped else general.STOP_NOTHING())
 
     async def _queue(self, call: Call) -> Reply:
         if not call.argument:
             waiting = self._lanes.count_waiting(call.conversation.id)
-            return Reply(text=general.count_queue(waiting))
+            return Reply(text=general.describe_queue(waiting))
         is_running = self._lanes.is_running(call.conversation.id)
         is_news = is_running and not call.is_repeat
-        text = general.QUEUED if is_news else ""
+        text = general.QUEUED() if is_news else ""
         return Reply(text=text, pending=_make_pending(call, call.argument))
 
     async def _retry(self, call: Call) -> Reply:
@@ -166,21 +166,21 @@ class ConversationCommands:
         if has_dead:
             return Reply(effect=effect)
         if self._lanes.is_running(call.conversation.id):
-            return Reply(text=general.RETRY_RUNNING)
+            return Reply(text=general.RETRY_RUNNING())
         if not words:
-            return Reply(text=general.RETRY_NOTHING)
+            return Reply(text=general.RETRY_NOTHING())
         return Reply(pending=_make_pending(call, words))
 
     async def _here(self, call: Call) -> Reply:
         if not self._lanes.may_stop(call.conversation.id, call.person):
-            return Reply(text=general.NOT_YOURS_TO_MOVE)
+            return Reply(text=general.MOVE_NOT_YOURS())
         place = Place(
             platform=call.platform,
             chat=conversion.name_chat(call.message.address),
             answers=call.message.message_id,
         )
         is_moved = await self._lanes.move(call.conversation.id, place)
-        return Reply(text="" if is_moved else general.HERE_NOTHING)
+        return Reply(text="" if is_moved else general.MOVE_NOTHING())
 
     async def _status(self, call: Call) -> Reply:
         return Reply(text=await self._report.describe(call))

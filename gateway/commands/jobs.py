@@ -63,7 +63,7 @@ class JobCommands:
             return await self._show(call, number)
         order = _read_order(words)
         if order is None:
-            return Reply(text=job_texts.HOW)
+            return Reply(text=job_texts.USAGE())
         return await self._change(call, order)
 
     async def _list(self, call: Call, first: int) -> Reply:
@@ -74,7 +74,7 @@ class JobCommands:
         def look(connection: Connection) -> Reply:
             job = _find(connection, call, job_id)
             if job is None:
-                return Reply(text=job_texts.UNKNOWN.format(number=job_id))
+                return Reply(text=job_texts.UNKNOWN(number=job_id))
             runs = job_runs.list_of_job(connection, job_id=job.id, limit=_RUNS)
             owner = job.person_id or call.person.id
             places = name_places(connection, owner, job.targets, _here(call))
@@ -92,9 +92,9 @@ class JobCommands:
             buttons = _make_buttons(found) if call.is_press else ()
             return Reply(text=_answer(refusal, found, call), buttons=buttons)
         if order.verb == "drop" and call.is_press and not order.is_sure:
-            sure = stand_for(f"jobs drop {job.id} {_YES}", job_texts.DROP, "danger")
+            sure = stand_for(f"jobs drop {job.id} {_YES}", job_texts.DROP(), "danger")
             return Reply(
-                text=job_texts.ask_to_drop(job), buttons=(sure, stand_for("jobs", job_texts.KEEP))
+                text=job_texts.ask_to_drop(job), buttons=(sure, stand_for("jobs", job_texts.KEEP()))
             )
 
         def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
@@ -113,15 +113,15 @@ class JobCommands:
         address = replace(call.message.address, ticket=None)  # a ticket permits one answer only
         place = None if word == _OFF else (call.platform, conversion.name_chat(address))
         if word not in ("", "here", _OFF):
-            return Reply(text=job_texts.HOME_HOW)
+            return Reply(text=job_texts.HOME_USAGE())
         if place and not address.is_direct and not call.person.is_owner:
-            return Reply(text=job_texts.HOME_ONLY_OWNER)
+            return Reply(text=job_texts.HOME_NOT_IN_GROUP())
 
         def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
             delivery_targets.set_place(connection, person_id=call.person.id, place=place)
             if place is None:
-                return job_texts.HOME_OFF, ()
-            return (job_texts.HOME_HERE if address.is_direct else job_texts.HOME_IN_ROOM), ()
+                return job_texts.HOME_OFF(), ()
+            return (job_texts.HOME_HERE() if address.is_direct else job_texts.HOME_IN_GROUP()), ()
 
         return Reply(effect=effect)
 
@@ -169,8 +169,8 @@ def _run_now(connection: Connection, job: Job, call: Call) -> str:
 def _refuse(call: Call, job: Job | None, number: JobId) -> str:
     """Return why the caller may not change a job, or an empty text."""
     if job is None:
-        return job_texts.UNKNOWN.format(number=number)
-    return "" if _may_change(call, job) else job_texts.NOT_YOURS.format(number=number)
+        return job_texts.UNKNOWN(number=number)
+    return "" if _may_change(call, job) else job_texts.NOT_YOURS(number=number)
 
 
 def _may_change(call: Call, job: Job) -> bool:

@@ -48,15 +48,15 @@ class MemoryCommands:
         if word.casefold() == "archive":
             return await self._notes.find(call, scope, rest)
         if word:
-            return Reply(text=memory.ROOM_HOW if scope.is_room else room_texts.MEMORY_USAGE)
+            return Reply(text=memory.ROOM_USAGE() if scope.is_room else room_texts.MEMORY_USAGE())
         listed = await self._list(call, scope)
-        notes = memory.list_aside(await self._notes.preview(scope))
+        notes = memory.list_archive_hint(await self._notes.preview(scope))
         if scope.is_room:
             # The caller of an empty room memory probably means their own.
             shown = [(entry.number, entry.entry) for entry in listed]
-            entries = memory.list_room(shown) if shown else room_texts.ONLY_IN_DIRECT
+            entries = memory.list_room(shown) if shown else room_texts.ONLY_IN_DIRECT()
         else:
-            entries = await self._describe(listed) if listed else room_texts.MEMORY_EMPTY
+            entries = await self._describe(listed) if listed else room_texts.MEMORY_EMPTY()
         if notes and scope.is_room and not listed:
             return Reply(text="\n".join(notes))
         return Reply(text="\n".join([entries, *(["", *notes] if notes else [])]))
@@ -87,9 +87,9 @@ class MemoryCommands:
             return _describe_deleted(change_index, done[0])
         tracked = find_current(change_index, number)
         if tracked is None or tracked.words is None:
-            return Reply(text=room_texts.NUMBER_UNKNOWN.format(number=number))
+            return Reply(text=room_texts.NUMBER_UNKNOWN(number=number))
         if scope.is_room and not await self._access.may_change(call, tracked.made_by):
-            return Reply(text=memory.NOT_YOUR_CHANGE)
+            return Reply(text=memory.NOT_YOUR_CHANGE())
         target = tracked.rows[0].target
         origin = origin_of(call, scope)
         edit = Edit(action="remove", target=target, old=tracked.words)
@@ -98,25 +98,25 @@ class MemoryCommands:
                 scope.person_id, scope.slug, edit, origin, kind=scope.kind
             )
         except OSError as error:
-            return Reply(text=room_texts.UNREADABLE.format(reason=error.strerror or error))
+            return Reply(text=room_texts.UNREADABLE(reason=error.strerror or error))
         if isinstance(outcome, Refusal):
-            return Reply(text=room_texts.NUMBER_UNKNOWN.format(number=number))
+            return Reply(text=room_texts.NUMBER_UNKNOWN(number=number))
         return _describe_deleted(await self._access.open(call, scope), outcome.rows[0])
 
     async def _share(self, call: Call) -> Reply:
         number, _, word = call.argument.partition(" ")
         word = word.strip().casefold()
         if not number.isdecimal():
-            return Reply(text=room_texts.NUMBER_MISSING)
+            return Reply(text=room_texts.NUMBER_MISSING())
         is_room = call.room is not None
         if word not in ("", "private", "here" if is_room else "everyone"):
-            return Reply(text=room_texts.AUDIENCE_UNKNOWN.format(number=number))
+            return Reply(text=room_texts.AUDIENCE_UNKNOWN(number=number))
         await self._access.open(call, own_scope(call.person))
 
         def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
             chosen = _choose(list_entries(connection, person_id=call.person.id), int(number))
             if chosen is None:
-                return room_texts.NUMBER_UNKNOWN.format(number=number), ()
+                return room_texts.NUMBER_UNKNOWN(number=number), ()
             if word == "private":
                 return _hide(connection, call, chosen), ()
             return _show(connection, call, chosen), ()
@@ -132,7 +132,7 @@ class MemoryCommands:
 
 
 def _describe_deleted(change_index: ChangeIndex, row: LedgerEntry) -> Reply:
-    undo = stand_for(f"undo {change_index.find_number(row)}", memory.UNDO)
+    undo = stand_for(f"undo {change_index.find_number(row)}", memory.UNDO())
     return Reply(text=room_texts.describe_forgotten(row.change.before or ""), buttons=(undo,))
 
 

@@ -56,7 +56,7 @@ class PeopleCommands:
 
     async def _accounts(self, call: Call) -> Reply:
         if not call.message.address.is_direct:
-            return Reply(text=people_texts.ACCOUNTS_IN_ROOM)
+            return Reply(text=people_texts.ACCOUNTS_IN_GROUP())
         merging = self._linking.merging
 
         def keep(connection: Connection) -> tuple[str, list[OutboxRow]]:
@@ -76,15 +76,15 @@ class PeopleCommands:
 
     async def _unlink(self, call: Call) -> Reply:
         if not call.message.address.is_direct:
-            return Reply(text=people_texts.ACCOUNTS_IN_ROOM)
+            return Reply(text=people_texts.ACCOUNTS_IN_GROUP())
 
         def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
             person = _find_person(connection, call) or call.person
             accounts = _list_accounts(connection, person)
             found = _choose(accounts, call.argument)
             if len(found) != 1:
-                why = people_texts.UNLINK_SEVERAL if found else people_texts.UNLINK_UNKNOWN
-                how = why if call.argument else people_texts.UNLINK_HOW
+                why = people_texts.UNLINK_SEVERAL() if found else people_texts.UNLINK_UNKNOWN()
+                how = why if call.argument else people_texts.UNLINK_USAGE()
                 return f"{how}\n{self._describe(call, accounts)}", []
             leaving = UnlinkRequest(account=found[0], is_admitted=self._identity.is_admitted(found[0]))
             return self._linking.merging.unlink(connection, person, leaving, call.now)
@@ -120,17 +120,17 @@ class PeopleCommands:
 
     async def _approve(self, call: Call) -> Reply:
         if not call.argument:
-            return Reply(text=general.CODE_MISSING.format(command="approve"))
+            return Reply(text=general.CODE_MISSING(command="approve"))
 
         def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
             approved = identity.approve(connection, call.argument, call.now)
             if approved is None:
-                return general.CODE_UNKNOWN, []
+                return general.CODE_INVALID(), []
             outgoing = NewOutboxMessage(
-                platform=approved.platform, chat=approved.chat, body=general.WELCOME
+                platform=approved.platform, chat=approved.chat, body=general.WELCOME()
             )
             welcome = outbox.enqueue(connection, outgoing, now=call.now)
-            return general.APPROVED.format(name=quote_name(approved.name)), [welcome]
+            return general.APPROVED(name=quote_name(approved.name)), [welcome]
 
         return Reply(effect=effect)
 

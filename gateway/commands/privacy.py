@@ -42,16 +42,16 @@ class PrivacyCommands:
 
     async def _export(self, call: Call) -> Reply:
         if not call.message.address.is_direct:
-            return Reply(text=ONLY_IN_DIRECT)
+            return Reply(text=ONLY_IN_DIRECT())
         most = min(self._data_requests.find_file_limit(call.platform), _MOST_BYTES)
         if not most:
-            return Reply(text=privacy.EXPORT_NO_FILES.format(slug=call.person.slug))
+            return Reply(text=privacy.EXPORT_NO_FILES(slug=call.person.slug))
         try:
             parts = await self._data_requests.export_for_chat(call.person, most)
         except OSError:
-            return Reply(text=privacy.EXPORT_FAILED)
+            return Reply(text=privacy.EXPORT_FAILED())
         if len(parts) > _MOST_PARTS or any(len(data) > most for _, data in parts):
-            return Reply(text=privacy.EXPORT_TOO_LARGE.format(slug=call.person.slug))
+            return Reply(text=privacy.EXPORT_TOO_LARGE(slug=call.person.slug))
 
         def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
             return "", [
@@ -62,13 +62,13 @@ class PrivacyCommands:
 
     async def _forget(self, call: Call) -> Reply:
         if not call.message.address.is_direct:
-            return Reply(text=ONLY_IN_DIRECT)
+            return Reply(text=ONLY_IN_DIRECT())
         wanted = parse_words(call.argument)
         if wanted is None:
-            return Reply(text=privacy.FORGET_USAGE)
+            return Reply(text=privacy.FORGET_USAGE())
         preview = await self._data_requests.look(call.person, wanted)
         if not (preview.entries or preview.messages or preview.jobs):
-            return Reply(text=privacy.FORGET_NOTHING)
+            return Reply(text=privacy.FORGET_NOTHING())
         place = (call.platform, conversion.name_chat(call.message.address))
         question = data_confirmations.ask_to_forget(
             call.person, call.argument, preview, place=place, now=call.now
@@ -81,24 +81,24 @@ class PrivacyCommands:
 
     async def _erase(self, call: Call) -> Reply:
         if not call.message.address.is_direct:
-            return Reply(text=ONLY_IN_DIRECT)
+            return Reply(text=ONLY_IN_DIRECT())
         name = call.argument.casefold()
         if not name:
-            return Reply(text=privacy.ERASE_USAGE)
+            return Reply(text=privacy.ERASE_USAGE())
         if name not in (_ME, call.person.slug) and not call.person.is_owner:
-            return Reply(text=privacy.ERASE_OTHERS)
+            return Reply(text=privacy.ERASE_OTHERS())
         place = (call.platform, conversion.name_chat(call.message.address))
 
         def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
             target = call.person if name == _ME else _find(connection, name)
             if target is None:
-                return privacy.ERASE_UNKNOWN, ()
+                return privacy.ERASE_UNKNOWN(), ()
             if not data_confirmations.may_erase(call.person, target):
-                return privacy.ERASE_OWNER, ()
+                return privacy.ERASE_OWNER(), ()
             if target.is_owner and not erase_person.has_other_owner(
                 connection, person_id=target.id
             ):
-                return privacy.ERASE_LAST_OWNER, ()
+                return privacy.ERASE_LAST_OWNER(), ()
             question = data_confirmations.ask_to_erase(
                 call.person, target, place=place, now=call.now
             )

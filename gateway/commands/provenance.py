@@ -15,7 +15,7 @@ from gateway.commands.memory_scope import MemoryAccess, MemoryScope, origin_of, 
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.outbound.composer import stand_for
 from gateway.texts import memory
-from gateway.texts.memory import Told
+from gateway.texts.memory import Undone
 from gateway.texts.rooms import UNREADABLE
 
 
@@ -36,15 +36,15 @@ class ProvenanceCommands:
             return await self._notes.explain(call, scope, named)
         number = _read_number(call.argument)
         if number is None:
-            return Reply(text=memory.WHY_HOW)
+            return Reply(text=memory.WHY_USAGE())
         change_index = await self._access.open(call, scope)
         reason = await self._access.database.read(
             lambda c: explain(c, change_index, number, scope.reader)
         )
         if reason is None:
-            return Reply(text=memory.NUMBER_UNKNOWN.format(number=number))
+            return Reply(text=memory.NUMBER_UNKNOWN(number=number))
         viewer = await self._access.make_viewer(call, scope, [step.row for step in reason.steps])
-        undo = stand_for(f"undo {reason.number}", memory.UNDO)
+        undo = stand_for(f"undo {reason.number}", memory.UNDO())
         buttons = () if reason.words is None else (undo,)
         return Reply(text=memory.explain(reason, viewer), buttons=buttons)
 
@@ -55,22 +55,22 @@ class ProvenanceCommands:
             return await self._notes.undo_named(call, scope, named)
         number = _read_number(call.argument)
         if number is None and call.argument:
-            return Reply(text=memory.UNDO_HOW)
+            return Reply(text=memory.UNDO_USAGE())
         change_index = await self._access.open(call, scope)
         row = None if number is None else change_index.find(number)
         if number is not None and row is None:
-            return Reply(text=memory.NUMBER_UNKNOWN.format(number=number))
+            return Reply(text=memory.NUMBER_UNKNOWN(number=number))
         if number is None and (note := await self._find_newest_note(call, scope, change_index)):
             return await self._notes.undo(call, scope, note)
         if scope.is_room and not await self._access.may_change(call, row):
-            return Reply(text=memory.NOT_YOUR_CHANGE)
+            return Reply(text=memory.NOT_YOUR_CHANGE())
         origin = origin_of(call, scope)
         try:
             outcome = await self._access.memory.undo(
                 scope.person_id, scope.slug, row.id if row else None, origin, kind=scope.kind
             )
         except OSError as error:
-            return Reply(text=UNREADABLE.format(reason=error.strerror or error))
+            return Reply(text=UNREADABLE(reason=error.strerror or error))
         if isinstance(outcome, UndoRefused):
             return Reply(text=memory.describe_kept(outcome))
         return await self._describe(call, scope, outcome)
@@ -100,16 +100,16 @@ class ProvenanceCommands:
         change_index = await self._access.open(call, scope)
         told = [_number(one, change_index) for one in outcome]
         viewer = await self._access.make_viewer(call, scope, [one.undone for one in outcome])
-        again = (stand_for(f"undo {told[0].again}", memory.UNDO_AGAIN),) if len(told) == 1 else ()
+        again = (stand_for(f"undo {told[0].again}", memory.UNDO_AGAIN()),) if len(told) == 1 else ()
         return Reply(text=memory.describe_undone(told, viewer), buttons=again)
 
 
-def _number(one: UndoneChange, change_index: ChangeIndex) -> Told:
+def _number(one: UndoneChange, change_index: ChangeIndex) -> Undone:
     def list_numbered(rows: Sequence[LedgerEntry]) -> tuple[tuple[int, str], ...]:
         others = (row for row in rows if row.id != one.undone.id)
         return tuple((change_index.find_number(row), row.change.after or "") for row in others)
 
-    return Told(
+    return Undone(
         undone=one,
         number=change_index.find_number(one.undone),
         again=change_index.find_number(one.row),

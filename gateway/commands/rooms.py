@@ -28,7 +28,7 @@ class RoomCommands:
     async def _room(self, call: Call) -> Reply:
         room = call.room
         if room is None:
-            return Reply(text=room_texts.ONLY_IN_ROOMS)
+            return Reply(text=room_texts.ONLY_IN_ROOMS())
         word = call.argument.casefold()
         if not word:
             effective = await self._rooms.effective_mode(room, call.message.address, call.person)
@@ -37,10 +37,10 @@ class RoomCommands:
             text = room_texts.describe_room(room.mode, is_alone=is_alone, is_owner=is_owner)
             return Reply(text=text)
         if not call.person.is_owner:
-            return Reply(text=room_texts.ONLY_OWNER_SETS)
+            return Reply(text=room_texts.ONLY_OWNER_SETS())
         mode = next((mode for mode in _MODES if mode == word), None)
         if mode is None:
-            return Reply(text=room_texts.MODE_UNKNOWN)
+            return Reply(text=room_texts.MODE_UNKNOWN())
 
         def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
             rooms.set_mode(connection, room_id=room.id, mode=mode, by=call.person.id)

@@ -12,7 +12,13 @@ from agent_core.state.people import delivery_targets, people
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
 from agent_core.tools.clock import describe_days, read_days
-from agent_core.tools.settings_tool import DAYS_OFF, NAMES, apply_setting, describe_hours, list_settings
+from agent_core.tools.settings_tool import (
+    DAYS_OFF,
+    NAMES,
+    apply_setting,
+    describe_hours,
+    list_settings,
+)
 from gateway.commands.conversation import StatusReport
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.outbound.composer import stand_for
@@ -56,7 +62,7 @@ class SettingsCommands:
 
     async def _settings(self, call: Call) -> Reply:
         if not call.argument and not call.message.address.is_direct:
-            return Reply(text=ONLY_IN_DIRECT)
+            return Reply(text=ONLY_IN_DIRECT())
         if not call.argument:
             return _show(await self._look(call), call.zone)
         return await self._set(call, call.argument, _show)
@@ -65,14 +71,14 @@ class SettingsCommands:
         is_on = call.person.verbosity == "verbose"
         wanted = call.argument.lower() or ("off" if is_on else "on")
         if wanted not in ("on", "off"):
-            return Reply(text=general.VERBOSE_HOW)
+            return Reply(text=general.VERBOSE_USAGE())
         return await self._set(
             call, f"verbosity {'verbose' if wanted == 'on' else 'normal'}", _show
         )
 
     async def _home(self, call: Call) -> Reply:
         if not call.message.address.is_direct:
-            return Reply(text=ONLY_IN_DIRECT)
+            return Reply(text=ONLY_IN_DIRECT())
         status = await self._report.describe(call)
         next_jobs = list_coming(
             await self._database.read(lambda c: _list_next_jobs(c, call)), call.zone
@@ -81,7 +87,7 @@ class SettingsCommands:
         def show(wanted: PersonalSettings, zone: str) -> Reply:
             settings = _show(wanted, zone, command="home")
             return Reply(
-                text=general.compose_home(status, next_jobs, settings.text),
+                text=general.describe_home(status, next_jobs, settings.text),
                 buttons=settings.buttons,
             )
 
@@ -99,10 +105,10 @@ class SettingsCommands:
         is_direct = call.message.address.is_direct
         if call.is_press and not is_direct:
             # Anyone in a room can press another person's buttons.
-            return Reply(text=ONLY_IN_DIRECT)
+            return Reply(text=ONLY_IN_DIRECT())
         name, value = _parse_setting(words)
         if name in NAMES and value is None:
-            return Reply(text=general.SETTING_MISSING.format(name=name))
+            return Reply(text=general.SETTING_MISSING(name=name))
         try:
             expected = _apply(await self._look(call), name, value or "")
         except ToolArgumentError as error:
@@ -115,9 +121,9 @@ class SettingsCommands:
             delivery_targets.set_days_off(connection, person_id=person.id, days=wanted.days_off)
             ease(connection, person, self._zone_of(person), call.now)
             if not is_direct:
-                return general.SET, []
+                return general.SETTING_SAVED(), []
             text = show(wanted, self._zone_of(person)).text
-            return text if call.is_press else f"{general.SET}\n\n{text}", []
+            return text if call.is_press else f"{general.SETTING_SAVED()}\n\n{text}", []
 
         shown = show(expected, self._zone_of(expected.person))
         return Reply(effect=effect, buttons=shown.buttons if is_direct else ())
@@ -162,12 +168,15 @@ def _parse_setting(words: str) -> tuple[str, str | None]:
 def _show(wanted: PersonalSettings, zone: str, command: str = "settings") -> Reply:
     person = wanted.person
     text = general.describe_settings(
-        zone=zone if person.time_zone else zone + general.ZONE_OF_HOUSE,
-        language=person.language,
-        hours=describe_hours(person),
-        days_off=describe_days(wanted.days_off),
+        zone=zone,
+        is_default_zone=not person.time_zone,
+        values={
+            "language": person.language or "",
+            "hours": describe_hours(person),
+            "days_off": describe_days(wanted.days_off),
+            "cap": describe_cap(person.context_cap),
+        },
         verbosity=person.verbosity,
-        cap=describe_cap(person.context_cap),
     )
     return Reply(text=text, buttons=_make_buttons(wanted, command))
 
@@ -178,17 +187,17 @@ def _make_buttons(wanted: PersonalSettings, command: str) -> tuple[Choice, ...]:
     levels = [
         stand_for(
             f"{command} verbosity {level}",
-            general.VERBOSITIES[level],
+            general.VERBOSITIES[level](),
             "good" if level == person.verbosity else "plain",
         )
         for level in _LEVELS
     ]
     if person.quiet_from is None:
-        night = stand_for(f"{command} quiet_hours night", general.QUIET_NIGHT)
+        night = stand_for(f"{command} quiet_hours night", general.QUIET_NIGHT())
     else:
-        night = stand_for(f"{command} quiet_hours off", general.QUIET_OFF)
+        night = stand_for(f"{command} quiet_hours off", general.QUIET_OFF())
     if wanted.days_off:
-        weekend = stand_for(f"{command} {DAYS_OFF} off", general.NO_DAYS_OFF)
+        weekend = stand_for(f"{command} {DAYS_OFF} off", general.NO_DAYS_OFF())
     else:
-        weekend = stand_for(f"{command} {DAYS_OFF} weekend", general.WEEKENDS_OFF)
+        weekend = stand_for(f"{command} {DAYS_OFF} weekend", general.WEEKENDS_OFF())
     return (*levels, night, weekend)

@@ -106,8 +106,8 @@ def find_fault(message: InboundMessage) -> str:
     """Why a message can't be worked on, or nothing."""
     text = message.text.strip()
     if len(text) > _LONGEST_TEXT:
-        return general.TOO_LONG.format(size=len(text), limit=_LONGEST_TEXT)
-    return "" if text or message.quote or message.attachments else general.EMPTY
+        return general.TOO_LONG(size=len(text), limit=_LONGEST_TEXT)
+    return "" if text or message.quote or message.attachments else general.EMPTY()
 
 
 def _is_edit_of(edit: InboundMessage, message: InboundMessage) -> bool:

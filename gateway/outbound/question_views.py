@@ -56,7 +56,7 @@ def compose(
     """
     *before, last = adapter.split(question.text) if adapter else (question.text,)
     if adapter and len(adapter.split(_body(question, adapter, last) + _OUTCOME)) > 1:
-        before, last = [*before, last], general.QUESTION_ABOVE
+        before, last = [*before, last], general.QUESTION_ABOVE()
     asking = NewOutboxMessage(
         platform=question.platform,
         chat=question.chat,

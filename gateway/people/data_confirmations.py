@@ -35,7 +35,7 @@ class DataConfirmations:
     ) -> Outcome:
         """They have said what is to be forgotten; the lines that were shown are taken away."""
         if key == _NONE:
-            return Outcome(words=privacy.FORGET_KEPT, is_alone=True)
+            return Outcome(words=privacy.FORGET_KEPT(), is_alone=True)
         wish = Wish(
             person_id=person.id,
             words=json.loads(question.payload)["words"],
@@ -44,7 +44,7 @@ class DataConfirmations:
             place=(question.platform, question.chat),
         )
         self._belongings.wish(connection, wish, f"q{question.id}")
-        return Outcome(words=privacy.FORGET_BEGUN, is_alone=True)
+        return Outcome(words=privacy.FORGET_BEGUN(), is_alone=True)
 
     def answer_erase(
         self, connection: Connection, question: Question, key: str, person: Person, now: int
@@ -53,19 +53,19 @@ class DataConfirmations:
         asked = json.loads(question.payload)
         whom = people.find(connection, person_id=PersonId(asked["person"]))
         if key != _YES:
-            return Outcome(words=privacy.ERASE_KEPT, is_alone=True)
+            return Outcome(words=privacy.ERASE_KEPT(), is_alone=True)
         if whom is None or erase_person.is_erased(connection, person_id=whom.id):
-            return Outcome(words=privacy.GONE_ALREADY, is_alone=True)
+            return Outcome(words=privacy.GONE_ALREADY(), is_alone=True)
         if not may_erase(person, whom):
-            return Outcome(words=privacy.ERASE_OTHERS, is_alone=True)
+            return Outcome(words=privacy.ERASE_OTHERS(), is_alone=True)
         if not asked["is_sure"]:
             place = (question.platform, question.chat)
             again = ask_to_erase(person, whom, place=place, now=now, is_sure=True)
-            return Outcome(words=privacy.ERASE_YES, is_alone=True, asks=[again])
+            return Outcome(words=privacy.ERASE_YES(), is_alone=True, asks=[again])
         is_own = whom.id == person.id
         wish = Wish(person_id=whom.id, place=None if is_own else (question.platform, question.chat))
         self._belongings.wish(connection, wish, str(whom.id))
-        words = privacy.ERASE_BEGUN if is_own else privacy.ERASE_BEGUN_OTHER
+        words = privacy.ERASE_BEGUN() if is_own else privacy.ERASE_BEGUN_OTHER()
         return Outcome(words=words, is_alone=True)
 
 
@@ -83,9 +83,9 @@ def ask_to_forget(
         kind="forget",
         text=privacy.ask_to_forget(preview.entries, preview.messages, preview.jobs, preview.lines),
         choices=(
-            Choice(key=_ENTRIES, label=privacy.FORGET_ENTRIES),
-            Choice(key=_ALL, label=privacy.FORGET_ALL, style="danger"),
-            Choice(key=_NONE, label=privacy.FORGET_NONE),
+            Choice(key=_ENTRIES, label=privacy.FORGET_ENTRIES()),
+            Choice(key=_ALL, label=privacy.FORGET_ALL(), style="danger"),
+            Choice(key=_NONE, label=privacy.FORGET_NONE()),
         ),
         secret=make_secret(),
         place=place,
@@ -105,9 +105,9 @@ def ask_to_erase(
         text=privacy.ask_again(name) if is_sure else privacy.ask_to_erase(name),
         choices=(
             Choice(
-                key=_YES, label=privacy.ERASE_SURE if is_sure else privacy.ERASE_YES, style="danger"
+                key=_YES, label=privacy.ERASE_SURE() if is_sure else privacy.ERASE_YES(), style="danger"
             ),
-            Choice(key=_NO, label=privacy.ERASE_NO),
+            Choice(key=_NO, label=privacy.ERASE_NO()),
         ),
         secret=make_secret(),
         place=place,

@@ -287,7 +287,7 @@ class DataRequests:
             return
         self._delayed.add(key)
         outgoing = NewOutboxMessage(
-            platform=wish.place[0], chat=wish.place[1], body=privacy.FORGET_STUCK
+            platform=wish.place[0], chat=wish.place[1], body=privacy.FORGET_STUCK()
         )
         now = self._now()
         row = await self.database.write(
@@ -304,13 +304,13 @@ class DataRequests:
         try:
             await self._erase(wish.person_id)
         except LastOwner:
-            return privacy.ERASE_LAST_OWNER
-        return privacy.tell_erased(await self.list_backups(), await self.list_outside())
+            return privacy.ERASE_LAST_OWNER()
+        return privacy.describe_erased(await self.list_backups(), await self.list_outside())
 
     async def _forget(self, wish: Wish) -> str:
         wanted = parse_words(wish.words)
         if wanted is None:
-            return privacy.FORGET_NOTHING
+            return privacy.FORGET_NOTHING()
         forgotten = await self._forgetting.forget(
             wish.person_id, wanted, has_messages=wish.has_messages, now=self._now()
         )
@@ -318,13 +318,13 @@ class DataRequests:
             path = self._home / CHAT_HISTORY
             await asyncio.to_thread(forget, path, wanted.is_in)
         self.renew()
-        told = privacy.tell_forgotten(
+        told = privacy.describe_forgotten(
             forgotten.entries,
             forgotten.messages,
             forgotten.jobs,
             has_messages=wish.has_messages,
         )
-        return told + privacy.tell_kept_files(await self._find_files(wish.person_id, wanted))
+        return told + privacy.describe_kept_files(await self._find_files(wish.person_id, wanted))
 
     async def _find_files(self, person_id: PersonId, wanted: WordMatcher) -> list[str]:
         """The files for somebody's digests that hold words; they were put there by hand."""

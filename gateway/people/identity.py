@@ -152,7 +152,7 @@ class Identity:
                 # A code that nobody is shown was never good: only its hour counts.
                 expires_at=now + _PAIRING_LASTS if has_owner else now,
             )
-            words = general.greet_stranger(code if has_owner else None)
+            words = general.describe_stranger(code if has_owner else None)
             return outbox.enqueue(
                 connection, NewOutboxMessage(platform=platform, chat=chat, body=words), now=now
             )
@@ -174,7 +174,7 @@ class Identity:
         def work(connection: Connection) -> OutboxRow | None:
             inbox.finish(connection, inbox_id=inbox_id, reason="claim")
             if not message.address.is_direct:
-                words = spoil(connection, asker, code, general.CLAIM_IN_ROOM, now)
+                words = spoil(connection, asker, code, general.CLAIM_IN_GROUP(), now)
             elif is_silenced(connection, asker, now):
                 return None
             else:
@@ -277,7 +277,7 @@ def count_wrong_code(connection: Connection, asker: AccountRef, words: str, now:
     if wrong < account_links.WRONG_CODES:
         return words
     note(connection, asker, None, "code.guessed", f"{wrong} wrong codes", now)
-    return general.CODE_PAUSE
+    return general.CODE_BLOCKED()
 
 
 def spoil(connection: Connection, asker: AccountRef, code: str, words: str, now: int) -> str:
@@ -301,15 +301,15 @@ def spoil(connection: Connection, asker: AccountRef, code: str, words: str, now:
 
 def _claim(connection: Connection, asker: AccountRef, code: str, now: int) -> str:
     if not code:
-        return count_wrong_code(connection, asker, general.CODE_MISSING.format(command="claim"), now)
+        return count_wrong_code(connection, asker, general.CODE_MISSING(command="claim"), now)
     found = people.find_code(connection, code_hash=hash_code(code), purpose="claim", now=now)
     if found is None:
-        return count_wrong_code(connection, asker, general.CODE_UNKNOWN, now)
+        return count_wrong_code(connection, asker, general.CODE_INVALID(), now)
     people.use_code(connection, code_id=found.id, now=now)
     person = _enter(connection, asker, "code", now=now, is_owner=True)
     people.make_owner(connection, person_id=person.id)
     note(connection, asker, person, "claim", "became an owner", now)
-    return general.CLAIMED
+    return general.CLAIMED()
 
 
 def note(

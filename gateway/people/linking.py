@@ -14,10 +14,18 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
 from gateway.outbound.questions import Questions
 from gateway.people import merging as merging
-from gateway.people.identity import AccountRef, hash_code, is_silenced, make_code, note, count_wrong_code, spoil
+from gateway.people.identity import (
+    AccountRef,
+    count_wrong_code,
+    hash_code,
+    is_silenced,
+    make_code,
+    note,
+    spoil,
+)
 from gateway.people.merging import AccountMerging
-from gateway.texts import people as wording
-from gateway.texts.general import CODE_UNKNOWN
+from gateway.texts import people as people_texts
+from gateway.texts.general import CODE_INVALID
 
 LASTS = 600_000
 """Milliseconds that a code is good, and that its question may be answered."""
@@ -73,7 +81,7 @@ class Linking:
         def work(connection: Connection) -> list[OutboxRow]:
             inbox.finish(connection, inbox_id=inbox_id, reason="link")
             told, rows = self.take(connection, sent, None, now)
-            if not told or not sent.is_direct or told == wording.LINK_NOTHING:
+            if not told or not sent.is_direct or told == people_texts.LINK_NOTHING():
                 return list(rows)
             outgoing = NewOutboxMessage(platform=platform, chat=sent.chat, body=told)
             return [outbox.enqueue(connection, outgoing, now=now), *rows]
@@ -89,7 +97,7 @@ class Linking:
         if words.casefold() == CANCEL:
             return self._cancel(connection, sent, person, now)
         if not sent.is_direct:
-            told = wording.LINK_IN_ROOM
+            told = people_texts.LINK_IN_GROUP()
             return spoil(connection, sent.asker, words, told, now) if words else told, []
         if words and is_silenced(connection, sent.asker, now):
             return "", []
@@ -102,7 +110,7 @@ class Linking:
         rows = [
             row
             for link in account_links.list_live(connection, person_id=person.id)
-            for row in merging.end(connection, link, wording.LINK_REPLACED, now)
+            for row in merging.end(connection, link, people_texts.LINK_REPLACED(), now)
         ]
         code = make_code()
         account_links.insert(
@@ -114,28 +122,28 @@ class Linking:
             expires_at=now + LASTS,
         )
         note(connection, sent.asker, person, "link.code", "made a code", now)
-        return wording.show_code(code), rows
+        return people_texts.describe_code(code), rows
 
     def _take_code(self, connection: Connection, sent: Sent, now: int) -> Told:
         """Another account has sent a code: it is spent, and the first side is asked."""
         link = account_links.find_open(connection, code_hash=hash_code(sent.words), now=now)
         if link is None:
-            return count_wrong_code(connection, sent.asker, CODE_UNKNOWN, now), []
+            return count_wrong_code(connection, sent.asker, CODE_INVALID(), now), []
         sender = sent.sender
         account = {"platform": sent.platform, "user_id": str(sender.user_id)}
         them = people.find_by_account(connection, **account)
         if them and them.id == link.person_id:
-            return wording.LINK_SAME, []
+            return people_texts.LINK_SAME(), []
         person = people.find(connection, person_id=link.person_id)
         if them and them.is_owner and not (person and person.is_owner):
             # Whoever confirms gets everything: nobody may talk an owner into that with a code.
             note(connection, sent.asker, person, "link.refused", "an owner sent the code", now)
-            rows = merging.end(connection, link, wording.LINK_REFUSED, now)
-            return wording.LINK_OWNER_FIRST, rows
+            rows = merging.end(connection, link, people_texts.LINK_REFUSED(), now)
+            return people_texts.LINK_OWNER_FIRST(), rows
         rows = [
             row
             for earlier in account_links.list_asked(connection, **account)
-            for row in merging.end(connection, earlier, wording.LINK_OVER, now)
+            for row in merging.end(connection, earlier, people_texts.LINK_OVER(), now)
         ]
         other = OtherSide(
             **account,
@@ -147,7 +155,7 @@ class Linking:
         question = merging.ask_to_join(link, other)
         rows += self._questions.pose(connection, question, now)
         note(connection, sent.asker, person, "link.asked", "sent the code", now)
-        return wording.tell_asked(link.platform, person.name if person else "?"), rows
+        return people_texts.describe_asked(link.platform, person.name if person else "?"), rows
 
     def _cancel(self, connection: Connection, sent: Sent, person: Person | None, now: int) -> Told:
         """Either side may end what was begun, at any time until it is done."""
@@ -157,17 +165,17 @@ class Linking:
         )
         rows = []
         for link in (*mine, *theirs):
-            rows += merging.end(connection, link, wording.LINK_CANCELLED_THERE, now)
+            rows += merging.end(connection, link, people_texts.LINK_CANCELLED_THERE(), now)
             if link in mine and link.other:
                 outgoing = NewOutboxMessage(
                     platform=link.other.platform,
                     chat=link.other.chat,
-                    body=wording.LINK_TOLD_CANCELLED,
+                    body=people_texts.LINK_CANCELLED_NOTICE(),
                 )
                 rows.append(outbox.enqueue(connection, outgoing, now=now))
             first = people.find(connection, person_id=link.person_id)
             note(connection, sent.asker, first, "link.cancelled", f"request {link.id}", now)
-        return wording.LINK_CANCELLED if mine or theirs else wording.LINK_NOTHING, rows
+        return people_texts.LINK_CANCELLED() if mine or theirs else people_texts.LINK_NOTHING(), rows
 
 
 def read(platform: str, message: InboundMessage, words: str) -> Sent:

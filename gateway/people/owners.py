@@ -79,7 +79,7 @@ class Notices:
                 return []
             meta.put(connection, key=_TOLD, value=task.payload)
             found = ledger.find_row(connection, entry_id=int(task.payload))
-            words = blocks.tell_of_soul(found[1].id, found[1].change) if found else ""
+            words = blocks.describe_soul_change(found[1].id, found[1].change) if found else ""
             return self.enqueue_for_owners(connection, words, now) if words else []
 
         self._delivery.enqueue(await self._database.write("soul.tell", work))

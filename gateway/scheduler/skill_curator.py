@@ -125,7 +125,7 @@ class Curator:
             for step in done.steps:
                 _write_down(connection, step)
             faults = [step.fault for step in done.steps if step.kind == "tell"]
-            words = system_jobs.tell_broken(faults) if faults else ""
+            words = system_jobs.describe_broken(faults) if faults else ""
             return done, self._notices.enqueue_for_owners(connection, words, now) if words else []
 
         done, owed = await self._room.database.write("skills.curate", work)

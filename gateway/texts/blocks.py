@@ -1,65 +1,106 @@
-"""What the program says about named blocks of memory, and about the identity of the assistant."""
+"""Sentences about named blocks of memory, and about the assistant's identity."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agent_core.localization import Text, join_list
 from agent_core.memory.approval import fence, show_difference
 from agent_core.memory.shared import SharedList
 from agent_core.state.memory.ledger import Change
 from agent_core.tools.untrusted_text import flatten
 from gateway.texts.people import quote_name
 
-USAGE = (
-    "/block new NAME 1000 what it is for: makes a block of at most 1000 characters, which I see in"
-    " every talk that it is shared with.\n"
-    "/block share NAME with PERSON, or here (in a room), or, as an owner, everyone; /block unshare"
-    " NAME PERSON; /block unshare NAME me, where you no longer want to see it\n"
-    "/block readonly NAME on or off; /block limit NAME 2000; /block describe NAME new words;"
-    " /block undo NAME, which takes the newest change of its entries back (as an owner: /block undo"
-    " team, for the team's); /block drop NAME"
+USAGE = Text(
+    "/block new NAME 1000 DESCRIPTION makes a block of at most 1000 characters.\n"
+    "/block share NAME with PERSON shares it, as does “here” in a group, or “everyone” for"
+    " owners.\n"
+    "/block unshare NAME PERSON ends that; /block unshare NAME me hides it from you.\n"
+    "/block readonly NAME on, /block limit NAME 2000 and /block describe NAME TEXT change it.\n"
+    "/block undo NAME undoes its newest change; /block drop NAME deletes it."
 )
-NONE = "There is no named block of memory that you see here.\n\n" + USAGE
-ONLY_IN_DIRECT = (
-    "In a room I do only /block, /block NAME, /block new, and /block share or unshare NAME here."
-    " The rest is between us: send it to me in a direct message."
+NONE = Text("You have no memory blocks yet.")
+ONLY_IN_DIRECT = Text(
+    "In a group, use only /block, /block NAME, /block new, and /block share or unshare NAME here."
+    " Send me anything else in a direct message."
 )
-BAD_LABEL = (
-    "A block's name is one word of at most 40 letters, digits, - or _, with at least one letter,"
-    " and none of my own words for blocks (new, share, team, …)."
+BAD_LABEL = Text(
+    "Choose another name: one word of at most 40 letters, digits, - or _, with at least one letter."
+    " It can't be one of the commands for blocks, such as new or share."
 )
-BAD_LIMIT = "A block's limit is a number of characters, from 100 to 20,000."
-NO_DESCRIPTION = "Say in a few words what the block is for, at most 300 characters."
-BAD_DESCRIPTION = "I can't keep that description: {reason}."
-BAD_BLOCK = "I can't keep that: it holds what looks like {secret}."
-TAKEN = "There is a block of that name already. Choose another one."
-UNKNOWN = "There is no block {name} that you see or have made. /block lists them."
-NOT_YOURS = "Only who made the block {name} and owners of this house may do that."
-ON_OR_OFF = "Say /block readonly {name} on, or /block readonly {name} off."
-WITH_WHOM = (
-    "Say with whom: a person as /whoami names them to themselves, an account like telegram:1234,"
-    " everyone, or here, in a room."
+BAD_LIMIT = Text("Choose a limit from 100 to 20,000 characters.")
+NO_DESCRIPTION = Text("Describe the block's purpose in at most 300 characters.")
+BAD_DESCRIPTION = Text("I can't use that description: {reason}.")
+BAD_BLOCK = Text("I can't save that, because it seems to contain {secret}.")
+TAKEN = Text("There's already a block with that name. Choose another one.")
+UNKNOWN = Text("You have no block {name}. /block lists yours.")
+NOT_YOURS = Text("Only the person who made the block {name} and owners can do that.")
+ON_OR_OFF = Text("Write /block readonly {name} on or /block readonly {name} off.")
+WITH_WHOM = Text(
+    "Add a person's name, an account such as telegram:1234, or everyone. In a group, you can use"
+    " here."
 )
-ONLY_OWNERS_WITH_ALL = (
-    "Everybody's prompt would show that: only an owner of this house shares a block with everyone."
-    " With single people, or here in a room, you may."
+ONLY_OWNERS_WITH_ALL = Text(
+    "Only an owner can share a block with everyone. You can share it with single people, or with a"
+    " group by sending this there."
 )
-HERE_NOWHERE = "here means a room: send that in the room."
-NOBODY = "I know nobody who is called {name}."
-SEVERAL = "Several people are called {name}. Name an account of theirs, like telegram:1234."
-DROP = "Drop it"
+HERE_NOWHERE = Text("“here” means a group. Send that in the group.")
+NOBODY = Text("I don't know anyone called {name}.")
+SEVERAL = Text("Several people are called {name}. Use an account such as telegram:1234 instead.")
+DROP = Text("Delete it")
+EVERYONE = Text("everyone")
+YOU = Text("you")
 
-EVERYONE, YOU = "everyone", "you"
+_READ_ONLY = Text("read-only")
+_MINE = Text("made by you")
+_READERS = Text("shared with {names}")
+_HEAD = Text("**{label}** [{size:,}/{limit:,} characters]: {description}")
+_EMPTY = Text("It's empty.")
+_MORE = Text("… and {count} more")
+_MADE = Text(
+    "I've made the block {label} for at most {limit:,} characters. Only you can see it so far."
+    " /block share {label} with NAME lets others see and change it."
+)
+_MADE_IN_ROOM = Text(
+    "I've made the block {label} for at most {limit:,} characters. You and everyone here can see"
+    " it. /block share {label} with NAME lets others see and change it."
+)
+_SHARED = Text("The block {label} is now shared with {audience}.")
+_SHARED_ALREADY = Text("The block {label} is already shared with {audience}.")
+_SHARED_WITH_YOU = Text(
+    "{name} shared a memory block with you: {label} ({description}). I can read it in our"
+    " conversations and change it when you ask. /block lists your blocks; /block unshare {label} me"
+    " hides it."
+)
+_UNSHARED = Text("The block {label} is no longer shared with {audience}.")
+_NOT_SHARED = Text("The block {label} wasn't shared with {audience}.")
+_NOW_READ_ONLY = Text("I won't change the block {label} any more. You can still edit its file.")
+_NOW_WRITABLE = Text("I can now change the block {label}.")
+_NEW_LIMIT = Text("The block {label} can now hold {limit:,} characters.")
+_NEW_DESCRIPTION = Text("The block {label} now has this description: {description}")
+_ASK_DROP = Text(
+    "Delete the block {label}? Nobody will see it any more; its file and history stay on disk."
+    " /block drop {label} yes confirms."
+)
+_ASK_DROP_SHARED = Text(
+    "Delete the block {label}, which is shared with {names}? Nobody will see it any more; its file"
+    " and history stay on disk. /block drop {label} yes confirms."
+)
+_DROPPED = Text("I've deleted the block {label}.")
+_BEFORE, _NOW = Text("before"), Text("now")
+_SOUL_CHANGED = Text(
+    "Someone edited SOUL.md, which defines who I am. I'll use the new text in new conversations."
+    " If you didn't want this, restore the old text; the memory log has both (row {row})."
+)
 _LONGEST_DIFF = 2500
 _SHORT, _LONG = 80, 300
 """Characters of a description."""
 _MOST_CHARACTERS = 1200
-"""Discord takes 2,000 in a message, and what stands around a list needs its part."""
-_NAMELESS = "a room without a name"
+"""Discord takes 2,000 in a message, and the text around a list needs its part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockLine:
-    """A block as a list of them shows it; `readers` is empty where that is nobody's business."""
+    """A block as a list shows it; `readers` is empty where they are hidden."""
 
     shared: SharedList
     readers: Sequence[str]
@@ -67,24 +108,25 @@ class BlockLine:
 
 
 def list_blocks(lines: Sequence[BlockLine]) -> str:
-    """The blocks that somebody sees."""
-    return "\n".join([*_cut([_describe(line, _SHORT) for line in lines]), "", USAGE])
+    """List the blocks that a person can see; without any, say how to make one."""
+    shown = _cut([_describe(line, _SHORT) for line in lines]) or [NONE()]
+    return "\n".join([*shown, "", USAGE()])
 
 
 def show_block(line: BlockLine) -> str:
-    """One block with its entries."""
+    """Show one block with its entries."""
     entries = [f"- {' '.join(entry.split())}" for entry in line.shared.entries]
-    return "\n".join([_describe(line, _LONG), *(_cut(entries) or ["It is empty."])])
+    return "\n".join([_describe(line, _LONG), *(_cut(entries) or [_EMPTY()])])
 
 
 def _cut(lines: Sequence[str]) -> list[str]:
-    """As many lines as go into one message of any platform."""
+    """Keep as many lines as fit into one message of any platform."""
     kept: list[str] = []
-    room = _MOST_CHARACTERS
+    left = _MOST_CHARACTERS
     for number, line in enumerate(lines):
-        room -= len(line) + 1
-        if room < 0:
-            return [*kept, f"… and {len(lines) - number} more"]
+        left -= len(line) + 1
+        if left < 0:
+            return [*kept, _MORE(count=len(lines) - number)]
         kept.append(line)
     return kept
 
@@ -92,88 +134,63 @@ def _cut(lines: Sequence[str]) -> list[str]:
 def _describe(line: BlockLine, longest: int) -> str:
     shared, block = line.shared, line.shared.block
     assert block is not None  # noqa: S101 - a line is one of a block
-    notes = ["read-only"] if block.is_read_only else []
-    notes += ["yours"] if line.is_mine else []
-    notes += [f"seen by {', '.join(line.readers)}"] if line.readers else []
-    more = f" ({'; '.join(notes)})" if notes else ""
-    size = f"{shared.size:,}/{shared.limit:,} characters"
-    return f"**{block.label}** [{size}]: {flatten(block.description, longest)}{more}"
-
-
-def name_room(title: str) -> str:
-    """A room by its title."""
-    return quote_name(title) if title else _NAMELESS
+    notes = [_READ_ONLY()] if block.is_read_only else []
+    notes += [_MINE()] if line.is_mine else []
+    notes += [_READERS(names=join_list(line.readers))] if line.readers else []
+    description = flatten(block.description, longest)
+    head = _HEAD(label=block.label, size=shared.size, limit=shared.limit, description=description)
+    return f"{head} ({'; '.join(notes)})" if notes else head
 
 
 def describe_new(label: str, limit: int, *, is_in_room: bool) -> str:
-    """A block that was made."""
-    who = "You and everyone in this room see it" if is_in_room else "So far only you see it"
-    return (
-        f"The block {label} is there, for at most {limit:,} characters. {who}. /block share {label}"
-        " with NAME lets others see it and have me write in it."
-    )
+    """Confirm a new block."""
+    return (_MADE_IN_ROOM if is_in_room else _MADE)(label=label, limit=limit)
 
 
-def describe_shared(label: str, whom: str, *, is_new: bool) -> str:
-    """A block that somebody sees from now on."""
-    if not is_new:
-        return f"The block {label} is shared with {whom} already."
-    return f"The block {label} is shared with {whom} from now on."
+def describe_shared(label: str, audience: str, *, is_new: bool) -> str:
+    """Confirm that a block is shared."""
+    return (_SHARED if is_new else _SHARED_ALREADY)(label=label, audience=audience)
 
 
-def tell_shared(name: str, label: str, description: str) -> str:
-    """To whoever a block is shared with."""
-    return (
-        f"{quote_name(name)} shares a block of memory with you: {label} ({description}). I see it"
-        " in our talks from now on, and may write in it when you ask. /block lists such blocks,"
-        f" /block unshare {label} me ends it."
-    )
+def describe_shared_with_you(name: str, label: str, description: str) -> str:
+    """Tell a person that a block was shared with them."""
+    return _SHARED_WITH_YOU(name=quote_name(name), label=label, description=description)
 
 
-def describe_unshared(label: str, whom: str, *, is_gone: bool) -> str:
-    """A block that somebody does not see any more."""
-    if not is_gone:
-        return f"The block {label} was not shared with {whom}."
-    return f"The block {label} is not shared with {whom} any more."
+def describe_unshared(label: str, audience: str, *, was_shared: bool) -> str:
+    """Confirm that a block is no longer shared."""
+    return (_UNSHARED if was_shared else _NOT_SHARED)(label=label, audience=audience)
 
 
 def describe_read_only(label: str, *, is_read_only: bool) -> str:
-    """Whether the assistant may write in a block."""
-    if is_read_only:
-        return f"I write nothing in the block {label} from now on. Its file you may edit."
-    return f"I may write in the block {label} from now on."
+    """Say whether the assistant may change a block."""
+    return (_NOW_READ_ONLY if is_read_only else _NOW_WRITABLE)(label=label)
 
 
 def describe_limit(label: str, limit: int) -> str:
-    """How long a block may become."""
-    return f"The block {label} may hold {limit:,} characters from now on."
+    """Confirm a block's new limit."""
+    return _NEW_LIMIT(label=label, limit=limit)
 
 
 def describe_description(label: str, description: str) -> str:
-    """What a block is for."""
-    return f"The block {label} is for this from now on: {description}"
+    """Confirm a block's new description."""
+    return _NEW_DESCRIPTION(label=label, description=description)
 
 
 def ask_to_drop(label: str, readers: Sequence[str]) -> str:
-    """Before a block is dropped."""
-    seen = f" It is seen by {', '.join(readers)}." if readers else ""
-    return (
-        f"Shall I drop the block {label}?{seen} Nobody sees it after that. What stood in it stays"
-        f" in the ledger and in its file. /block drop {label} yes does it."
-    )
+    """Ask whether to delete a block."""
+    if not readers:
+        return _ASK_DROP(label=label)
+    return _ASK_DROP_SHARED(label=label, names=join_list(readers))
 
 
 def describe_dropped(label: str) -> str:
-    """A block that is no more."""
-    return f"The block {label} is dropped."
+    """Confirm that a block was deleted."""
+    return _DROPPED(label=label)
 
 
-def tell_of_soul(row_id: int, change: Change) -> str:
-    """A change of SOUL.md that nobody approved in a talk."""
-    diff = show_difference(change.before or "", change.after or "", ("before", "now"))
+def describe_soul_change(row_id: int, change: Change) -> str:
+    """Tell owners that somebody edited SOUL.md by hand."""
+    diff = show_difference(change.before or "", change.after or "", (_BEFORE(), _NOW()))
     shown = f"\n{fence(diff)}" if len(diff) <= _LONGEST_DIFF else ""
-    return (
-        "SOUL.md, which says who I am, was changed by hand. It holds from the next fresh prompt"
-        f" on. Both texts are in the ledger, row {row_id}; if that was none of you, put the old one"
-        f" back.{shown}"
-    )
+    return _SOUL_CHANGED(row=row_id) + shown

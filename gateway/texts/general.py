@@ -1,254 +1,305 @@
-"""Every sentence that the program itself says to a person."""
+"""Sentences that any part of the gateway says to a person."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adapters.messages import Step, StepState
+from agent_core.localization import Plural, Text, join_list
 
-CLAIMED = "You are the owner of this house now. Write me anything; /help shows what I can do."
-CODE_UNKNOWN = "That code is not good (any more). Codes work once and expire; ask for a new one."
-CODE_MISSING = "Add the code, for instance: /{command} ABCD-EFGH"
-OWNER_ONLY = "Only the owner of this house may do that."
-APPROVED = "{name} may talk to me now."
-WELCOME = "You may talk to me now. Write me anything; /help shows what I can do."
-CODE_PAUSE = "That code is not good either. I look at no more codes of yours for ten minutes."
-CLAIM_IN_ROOM = (
-    "Others have read that code here, so it is not good any more. `talaria people claim` makes a"
-    " new one: send it to me in a direct message."
+CLAIMED = Text("You're now the owner. Write me anything, or use /help to see what I can do.")
+CODE_INVALID = Text("That code is invalid, expired or already used. Ask for a new one.")
+CODE_MISSING = Text("Add the code, for example: /{command} ABCD-EFGH")
+CODE_BLOCKED = Text("That code is wrong, too. I'll ignore your codes for the next ten minutes.")
+OWNER_ONLY = Text("Only an owner can do that.")
+APPROVED = Text("{name} can now talk to me.")
+WELCOME = Text("You can now talk to me. Write me anything, or use /help to see what I can do.")
+CLAIM_IN_GROUP = Text(
+    "Others have seen that code here, so I've cancelled it. Run `talaria people claim` for a new"
+    " one, and send it to me in a direct message."
 )
-NEW = "A fresh start: what was said before stays findable, what I remember of you stays."
-SET = "Done."
-SETTING_MISSING = "Write what it should be, or off: /settings {name} …"
-VERBOSE_HOW = "Write /verbose on or /verbose off."
+CONVERSATION_STARTED = Text(
+    "I've started a new conversation. You can still search the old one, and I keep what I remember"
+    " about you."
+)
+SETTING_SAVED = Text("Done.")
+SETTING_MISSING = Text("Add a value, or off: /settings {name} …")
+VERBOSE_USAGE = Text("Write /verbose on or /verbose off.")
 VERBOSITIES = {
-    "quiet": "Answers only",
-    "normal": "A line if it takes long",
-    "verbose": "Every step",
+    "quiet": Text("Answers only"),
+    "normal": Text("Progress if it takes long"),
+    "verbose": Text("Every step"),
 }
-QUIET_NIGHT = "Quiet from 22:00 to 07:00"
-QUIET_OFF = "No quiet hours"
-WEEKENDS_OFF = "Weekends off"
-NO_DAYS_OFF = "No days off"
-ZONE_OF_HOUSE = " (the house's; yours is not set)"
-NOT_YOUR_TURN = "Somebody else asked for what I am doing: they, or an owner, can stop it."
-NOT_YOURS_TO_MOVE = "Somebody else asked for what I am doing: it is answered where they asked."
-HERE_NOTHING = "Nothing is running that could go on here."
-STOPPED_NOTHING = "Nothing is running here."
-RETRY_NOTHING = "There is nothing to retry here."
-RETRY_RUNNING = "I am still at it. /stop ends it."
-QUEUED = "Kept for later: I take it up when the present answer is done."
-QUESTION_OVER = "(This needs no answer any more.)"
-QUESTION_LATE = "(No answer came in time.)"
-QUESTION_MOVED = "(Asked elsewhere now.)"
-QUESTION_ABOVE = "What do you say to that?"
-OWNER_ASKED = "An owner has to approve that. I have asked; this can take some minutes."
-QUESTION_NOT_YOURS = "That question is not for you to answer."
-EMPTY = "I got an empty message. Write what you need."
-BROKEN = "Something went wrong on my side with that. It is noted; please try it another way."
-DAMAGED_ANSWER = "An answer of mine was damaged on disk before you got it. Please ask me again."
-UNKNOWN_COMMAND = "I don't know /{name}. /help lists what I know."
-TOO_LONG = (
-    "That message is {size:,} characters long; I read up to {limit:,} at once."
-    " Please send the part that matters, or several pieces."
+QUIET_NIGHT = Text("Quiet from 22:00 to 07:00")
+QUIET_OFF = Text("No quiet hours")
+WEEKENDS_OFF = Text("Weekends off")
+NO_DAYS_OFF = Text("No days off")
+STOP_NOT_YOURS = Text("Someone else asked for what I'm doing. Only they or an owner can stop it.")
+MOVE_NOT_YOURS = Text("Someone else asked for what I'm doing, so I'll answer where they asked.")
+MOVE_NOTHING = Text("Nothing is running that I could continue here.")
+STOP_NOTHING = Text("Nothing is running here.")
+RETRY_NOTHING = Text("There's nothing to retry here.")
+RETRY_RUNNING = Text("I'm still working on it. /stop ends it.")
+QUEUED = Text("I'll start on that when I've finished the current answer.")
+QUESTION_OVER = Text("(This no longer needs an answer.)")
+QUESTION_LATE = Text("(Nobody answered in time.)")
+QUESTION_MOVED = Text("(I asked this elsewhere.)")
+QUESTION_ABOVE = Text("What's your answer?")
+OWNER_ASKED = Text("An owner has to approve that. I've asked; it may take a few minutes.")
+QUESTION_NOT_YOURS = Text("You can't answer that question: it's for someone else.")
+EMPTY = Text("Your message was empty. Write what you need.")
+INTERNAL_ERROR = Text("Something went wrong on my side. Please try again or put it another way.")
+DAMAGED_ANSWER = Text("One of my answers was damaged before it reached you. Please ask me again.")
+UNKNOWN_COMMAND = Text("I don't know /{name}. /help lists the commands.")
+TOO_LONG = Text(
+    "Your message has {size:,} characters, and I can read {limit:,} at once."
+    " Send the part that matters, or split it."
 )
 
 _TOOLS = {
-    "ask": "Waiting for an answer",
-    "memory": "Noting something",
-    "recall": "Searching what was said",
-    "schedule": "Seeing to a job",
-    "send_file": "Writing a file",
-    "settings": "Changing settings",
+    "ask": Text("Waiting for an answer"),
+    "memory": Text("Updating memory"),
+    "recall": Text("Searching conversations"),
+    "schedule": Text("Managing jobs"),
+    "send_file": Text("Writing a file"),
+    "settings": Text("Changing settings"),
 }
-_PLATFORMS = {
-    "telegram": "Telegram",
-    "discord": "Discord",
-    "slack": "Slack",
-    "console": "the console",
-}
-_SIGNS: dict[StepState, str] = {"running": "⏳", "done": "✓", "failed": "✗"}
-_SETTINGS_HOW = (
-    "To change one: /settings time_zone Europe/Vienna, /settings language de,"
+_OTHER_TOOL = Text("Using {name}")
+_PLATFORMS = {"telegram": "Telegram", "discord": "Discord", "slack": "Slack"}
+_CONSOLE = Text("the console")
+_STEP_SIGNS: dict[StepState, str] = {"running": "⏳", "done": "✓", "failed": "✗"}
+_STEP = Text("{sign} {title}… ({seconds} s)")
+_SETTINGS = (
+    Text("- Time zone: {zone}"),
+    Text("- Language: {language}"),
+    Text("- Quiet hours: {hours}"),
+    Text("- Days off: {days_off}"),
+    Text("- Progress: {verbosity}"),
+    Text("- Reading limit: {cap}"),
+)
+_DEFAULT_ZONE = Text("{zone} (default; you haven't set yours)")
+_ANY_LANGUAGE = Text("the one you write in")
+_NONE = Text("none")
+_SETTINGS_USAGE = Text(
+    "To change a setting: /settings time_zone Europe/Vienna, /settings language de,"
     " /settings quiet_hours 22:00-07:30, /settings days_off sat,sun, /settings context_cap 50000"
 )
-_REPEAT = "(Perhaps for the second time:)"
-_STRANGER = (
-    "I don't know you yet, so I can't answer. Ask my owner to send me:\n/approve {code}\n"
-    "(good for one hour)"
+_NOT_CHANGED = Text("I didn't change anything: {reason}.")
+_HOME = Text("## Now\n\n{status}\n\n## Next digests\n\n{digests}\n\n## Settings\n\n{settings}")
+_MOVED = Text("(I'm continuing this on {platform}.)")
+_STOPPED_ELSEWHERE = Text("I've stopped what I was doing on {platform}.")
+_UNSENT_FILES = Text("I made {names}, but I can't send files here. Ask for them in another chat.")
+_REPLY_WITH_NUMBER = Text("Reply with the number.")
+_REPEAT = Text("(You may have received this before.)")
+_STRANGER = Text(
+    "I don't know you yet, so I can't answer. Ask my owner to send me this within an hour:\n"
+    "/approve {code}"
 )
-_STRANGER_NO_OWNER = (
-    "Nobody has claimed me yet. Whoever runs me finds a code where Talaria was started:"
-    " send me /claim and that code."
+_STRANGER_NO_OWNER = Text(
+    "I don't have an owner yet. If you run me, send me /claim and the code that Talaria printed"
+    " when it started."
 )
-_FAILED = {
-    "model_busy": "The model can't be reached right now, and several tries did not help.",
-    "model_cut": "The model's answer broke off, and several tries did not help.",
-    "model_rejected": "The model refused the request as it stands.",
-    "model_unknown": "The model that is set does not exist at the provider.",
-    "model_denied": "The model's provider refuses the key that is set.",
-    "overflow": "This conversation has grown longer than I may read at once, and could not be made"
-    " shorter. /new starts afresh; everything said stays findable.",
-    "empty": "The model gave no answer.",
-    "length": "The answer grew longer than the model may write, before it said anything.",
-    "crashed": "I was interrupted again and again while working on this, so I let it rest.",
-    "off": "I was cut off while working on this, and could not go on at the next start.",
+_FAILURES = {
+    "model_busy": Text("I couldn't reach the model, even after several tries."),
+    "model_cut": Text("The model's answer broke off, even after several tries."),
+    "model_rejected": Text("The model rejected the request."),
+    "model_unknown": Text("The provider doesn't have the model that is configured."),
+    "model_denied": Text("The model's provider rejected the configured key."),
+    "overflow": Text(
+        "This conversation is too long for me, and I couldn't shorten it. /new starts a new one;"
+        " you can still search this one."
+    ),
+    "empty": Text("The model gave no answer."),
+    "length": Text("The model reached its length limit before it answered."),
+    "crashed": Text("I was interrupted several times while working on this, so I stopped."),
+    "off": Text("I was interrupted while working on this and couldn't continue."),
 }
-_EXHAUSTED = {
-    "steps": "the number of steps that one turn may take",
-    "tokens": "the number of tokens that one turn may use",
-    "money": "the money that one turn may cost",
-    "time": "the time that one turn may take",
-    "no_progress": "the same step without progress too many times",
+_OTHER_FAILURE = Text("Something went wrong on my side.")
+_PROVIDER_SAID = Text("The provider said: {detail}")
+_RETRY = Text("I still have your message: /retry tries again.")
+_NOT_STARTED = Text("I couldn't start on that. Please send it again later.")
+_DAMAGED = Text(
+    "I can't continue: this conversation is damaged in my storage. Use /new to start a new one, or"
+    " ask an owner to restore a backup."
+)
+_DECLINED = Text("The model declined to answer this. Try putting it another way.")
+_DECLINED_FOR = Text("The model declined to answer this ({category}). Try putting it another way.")
+_LIMITS = {
+    "steps": Text(
+        "(I stopped: this took the most steps I may take at once. Say “go on” to continue.)"
+    ),
+    "tokens": Text(
+        "(I stopped: this used the most tokens I may use at once. Say “go on” to continue.)"
+    ),
+    "money": Text("(I stopped: this cost the most I may spend at once. Say “go on” to continue.)"),
+    "time": Text("(I stopped: this took the longest I may work at once. Say “go on” to continue.)"),
+    "no_progress": Text(
+        "(I stopped: I repeated the same step without progress. Say “go on” to continue.)"
+    ),
 }
+_OTHER_LIMIT = Text("(I stopped: this reached a limit. Say “go on” to continue.)")
+_STOPPED = Text("(Stopped.)")
+_STOPPED_AFTER = Text("(Stopped. Done so far: {tools}.)")
 _CUT = {
-    "length": "(The answer was cut at the longest length set for the model.)",
-    "unknown_stop": "(The model stopped for a reason that I do not know.)",
+    "length": Text("(I cut this answer off at the model's length limit.)"),
+    "unknown_stop": Text("(The model stopped for an unknown reason.)"),
 }
+_DEAD = Text("I couldn't deliver an answer here. {reason} /retry sends it again.")
+_STATUS_TITLE = Text("**{title}**")
+_UNTITLED = Text("This conversation")
+_STATUS_LINES = {
+    True: Text("Messages: {messages:,} · I'm working on an answer"),
+    False: Text("Messages: {messages:,} · I'm idle"),
+}
+_STATUS_WAITING = Text("Waiting messages: {waiting:,}")
+_STATUS_MODEL = Text("Model: {model}")
+_STATUS_USAGE = Text(
+    "Last 24 hours: {read:,} tokens read ({share:.0%} from the cache), {written:,} written,"
+    " ${dollars:.4f}"
+)
+_STATUS_UNDELIVERED = Plural(
+    "{n:,} message wasn't delivered; /retry sends it again.",
+    "{n:,} messages weren't delivered; /retry sends them again.",
+)
+_QUEUE_EMPTY = Text("No message is waiting.")
+_QUEUE = Plural("{n} message is waiting.", "{n} messages are waiting.")
+_QUEUE_USAGE = Text("/queue followed by a message keeps it until I've finished the current answer.")
+_PERSON = Text("You are {name} ({role}).\nAccounts: {accounts}\nTime zone: {zone}")
+_ROLES = {"owner": Text("owner"), "member": Text("member")}
+_HELP = Text(
+    "Write me anything. You can also write while I'm working, to add or correct something."
+)
+_MORE_COMMANDS = Plural("/help all lists {n} more command.", "/help all lists {n} more commands.")
 
 
-def greet_stranger(code: str | None) -> str:
-    """What someone unknown reads: with the code to be approved by, or that there is no owner."""
-    return _STRANGER.format(code=code) if code else _STRANGER_NO_OWNER
+def describe_stranger(code: str | None) -> str:
+    """Greet an unknown person, with a pairing code; None if the gateway has no owner."""
+    return _STRANGER(code=code) if code else _STRANGER_NO_OWNER()
 
 
-def title_tool(name: str) -> str:
-    """What a tool does, in the words of somebody who does it."""
-    return _TOOLS.get(name, f"Using {name}")
+def describe_tool(name: str) -> str:
+    """Return the title of a tool's step."""
+    return _TOOLS[name]() if name in _TOOLS else _OTHER_TOOL(name=name)
 
 
 def describe_steps(steps: Sequence[Step], seconds: int, *, is_whole: bool) -> str:
-    """The line that tells what a running turn does; with `is_whole` every step in a line."""
+    """Describe the running step of a turn; with `is_whole`, list all its steps."""
     if is_whole:
-        return "\n".join(f"{_SIGNS[step.state]} {step.title}" for step in steps)
+        return "\n".join(f"{_STEP_SIGNS[step.state]} {step.title}" for step in steps)
     running = [step for step in steps if step.state == "running"]
     title = (running or list(steps))[-1].title
-    return f"{_SIGNS['running']} {title}… ({seconds} s)"
+    return _STEP(sign=_STEP_SIGNS["running"], title=title, seconds=seconds)
 
 
 def describe_settings(
-    *, zone: str, language: str | None, hours: str, days_off: str, verbosity: str, cap: str
+    *, zone: str, is_default_zone: bool, values: dict[str, str], verbosity: str
 ) -> str:
-    """What a person has set, and how the rest is set."""
-    return "\n".join(
-        (
-            f"- Time zone: {zone}",
-            f"- Language: {language or 'the one you write in'}",
-            f"- Quiet hours: {hours or 'none'}; then nothing rings",
-            f"- Days off: {days_off or 'none'}; then nothing comes by itself",
-            f"- While I work: {VERBOSITIES[verbosity].lower()}",
-            f"- Of a talk I read at once: {cap}",
-            "",
-            _SETTINGS_HOW,
-        )
-    )
+    """Show a person's settings; `values` are language, hours, days_off and cap, or empty."""
+    shown = {name: value or _NONE() for name, value in values.items()} | {
+        "zone": _DEFAULT_ZONE(zone=zone) if is_default_zone else zone,
+        "language": values["language"] or _ANY_LANGUAGE(),
+        "verbosity": VERBOSITIES[verbosity](),
+    }
+    return "\n".join((*(line(**shown) for line in _SETTINGS), "", _SETTINGS_USAGE()))
 
 
 def describe_bad_setting(complaint: str) -> str:
-    """Why a setting was not changed."""
-    return f"Nothing was changed: {complaint}."
+    """Say that a setting was not changed; `complaint` is a clause."""
+    return _NOT_CHANGED(reason=complaint)
 
 
-def compose_home(status: str, digests: str, settings: str) -> str:
-    """The home page of an app: how it stands, what is coming, what is set."""
-    return f"## Now\n\n{status}\n\n## Next digests\n\n{digests}\n\n## Settings\n\n{settings}"
+def describe_home(status: str, digests: str, settings: str) -> str:
+    """Compose the home page of an app."""
+    return _HOME(status=status, digests=digests, settings=settings)
 
 
 def describe_move(platform: str) -> str:
-    """What is left of a live message whose turn goes on elsewhere."""
-    return f"(I go on with this in {name_platform(platform)}.)"
+    """Close a live message whose turn continues on another platform."""
+    return _MOVED(platform=name_platform(platform))
 
 
 def describe_stop_elsewhere(platform: str) -> str:
-    """That a turn was stopped from another place than the one where it is answered."""
-    return f"Stopped what I was doing in {name_platform(platform)}."
+    """Confirm that a turn was stopped that is answered on another platform."""
+    return _STOPPED_ELSEWHERE(platform=name_platform(platform))
 
 
 def name_platform(platform: str) -> str:
-    """A platform by the name that people know."""
-    return _PLATFORMS.get(platform, platform)
+    """Return the name of a platform that people know."""
+    return _CONSOLE() if platform == "console" else _PLATFORMS.get(platform, platform)
 
 
 def describe_unsent_files(names: Sequence[str]) -> str:
-    """That files were made and can't be shown here."""
-    return f"I made {', '.join(names)}, but files can't be sent here. Ask for them elsewhere."
+    """Say that files were made but can't be sent here."""
+    return _UNSENT_FILES(names=join_list(names))
 
 
 def list_choices(question: str, labels: Sequence[str]) -> str:
-    """A question with its choices in words, where buttons can't be shown."""
+    """Append numbered choices to a question, for chats without buttons."""
     lines = [f"{number}. {label}" for number, label in enumerate(labels, start=1)]
-    return "\n".join([question, "", *lines, "", "Reply with the number."])
+    return "\n".join([question, "", *lines, "", _REPLY_WITH_NUMBER()])
 
 
 def close_question(question: str, outcome: str) -> str:
-    """A question that is closed, with what came of it."""
+    """Append the outcome to a closed question."""
     return f"{question}\n\n{outcome}"
 
 
 def describe_choice(label: str, name: str) -> str:
-    """What was chosen, and by whom."""
+    """Show which choice was made, and by whom."""
     return f"→ {label} ({name})"
 
 
-def describe_failure(reason: str, turn_id: int, *, detail: str = "") -> str:
-    """Why a turn failed, and what can be done."""
-    sentence = _FAILED.get(reason, "Something went wrong on my side.")
-    said = f" It said: {detail}" if detail and reason.startswith("model_") else ""
-    return f"{sentence}{said} Nothing you wrote is lost: /retry tries again. (turn {turn_id})"
+def describe_failure(reason: str, *, detail: str = "") -> str:
+    """Explain why a turn failed; `detail` is the provider's message, for owners only."""
+    sentences = [_FAILURES.get(reason, _OTHER_FAILURE)()]
+    if detail and reason.startswith("model_"):
+        sentences.append(_PROVIDER_SAID(detail=detail))
+    return " ".join([*sentences, _RETRY()])
 
 
-def describe_refused_begin(why: str) -> str:
-    """That a message could not even be begun to work on; `why` is a clause, or empty."""
-    reason = f": {why}." if why else "; something went wrong on my side."
-    return f"I could not begin to work on that{reason} Send it again once that is mended."
+def describe_not_started() -> str:
+    """Say that work on a message could not start."""
+    return _NOT_STARTED()
 
 
-def describe_damage(turn_id: int) -> str:
-    """That what is on disk of a conversation can't be read or added to."""
-    return (
-        "I can't go on with that: what I have on disk of this conversation is damaged."
-        f" Restore a backup, or start afresh with /new. (turn {turn_id})"
-    )
+def describe_damage() -> str:
+    """Say that a stored conversation can't be read or continued."""
+    return _DAMAGED()
 
 
 def describe_refusal(category: str) -> str:
-    """That the model declined, with the provider's word for why."""
-    why = f" ({category})" if category else ""
-    return f"The model declined to answer this{why}. Putting it in other words may help."
+    """Say that the model declined, with the provider's category if there is one."""
+    return _DECLINED_FOR(category=category) if category else _DECLINED()
 
 
-def describe_limit(reason: str, summary: str, turn_id: int) -> str:
-    """An answer that a limit ended: the summary, and which limit it was."""
-    limit = _EXHAUSTED.get(reason, "a limit")
-    note = f"(I stopped here: this turn reached {limit}. “Go on” continues. Turn {turn_id}.)"
-    return f"{summary}\n\n{note}" if summary else note
+def describe_limit(reason: str, summary: str) -> str:
+    """Append to an answer which limit ended its turn."""
+    return _append(summary, _LIMITS.get(reason, _OTHER_LIMIT)())
 
 
 def describe_stop(shown: str, tools: Sequence[str]) -> str:
-    """That the person ended a turn, with what was done until then."""
-    done = f" Done until then: {', '.join(tools)}." if tools else ""
-    note = f"(Stopped.{done})"
-    return f"{shown}\n\n{note}" if shown else note
+    """Append to an answer that a person stopped it, and which tools ran before that."""
+    return _append(shown, _STOPPED_AFTER(tools=join_list(tools)) if tools else _STOPPED())
 
 
 def note_cut(text: str, reason: str) -> str:
-    """An answer with a note that it is not whole, where that is so."""
-    note = _CUT.get(reason)
-    return f"{text}\n\n{note}" if note else text
+    """Append to an answer that it is incomplete, if it is."""
+    return _append(text, _CUT[reason]()) if reason in _CUT else text
 
 
 def note_repeat(text: str) -> str:
-    """A message that is sent once more because nobody can tell whether it arrived."""
-    return text if text.startswith(_REPEAT) else f"{_REPEAT}\n\n{text}"
+    """Mark a message that may have been delivered before."""
+    note = _REPEAT()
+    return text if text.startswith(note) else f"{note}\n\n{text}"
 
 
 def describe_dead(reason: str) -> str:
-    """That an answer could not be delivered."""
-    return f"An answer of mine could not be delivered here: {reason} /retry sends it again."
+    """Say that an answer could not be delivered; `reason` is the platform's own sentence."""
+    return _DEAD(reason=reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """What `/status` tells. Tokens and money are those of the last 24 hours."""
+    """The state of a conversation. Tokens and money are those of the last 24 hours."""
 
     model: str
     title: str
@@ -261,46 +312,50 @@ class Status:
     micro_dollars: int
     undelivered: int
     memory: str = ""
-    """How the outside memory fares, if there is one."""
+    """The state of the external memory, if there is one."""
 
 
 def describe_status(status: Status) -> str:
-    """A few lines on what goes on, and what it cost."""
-    doing = "at work" if status.is_running else "idle"
-    if status.waiting:
-        doing += f", {status.waiting} waiting"
+    """Describe the state of a conversation and its cost in a few lines."""
     share = status.cache_read_tokens / status.input_tokens if status.input_tokens else 0.0
     lines = [
-        f"**{status.title or 'This conversation'}**: {status.messages} messages, {doing}",
-        f"Model: {status.model}",
-        (
-            f"Last 24 hours: {status.input_tokens:,} tokens read ({share:.0%} from the cache),"
-            f" {status.output_tokens:,} written, ${status.micro_dollars / 1_000_000:.4f}"
+        _STATUS_TITLE(title=status.title or _UNTITLED()),
+        _STATUS_LINES[status.is_running](messages=status.messages),
+        _STATUS_MODEL(model=status.model),
+        _STATUS_USAGE(
+            read=status.input_tokens,
+            share=share,
+            written=status.output_tokens,
+            dollars=status.micro_dollars / 1_000_000,
         ),
     ]
+    if status.waiting:
+        lines.insert(2, _STATUS_WAITING(waiting=status.waiting))
     if status.memory:
         lines.append(status.memory)
     if status.undelivered:
-        lines.append(f"Not delivered: {status.undelivered}; /retry sends them again.")
+        lines.append(_STATUS_UNDELIVERED(status.undelivered))
     return "\n".join(lines)
 
 
-def count_queue(waiting: int) -> str:
-    """How many messages wait, and how to add one."""
-    how = "/queue and a text keeps it until the present answer is done."
-    if not waiting:
-        return f"Nothing waits. {how}"
-    return f"{waiting} {'message waits' if waiting == 1 else 'messages wait'}. {how}"
+def describe_queue(waiting: int) -> str:
+    """Say how many messages wait, and how to add one."""
+    return f"{_QUEUE(waiting) if waiting else _QUEUE_EMPTY()} {_QUEUE_USAGE()}"
 
 
 def describe_person(name: str, role: str, accounts: Sequence[str], zone: str) -> str:
-    """Who somebody is to this house."""
-    return f"You are {name} ({role}).\nAccounts: {', '.join(accounts)}\nTime zone: {zone}"
+    """Show a person's name, role, accounts and time zone."""
+    shown = _ROLES[role]() if role in _ROLES else role
+    return _PERSON(name=name, role=shown, accounts=", ".join(accounts), zone=zone)
 
 
 def describe_commands(commands: Sequence[tuple[str, str]], *, more: int) -> str:
-    """The list of commands; `more` of them are not in it."""
+    """List commands as (name, summary); `more` of them are left out."""
     lines = [f"/{name}: {summary}" for name, summary in commands]
     if more:
-        lines += ["", f"/help all lists {more} more."]
-    return "\n".join(["Write me anything. While I work, what you write steers me.", "", *lines])
+        lines += ["", _MORE_COMMANDS(more)]
+    return "\n".join([_HELP(), "", *lines])
+
+
+def _append(text: str, note: str) -> str:
+    return f"{text}\n\n{note}" if text else note

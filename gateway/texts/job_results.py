@@ -1,118 +1,140 @@
-"""Sentences about what jobs did: that they were late, failed, or were held back."""
+"""Sentences about the results of jobs: late, failed, paused or deferred."""
 
 from collections.abc import Sequence
 
+from agent_core.localization import Plural, Text
 from agent_core.schedule.misfires import MOST_COUNTED
 
-LONGEST_REASON = 300
-BROKEN_TALK = "the talk that it was held in is damaged in my database."
+BROKEN_CONVERSATION = Text("The job's conversation is damaged in my storage.")
+
+_LEFT_OUT = Text("_({count:,} characters are left out here; {name} has all of them.)_")
+_LATE = Text("_This was due {due}._")
+_LATE_MISSED = Plural(
+    "_This was due {due}. I missed {n} earlier run while I was off._",
+    "_This was due {due}. I missed {n} earlier runs while I was off._",
+)
+_LATE_MISSED_MANY = Text(
+    "_This was due {due}. I missed more than {count} earlier runs while I was off._"
+)
+_SKIPPED = Plural(
+    "I skipped {n} run of **{title}** that was due while I was off. Next: {due_next}.",
+    "I skipped {n} runs of **{title}** that were due while I was off. Next: {due_next}.",
+)
+_SKIPPED_MANY = Text(
+    "I skipped more than {count} runs of **{title}** that were due while I was off. Next:"
+    " {due_next}."
+)
+_FAILED_ONCE = Text(
+    "**{title}** (job {job_id}) failed: {reason} It was due only once, so ask me again if you still"
+    " want it."
+)
+_FAILED = Text(
+    "**{title}** (job {job_id}) failed: {reason} I'll try again {next_at} and tell you when it"
+    " works. /jobs shows your jobs."
+)
+_PAUSED = Plural(
+    "I've paused **{title}** (job {job_id}), because it failed {n} time in a row. The last reason:"
+    " {reason} Fix that, then use /jobs resume {job_id}.",
+    "I've paused **{title}** (job {job_id}), because it failed {n} times in a row. The last reason:"
+    " {reason} Fix that, then use /jobs resume {job_id}.",
+)
+_UNFIT = Text(
+    "I've paused **{title}** (job {job_id}), because its schedule doesn't work: {reason} Change the"
+    " schedule, then use /jobs resume {job_id}."
+)
+_RECOVERED = Plural(
+    "_This works again after {n} failure._", "_This works again after {n} failures._"
+)
+_SPENT = Text("**{title}** didn't run: {reason} I'll try again tomorrow. /jobs shows your jobs.")
+_SPENT_ONCE = Text("**{title}** didn't run: {reason} Ask me again if you still want it.")
+_DAMAGED = Text(
+    "Job {job_id} is damaged in my storage, so I've paused it. Delete it with /jobs drop {job_id}"
+    " and ask me for a new one, or ask an owner to restore a backup."
+)
+_LOST_TITLE = Text("Lost")
+_LOST = Plural(
+    "I lost {n} message that I was keeping for you, because my storage is damaged.",
+    "I lost {n} messages that I was keeping for you, because my storage is damaged.",
+)
+_DEFERRED = Plural(
+    "**During your quiet time, {n} message came:**",
+    "**During your quiet time, {n} messages came:**",
+)
+_LONGEST_REASON = 300
 
 
 def title_body(title: str, body: str) -> str:
-    """What a job made, below its name, so that a notification says what it is."""
+    """Put a job's title above its result, so that a notification shows it."""
     return f"**{title}**\n\n{body}" if body else f"**{title}**"
 
 
 def describe_left_out(count: int, name: str) -> str:
-    """The line between the ends of what is too long to be told; `name` is of the file with it."""
-    return f"_({count:,} characters are left out here; {name} holds all of it.)_"
+    """Mark the gap in a result that is too long; the file `name` has all of it."""
+    return _LEFT_OUT(count=count, name=name)
 
 
 def note_late(due: str, missed: int) -> str:
-    """The line below what was made late. `due` is when its slot was, as its reader's clock says."""
-    return f"\n\n_This was due {due}.{_count_missed(missed)}_"
+    """Note below a result that it is late. `due` is its slot on the reader's clock."""
+    if missed >= MOST_COUNTED - 1:
+        note = _LATE_MISSED_MANY(due=due, count=MOST_COUNTED - 1)
+    else:
+        note = _LATE_MISSED(missed, due=due) if missed else _LATE(due=due)
+    return f"\n\n{note}"
 
 
 def describe_skipped(title: str, missed: int, due_next: str) -> str:
-    """A job passed over what it missed."""
-    times = "Once" if missed == 1 else f"{_number(missed)} times"
-    return (
-        f"{times} **{title}** was due while I was not running, and was left out, as it is set to."
-        f" Next: {due_next}."
-    )
+    """Say that a job skipped the runs it missed."""
+    if missed >= MOST_COUNTED - 1:
+        return _SKIPPED_MANY(count=MOST_COUNTED - 1, title=title, due_next=due_next)
+    return _SKIPPED(missed, title=title, due_next=due_next)
 
 
 def describe_failure(title: str, job_id: int, reason: str, next_at: str) -> str:
-    """The first failure of a job; the following ones are not told. `next_at` is "" if it was to
-    run just once.
-    """
-    if not next_at:
-        return (
-            f"**{title}** (job {job_id}) did not work: {_shorten(reason)} It was to be done just"
-            " once: ask me again if you still want it."
-        )
-    return (
-        f"**{title}** (job {job_id}) did not work: {_shorten(reason)} I go on trying at its times,"
-        f" and tell you when it works again. Next: {next_at}. See /jobs."
-    )
+    """Report the first failure of a job; `next_at` is "" if it was due only once."""
+    sentence = _FAILED if next_at else _FAILED_ONCE
+    return sentence(title=title, job_id=job_id, reason=_shorten(reason), next_at=next_at)
 
 
 def describe_pause(title: str, job_id: int, failures: int, reason: str) -> str:
-    """A job was paused because it fails all the time."""
-    return (
-        f"**{title}** (job {job_id}) failed {failures} times in a row, so I have paused it. Last:"
-        f" {_shorten(reason)} Once that is mended, /jobs resume {job_id} starts it again."
-    )
+    """Say that a job was paused after several failures."""
+    return _PAUSED(failures, title=title, job_id=job_id, reason=_shorten(reason))
 
 
 def describe_unfit(title: str, job_id: int, reason: str) -> str:
-    """A job was paused because nobody knows when it is to run."""
-    return (
-        f"I have paused **{title}** (job {job_id}), for I can't tell when it is to run:"
-        f" {_shorten(reason)} Change its times, and /jobs resume {job_id} starts it again."
-    )
+    """Say that a job was paused because its next time is unknown."""
+    return _UNFIT(title=title, job_id=job_id, reason=_shorten(reason))
 
 
 def describe_recovery(failures: int) -> str:
-    """The line below the first success after failures."""
-    times = "once" if failures == 1 else f"{failures} times"
-    return f"\n\n_This works again; it had failed {times}._"
+    """Note below the first success after failures."""
+    return f"\n\n{_RECOVERED(failures)}"
 
 
 def describe_spent(title: str, reason: str, next_at: str) -> str:
-    """Nothing more may be spent today. `next_at` is "" if the job was to run just once."""
-    coming = "It goes on tomorrow. See /jobs." if next_at else "Ask me again if you still want it."
-    return f"**{title}** was not done: {_shorten(reason)} {coming}"
+    """Say that a daily limit stopped a job; `next_at` is "" if it was due only once."""
+    return (_SPENT if next_at else _SPENT_ONCE)(title=title, reason=_shorten(reason))
 
 
 def describe_damaged(job_id: int) -> str:
-    """What a job was to do can't be read any more."""
-    return (
-        f"Job {job_id} is damaged in my database, so I have paused it and do nothing of it. Drop it"
-        f" with /jobs drop {job_id} and ask me for it again, or have the owner restore a backup."
-    )
+    """Say that a stored job can't be read."""
+    return _DAMAGED(job_id=job_id)
 
 
 def describe_lost(count: int) -> tuple[str, str]:
-    """Of what was held back some can't be read any more, as (title, body)."""
-    things = "A message that I had" if count == 1 else f"{count} messages that I had"
-    return (
-        "Lost",
-        f"{things} held back for you can't be read any more: the database is damaged there.",
-    )
+    """Say that deferred messages can't be read, as (title, body)."""
+    return _LOST_TITLE(), _LOST(count)
 
 
-def join_held(words: Sequence[tuple[str, str]]) -> str:
-    """What was held back, as (title, body), in one message."""
-    if len(words) <= 1:
-        return "".join(body for _, body in words)
-    names = "\n".join(f"- {title}" for title, _ in words)
-    bodies = "\n\n———\n\n".join(body for _, body in words)
-    return f"**While it was quiet, {len(words)} things came:**\n{names}\n\n{bodies}"
-
-
-def _count_missed(missed: int) -> str:
-    if not missed:
-        return ""
-    times = "once more" if missed == 1 else f"{_number(missed)} times more"
-    return f" Before that it was missed {times}, while I was not running."
-
-
-def _number(missed: int) -> str:
-    return f"more than {MOST_COUNTED - 1}" if missed >= MOST_COUNTED - 1 else str(missed)
+def join_deferred(messages: Sequence[tuple[str, str]]) -> str:
+    """Join deferred messages, as (title, body), into one."""
+    if len(messages) <= 1:
+        return "".join(body for _, body in messages)
+    names = "\n".join(f"- {title}" for title, _ in messages)
+    bodies = "\n\n———\n\n".join(body for _, body in messages)
+    return f"{_DEFERRED(len(messages))}\n{names}\n\n{bodies}"
 
 
 def _shorten(reason: str) -> str:
     line = " ".join(reason.split())
-    line = line if len(line) <= LONGEST_REASON else f"{line[: LONGEST_REASON - 1]}…"
+    line = line if len(line) <= _LONGEST_REASON else f"{line[: _LONGEST_REASON - 1]}…"
     return line if line.endswith((".", "!", "?", "…")) else f"{line}."

@@ -1,112 +1,156 @@
-"""How jobs read where people list, look at and steer them, and where they are at home."""
+"""Sentences about jobs: listing, showing and changing them, and where their results go."""
 
 import json
 import shlex
 from collections.abc import Sequence
 
-from agent_core.schedule.descriptions import describe_late, describe_next, describe_timing, list_ways, show_moment
-from agent_core.schedule.job_editor import next_slot_of
+from agent_core.localization import Text
+from agent_core.schedule.descriptions import (
+    describe_late,
+    describe_next,
+    describe_timing,
+    list_ways,
+    show_moment,
+)
+from agent_core.schedule.job_editor import ASKED, next_slot_of
 from agent_core.schedule.occurrences import find_zone
 from agent_core.schedule.triggers import load_timing
-from agent_core.state.jobs.job_runs import Run
+from agent_core.state.jobs.job_runs import Run, RunState
 from agent_core.state.jobs.jobs import Job, JobKind
 
-HOW = (
-    "/jobs lists them, /jobs 3 shows job 3. To change it: /jobs pause 3, /jobs resume 3,"
-    " /jobs run 3, /jobs drop 3. For anything else, and for new ones, just tell me."
+USAGE = Text(
+    "/jobs 3 shows job 3. To change it: /jobs pause 3, /jobs resume 3, /jobs run 3, /jobs drop 3."
+    " For anything else, or a new job, just ask me."
 )
-NONE = "There are no jobs. Tell me what to do when, and I make one."
-NONE_HERE = "This room has no jobs. An owner may tell me here what to do when."
-UNKNOWN = "There is no job {number} here. /jobs lists them."
-NOT_YOURS = "Somebody else made job {number}: they and owners may change it."
-DROP = "Yes, drop it"
-KEEP = "No"
-HOME_HERE = (
-    "From now on what I send by myself comes here, if it has no other place. /sethome off takes"
-    " that back."
+NONE = Text("You have no jobs. Tell me what to do and when, and I'll make one.")
+NONE_HERE = Text("This group has no jobs. An owner can tell me here what to do and when.")
+UNKNOWN = Text("There's no job {number} here. /jobs lists them.")
+NOT_YOURS = Text("Someone else made job {number}. Only they or an owner can change it.")
+DROP = Text("Yes, delete it")
+KEEP = Text("No")
+HOME_HERE = Text(
+    "I'll send reminders and digests here unless a job names another chat. /sethome off undoes"
+    " this."
 )
-HOME_IN_ROOM = (
-    "From now on what I send you by myself comes here, if it has no other place. Everyone here"
-    " reads it, also what is private. /sethome off takes that back."
+HOME_IN_GROUP = Text(
+    "I'll send your reminders and digests here unless a job names another chat. Everyone here can"
+    " read them, even private ones. /sethome off undoes this."
 )
-HOME_OFF = "From now on what I send by myself comes where we talked last in private."
-HOME_ONLY_OWNER = (
-    "Not in a room: everyone here would read what I send you by myself, also what is private."
-    " Say /sethome in a direct talk with me."
+HOME_OFF = Text("I'll send reminders and digests to our latest direct conversation again.")
+HOME_NOT_IN_GROUP = Text(
+    "I won't send your reminders to a group, where everyone could read them. Use /sethome in a"
+    " direct message."
 )
-HOME_HOW = "/sethome lets what I send by myself come here; /sethome off takes that back."
-NO_DIGESTS = "No digests are set up."
+HOME_USAGE = Text("/sethome sends reminders and digests to this chat. /sethome off undoes this.")
+NO_DIGESTS = Text("You have no digests.")
 
-_MOST_CHARACTERS = 1500
-"""Discord takes 2,000 in a message, and what stands around a list needs its part."""
-_LONGEST_BODY, _LONGEST_REASON = 500, 200
-_KINDS: dict[JobKind, str] = {
-    "prompt": "I do this:",
-    "message": "I send this:",
-    "script": "I run this command:",
-    "system": "The house does this by itself:",
+_YOURS = Text("Your jobs (times in {zone}):")
+_OF_GROUP = Text("This group's jobs (times in {zone}):")
+_MORE = Text("… and {count} more: /jobs from {job_id}")
+_NAME = Text("**{title}** (job {job_id})")
+_LINE = Text("{job}: {timing}. {state}")
+_IN_ZONE = Text("{timing} ({zone})")
+_COMING = Text("- **{title}**: {moment}")
+_WHEN = Text("{timing}. Next: {moments}")
+_WHEN_PAUSED = Text("{timing}. {state}")
+_KINDS: dict[JobKind, Text] = {
+    "prompt": Text("I do this:"),
+    "message": Text("I send this:"),
+    "script": Text("I run this command:"),
+    "system": Text("I do this to maintain myself:"),
 }
+_TARGETS = Text("Sent to: {targets}")
+_LAST_RUNS = Text("Last runs:")
+_NEVER_RAN = Text("It hasn't run yet.")
+_RUN = Text("{due}: {state}")
+_RUN_ASKED = Text("{due}, on request: {state}")
+_RUN_STATES: dict[RunState, Text] = {
+    "waiting": Text("about to start"),
+    "running": Text("running"),
+    "done": Text("done"),
+    "failed": Text("failed"),
+    "skipped": Text("skipped"),
+}
+_RUN_AGAIN = Text("failed; next try {moment}")
+_RUN_REASON = Text("{run} ({reason})")
+_RUN_MISSED = Text("{run}; missed before it: {count}")
+_PAUSED = Text("{job} is paused. /jobs resume {job_id} restarts it.")
+_RESUMED = Text("{job} is active again. {state}")
+_BEGUN = Text("{job} is running now. I'll send the result to the usual place.")
+_BUSY = Text("{job} is already running.")
+_ASK_DROP = Text("Delete {job} permanently?")
+_DROPPED = Text("I've deleted {job}.")
+_NOT_CHANGED = Text("I didn't change anything: {reason}.")
+_STATE_PAUSED = Text("Paused.")
+_STATE_PAUSED_FOR = Text("Paused: {reason}.")
+_STATE_OVER = Text("It won't run again.")
+_STATE_NEXT = Text("Next: {moment}.")
+_MOST_CHARACTERS = 1500
+"""Discord takes 2,000 in a message, and the text around a list needs its part."""
+_LONGEST_BODY, _LONGEST_REASON = 500, 200
 
 
 def list_jobs(found: Sequence[Job], reader: str, *, is_room: bool) -> str:
-    """Jobs with their meaning and next time on the reader's clock, as many as fit."""
+    """List jobs with their meaning and next time on the reader's clock, as many as fit."""
     if not found:
-        return NONE_HERE if is_room else NONE
-    lines = [f"{'The jobs of this room' if is_room else 'Your jobs'} (times in {reader}):", ""]
-    room = _MOST_CHARACTERS
+        return NONE_HERE() if is_room else NONE()
+    lines = [(_OF_GROUP if is_room else _YOURS)(zone=reader), ""]
+    left = _MOST_CHARACTERS
     for number, job in enumerate(found):
         line = f"- {describe_line(job, reader)}"
-        room -= len(line) + 1
-        if room < 0:
-            lines.append(f"… and {len(found) - number} more: /jobs from {job.id}")
+        left -= len(line) + 1
+        if left < 0:
+            lines.append(_MORE(count=len(found) - number, job_id=job.id))
             break
         lines.append(line)
-    return "\n".join([*lines, "", HOW])
+    return "\n".join([*lines, "", USAGE()])
 
 
 def describe_line(job: Job, reader: str) -> str:
-    """One job in a line."""
-    return f"{name_job(job)}: {describe_meaning(job, reader)}. {_describe_state(job, reader)}"
+    """Describe one job in a line."""
+    timing, state = describe_meaning(job, reader), _describe_state(job, reader)
+    return _LINE(job=name_job(job), timing=timing, state=state)
 
 
 def name_job(job: Job) -> str:
-    """A job by its title and number."""
-    return f"**{job.title}** (job {job.id})"
+    """Name a job by its title and number."""
+    return _NAME(title=job.title, job_id=job.id)
 
 
 def describe_meaning(job: Job, reader: str) -> str:
-    """When a job runs, in words; its zone where that is not the reader's."""
-    zone = f" ({job.zone})" if job.zone != reader else ""
-    return describe_timing(load_timing(job.timing)) + zone
+    """Describe a job's schedule, with its zone where that is not the reader's."""
+    timing = describe_timing(load_timing(job.timing))
+    return timing if job.zone == reader else _IN_ZONE(timing=timing, zone=job.zone)
 
 
 def list_coming(found: Sequence[Job], reader: str) -> str:
-    """What comes next, for a home page; jobs that wait, the earliest first."""
+    """List the jobs that run next, the earliest first, for a home page."""
     lines = [
-        f"- **{job.title}**: {show_moment(job.next_slot[1], find_zone(reader))}"
+        _COMING(title=job.title, moment=show_moment(job.next_slot[1], find_zone(reader)))
         for job in found
         if job.next_slot
     ]
-    return "\n".join(lines) or NO_DIGESTS
+    return "\n".join(lines) or NO_DIGESTS()
 
 
-def show_job(job: Job, runs: Sequence[Run], reader: str, places: Sequence[str]) -> str:
-    """One job in full: what it does, when, where to, how, and what became of its last runs."""
+def show_job(job: Job, runs: Sequence[Run], reader: str, targets: Sequence[str]) -> str:
+    """Show a job in full: its text, schedule, targets and options, and its last runs."""
     timing, zone = load_timing(job.timing), find_zone(job.zone)
-    coming = describe_next(timing, zone, next_slot_of(job), find_zone(reader))
-    when = f"{describe_meaning(job, reader)}. Next: {coming}"
+    moments = describe_next(timing, zone, next_slot_of(job), find_zone(reader))
+    when = _WHEN(timing=describe_meaning(job, reader), moments=moments)
     if job.state == "paused":
-        when = f"{describe_meaning(job, reader)}. {_describe_state(job, reader)}"
+        state = _describe_state(job, reader)
+        when = _WHEN_PAUSED(timing=describe_meaning(job, reader), state=state)
     body = _shorten(show_body(job), _LONGEST_BODY)
     quoted = "\n".join(f"> {line}" for line in body.splitlines())
-    lines = [f"- {way}" for way in (*tell_places(places), *describe_ways(job))]
-    told = [f"- {describe_run(run, reader)}" for run in runs]
-    ran = ["", "Last runs:", *told] if told else ["", "It has not run yet."]
-    return "\n".join([name_job(job), when, "", _KINDS[job.kind], quoted, "", *lines, *ran])
+    lines = [f"- {way}" for way in (*describe_targets(targets), *describe_ways(job))]
+    shown = [f"- {describe_run(run, reader)}" for run in runs]
+    ran = ["", _LAST_RUNS(), *shown] if shown else ["", _NEVER_RAN()]
+    return "\n".join([name_job(job), when, "", _KINDS[job.kind](), quoted, "", *lines, *ran])
 
 
 def show_body(job: Job) -> str:
-    """What a job does, for people to read: a command as it would be typed."""
+    """Show a job's text; a command as it would be typed."""
     if job.kind != "script":
         return job.body
     try:
@@ -115,80 +159,71 @@ def show_body(job: Job) -> str:
         return job.body
 
 
-def tell_places(places: Sequence[str]) -> list[str]:
-    """Where a job's words go; nothing of a job that sends none."""
-    return [f"Goes to: {'; '.join(places)}"] if places else []
+def describe_targets(targets: Sequence[str]) -> list[str]:
+    """Describe where a job's result goes; nothing for a job without one."""
+    return [_TARGETS(targets="; ".join(targets))] if targets else []
 
 
 def describe_ways(job: Job) -> list[str]:
-    """What becomes of missed times, and how a job is run where that is not as usual."""
+    """Describe how a job treats missed runs, and its unusual options."""
     return [describe_late(job), *list_ways(job)]
 
 
 def describe_run(run: Run, reader: str) -> str:
-    """What became of one run."""
+    """Describe the result of one run."""
     zone = find_zone(reader)
-    due = show_moment(run.slot_at, zone) + (", asked for" if run.slot.startswith("asked ") else "")
-    missed = f"; {run.missed} before it missed" if run.missed else ""
+    state = _RUN_STATES[run.state]()
+    if run.state == "waiting" and run.attempts:
+        state = _RUN_AGAIN(moment=show_moment(run.due_at, zone))
+    sentence = _RUN_ASKED if run.slot.startswith(ASKED) else _RUN
+    shown = sentence(due=show_moment(run.slot_at, zone), state=state)
     reason = _shorten(" ".join(run.reason.split()), _LONGEST_REASON).rstrip(".")
-    because = f" ({reason})" if reason else ""
-    match run.state:
-        case "waiting" if run.attempts:
-            told = f"did not work{because}, is tried again {show_moment(run.due_at, zone)}"
-        case "waiting":
-            told = "is about to begin"
-        case "running":
-            told = "under way"
-        case "done":
-            told = f"done{because}"
-        case "failed":
-            told = f"did not work{because}"
-        case "skipped":
-            told = f"left out{because}"
-    return f"{due}: {told}{missed}"
+    if reason and (run.state not in ("waiting", "running") or run.attempts):
+        shown = _RUN_REASON(run=shown, reason=reason)
+    return _RUN_MISSED(run=shown, count=run.missed) if run.missed else shown
 
 
 def describe_paused(job: Job) -> str:
-    """A job was paused."""
-    return f"{name_job(job)} is paused. /jobs resume {job.id} lets it go on."
+    """Confirm that a job is paused."""
+    return _PAUSED(job=name_job(job), job_id=job.id)
 
 
 def describe_resumed(job: Job, reader: str) -> str:
-    """A job goes on."""
-    return f"{name_job(job)} goes on. {_describe_state(job, reader)}"
+    """Confirm that a job is active again."""
+    return _RESUMED(job=name_job(job), state=_describe_state(job, reader))
 
 
 def describe_begun(job: Job) -> str:
-    """A job is run once more."""
-    return f"{name_job(job)} is run now; what it makes goes where it always goes."
+    """Confirm that a job runs now."""
+    return _BEGUN(job=name_job(job))
 
 
 def describe_busy(job: Job) -> str:
-    """A job can't be run now: it is."""
-    return f"{name_job(job)} is under way already."
+    """Say that a job is already running."""
+    return _BUSY(job=name_job(job))
 
 
 def ask_to_drop(job: Job) -> str:
-    """Before a pressed button drops a job."""
-    return f"Drop {name_job(job)} for good?"
+    """Ask whether to delete a job."""
+    return _ASK_DROP(job=name_job(job))
 
 
 def describe_dropped(job: Job) -> str:
-    """A job is no more."""
-    return f"{name_job(job)} is gone."
+    """Confirm that a job was deleted."""
+    return _DROPPED(job=name_job(job))
 
 
 def describe_unfit(reason: str) -> str:
-    """What was wished for a job can't be."""
-    return f"Nothing was changed: {reason}."
+    """Say why a job was not changed; `reason` is a clause."""
+    return _NOT_CHANGED(reason=reason)
 
 
 def _describe_state(job: Job, reader: str) -> str:
     if job.state == "paused":
-        return f"Paused: {job.reason}." if job.reason else "Paused."
+        return _STATE_PAUSED_FOR(reason=job.reason) if job.reason else _STATE_PAUSED()
     if job.next_slot is None:
-        return "It does not run again."
-    return f"Next: {show_moment(job.next_slot[1], find_zone(reader))}."
+        return _STATE_OVER()
+    return _STATE_NEXT(moment=show_moment(job.next_slot[1], find_zone(reader)))
 
 
 def _shorten(text: str, most: int) -> str:

@@ -1,57 +1,111 @@
-"""What is said of why something is remembered, and of taking it back."""
+"""Sentences about why something is remembered, and about undoing changes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from agent_core.localization import Plural, Text, format_date, join_list
 from agent_core.memory.archive.undo import Fault
-from agent_core.memory.explanations import ChangeName, Explanation, SourceMessage, ChangeStep
+from agent_core.memory.explanations import ChangeName, ChangeStep, Explanation, SourceMessage
 from agent_core.memory.external.client import ExternalMemoryStatus
-from agent_core.memory.undo import UndoRefused, UndoneChange
+from agent_core.memory.undo import Fault as UndoRefusal
+from agent_core.memory.undo import UndoneChange, UndoRefused
 from agent_core.state.memory.ledger import Change, LedgerEntry
 from agent_core.tools.clock import local_time
 from agent_core.tools.untrusted_text import flatten
 from gateway.texts.general import name_platform
 from gateway.texts.people import quote_name
 
-WHY_HOW = (
-    "Say which entry, by its number: /why 3, or one of the archive by its name. /memory lists both."
+WHY_USAGE = Text("Add an entry's number or an archived note's name: /why 3. /memory lists both.")
+UNDO_USAGE = Text(
+    "/undo undoes the newest change to what I remember about you; /undo 3 undoes change 3. You can"
+    " also use an archived note's name. /memory and /why show the numbers."
 )
-UNDO_HOW = (
-    "/undo takes back the newest change of what I remember of you, /undo 3 the change of that"
-    " number; /memory and /why show the numbers. A name of the archive stands for the newest change"
-    " of that note."
+UNDO = Text("Undo")
+UNDO_AGAIN = Text("Restore it")
+NUMBER_UNKNOWN = Text("There's no change {number}. /memory lists the entries with their numbers.")
+NAME_UNKNOWN = Text("The archive has nothing called {name}. /memory archive lists its notes.")
+ARCHIVE_EMPTY = Text("The archive is empty.")
+ARCHIVE_NO_HIT = Text("I found nothing in the archive. /memory archive lists its notes.")
+NOT_YOUR_CHANGE = Text(
+    "Everyone here shares this group's memory. Only the person who asked for a change or an owner"
+    " can undo it. /undo 3 undoes one of yours."
 )
-UNDO = "Undo"
-UNDO_AGAIN = "Undo that"
-_LONGEST_LABEL = 40
-NUMBER_UNKNOWN = "There is no change {number}. /memory lists the entries with their numbers."
-NAME_UNKNOWN = "Nothing is called {name} in the archive. /memory archive lists what is kept there."
-ARCHIVE_EMPTY = "Nothing is kept in the archive."
-ARCHIVE_NO_HIT = "Nothing in the archive fits that. /memory archive lists what is kept there."
-_ASIDE_USAGE = (
-    "/memory archive lists the newest notes, /memory archive lisbon finds some. /why, /undo and"
-    " /memory forget take their names, too."
+ROOM_USAGE = Text(
+    "/memory lists what I remember about this group. /memory forget 3 deletes entry 3."
 )
-NOT_YOUR_CHANGE = (
-    "What a room remembers is everybody's there: only who asked for a change, or the owner of this"
-    " house, takes it back. /undo 3 names one of yours."
-)
-ROOM_HOW = "/memory lists what this room remembers; /memory forget 3 drops entry 3."
 
-_KEPT = {
-    "unknown": "There is no such change. /memory lists the entries with their numbers.",
-    "undone": "That is taken back already. /why shows all that was changed.",
-    "parted": (
-        "That would bring back what has left with an account that was split off, so it stays as it"
-        " is."
+_LONGEST_LABEL = 40
+_REFUSALS = {
+    "unknown": Text("There's no such change. /memory lists the entries with their numbers."),
+    "undone": Text("That change is already undone. /why shows an entry's history."),
+    "parted": Text(
+        "I can't undo that, because it belongs to an account that was unlinked. Nothing has changed."
     ),
-    "forgotten": "That was forgotten for good: its words are nowhere any more.",
-    "nothing": "There is nothing to take back.",
-    "overtaken": (
-        "That note was changed again since: take the later change back first. /why with its name"
-        " shows them."
+    "forgotten": Text("That was deleted permanently, so I can't restore it."),
+    "nothing": Text("There's nothing to undo."),
+    "overtaken": Text(
+        "That note has changed since. Undo the newer change first; /why with its name shows both."
     ),
 }
+_ROOM_HEAD = Text("**Notes of this group (MEMORY.md)**")
+_ROOM_LIST_USAGE = Text(
+    "/why 3 shows where entry 3 comes from, and /undo 3 undoes its newest change."
+)
+_ARCHIVE_HEAD = Plural("**Archive: {n:,} note**", "**Archive: {n:,} notes**")
+_ARCHIVE_HEAD_PART = Text("**Archive: {shown:,} of {count:,} notes**")
+_ARCHIVE_HINT = Text(
+    "/memory archive lists the newest notes, and /memory archive lisbon searches them. You can use"
+    " their names with /why, /undo and /memory forget."
+)
+_ARCHIVE_USAGE = Text(
+    "With a note's name, /why shows where it comes from and /undo undoes its newest change. /memory"
+    " forget deletes it."
+)
+_NOT_IN_MEMORY = Text("**That's no longer in memory.**")
+_SOURCES = Text("Where it comes from:")
+_CHANGES = Text("Changes:")
+_EARLIER = Plural("{n:,} earlier change", "{n:,} earlier changes")
+_HIDDEN = Plural("{n:,} message that I don't show here", "{n:,} messages that I don't show here")
+_EVIDENCE = Text("the words I based it on: {quote}")
+_NO_SOURCE = Text("no message; {change}")
+_SAYING = Text("{name}, {date} {time}, {platform}: {quote}")
+_YOU, _SOMEONE = Text("you"), Text("someone")
+_STEP = Text("{number}: {date} {time}, {actor}: {change}")
+_STEP_UNDONE = Text("{step} (undone)")
+_ACTORS = {
+    "turn": Text("made by me in turn {number}"),
+    "person": Text("made by {name}"),
+    "you": Text("made by you"),
+    "hand": Text("edited by hand in the file"),
+    "house": Text("made by an operator"),
+    "link": Text("made by linking accounts"),
+    "unlink": Text("made by unlinking an account"),
+    "other": Text("made by someone"),
+}
+_SAVED = Text("saved {quote}")
+_CHANGED = Text("changed to {quote}")
+_DELETED = Text("deleted")
+_UNDID = Text("undid an earlier change. {result}")
+_NO_EFFECT = Text("This doesn't change what I remember.")
+_RESTORED = Text("Restored: {entry}")
+_REMOVED = Text("Removed: {entry}")
+_REVERTED = Text("It now says: {entry}")
+_UNDONE = Text("I've undone change {number}, {actor}.")
+_UNDONE_SHARED = Text("I've undone this in {name}:")
+_UNDONE_LINE = Text("- {actor}: {result}")
+_ALSO_REMOVED, _ALSO_RESTORED = Text("This also removed:"), Text("This also restored:")
+_REDO = Text("/undo {number} reverses that.")
+_BLOCK_REDO = Text("/block undo {name} undoes the change before it.")
+_EXTERNAL = {
+    "starting": Text("External memory {name}: not checked yet"),
+    "ok": Text("External memory {name}: available"),
+    "away": Text("External memory {name}: unavailable ({detail})"),
+}
+_EXTERNAL_OWED = Text("waiting to be sent: {count:,}")
+_EXTERNAL_DEAD = Text("failed: {count:,} (see the log)")
+_EXTERNAL_MISSING = Text("its server doesn't support {names}")
+_UNDO_LABEL = Text("Undo: {entry}")
+_UNDO_DELETION_LABEL = Text("Restore: {entry}")
 _LONGEST = 300
 """Characters of an entry or of a message that are shown."""
 _MOST_SAYINGS = 5
@@ -60,9 +114,9 @@ _MOST_STEPS = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Viewer:
-    """Who reads: somebody in a direct talk, or all who are in a room. `zone` is IANA.
+    """The reader: a person in a direct conversation, or everyone in a group. `zone` is IANA.
 
-    `names` are of people that changes were made by, by their ids.
+    `names` are those of people who made changes, by their ids.
     """
 
     zone: str
@@ -71,43 +125,32 @@ class Viewer:
 
 
 def list_room(entries: Sequence[tuple[int, str]]) -> str:
-    """What a room remembers; `entries` are (number, words)."""
+    """List a group's memory; `entries` are (number, words)."""
     lines = [f"- {number}: {flatten(words, _LONGEST)}" for number, words in entries]
-    usage = "/why 3 tells where entry 3 comes from, /undo 3 takes it back."
-    return "\n".join(["**Notes of this room (MEMORY.md)**", *lines, "", usage])
+    return "\n".join([_ROOM_HEAD(), *lines, "", _ROOM_LIST_USAGE()])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Aside:
-    """What is kept in the archive, or some of it: `notes` are (name, words), `count` is of all."""
+class Archive:
+    """The archive, or a part of it: `notes` are (name, words), `count` is of all."""
 
     notes: Sequence[tuple[str, str]]
     count: int
 
 
-def list_aside(aside: Aside) -> list[str]:
-    """The lines below what is remembered that tell of the archive; none if it is empty."""
-    if not aside.count:
+def list_archive_hint(archive: Archive) -> list[str]:
+    """List the newest archived notes below a memory; nothing if there are none."""
+    if not archive.count:
         return []
-    return [
-        f"**Kept aside (archive): {_count(aside.count, 'note')}**",
-        *_list_notes(aside.notes),
-        "",
-        _ASIDE_USAGE,
-    ]
+    return [_ARCHIVE_HEAD(archive.count), *_list_notes(archive.notes), "", _ARCHIVE_HINT()]
 
 
-def list_archive(aside: Aside) -> str:
-    """Notes of the archive, newest first or as they fit what was looked for."""
-    head = f"**Archive: {_count(aside.count, 'note')}**"
-    shown = len(aside.notes)
-    if shown < aside.count:
-        head = f"**Archive: {shown} of {_count(aside.count, 'note')}**"
-    usage = (
-        "/why with a name tells where a note comes from, /undo with it takes its newest change"
-        " back, /memory forget drops it."
-    )
-    return "\n".join([head, *_list_notes(aside.notes), "", usage])
+def list_archive(archive: Archive) -> str:
+    """List archived notes: the newest, or those that match a search."""
+    head = _ARCHIVE_HEAD(archive.count)
+    if len(archive.notes) < archive.count:
+        head = _ARCHIVE_HEAD_PART(shown=len(archive.notes), count=archive.count)
+    return "\n".join([head, *_list_notes(archive.notes), "", _ARCHIVE_USAGE()])
 
 
 def _list_notes(notes: Sequence[tuple[str, str]]) -> list[str]:
@@ -115,8 +158,8 @@ def _list_notes(notes: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def explain(reason: Explanation, viewer: Viewer) -> str:
-    """Where an entry comes from, and what became of it since."""
-    head = "**That is not in memory any more.**"
+    """Show where an entry comes from, and its history."""
+    head = _NOT_IN_MEMORY()
     if reason.words is not None:
         head = f"**{reason.number}:** {flatten(reason.words, _LONGEST)}"
     shown = reason.steps[-_MOST_STEPS:]
@@ -125,31 +168,31 @@ def explain(reason: Explanation, viewer: Viewer) -> str:
         [
             head,
             "",
-            "It rests on:",
-            *_list_grounds(reason, viewer),
+            _SOURCES(),
+            *(f"- {line}" for line in _list_sources(reason, viewer)),
             "",
-            "What was changed:",
-            *([f"- {_count(earlier, 'earlier change')}"] if earlier else []),
+            _CHANGES(),
+            *([f"- {_EARLIER(earlier)}"] if earlier else []),
             *(f"- {_describe_step(step, viewer)}" for step in shown),
         ]
     )
 
 
 def describe_kept(kept: UndoRefused) -> str:
-    """Why nothing was taken back."""
-    return _KEPT[kept.fault]
+    """Explain why nothing was undone."""
+    return describe_fault(kept.fault)
 
 
-def describe_fault(fault: Fault) -> str:
-    """Why a change of the archive was not taken back."""
-    return _KEPT[fault]
+def describe_fault(fault: Fault | UndoRefusal) -> str:
+    """Explain why a change of the archive was not undone."""
+    return _REFUSALS[fault]()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """A change that was taken back; numbers as /memory shows them, `again` that of the undo.
+class Undone:
+    """An undone change; numbers as /memory shows them, `again` is that of the undo itself.
 
-    `went` and `came` are changes that went and came with it, as (number, words).
+    `went` and `came` are changes that were undone or restored with it, as (number, words).
     """
 
     undone: UndoneChange
@@ -159,97 +202,95 @@ class Told:
     came: tuple[tuple[int, str], ...]
 
 
-def describe_undone(told: Sequence[Told], viewer: Viewer) -> str:
-    """What was taken back, and what went with it."""
+def describe_undone(changes: Sequence[Undone], viewer: Viewer) -> str:
+    """Say what was undone, and what went with it."""
     lines: list[str] = []
-    for one in told:
-        who = name_actor(one.undone.undone, viewer)
-        lines.append(f"Taken back: change {one.number}, made {who}.")
+    for one in changes:
+        actor = name_actor(one.undone.undone, viewer)
+        lines.append(_UNDONE(number=one.number, actor=actor))
         lines.append(_describe_result(one.undone.row.change))
-        lines += _list_others("With it went:", one.went)
-        lines += _list_others("With it came:", one.came)
+        lines += _list_others(_ALSO_REMOVED(), one.went)
+        lines += _list_others(_ALSO_RESTORED(), one.came)
         lines.append("")
-    again = " or ".join(f"/undo {one.again}" for one in told)
-    return "\n".join([*lines, f"{again} undoes that."])
+    return "\n".join([*lines, *(_REDO(number=one.again) for one in changes)])
 
 
 def describe_shared_undone(name: str, undone: Sequence[UndoneChange], viewer: Viewer) -> str:
-    """What was taken back of what several remember together."""
-    lines = [f"Taken back in {quote_name(name)}:"]
+    """Say what was undone in a block that several people share."""
+    lines = [_UNDONE_SHARED(name=quote_name(name))]
     for one in undone:
-        lines.append(f"- made {name_actor(one.undone, viewer)}. {_describe_result(one.row.change)}")
-    return "\n".join([*lines, "", f"/block undo {name} takes back the change before."])
+        actor, result = name_actor(one.undone, viewer), _describe_result(one.row.change)
+        lines.append(_UNDONE_LINE(actor=actor, result=result))
+    return "\n".join([*lines, "", _BLOCK_REDO(name=name)])
 
 
 def name_actor(row: LedgerEntry, viewer: Viewer) -> str:
-    """Who made a change, to stand behind "made"."""
+    """Say who made a change."""
     kind, _, number = row.origin.actor.partition(":")
-    if kind == "turn":
-        return f"by me, in turn {number}"
     if kind == "person":
         name = viewer.names.get(number)
-        return f"by {quote_name(name)}" if name else "by you"
-    return {
-        "hand": "by hand, in the file",
-        "house": "by who runs this house",
-        "link": "when two accounts were joined",
-        "unlink": "when an account was split off",
-    }.get(kind, "by somebody")
+        return _ACTORS["person"](name=quote_name(name)) if name else _ACTORS["you"]()
+    return _ACTORS.get(kind, _ACTORS["other"])(number=number)
 
 
-def _list_grounds(reason: Explanation, viewer: Viewer) -> list[str]:
-    """The messages, then the words that were quoted if no message that is shown holds them.
+def _list_sources(reason: Explanation, viewer: Viewer) -> list[str]:
+    """List the messages, then the quoted words if no shown message holds them.
 
-    What a room's people may not see of a message they don't see as a quote either.
+    A message that is hidden from a group is hidden as a quote, too.
     """
-    lines = [f"- {_describe_saying(saying, viewer)}" for saying in reason.source_messages[-_MOST_SAYINGS:]]
-    more = reason.hidden + max(0, len(reason.source_messages) - _MOST_SAYINGS)
+    messages = reason.source_messages
+    lines = [_describe_source(message, viewer) for message in messages[-_MOST_SAYINGS:]]
+    more = reason.hidden + max(0, len(messages) - _MOST_SAYINGS)
     if more:
-        lines.append(f"- {_count(more, 'more message')} that I don't show here")
-    said = _join("\n".join(saying.text for saying in reason.source_messages))
+        lines.append(_HIDDEN(more))
+    said = _join("\n".join(message.text for message in messages))
     is_shown = viewer.is_direct or not reason.hidden
     if reason.evidence and is_shown and _join(reason.evidence) not in said:
-        lines.append(f"- the words I noted it by: {_quote(reason.evidence)}")
-    return lines or [f"- no message: it was written {name_actor(reason.made_by, viewer)}"]
+        lines.append(_EVIDENCE(quote=_quote(reason.evidence)))
+    return lines or [_NO_SOURCE(change=name_actor(reason.made_by, viewer))]
 
 
-def _describe_saying(saying: SourceMessage, viewer: Viewer) -> str:
-    who = "you" if viewer.is_direct else "somebody"
-    if saying.author and not viewer.is_direct:
-        who = quote_name(saying.author)
-    moment = f"{local_time(saying.at, viewer.zone):%Y-%m-%d %H:%M}"
-    words = _quote(saying.text)
-    return f"{who}, {moment}, {name_platform(saying.platform)}: {words}"
+def _describe_source(message: SourceMessage, viewer: Viewer) -> str:
+    name = _YOU() if viewer.is_direct else _SOMEONE()
+    if message.author and not viewer.is_direct:
+        name = quote_name(message.author)
+    date, time = _format(message.at, viewer)
+    platform = name_platform(message.platform)
+    return _SAYING(name=name, date=date, time=time, platform=platform, quote=_quote(message.text))
 
 
 def _describe_step(step: ChangeStep, viewer: Viewer) -> str:
-    moment = f"{local_time(step.row.origin.now, viewer.zone):%Y-%m-%d %H:%M}"
-    gone = "" if step.counts else " (taken back)"
-    who = name_actor(step.row, viewer)
-    return f"{step.number}: {moment}, {who}: {_describe_change(step.row)}{gone}"
+    date, time = _format(step.row.origin.now, viewer)
+    shown = _STEP(
+        number=step.number,
+        date=date,
+        time=time,
+        actor=name_actor(step.row, viewer),
+        change=_describe_change(step.row),
+    )
+    return shown if step.counts else _STEP_UNDONE(step=shown)
 
 
 def _describe_change(row: LedgerEntry) -> str:
     change = row.change
     if row.origin.undoes is not None:
-        return f"took an earlier change back. {_describe_result(change)}"
+        return _UNDID(result=_describe_result(change))
     if change.after is None:
-        return "dropped"
-    verb = "noted" if change.before is None else "reworded to"
-    return f"{verb} {_quote(change.after)}"
+        return _DELETED()
+    return (_SAVED if change.before is None else _CHANGED)(quote=_quote(change.after))
 
 
 def _describe_result(change: Change) -> str:
-    """What a change that takes another back has made of an entry."""
+    """Describe an entry after a change was undone."""
     before = flatten(change.before or "", _LONGEST)
     after = flatten(change.after or "", _LONGEST)
     if change.before is None and change.after is None:
-        return "Nothing that shows has changed by it."
+        return _NO_EFFECT()
     if change.before is None:
-        return f"It is there again: {after}"
+        return _RESTORED(entry=after)
     if change.after is None:
-        return f"It is no longer there: {before}"
-    return f"It reads again: {after}"
+        return _REMOVED(entry=before)
+    return _REVERTED(entry=after)
 
 
 def _list_others(head: str, others: Sequence[tuple[int, str]]) -> list[str]:
@@ -258,8 +299,13 @@ def _list_others(head: str, others: Sequence[tuple[int, str]]) -> list[str]:
     return [head, *(f"- {number}: {flatten(words, _LONGEST)}" for number, words in others)]
 
 
+def _format(at: int, viewer: Viewer) -> tuple[str, str]:
+    moment = local_time(at, viewer.zone)
+    return format_date(moment), f"{moment:%H:%M}"
+
+
 def _quote(text: str) -> str:
-    """One line of what somebody else wrote, in which nothing is read as Markdown."""
+    """Quote one line of somebody's words, in which nothing is read as Markdown."""
     return "`" + (flatten(text, _LONGEST).replace("`", "'") or "?") + "`"
 
 
@@ -267,25 +313,20 @@ def _join(text: str) -> str:
     return " ".join(text.split())
 
 
-def _count(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-def describe_outside(report: ExternalMemoryStatus) -> str:
-    """How the outside memory fares: one line."""
-    how = {"starting": "not asked yet", "ok": "there", "away": f"away ({report.detail})"}
-    told = f"Outside memory: {report.name}, {how[report.state]}"
-    if report.owed:
-        told += f"; {report.owed:,} still to be told"
-    if report.dead:
-        told += f"; {report.dead:,} set aside, the log says why"
-    if report.missing_functions:
-        told += f"; its server has no {' and no '.join(report.missing_functions)}"
-    return f"{told}."
+def describe_external(status: ExternalMemoryStatus) -> str:
+    """Describe the state of the external memory in one line."""
+    shown = [_EXTERNAL[status.state](name=status.name, detail=status.detail)]
+    if status.owed:
+        shown.append(_EXTERNAL_OWED(count=status.owed))
+    if status.dead:
+        shown.append(_EXTERNAL_DEAD(count=status.dead))
+    if status.missing_functions:
+        shown.append(_EXTERNAL_MISSING(names=join_list(status.missing_functions)))
+    return f"{'; '.join(shown)}."
 
 
 def offer_undo(after: str | None, before: str | None) -> str:
-    """The button below an answer that takes back what was learned, or dropped, in its turn."""
+    """Label the button that undoes what a turn saved or deleted."""
     words = " ".join((after or before or "").split())
     short = words if len(words) <= _LONGEST_LABEL else f"{words[: _LONGEST_LABEL - 1]}…"
-    return f"{UNDO}: {short}" if after else f"{UNDO}: drop {short}"
+    return (_UNDO_LABEL if after else _UNDO_DELETION_LABEL)(entry=short)

@@ -1,155 +1,164 @@
-"""What the program says when people want all that is theirs, or want it gone."""
+"""Sentences about a person's data: exporting it, and deleting some or all of it."""
 
 from collections.abc import Sequence
 
+from agent_core.localization import Text, join_list
 from gateway.texts.people import quote_name
 
-EXPORT_NO_FILES = (
-    "Files can't be sent here. Whoever runs this house can write it all to a file for you, with"
+EXPORT_NO_FILES = Text(
+    "I can't send files here. Ask whoever runs me to write your data to a file:"
     " `talaria people export {slug} FILE`."
 )
-EXPORT_TOO_LARGE = (
-    "All that is yours is too large to be sent here. Whoever runs this house can write it to a"
-    " file for you, with `talaria people export {slug} FILE`."
+EXPORT_TOO_LARGE = Text(
+    "Your data is too large to send here. Ask whoever runs me to write it to a file:"
+    " `talaria people export {slug} FILE`."
 )
-EXPORT_FAILED = "I could not put that together, the disk took no more. Try it again later."
+EXPORT_FAILED = Text("I couldn't write your export, because the disk is full. Try again later.")
 
-FORGET_USAGE = (
-    "Say which words: /forget lisbon takes out what holds a word that begins so. Several words"
-    ' all have to be there; /forget "the old house" looks for just that. I show you what there is'
-    " before anything is gone."
+FORGET_USAGE = Text(
+    "Add the words: /forget lisbon finds every note, job and message with a word that starts like"
+    ' that. Use quotes for an exact phrase: /forget "the old house". You choose what I delete.'
 )
-FORGET_NOTHING = "Nothing of yours holds that."
-FORGET_ENTRIES = "Entries only"
-FORGET_ALL = "Entries and messages"
-FORGET_NONE = "Nothing"
-FORGET_KEPT = "All of it stays as it is."
-FORGET_BEGUN = "I am taking it out now, and tell you when it is done."
-FORGET_STUCK = (
-    "I can't take everything out yet: something of your memory, perhaps one of its files, can't be"
-    " read. I go on trying, and tell you when it is done. Whoever runs this house finds the reason"
-    " in its log."
+FORGET_NOTHING = Text("I found nothing of yours with those words.")
+FORGET_ENTRIES = Text("Notes only")
+FORGET_ALL = Text("Notes and messages")
+FORGET_NONE = Text("Nothing")
+FORGET_KEPT = Text("I've deleted nothing.")
+FORGET_BEGUN = Text("I'm deleting it now and will tell you when it's done.")
+FORGET_STUCK = Text(
+    "I can't delete everything yet, because I can't read part of your memory. I'll keep trying and"
+    " tell you when it's done. Whoever runs me can find the reason in the log."
 )
 
-ERASE_USAGE = (
-    "/erase me takes out everything that I hold of you. An owner may name somebody else by their"
-    " folder's name, as `talaria people list` shows it."
+ERASE_USAGE = Text(
+    "/erase me deletes everything I have about you. Owners can name another person by the folder"
+    " that `talaria people list` shows."
 )
-ERASE_OTHERS = "Only an owner may do that for others; /erase me is about you."
-ERASE_UNKNOWN = "I know nobody of that name; `talaria people list` shows the names."
-ERASE_OWNER = (
-    "That is an owner. An owner can only do that themselves, or whoever runs this house, with"
+ERASE_OTHERS = Text("Only an owner can delete other people's data. /erase me deletes yours.")
+ERASE_UNKNOWN = Text("I don't know anyone by that name. `talaria people list` shows the names.")
+ERASE_OWNER = Text(
+    "That person is an owner. They can delete their data themselves, or you can run"
     " `talaria people erase`."
 )
-ERASE_LAST_OWNER = (
-    "You are the only owner, and somebody has to be. Make somebody else an owner first, with"
-    " `talaria people claim`; or, if nobody needs this house any more, remove its home."
+ERASE_LAST_OWNER = Text(
+    "You're the only owner, so I can't delete your data. Add another owner with `talaria people"
+    " claim` first. If nobody needs Talaria any more, delete its home directory."
 )
-LAST_OWNER = (
-    "They are the only owner, and somebody has to be. Make somebody else an owner first, with"
-    " `talaria people claim`; or, if nobody needs this house any more, remove its home."
+LAST_OWNER = Text(
+    "They're the only owner, so I can't delete their data. Add another owner with `talaria people"
+    " claim` first. If nobody needs Talaria any more, delete its home directory."
 )
-ERASE_YES = "Erase"
-ERASE_SURE = "Erase for good"
-ERASE_NO = "Keep all"
-ERASE_KEPT = "Nothing was erased."
-ERASE_BEGUN = "I am erasing it now. That takes a moment; what you write after it is a stranger's."
-ERASE_BEGUN_OTHER = "I am erasing it now, and tell you when it is done."
-ERASE_BUSY = (
-    "Something of theirs is under way just now: a turn, a message, or a look at their memory."
-    " Nothing was erased; try again in a moment."
+ERASE_YES = Text("Delete")
+ERASE_SURE = Text("Delete permanently")
+ERASE_NO = Text("Keep everything")
+ERASE_KEPT = Text("I've deleted nothing.")
+ERASE_BEGUN = Text(
+    "I'm deleting your data now. After that, you'll need approval to talk to me again."
 )
-GONE_ALREADY = "There is nobody of that name any more."
+ERASE_BEGUN_OTHER = Text("I'm deleting it now and will tell you when it's done.")
+ERASE_BUSY = Text(
+    "I'm still working on something of theirs, so I've deleted nothing. Try again in a moment."
+)
+GONE_ALREADY = Text("There's nobody by that name any more.")
 
 _LISTED_BACKUPS = 10
+_EXPORT = Text("This is everything I have about you. The README inside explains the files.")
+_EXPORT_PARTS = Text("It comes in {count} archives.")
+_FOUND_NOTES = Text("Notes: {count:,}")
+_FOUND_MESSAGES = Text("Messages: {count:,}")
+_FOUND_JOBS = Text("Jobs: {count:,}")
+_ASK_FORGET = Text(
+    "I found these words in:\n{counts}\n{lines}\n\nWhat should I delete? You can't undo this."
+    " Deleting messages also deletes matching jobs, tool results and files."
+)
+_FORGOTTEN = Text(
+    "Deleted:\n{counts}\nI can't delete anything from the chats themselves or from backups."
+)
+_KEPT_FILES = Text("I don't change files that people gave me for digests. It's still in: {names}.")
+_ASK_ERASE = Text(
+    "Delete everything I have about you? That includes conversations, memory, files, jobs, settings"
+    " and your account. You can't undo this; /export gives you a copy first."
+)
+_ASK_ERASE_OTHER = Text(
+    "Delete everything I have about {name}? That includes conversations, memory, files, jobs,"
+    " settings and their account. You can't undo this; they can get a copy with /export first."
+)
+_ASK_AGAIN = Text("Are you sure? This deletes all of it permanently.")
+_ASK_AGAIN_OTHER = Text("Are you sure? This deletes everything about {name} permanently.")
+_ERASED = Text("Deleted. {remains}")
+_EXTERNAL = Text(
+    "I'll also delete it from {names}. `talaria check` shows whether anything is left there."
+)
+_NO_BACKUP = Text("There are no backups in the home directory. Copies elsewhere may still have it.")
+_BACKUPS = Text(
+    "These backups may still have it: {names}. Delete them or let them expire, and any copies"
+    " elsewhere."
+)
+_MORE_BACKUPS = Text("{count} more")
 
 
 def describe_export(parts: int) -> str:
-    """What goes with the first archive."""
-    several = f" It comes in {parts} archives." if parts > 1 else ""
-    return f"This is everything that I hold of you; the README in it says what is where.{several}"
+    """Describe an export, which comes in this many archives."""
+    return f"{_EXPORT()} {_EXPORT_PARTS(count=parts)}" if parts > 1 else _EXPORT()
 
 
 def ask_to_forget(entries: int, messages: int, jobs: int, lines: Sequence[str]) -> str:
-    """What holds the words, and the question what is to go."""
-    also = f", and {_count(jobs, 'job', 'jobs')} of yours," if jobs else ""
-    counted = (
-        f"{_count(entries, 'entry of your memory', 'entries of your memory')} and"
-        f" {_count(messages, 'message', 'messages')} of your talks{also} hold that"
-    )
-    shown = "".join(f"\n- {quote_name(line)}" for line in lines)
-    return (
-        f"{counted}:{shown}\n\nWhat shall I forget? It can't be brought back. With the messages"
-        " go jobs, what tools gave, files that came along, and every note of them."
+    """Show what holds the words, and ask what to delete."""
+    return _ASK_FORGET(
+        counts=_count(entries, messages, jobs),
+        lines="".join(f"\n- {quote_name(line)}" for line in lines),
     )
 
 
-def tell_forgotten(entries: int, messages: int, jobs: int, *, has_messages: bool) -> str:
-    """What is gone."""
-    gone = _count(entries, "entry", "entries")
-    if has_messages:
-        gone += f" and {_count(messages, 'message', 'messages')}"
-    if jobs:
-        gone += f", and {_count(jobs, 'job', 'jobs')}"
-    return f"Forgotten: {gone}. What stands in chats themselves and in backups I can't take back."
+def describe_forgotten(entries: int, messages: int, jobs: int, *, has_messages: bool) -> str:
+    """Say what was deleted."""
+    return _FORGOTTEN(counts=_count(entries, messages if has_messages else None, jobs))
 
 
-def tell_kept_files(names: Sequence[str]) -> str:
-    """Which files that people put there hold what was forgotten; nothing where none does."""
+def describe_kept_files(names: Sequence[str]) -> str:
+    """Name the files for digests that still hold the words; "" if there are none."""
     if not names:
         return ""
-    shown = ", ".join(quote_name(name) for name in names)
-    return f" I change no files that people gave me for digests: it still stands in {shown}."
+    return f" {_KEPT_FILES(names=join_list([quote_name(name) for name in names]))}"
 
 
 def ask_to_erase(name: str | None) -> str:
-    """The first question; `name` is whose, None for who asks."""
-    whose = f"all that I hold of {quote_name(name)}" if name else "all that I hold of you"
-    return (
-        f"Erase {whose}? Talks, memory, archive, files, jobs, settings, and who {_them(name)}:"
-        " nothing of it can be brought back. /export gives you a copy of what is yours first."
-    )
+    """Ask whether to delete everything about a person; None is whoever asked."""
+    return _ASK_ERASE_OTHER(name=quote_name(name)) if name else _ASK_ERASE()
 
 
 def ask_again(name: str | None) -> str:
-    """The second one."""
-    return (
-        f"Really all of it{f', of {quote_name(name)}' if name else ''}? This is the last question."
-    )
+    """Ask a second time."""
+    return _ASK_AGAIN_OTHER(name=quote_name(name)) if name else _ASK_AGAIN()
 
 
-def tell_erased(backups: Sequence[str], outside: Sequence[str]) -> str:
-    """That somebody is gone, and where they are not, or not yet."""
-    return f"Erased. {describe_remains(backups, outside)}"
+def describe_erased(backups: Sequence[str], external: Sequence[str]) -> str:
+    """Say that a person's data is deleted, and where it may remain."""
+    return _ERASED(remains=describe_remains(backups, external))
 
 
-def describe_remains(backups: Sequence[str], outside: Sequence[str]) -> str:
-    """What may hold what was erased: copies in the home, and outside memories."""
-    told = [describe_backups(backups)]
-    if outside:
-        told.append(
-            f"{' and '.join(outside)} will be told to forget it, too; `talaria check` shows whether"
-            " something is still to be told there."
-        )
-    return " ".join(told)
+def describe_remains(backups: Sequence[str], external: Sequence[str]) -> str:
+    """Name what may still hold deleted data: backups, and external memories."""
+    shown = [describe_backups(backups)]
+    if external:
+        shown.append(_EXTERNAL(names=join_list(external)))
+    return " ".join(shown)
 
 
 def describe_backups(backups: Sequence[str]) -> str:
-    """Which copies in the home may hold what was erased."""
+    """Name the backups in the home directory that may still hold deleted data."""
     if not backups:
-        return "No backup lies in the home; copies made elsewhere may still hold it."
-    named = ", ".join(backups[:_LISTED_BACKUPS])
-    more = len(backups) - _LISTED_BACKUPS
-    rest = f" and {more} more" if more > 0 else ""
-    return (
-        f"These backups in the home may still hold it: {named}{rest}. Delete them, or let them"
-        " grow old; so with copies made elsewhere."
-    )
+        return _NO_BACKUP()
+    shown = [*backups[:_LISTED_BACKUPS]]
+    if len(backups) > _LISTED_BACKUPS:
+        shown.append(_MORE_BACKUPS(count=len(backups) - _LISTED_BACKUPS))
+    return _BACKUPS(names=join_list(shown))
 
 
-def _them(name: str | None) -> str:
-    return "they are" if name else "you are"
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
+def _count(entries: int, messages: int | None, jobs: int) -> str:
+    shown = [_FOUND_NOTES(count=entries)]
+    if messages is not None:
+        shown.append(_FOUND_MESSAGES(count=messages))
+    if jobs:
+        shown.append(_FOUND_JOBS(count=jobs))
+    return "\n".join(f"- {line}" for line in shown)

@@ -1,114 +1,126 @@
-"""What the program says about rooms, and about who may see what of a person's memory."""
+"""Sentences about groups and channels, and about sharing entries of a memory there."""
 
 from collections.abc import Sequence
 
+from agent_core.localization import Text
 from agent_core.state.people.rooms import Mode
 from gateway.texts.people import quote_name
 
-ONLY_IN_ROOMS = "That is about a room: send it to me in one."
-ONLY_IN_DIRECT = "That is between us: send it to me in a direct message."
-ONLY_OWNER_SETS = "Only the owner of this house may change that. /room alone shows how it is here."
-MODE_UNKNOWN = "I know four ways: /room person, /room full, /room room, /room off."
-NUMBER_MISSING = (
-    "Say which entry, by its number: /share 3 shows it to everyone I talk with in rooms, /share 3"
-    " private takes that back. In a room /share 3 shows it to the people there. /memory lists the"
-    " numbers."
+ONLY_IN_ROOMS = Text("That's about a group: send it to me in one.")
+ONLY_IN_DIRECT = Text("That's private: send it to me in a direct message.")
+ONLY_OWNER_SETS = Text("Only an owner can change that. /room shows the current setting.")
+MODE_UNKNOWN = Text("Choose one of /room person, /room full, /room room and /room off.")
+NUMBER_MISSING = Text(
+    "Add the number of an entry; /memory lists them. In a group, /share 3 shows entry 3 there;"
+    " elsewhere, to everyone I talk with in groups. /share 3 private undoes this."
 )
-NUMBER_UNKNOWN = "You have no entry {number} (any more). /memory, in a direct message, lists them."
-AUDIENCE_UNKNOWN = (
-    "I can make an entry visible to everyone (/share {number} everyone) or to nobody else (/share"
-    " {number} private). To show it in one room, send /share {number} there."
+NUMBER_UNKNOWN = Text("You have no entry {number}. /memory in a direct message lists your entries.")
+AUDIENCE_UNKNOWN = Text(
+    "Choose /share {number} everyone or /share {number} private. To share it with one group, send"
+    " /share {number} there."
 )
-MEMORY_EMPTY = "I have noted nothing about you yet."
-MEMORY_USAGE = "/memory lists what I remember of you; /memory forget 3 drops entry 3."
-UNREADABLE = "I can't read the file of that list right now, so I changed nothing: {reason}."
+MEMORY_EMPTY = Text("I haven't saved anything about you yet.")
+MEMORY_USAGE = Text("/memory lists what I remember about you. /memory forget 3 deletes entry 3.")
+UNREADABLE = Text("I couldn't read that list, so I changed nothing. The reason: {reason}.")
+UNNAMED_ROOM = Text("a group without a name")
 
-_MODES: dict[Mode, str] = {
-    "person": (
-        "Everyone has their own talk with me here. I know what this room remembers, and of"
-        " whoever writes only what they let everyone here see."
+_MODES: dict[Mode, Text] = {
+    "person": Text(
+        "Everyone has a separate conversation with me here (/room person). I use this group's"
+        " memory, and what each person lets everyone here see."
     ),
-    "full": (
-        "An owner's whole direct talk with me goes on here, with all that I remember of them."
-        " Everyone else has their own talk, as in /room person."
+    "full": Text(
+        "Owners continue their direct conversation here, with everything I remember about them"
+        " (/room full). Everyone else has a separate conversation."
     ),
-    "room": (
-        "All of you share one talk with me here. I know what this room remembers, and nothing"
-        " that is anybody's own."
+    "room": Text(
+        "You all share one conversation with me here (/room room). I use this group's memory and"
+        " nobody's own."
     ),
-    "off": "I keep silent here. Only an owner's /room is heard.",
+    "off": Text("I don't answer here (/room off). I react only to /room from an owner."),
 }
-_ALONE = (
-    "Nobody but you can read along here, so your whole direct talk goes on here, with all that I"
-    " remember of you. As soon as somebody else is here, that ends."
+_ALONE = Text(
+    "You're the only one here, so I continue our direct conversation with everything I remember"
+    " about you. That ends when someone joins."
 )
-_MEMORY_USAGE = (
-    "/why 3 tells where entry 3 comes from, /undo 3 takes it back, /memory forget 3 drops it."
-    " /share 3 lets others see it, /share 3 private takes that back."
+_CHANGE_MODE = Text("To change this: /room person, full, room or off.")
+_MEMORY_LIST_USAGE = Text(
+    "/why 3 shows where entry 3 comes from, and /undo 3 undoes its newest change. /memory forget 3"
+    " deletes it. /share 3 lets others see it; /share 3 private undoes that."
 )
-_HEADS = {"memory": "Notes (MEMORY.md)", "user": "About you (USER.md)"}
+_HEADS = {"memory": Text("Notes (MEMORY.md)"), "user": Text("About you (USER.md)")}
+_EVERYONE = Text("everyone")
+_PRIVATE = Text("private")
+_FORGOTTEN = Text("Deleted: {entry}")
+_SHARED = Text("Everyone I talk with in groups can now see entry {number}: {entry}")
+_SHARED_HERE = Text("Everyone here can now see entry {number} of your notes.")
+_UNSHARED = Text("Only you can see entry {number} now: {entry}")
+_UNSHARED_HERE = Text("Only you can see entry {number} of your notes now.")
 _LONGEST_ENTRY = 500
 
 
 def describe_room(mode: Mode, *, is_alone: bool, is_owner: bool) -> str:
-    """How mentions are answered in a room, and for an owner what can be changed."""
-    said = _ALONE if is_alone else f"Here it is /room {mode}. {_MODES[mode]}"
-    ways = "\n\nYou may change it: /room person, full, room or off." if is_owner else ""
-    return said + ways
+    """Describe how I answer in a group; tell owners how to change it."""
+    shown = _ALONE() if is_alone else _MODES[mode]()
+    return f"{shown}\n\n{_CHANGE_MODE()}" if is_owner else shown
 
 
 def describe_new_mode(mode: Mode) -> str:
-    """What holds in a room from now on."""
-    return f"From now on it is /room {mode} here. {_MODES[mode]}"
+    """Describe a group's new setting."""
+    return _MODES[mode]()
 
 
 def list_memory(entries: Sequence[tuple[str, int, str, str]]) -> str:
-    """What is remembered; `entries` are (list, number, words, who may see it)."""
+    """List what is remembered; `entries` are (list, number, words, audience)."""
     lines: list[str] = []
     for name, head in _HEADS.items():
         shown = [
-            f"- {number}: {_cut(words)} ({seen})"
-            for listed, number, words, seen in entries
+            f"- {number}: {_cut(words)} ({audience})"
+            for listed, number, words, audience in entries
             if listed == name
         ]
-        lines += [f"**{head}**", *shown, ""] if shown else []
-    return "\n".join([*lines, _MEMORY_USAGE])
+        lines += [f"**{head()}**", *shown, ""] if shown else []
+    return "\n".join([*lines, _MEMORY_LIST_USAGE()])
 
 
 def name_audiences(titles: Sequence[str], *, is_for_everyone: bool) -> str:
-    """Who may see an entry, in a word or two; `titles` are of rooms."""
+    """Name who can see an entry; `titles` are those of groups."""
     if is_for_everyone:
-        return "everyone"
-    named = [quote_name(title) if title else "a room without a name" for title in titles]
-    return ", ".join(named) or "private"
+        return _EVERYONE()
+    return ", ".join(name_room(title) for title in titles) or _PRIVATE()
+
+
+def name_room(title: str) -> str:
+    """Name a group by its title."""
+    return quote_name(title) if title else UNNAMED_ROOM()
 
 
 def describe_forgotten(entry: str) -> str:
-    """An entry that was dropped."""
-    return f"Forgotten: {_cut(entry)}"
+    """Confirm that an entry was deleted."""
+    return _FORGOTTEN(entry=_cut(entry))
 
 
 def describe_share(number: int, entry: str) -> str:
-    """An entry that everyone may see from now on."""
-    return f"Everyone I talk with in rooms may see entry {number} from now on: {_cut(entry)}"
+    """Confirm that everyone can see an entry."""
+    return _SHARED(number=number, entry=_cut(entry))
 
 
 def describe_room_share(number: int) -> str:
-    """Said in the room itself, so without a word of the entry."""
-    return f"Everyone here may see entry {number} of your notes from now on."
+    """Confirm it in the group itself, without the entry's words."""
+    return _SHARED_HERE(number=number)
 
 
 def describe_private(number: int, entry: str) -> str:
-    """An entry that is private again."""
-    return f"Nobody else sees entry {number} any more: {_cut(entry)}"
+    """Confirm that an entry is private again."""
+    return _UNSHARED(number=number, entry=_cut(entry))
 
 
 def describe_room_private(number: int) -> str:
-    """As `describe_private`, in a room."""
-    return f"Nobody else sees entry {number} of your notes any more, here or anywhere."
+    """Confirm it in the group itself, without the entry's words."""
+    return _UNSHARED_HERE(number=number)
 
 
 def _cut(entry: str) -> str:
-    """One line of an entry that a person may have made long by hand."""
+    """Shorten an entry, which a person may have made long by hand, to one line."""
     line = " ".join(entry.split())
     return line if len(line) <= _LONGEST_ENTRY else line[: _LONGEST_ENTRY - 1] + "…"

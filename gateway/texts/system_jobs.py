@@ -1,10 +1,11 @@
-"""What the command line says of what models were sent, and of turns that were played again."""
+"""Sentences about system jobs and skills to owners, and the reports of the command line."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from agent_core.localization import Plural, Text
 from agent_core.memory.external.client import SyncReport
 from agent_core.skills.curator import CuratorReport, Step, StepKind
 
@@ -35,15 +36,16 @@ _WOULD: dict[StepKind, str] = {
 NO_FOLDER = "the home has no folder of skills"
 
 
-def tell_broken(faults: Sequence[str]) -> str:
-    """To the owners: skills of the home that can't be used as they are."""
-    one = len(faults) == 1
-    head = "A skill in this house is broken" if one else f"{len(faults)} skills here are broken"
-    lines = "\n".join(f"- {_sentence(fault)}" for fault in faults)
-    return (
-        f"{head}; jobs that use {'it' if one else 'them'} fail until that is mended:\n{lines}\n"
-        "`talaria skills check` looks again."
-    )
+_BROKEN = Plural(
+    "A skill is broken, so jobs that use it fail. Fix it, then run `talaria skills check`:\n{faults}",
+    "{n} skills are broken, so jobs that use them fail. Fix them, then run `talaria skills check`:\n"
+    "{faults}",
+)
+
+
+def describe_broken(faults: Sequence[str]) -> str:
+    """Tell owners which skills in the home are broken."""
+    return _BROKEN(len(faults), faults="\n".join(f"- {_sentence(fault)}" for fault in faults))
 
 
 def describe_round(done: CuratorReport) -> str:
@@ -194,16 +196,21 @@ def describe_sync(sync: SyncReport, now: int) -> str:
     return "; ".join(told)
 
 
+_FAILED = Text(
+    "**{title}** failed: {reason}. I'll try again on schedule and tell you when it works. For"
+    " details, run `talaria jobs show {job_id}`."
+)
+_RECOVERED = Plural(
+    "**{title}** works again after {n} failure.", "**{title}** works again after {n} failures."
+)
+
+
 def describe_failure(title: str, job_id: int, reason: str) -> str:
-    """To the owners: one of the house's own jobs did not work; the next failures are not told."""
+    """Tell owners that a system job failed for the first time in a row."""
     short = reason if len(reason) <= _LONGEST_REASON else f"{reason[: _LONGEST_REASON - 1]}…"
-    return (
-        f"**{title}** did not work: {short.rstrip('.')}. I go on trying at its times, and tell you"
-        f" when it works again. `talaria jobs show {job_id}` tells more."
-    )
+    return _FAILED(title=title, reason=short.rstrip("."), job_id=job_id)
 
 
 def describe_recovery(title: str, failures: int) -> str:
-    """To the owners: one of the house's own jobs works again."""
-    times = "once" if failures == 1 else f"{failures} times"
-    return f"**{title}** works again; it had failed {times}."
+    """Tell owners that a system job works again."""
+    return _RECOVERED(failures, title=title)

@@ -1,4 +1,4 @@
-"""What the program says about cost: what was spent, and which ceiling of the day is reached."""
+"""Sentences about cost: what was spent, and which daily limit is reached."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,109 +7,57 @@ from agent_core.agent.quotas.balance import DailyLimit
 from agent_core.agent.quotas.reservations import QuotaStatus
 from agent_core.agent.replay.context_report import ContextReport, Source
 from agent_core.events import ReachedQuota
+from agent_core.localization import Plural, Text, format_date
 from agent_core.state.conversations.usage import Charged, Line
 from agent_core.tools.clock import local_time
 from gateway.texts.people import quote_name
 
-COMPACT_RUNNING = (
-    "I am still answering here. A long talk is made shorter on the way by itself; for more, say"
-    " /compact again when I am done, or /stop first."
+COMPACT_RUNNING = Text(
+    "I'm still answering here. Wait until I'm done or send /stop, then try /compact again."
 )
-COMPACT_EMPTY = "There is nothing to make shorter yet: this talk has just begun."
-COMPACT_NO_GAIN = (
-    "There is nothing to gain here: what could be told shorter is short already, or no summary of"
-    " it was to be had just now. Nothing was changed."
+COMPACT_EMPTY = Text("This conversation has only just started, so there's nothing to shorten.")
+COMPACT_NO_GAIN = Text("I couldn't shorten this conversation now, so I changed nothing.")
+CONTEXT_EMPTY = Text("I haven't answered in this conversation yet. Ask again after my next answer.")
+CHEAP_MODEL = Text(
+    "(Most of today's budget is spent, so a smaller model answers until tomorrow. /usage shows"
+    " more.)"
 )
 
-
-def describe_compact(before: int, after: int) -> str:
-    """A talk was made shorter."""
-    return (
-        f"This talk is shorter for me now: about {after:,} tokens instead of {before:,}. Older"
-        " turns are told by a summary; all of it stays findable."
-    )
-
-
-def describe_cap(cap: int | None) -> str:
-    """How much of a talk is read at once, as a person has set it."""
-    return f"at most {cap:,} tokens" if cap else "as much as this house allows"
-
-
-CONTEXT_EMPTY = (
-    "There is nothing to tell yet: no answer was given in this talk since it began. Ask again"
-    " after the next one."
+_COMPACTED = Text(
+    "I've summarised older messages: I now read about {after:,} tokens instead of {before:,}. You"
+    " can still search everything."
 )
-_SOURCES: dict[Source, str] = {
-    "identity": "Who I am, and my rules",
-    "memory": "Memory",
-    "files": "Context files",
-    "tools": "Tools",
-    "summary": "Summary of older turns",
-    "talk": "What was said here",
-    "outputs": "What tools gave",
+_CAP = Text("at most {cap:,} tokens")
+_NO_CAP = Text("as much as Talaria allows")
+_CONTEXT = Text(
+    "**What I read before each answer**: about {total:,} of {limit:,} tokens; {left:,} are left"
+)
+_SOURCES: dict[Source, Text] = {
+    "identity": Text("- Instructions: {tokens:,}"),
+    "memory": Text("- Memory: {tokens:,}"),
+    "files": Text("- Context files: {tokens:,}"),
+    "tools": Text("- Tools: {tokens:,}"),
+    "summary": Text("- Summary of older messages: {tokens:,}"),
+    "talk": Text("- Messages: {tokens:,}"),
+    "outputs": Text("- Tool results: {tokens:,}"),
 }
-_LEAST_SAVED = 100
-"""Tokens below which nobody is told how to save them."""
-
-
-def describe_context(reckoning: ContextReport, limit: int) -> str:
-    """How much a model reads before each answer, of what, and what would make it less.
-
-    `limit` is the most tokens that a call may read here.
-    """
-    total = reckoning.total
-    left = max(limit - total, 0)
-    head = (
-        f"**What I read before each answer**: about {total:,} of at most {limit:,} tokens;"
-        f" {left:,} are left"
-    )
-    lines = [
-        head,
-        *(
-            f"- {name}: {reckoning.sources[source]:,}"
-            for source, name in _SOURCES.items()
-            if reckoning.sources[source]
-        ),
-        _describe_last(reckoning),
-    ]
-    hints = list(_list_hints(reckoning))
-    return "\n".join([*lines, "", *hints]) if hints else "\n".join(lines)
-
-
-def _describe_last(reckoning: ContextReport) -> str:
-    calls = "1 call" if reckoning.calls == 1 else f"{reckoning.calls} calls"
-    share = 100 * reckoning.cached // max(reckoning.read, 1)
-    line = f"The last answer took {calls}; {share} % of what was read came from the cache"
-    if reckoning.grown is None:
-        return f"{line}."
-    word = "more" if reckoning.grown >= 0 else "less"
-    return f"{line}, and {abs(reckoning.grown):,} tokens {word} were read than for the one before."
-
-
-def _list_hints(reckoning: ContextReport) -> Iterator[str]:
-    """What a person can do about it, the largest first."""
-    ways = [
-        (reckoning.history, "Without this talk's past, with /new, it is {} less."),
-        (reckoning.saved_by_compaction, "With older turns told by a summary, /compact, {} less."),
-        (
-            reckoning.sources["memory"],
-            "Without anything remembered up to {} less: /memory drops what is not needed.",
-        ),
-    ]
-    for saved, sentence in sorted(ways, reverse=True):
-        if saved >= _LEAST_SAVED:
-            yield sentence.format(f"{saved:,}")
-
-
-THRIFT = (
-    "(Most of what may be spent today is spent: the smaller model answers until the day is over."
-    " /usage tells more.)"
+_LAST = Plural(
+    "The last answer took {n} model call; {share}% of its input came from the cache.",
+    "The last answer took {n} model calls; {share}% of their input came from the cache.",
 )
+_GROWN = Text("I read {tokens:,} tokens more than for the answer before.")
+_SHRUNK = Text("I read {tokens:,} tokens less than for the answer before.")
+_SAVE_NEW = Text("/new starts a new conversation and saves {tokens:,} tokens.")
+_SAVE_COMPACT = Text("/compact summarises older messages and saves {tokens:,} tokens.")
+_SAVE_MEMORY = Text("/memory lets you delete entries, which saves up to {tokens:,} tokens.")
+_LEAST_SAVED = 100
+"""Tokens below which a hint on saving them is not worth a line."""
+
 _PURPOSES = {
-    "turn": "Answers",
-    "title": "Titles",
-    "compaction": "Summaries of long talks",
-    "broken": "Broken off",
+    "turn": Text("Answers"),
+    "title": Text("Titles"),
+    "compaction": Text("Summaries"),
+    "broken": Text("Interrupted"),
 }
 _SETTINGS = {
     ("person", "money"): "cost.person_day_usd",
@@ -117,34 +65,120 @@ _SETTINGS = {
     ("deployment", "money"): "cost.house_day_usd",
     ("deployment", "tokens"): "cost.house_day_tokens",
 }
+_LIMIT_OF_PERSON = Text(
+    "(I stopped: your daily limit of {limit} is used up. I can continue {moment}. An owner can raise"
+    " the limit.)"
+)
+_LIMIT_OF_ALL = Text(
+    "(I stopped: everyone's shared daily limit of {limit} is used up. I can continue {moment}. An"
+    " owner can raise the limit.)"
+)
+_LIMIT_OF_OWNER = Text(
+    "(I stopped: your daily limit of {limit} is used up. I can continue {moment}. To raise the"
+    " limit, change {setting}.)"
+)
+_LIMIT_OF_ALL_FOR_OWNER = Text(
+    "(I stopped: everyone's shared daily limit of {limit} is used up. I can continue {moment}. To"
+    " raise the limit, change {setting}.)"
+)
+_TODAY = Text("**Today**: {spent}")
+_MONTH = Text("Last 30 days: {spent}")
+_RESET = Text("Your day ends {moment}.")
+_EVERYONE = Text("**Everyone today**: {spent}")
+_PRICES = Text("Prices as of: {models}")
+_NO_PRICE = Text("No price known for: {models}. I count tokens instead.")
+_NO_PRICE_OWNER = Text(
+    "No price known for: {models}. I count tokens instead; you can set a price in cost.prices."
+)
+_USAGE_LINE = Plural(
+    "- {purpose}, {model}: {n:,} call, {read:,} tokens read, {written:,} written, {cost}",
+    "- {purpose}, {model}: {n:,} calls, {read:,} tokens read, {written:,} written, {cost}",
+)
+_PRICE_UNKNOWN = Text("price unknown")
+_OF = Text("{used} of {limit}")
+_WITHOUT_PRICE = Text("{money} and {tokens} without a price")
+_TOKENS = Text("{count:,} tokens")
+_CENTS, _FRACTIONS = Text("${amount:,.2f}"), Text("${amount:,.4f}")
+_TODAY_AT = Text("today at {time} ({zone})")
+_TOMORROW_AT = Text("tomorrow at {time} ({zone})")
+_DATE_AT = Text("on {date} at {time} ({zone})")
+
+
+def describe_compact(before: int, after: int) -> str:
+    """Confirm that a conversation was compacted."""
+    return _COMPACTED(before=before, after=after)
+
+
+def describe_cap(cap: int | None) -> str:
+    """Describe how much of a conversation may be read before an answer."""
+    return _CAP(cap=cap) if cap else _NO_CAP()
+
+
+def describe_context(report: ContextReport, limit: int) -> str:
+    """Describe the tokens a model reads before each answer, and how to read fewer.
+
+    `limit` is the most tokens that a call may read here.
+    """
+    total = report.total
+    lines = [
+        _CONTEXT(total=total, limit=limit, left=max(limit - total, 0)),
+        *(
+            line(tokens=report.sources[source])
+            for source, line in _SOURCES.items()
+            if report.sources[source]
+        ),
+        _describe_last(report),
+    ]
+    hints = list(_list_hints(report))
+    return "\n".join([*lines, "", *hints]) if hints else "\n".join(lines)
+
+
+def _describe_last(report: ContextReport) -> str:
+    line = _LAST(report.calls, share=100 * report.cached // max(report.read, 1))
+    if report.grown is None:
+        return line
+    return f"{line} {(_GROWN if report.grown >= 0 else _SHRUNK)(tokens=abs(report.grown))}"
+
+
+def _list_hints(report: ContextReport) -> Iterator[str]:
+    """List ways to read less, the largest saving first."""
+    ways = [
+        (report.history, 0, _SAVE_NEW),
+        (report.saved_by_compaction, 1, _SAVE_COMPACT),
+        (report.sources["memory"], 2, _SAVE_MEMORY),
+    ]
+    for saved, _, hint in sorted(ways, reverse=True):
+        if saved >= _LEAST_SAVED:
+            yield hint(tokens=saved)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
-    """Who reads a sentence: their time zone, when, and whether the house is theirs."""
+    """The reader of a sentence: their time zone, the moment, and whether they are an owner."""
 
     zone: str
     now: int
     is_owner: bool
 
 
-def describe_ceiling(shut: ReachedQuota, answered: str, reader: Reader) -> str:
-    """That a day's ceiling ended a turn: which one, until when, and who can raise it."""
-    limit = _amount(shut.unit, shut.limit)
-    whose = "one person" if shut.subject == "person" else "all of us together"
-    who = "You can" if reader.is_owner else "The owner of this house can"
-    note = (
-        f"(I stopped here: {whose} may spend {limit} a day, and that is used up. I go on"
-        f" {_moment(shut.resets_at, reader)}. {who} raise {_SETTINGS[shut.subject, shut.unit]} in"
-        " the settings before that.)"
+def describe_limit(quota: ReachedQuota, answered: str, reader: Reader) -> str:
+    """Append to an answer which daily limit ended its turn, and until when."""
+    if reader.is_owner:
+        note = _LIMIT_OF_OWNER if quota.subject == "person" else _LIMIT_OF_ALL_FOR_OWNER
+    else:
+        note = _LIMIT_OF_PERSON if quota.subject == "person" else _LIMIT_OF_ALL
+    shown = note(
+        limit=_amount(quota.unit, quota.limit),
+        moment=_moment(quota.resets_at, reader),
+        setting=_SETTINGS[quota.subject, quota.unit],
     )
-    return f"{answered}\n\n{note}" if answered else note
+    return f"{answered}\n\n{shown}" if answered else shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageReport:
-    """What `/usage` tells. `month` is of the last 30 days; `priced` says when the prices of the
-    models were looked up, and is empty for one without; `people` and `house` are for owners.
+    """The content of `/usage`. `month` is of the last 30 days; `priced` pairs models with the
+    date of their prices, empty for one without; `people` and `house` are for owners.
     """
 
     reader: Reader
@@ -157,70 +191,69 @@ class UsageReport:
 
 
 def describe_usage(report: UsageReport) -> str:
-    """What a person's calls came to, what is left of the day, and for owners all of it."""
+    """Describe what a person spent and has left today; for owners, what everyone spent."""
     person, reader = report.person, report.reader
-    lines = [f"**Today**: {_of_ceiling(person.spent, person.limit)}"]
+    lines = [_TODAY(spent=_of_limit(person.spent, person.limit))]
     lines += [_line(line) for line in report.today]
-    lines.append(f"Last 30 days: {_charged(report.month)}")
-    lines.append(f"The day ends {_moment(person.day.end, reader)}.")
+    lines.append(_MONTH(spent=_charged(report.month)))
+    lines.append(_RESET(moment=_moment(person.day.end, reader)))
     if report.house:
         house = report.house
-        lines += ["", f"**Everybody, today**: {_of_ceiling(house.spent, house.limit)}"]
+        lines += ["", _EVERYONE(spent=_of_limit(house.spent, house.limit))]
         lines += [f"- {quote_name(name)}: {_charged(charged)}" for name, charged in report.people]
     known = [f"{model} {as_of}" for model, as_of in report.priced if as_of]
     unknown = [model for model, as_of in report.priced if not as_of]
     if known or unknown:
         lines.append("")
     if known:
-        lines.append(f"Prices as of: {', '.join(known)}")
+        lines.append(_PRICES(models=", ".join(known)))
     if unknown:
-        hint = "; cost.prices in the settings can name it" if reader.is_owner else ""
-        lines.append(f"Price unknown: {', '.join(unknown)}. Tokens are counted instead{hint}.")
+        sentence = _NO_PRICE_OWNER if reader.is_owner else _NO_PRICE
+        lines.append(sentence(models=", ".join(unknown)))
     return "\n".join(lines)
 
 
 def _line(line: Line) -> str:
-    what = _PURPOSES.get(line.purpose, line.purpose)
     is_unknown = line.charged.unpriced_tokens and not line.charged.micro_dollars
-    cost = "price unknown" if is_unknown else _charged(line.charged)
-    calls = f"{line.calls:,} {'call' if line.calls == 1 else 'calls'}"
-    return (
-        f"- {what}, {line.model}: {calls}, {line.input_tokens:,} tokens read,"
-        f" {line.output_tokens:,} written, {cost}"
+    purpose = _PURPOSES.get(line.purpose)
+    return _USAGE_LINE(
+        line.calls,
+        purpose=purpose() if purpose else line.purpose,
+        model=line.model,
+        read=line.input_tokens,
+        written=line.output_tokens,
+        cost=_PRICE_UNKNOWN() if is_unknown else _charged(line.charged),
     )
 
 
-def _of_ceiling(spent: Charged, ceiling: DailyLimit) -> str:
-    """Each unit that is used, with its ceiling; the other one only where it has something."""
-    words = [_part("money", spent.micro_dollars, ceiling.money)]
-    if spent.unpriced_tokens:
-        words.append(_part("tokens", spent.unpriced_tokens, ceiling.tokens) + " without a price")
-    return ", ".join(words)
+def _of_limit(spent: Charged, limit: DailyLimit) -> str:
+    """Describe the money with its limit, and the tokens without a price, if there are any."""
+    money = _part("money", spent.micro_dollars, limit.money)
+    if not spent.unpriced_tokens:
+        return money
+    return _WITHOUT_PRICE(money=money, tokens=_part("tokens", spent.unpriced_tokens, limit.tokens))
 
 
 def _part(unit: str, spent: int, limit: int) -> str:
-    if not limit:
-        return _amount(unit, spent)
-    used = f"{spent:,}" if unit == "tokens" else _amount(unit, spent)
-    return f"{used} of {_amount(unit, limit)}"
+    used = _amount(unit, spent)
+    return _OF(used=used, limit=_amount(unit, limit)) if limit else used
 
 
 def _charged(charged: Charged) -> str:
     money = _amount("money", charged.micro_dollars)
     if not charged.unpriced_tokens:
         return money
-    return f"{money}, {_amount('tokens', charged.unpriced_tokens)} without a price"
+    return _WITHOUT_PRICE(money=money, tokens=_amount("tokens", charged.unpriced_tokens))
 
 
 def _amount(unit: str, amount: int) -> str:
     if unit == "tokens":
-        return f"{amount:,} tokens"
-    return f"${amount / 1_000_000:,.{2 if amount % 10_000 == 0 else 4}f}"
+        return _TOKENS(count=amount)
+    return (_CENTS if amount % 10_000 == 0 else _FRACTIONS)(amount=amount / 1_000_000)
 
 
 def _moment(at: int, reader: Reader) -> str:
-    """A moment on the reader's own clock."""
+    """Format a moment on the reader's clock."""
     there, here = local_time(at, reader.zone), local_time(reader.now, reader.zone)
-    days = (there.date() - here.date()).days
-    day = {0: "today", 1: "tomorrow"}.get(days, f"on {there:%Y-%m-%d}")
-    return f"{day} at {there:%H:%M} ({reader.zone})"
+    sentence = {0: _TODAY_AT, 1: _TOMORROW_AT}.get((there.date() - here.date()).days, _DATE_AT)
+    return sentence(date=format_date(there), time=f"{there:%H:%M}", zone=reader.zone)

@@ -26,7 +26,7 @@ from gateway.interfaces.operations.contract import Answer, OperationContext, Ope
 from gateway.jobs.outcomes import SILENCE
 from gateway.jobs.resources import name_places
 from gateway.texts import general
-from gateway.texts import jobs as wording_job_lists
+from gateway.texts import jobs as jobs_texts
 from gateway.texts.job_results import title_body
 
 _RUNS = 5
@@ -75,8 +75,8 @@ async def show_job(context: OperationContext, asked: Answer) -> Answer:
         job = _find_any(connection, number)
         runs = job_runs.list_of_job(connection, job_id=job.id, limit=_RUNS)
         return _outline(connection, job) | {
-            "does": wording_job_lists.show_body(job),
-            "runs": [wording_job_lists.describe_run(run, job.zone) for run in runs],
+            "does": jobs_texts.show_body(job),
+            "runs": [jobs_texts.describe_run(run, job.zone) for run in runs],
         }
 
     return await context.database.read(look)
@@ -293,7 +293,7 @@ def _outline(connection: Connection, job: Job) -> dict[str, Any]:
         "coming": describe_next(timing, zone, next_slot_of(job), zone),
         "next_at": job.next_slot[1] if job.next_slot else None,
         "zone": job.zone,
-        "ways": [*wording_job_lists.tell_places(places), *wording_job_lists.describe_ways(job)],
+        "ways": [*jobs_texts.describe_targets(places), *jobs_texts.describe_ways(job)],
         "state": job.state,
         "reason": job.reason,
     }
@@ -302,7 +302,7 @@ def _outline(connection: Connection, job: Job) -> dict[str, Any]:
 def _outline_own(connection: Connection, job: Job) -> dict[str, Any]:
     """A job of the house, with what came of it last: nobody is sent that."""
     runs = job_runs.list_of_job(connection, job_id=job.id, limit=1)
-    last = wording_job_lists.describe_run(runs[0], job.zone) if runs else "not run yet"
+    last = jobs_texts.describe_run(runs[0], job.zone) if runs else "not run yet"
     return _outline(connection, job) | {"last": last}
 
 

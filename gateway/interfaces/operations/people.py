@@ -13,7 +13,8 @@ from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.errors import Declined
 from gateway.interfaces.operations.contract import Answer, OperationContext, Operation, read_text
 from gateway.people import identity
-from gateway.texts import general, privacy
+from gateway.texts import general
+from gateway.texts import privacy
 
 
 async def list_people(context: OperationContext, _: Answer) -> Answer:
@@ -54,13 +55,13 @@ async def approve(context: OperationContext, asked: Answer) -> Answer:
         if approved is None:
             return None
         outgoing = NewOutboxMessage(
-            platform=approved.platform, chat=approved.chat, body=general.WELCOME
+            platform=approved.platform, chat=approved.chat, body=general.WELCOME()
         )
         return approved.name, outbox.enqueue(connection, outgoing, now=now)
 
     done = await context.database.write("people.approve", work)
     if done is None:
-        raise Declined(general.CODE_UNKNOWN)
+        raise Declined(general.CODE_INVALID())
     name, welcome = done
     context.forget_known()
     context.enqueue([welcome])
@@ -99,9 +100,9 @@ async def erase(context: OperationContext, asked: Answer) -> Answer:
     try:
         await data_requests.erase(person.id)
     except StillAtWork as error:
-        raise Declined(privacy.ERASE_BUSY) from error
+        raise Declined(privacy.ERASE_BUSY()) from error
     except LastOwner as error:
-        raise Declined(privacy.LAST_OWNER) from error
+        raise Declined(privacy.LAST_OWNER()) from error
     except OSError as error:
         raise Declined(f"A folder of theirs can't be removed: {error}.") from error
     backups, external_memory = await data_requests.list_backups(), await data_requests.list_outside()
@@ -114,7 +115,7 @@ async def _find(context: OperationContext, asked: Answer) -> Person:
     everybody = await context.database.read(people.list_all)
     found = next((one for one in everybody if one.slug == slug), None)
     if found is None:
-        raise Declined(privacy.ERASE_UNKNOWN)
+        raise Declined(privacy.ERASE_UNKNOWN())
     return found
 
 

@@ -1,0 +1,171 @@
+"""Sentences about attachments to people, and the short notes on them to the model; pure."""
+
+from typing import Literal, get_args
+
+from adapters.messages import Attachment, AttachmentKind
+from agent_core.localization import Text, format_size
+from agent_core.tools.untrusted_text import flatten
+
+Fault = Literal[
+    "archive",
+    "binary",
+    "broken_document",
+    "broken_picture",
+    "empty",
+    "encrypted",
+    "foreign_picture",
+    "large_picture",
+    "no_text",
+    "no_transcription",
+    "office",
+    "other",
+    "slow_document",
+    "sticker",
+    "too_large",
+    "unfetched",
+    "unheard",
+    "video",
+    "wide_picture",
+]
+"""The reasons why an attachment can't be read."""
+FAULTS: tuple[Fault, ...] = get_args(Fault)
+
+UNHEARD_SLOW = Text("That took too long to transcribe. Please write it, or send a shorter one.")
+UNHEARD_BUSY = Text("I can't transcribe that right now. Please write it, or send it again later.")
+UNHEARD_REFUSED = Text("I couldn't transcribe that. Please write it.")
+UNHEARD_LONG = Text("That recording is too long to transcribe. Please write it.")
+
+_NAME_LIMIT = 80
+_KINDS: dict[AttachmentKind, Text] = {
+    "image": Text("Picture"),
+    "voice": Text("Voice message"),
+    "audio": Text("Recording"),
+    "video": Text("Video"),
+    "document": Text("File"),
+    "sticker": Text("Sticker"),
+    "other": Text("Attachment"),
+}
+_SENTENCES: dict[Fault, tuple[Text, str]] = {
+    "archive": (
+        Text("{what}: I can't open archives. Please send the files in it one by one."),
+        "an archive, not opened",
+    ),
+    "binary": (
+        Text("{what}: I don't know this kind of file. I read text, PDF files and pictures."),
+        "of an unknown kind",
+    ),
+    "broken_document": (
+        Text("{what}: I can't read this file. Export it again as PDF or text and send that."),
+        "damaged",
+    ),
+    "broken_picture": (Text("{what}: this is damaged. Please send it again."), "damaged"),
+    "empty": (Text("{what}: this file is empty."), "empty"),
+    "encrypted": (
+        Text("{what}: this file has a password. Please send it without one."),
+        "locked with a password",
+    ),
+    "foreign_picture": (
+        Text("{what}: I can't open this format. Please send JPEG, PNG, GIF or WebP."),
+        "a picture of a kind that can't be shown",
+    ),
+    "large_picture": (
+        Text(
+            "{what}: this is larger than {limit}, the most I can view. Send it as a photo instead"
+            " of a file, or make it smaller."
+        ),
+        "a picture that is too large to be shown",
+    ),
+    "no_text": (
+        Text("{what}: I found no text; it may be a scan. Please send the pages as pictures."),
+        "without any text, perhaps a scan",
+    ),
+    "no_transcription": (
+        Text("{what}: I can't listen to voice messages here. Please write it."),
+        "transcription is not set up here",
+    ),
+    "office": (
+        Text("{what}: I can't read this format. Please export it as PDF or text (tables as CSV)."),
+        "an office file; as PDF or text it could be read",
+    ),
+    "other": (Text("I can't read that kind of message. Please write it."), ""),
+    "slow_document": (
+        Text("{what}: this took too long to read. Please send only the pages that matter."),
+        "took too long to read",
+    ),
+    "sticker": (Text("I can't see stickers. Write what you need."), "not to be seen"),
+    "too_large": (
+        Text("{what}: this is larger than {limit}, the most I can read. Send the part you need."),
+        "too large to be read",
+    ),
+    "unfetched": (
+        Text("{what}: I couldn't download this. Please send it again, or write what matters."),
+        "could not be fetched",
+    ),
+    "unheard": (Text("{what}: I heard no words. Please write it."), "no words in it"),
+    "video": (
+        Text("I can't watch videos. Write what matters, or send a picture of it."),
+        "a video, can't be watched",
+    ),
+    "wide_picture": (
+        Text("{what}: one side is longer than 8,000 pixels. Please send it smaller or in pieces."),
+        "a picture with too many pixels to be shown",
+    ),
+}
+_LOST = Text("{what}: I couldn't download this. {reason}")
+_CUT = Text("{what}: this is longer than I can read at once. I read {extent}.")
+_TOO_MANY = Text(
+    "I read the first {most} attachments of a message. Please send the others separately."
+)
+_EXTENTS = {
+    "characters": (
+        Text("the first {kept:,} characters"),
+        Text("the first {kept:,} of {whole:,} characters"),
+    ),
+    "pages": (Text("the first {kept:,} pages"), Text("the first {kept:,} of {whole:,} pages")),
+}
+
+
+def name_attachment(attachment: Attachment) -> str:
+    """Name an attachment for people: by its name, or by its kind."""
+    if attachment.name and attachment.kind not in ("other", "sticker"):
+        return f"“{flatten(attachment.name, _NAME_LIMIT)}”"
+    return _KINDS[attachment.kind]()
+
+
+def explain(attachment: Attachment, fault: Fault, *, most_bytes: int = 0) -> str:
+    """Say why an attachment can't be read; `most_bytes` is the limit where there is one."""
+    what, limit = name_attachment(attachment), format_size(most_bytes)
+    return _SENTENCES[fault][0](what=what, limit=limit)
+
+
+def describe_fault(attachment: Attachment, fault: Fault) -> str:
+    """Tell the model what came, and why it can't be read."""
+    why = _SENTENCES[fault][1]
+    return describe_attachment(attachment) + (f": {why}" if why else "")
+
+
+def describe_attachment(attachment: Attachment) -> str:
+    """Tell the model what came: `document report.docx`."""
+    kind = "" if attachment.kind == "other" else attachment.kind
+    return f"{kind} {flatten(attachment.name or '', _NAME_LIMIT)}".strip()
+
+
+def describe_lost(attachment: Attachment, reason: str) -> str:
+    """Say that the platform did not hand out a file; `reason` is its own sentence."""
+    return _LOST(what=name_attachment(attachment), reason=reason)
+
+
+def describe_extent(unit: Literal["characters", "pages"], kept: int, whole: int | None) -> str:
+    """Say how much was read; `whole` is None where it is not known."""
+    part, of_all = _EXTENTS[unit]
+    return part(kept=kept) if whole is None else of_all(kept=kept, whole=whole)
+
+
+def describe_cut(what: str, extent: str) -> str:
+    """Say that only the beginning of a file was read."""
+    return _CUT(what=what, extent=extent)
+
+
+def describe_excess(most: int) -> str:
+    """Say that a message has more attachments than are read."""
+    return _TOO_MANY(most=most)
