@@ -321,7 +321,7 @@ def _make_agent(parts: _Parts, user_prompts: UserPrompts, wakeup: asyncio.Event)
         wake_jobs=wakeup.set,
     )
     return Agent(
-        setup=factories.set_up_agent(
+        config=factories.set_up_agent(
             parts.settings, parts.ceilings, parts.folding, parts.external_memory
         ),
         database=parts.database,

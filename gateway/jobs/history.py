@@ -71,26 +71,25 @@ class Source:
 class JobHistory:
     """Turns without a model. Their numbers are the agent's, which promises some ahead."""
 
-    def __init__(self) -> None:
-        self.count: Callable[[], Awaitable[IdAllocator]] | None = None
-        """Gives the agent's numbers; set before the first job is run."""
-        self._numbers: IdAllocator | None = None
+    def __init__(self, load_ids: Callable[[], Awaitable[IdAllocator]]) -> None:
+        """`load_ids` returns the agent's allocator, so that both number turns in one sequence."""
+        self._load_ids = load_ids
+        self._ids: IdAllocator | None = None
 
     async def prepare(self) -> None:
-        """To be called before anything is noted. Raises `StoreError`."""
-        assert self.count  # noqa: S101 - the house is put together
-        self._numbers = await self.count()
+        """Load the allocator; call it before the first `note`. Raises `StoreError`."""
+        self._ids = await self._load_ids()
 
     def note(
         self, known: Recipients, source: Source, person: Person, spots: Sequence[ChatRef]
     ) -> Shelf:
         """A job has something to say at these places; where its words belong once they go out."""
-        assert self._numbers  # noqa: S101 - nothing is run before `prepare`
+        assert self._ids  # noqa: S101 - no job runs before `prepare`
         room_id = _find_room(known, source.job, person, spots)
         account_id = known.find_account(person, spots[0][0])
         talk_id, session_id = self._open(known, source.job, person, room_id)
         if session_id is None:
-            session_id = self._numbers.next_session()
+            session_id = self._ids.next_session()
             job_history.open_session(
                 known.connection,
                 conversation_id=talk_id,
@@ -100,7 +99,7 @@ class JobHistory:
                 now=known.now,
             )
         saying = Saying(
-            turn_id=self._numbers.next_turn(),
+            turn_id=self._ids.next_turn(),
             run_id=source.run.id,
             conversation_id=talk_id,
             session_id=session_id,
@@ -164,7 +163,9 @@ class JobHistory:
             self.tell(known, _find_shelf(known, found, found.room_id), words)
 
 
-def _find_room(known: Recipients, job: Job, person: Person, spots: Sequence[ChatRef]) -> RoomId | None:
+def _find_room(
+    known: Recipients, job: Job, person: Person, spots: Sequence[ChatRef]
+) -> RoomId | None:
     try:
         return find_room(known.connection, job, person, spots)
     except UnknownRoom:

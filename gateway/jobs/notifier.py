@@ -18,7 +18,8 @@ from gateway import conversion
 from gateway.jobs.conversations import ChatRef
 from gateway.jobs.history import JobHistory, Source
 from gateway.jobs.recipients import Recipients
-from gateway.texts import general, job_results
+from gateway.texts import general
+from gateway.texts import job_results
 
 _log = logging.getLogger(__name__)
 
@@ -47,11 +48,15 @@ class Notifier:
     """Owes what comes by itself, at once or when its person may be disturbed again."""
 
     def __init__(
-        self, adapters: Mapping[str, ChatAdapter], *, zone_of: Callable[[Person], str]
+        self,
+        adapters: Mapping[str, ChatAdapter],
+        history: JobHistory,
+        *,
+        zone_of: Callable[[Person], str],
     ) -> None:
         self._adapters = adapters
         self._zone_of = zone_of
-        self.history = JobHistory()
+        self.history = history
 
     def look(self, connection: Connection, now: int) -> Recipients:
         """What one transaction has to know of people to send them something."""
@@ -116,7 +121,7 @@ class Notifier:
         parcel = Notification(
             person=person,
             title=told[0][0] if len(told) == 1 else "",
-            body=job_results.join_held(told),
+            body=job_results.join_deferred(told),
             files=tuple(one.file for one in together if one.file),
             run_id=together[0].run_id,
             turn_id=together[0].turn_id if len(words) == 1 else None,

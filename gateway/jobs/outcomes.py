@@ -1,5 +1,6 @@
 """What a run of a job comes to: its words delivered, or its failure told once, and tried again."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -22,9 +23,10 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.jobs.history import Source
-from gateway.jobs.notifier import Notifier, Notification
+from gateway.jobs.notifier import Notification, Notifier
 from gateway.jobs.recipients import Recipients
-from gateway.texts import job_results, system_jobs
+from gateway.texts import job_results
+from gateway.texts import system_jobs
 
 _log = logging.getLogger(__name__)
 
@@ -41,7 +43,7 @@ _CRASHED = "crashed"
 """A turn over which processes died is not tried again."""
 LONGEST_PAUSE = max(_PAUSES)
 
-TellOwners = Callable[[Connection, str, int], Sequence[OutboxRow]]
+NotifyOwners = Callable[[Connection, str, int], Sequence[OutboxRow]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,14 +67,17 @@ class Outcomes:
         notifier: Notifier,
         *,
         zone_of: Callable[[Person], str],
-        ring: Callable[[], None],
+        notify_owners: NotifyOwners,
+        wakeup: asyncio.Event,
     ) -> None:
-        """`ring` is called when a run has ended: another may have waited for its place."""
-        self._proactive = notifier
-        self.ring = ring
-        self.tell_owners: TellOwners = _tell_nobody
-        """Who hears how the house's own jobs fare: they belong to no person."""
+        """Set `wakeup` after a write that may make a job or a run due earlier.
+
+        `notify_owners` enqueues reports on system jobs, which belong to no person.
+        """
+        self._notifier = notifier
         self.zone_of = zone_of
+        self._notify_owners = notify_owners
+        self.wakeup = wakeup
         """The IANA time zone that a person lives by."""
 
     def succeed(
@@ -88,7 +93,7 @@ class Outcomes:
             jobs.change(connection, replace(fresh, failures=0))
         if job.kind == "system":
             told = system_jobs.describe_recovery(job.title, fresh.failures)
-            return self.tell_owners(connection, told, now) if fresh.failures else ()
+            return self._notify_owners(connection, told, now) if fresh.failures else ()
         words = made.words.strip()
         words = "" if words == SILENCE else words
         is_told = words or made.files or fresh.failures
@@ -103,7 +108,7 @@ class Outcomes:
 
     def look(self, connection: Connection, now: int) -> Recipients:
         """What one transaction has to know of people to tell them what their jobs did."""
-        return self._proactive.look(connection, now)
+        return self._notifier.look(connection, now)
 
     def say(self, known: Recipients, job: Job, run: Run) -> Sequence[OutboxRow]:
         """A message is sent, in the transaction that has taken its slot and ended its run."""
@@ -138,7 +143,7 @@ class Outcomes:
             return ()
         if job.kind == "system":
             told = system_jobs.describe_failure(job.title, job.id, reason)
-            return self.tell_owners(connection, told, now) if failures == 1 else ()
+            return self._notify_owners(connection, told, now) if failures == 1 else ()
         if is_enough:
             told = job_results.describe_pause(job.title, job.id, failures, reason)
         elif failures == 1:
@@ -220,7 +225,7 @@ class Outcomes:
         job = jobs.find(connection, job_id=run.job_id) if run else None
         if run is None or job is None:
             return ()
-        return self.give_up(connection, job, run, job_results.BROKEN_TALK, now)
+        return self.give_up(connection, job, run, job_results.BROKEN_CONVERSATION(), now)
 
     def skip(self, connection: Connection, job: Job, missed: int, now: int) -> Sequence[OutboxRow]:
         """Slots were passed over because the job is set to that. `job` waits for its next."""
@@ -229,11 +234,11 @@ class Outcomes:
 
     async def prepare(self) -> None:
         """To be called before any run ends that no turn was for. Raises `StoreError`."""
-        await self._proactive.history.prepare()
+        await self._notifier.history.prepare()
 
     def release(self, connection: Connection, now: int) -> Sequence[OutboxRow]:
         """Owe what was held until now."""
-        return self._proactive.release(connection, now)
+        return self._notifier.release(connection, now)
 
     def _note(self, known: Recipients, job: Job, run: Run) -> str:
         """The lines below what was made: that it is late, that it works again."""
@@ -266,7 +271,7 @@ class Outcomes:
             turn_id=made.turn_id,
             source=source,
         )
-        return self._proactive.deliver(known, parcel, job.targets or _AT_HOME)
+        return self._notifier.deliver(known, parcel, job.targets or _AT_HOME)
 
     def _show_next(self, connection: Connection, job: Job) -> str:
         """When a job runs again; "" if it does not."""
@@ -282,10 +287,6 @@ class Outcomes:
             with suppress(ValueError):
                 return find_zone(name)
         return find_zone("UTC")
-
-
-def _tell_nobody(_: Connection, __: str, ___: int) -> Sequence[OutboxRow]:
-    return ()
 
 
 def is_asked(run: Run) -> bool:

@@ -242,7 +242,7 @@ class JobRunner:
                     return
         finally:
             del self._tasks[run.id]
-            self._outcomes.ring()
+            self._outcomes.wakeup.set()
 
     async def _do(self, job: Job) -> tuple[str, str]:
         """What a command or a work said, and why it did not work."""

@@ -1,8 +1,10 @@
-"""The house's own jobs: which there are, when, the nightly backup, the outside memory's look."""
+"""The system jobs: their schedules, the nightly backup and the sync of external memory."""
 
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+
+from apscheduler.triggers.cron import CronTrigger
 
 from agent_core.memory.external.client import ExternalMemory
 from agent_core.schedule.occurrences import find_zone, first_slot
@@ -13,22 +15,32 @@ from agent_core.state.jobs.jobs import NewJob, Options
 from gateway.texts.system_jobs import NO_OUTSIDE, describe_sync
 
 BACKUP, RETENTION, CURATOR, MEMORY_SYNC = "backup", "retention", "curator", "memory-sync"
-TIMES: Mapping[str, tuple[str, str]] = {
+SCHEDULES: Mapping[str, tuple[str, str]] = {
     BACKUP: ("Backup of the database", "30 3 * * *"),
-    RETENTION: ("Removing what need not be kept", "0 4 * * *"),
-    CURATOR: ("Looking over the skills", "30 4 * * 0"),
-    MEMORY_SYNC: ("Seeing how the outside memory fares", "20 * * * *"),
+    RETENTION: ("Deletion of expired data", "0 4 * * *"),
+    CURATOR: ("Review of the skills", "30 4 * * sun"),
+    MEMORY_SYNC: ("Sync with external memory", "20 * * * *"),
 }
-"""Name -> what it is called, and when it runs by the house's clock."""
+"""Name -> title and cron expression, in the deployment's time zone.
+
+A day of the week is a name: APScheduler counts days from Monday, and cron from Sunday."""
 _PREFIX = "nightly-"
-_PATIENCE = 1000
-"""Failures in a row after which one is paused: the house's own work has to go on."""
+_PAUSE_AFTER = 1000
+"""Failures in a row that pause a system job: in practice it is never paused."""
+
+
+def make_triggers(zone: str) -> dict[str, CronTrigger]:
+    """Return the trigger of every system job in an IANA time zone, by name."""
+    return {
+        name: CronTrigger.from_crontab(expression, timezone=find_zone(zone))
+        for name, (_, expression) in SCHEDULES.items()
+    }
 
 
 def ensure(connection: Connection, wanted: Collection[str], zone: str, now: int) -> None:
-    """Every work that is wanted has its job; those that there are stay as they are.
+    """Create the system jobs that are missing; existing rows stay as they are.
 
-    One that was damaged on disk is made anew: nothing of it is anybody's.
+    A row damaged on disk is replaced: it holds no person's data.
     """
     known = set()
     for found in jobs.list_of_house(connection):
@@ -36,7 +48,7 @@ def ensure(connection: Connection, wanted: Collection[str], zone: str, now: int)
             known.add(found.body)
         elif found.person_id is None:
             jobs.bury(connection, job_id=found.id)
-    for name, (title, expression) in TIMES.items():
+    for name, (title, expression) in SCHEDULES.items():
         if name in known or name not in wanted:
             continue
         timing = read_cron(expression)
@@ -50,7 +62,7 @@ def ensure(connection: Connection, wanted: Collection[str], zone: str, now: int)
             timing=dump_timing(timing),
             zone=zone,
             late="catch_up",
-            options=Options(pause_after=_PATIENCE),
+            options=Options(pause_after=_PAUSE_AFTER),
             targets=(),
             is_urgent=False,
             next_slot=(slot.name, slot.at) if slot else None,
@@ -60,14 +72,14 @@ def ensure(connection: Connection, wanted: Collection[str], zone: str, now: int)
 
 
 async def sync_memory(external_memory: ExternalMemory | None, now: Callable[[], int]) -> str:
-    """See how the outside memory fares, and say so. Raises `StoreError`."""
+    """Check the external memory, retry failed syncs, and report. Raises `StoreError`."""
     if external_memory is None:
         return NO_OUTSIDE
     return describe_sync(await external_memory.sync(), now())
 
 
 class Backups:
-    """A copy of the database every night; the newest `keep` of them stay, none if that is 0."""
+    """Nightly copies of the database; the newest `keep` of them stay, and 0 turns them off."""
 
     def __init__(
         self, database: Database, folder: Path, *, keep: int, now: Callable[[], int]
@@ -78,7 +90,7 @@ class Backups:
         self._now = now
 
     async def make(self) -> str:
-        """Make one. Raises `StoreError`, and `OSError` if older ones can't be removed."""
+        """Make one copy. Raises `StoreError`, and `OSError` if old copies can't be deleted."""
         if not self._keep:
             return "switched off"
         self._folder.mkdir(mode=0o700, exist_ok=True)

@@ -1,19 +1,20 @@
-"""The alarm clock: takes each slot of each job once when it has come, and has it run."""
+"""Claims each due slot of each job once, and has the runner begin its run."""
 
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Protocol
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from apscheduler.triggers.base import BaseTrigger
 from apscheduler.triggers.date import DateTrigger
 
 from agent_core.errors import StoreDamaged, StoreError
-from agent_core.schedule.misfires import Late, Plan, plan, resume
+from agent_core.schedule.misfires import Plan, plan, resume
 from agent_core.schedule.occurrences import Slot, find_zone
 from agent_core.schedule.triggers import Once, load_timing
 from agent_core.state.engine.database import Connection, Database
@@ -29,43 +30,47 @@ from gateway.outbound.quiet_hours import LONGEST_QUIET
 _log = logging.getLogger(__name__)
 
 HEARTBEAT = 15.0
-"""Seconds after which the clock is looked at in any case: a laptop that slept, or a clock that
-was put forward, tells no alarm."""
+"""Seconds between two looks at the clock. No alarm rings for a machine that slept, or for a clock
+that was put forward."""
 _DRIFT = 2_000
-"""Milliseconds by which the clock and the time that passed may differ."""
+"""Milliseconds by which the wall clock may differ from the monotonic one."""
 _BATCH = 400
-"""Jobs that are taken in one transaction while nobody is being answered."""
+"""Jobs claimed in one transaction while no turn runs."""
 _BREATH = 0.01
-"""Seconds between two such transactions, in which others go on."""
+"""Seconds between two such transactions, so that other writers get their turn."""
 _SMALL_BATCH, _LONG_BREATH = 25, 0.05
-"""The same while somebody is, or was within `_SPARED` seconds: a turn writes some three times, and
-may wait each time.
-"""
+"""The same while a turn runs, and for `_SPARED` seconds after it: a turn writes about three times,
+and each write may wait for a batch of jobs."""
 _SPARED = 2.0
-_RECKONED = 4096
-"""Answers that are kept of what comes of a moment: many jobs share their times."""
+_CACHED_PLANS = 4096
+"""Cached plans of due moments: many jobs share a timing and a zone."""
 _STORE_PAUSE = 5.0
 _ALARM = "alarm"
 
 
 class Runner(Protocol):
-    """Whoever does what jobs are for."""
+    """Begins the runs of jobs."""
 
     def count_free_slots(self) -> int:
-        """How many more runs may be begun."""
+        """Return the number of further runs that may begin now."""
 
     def is_answering(self) -> bool:
-        """True while a turn is under way."""
+        """Return whether a turn runs or waits."""
 
     async def begin(self, runs: Sequence[Run]) -> None:
-        """Begin runs; each ends by itself. Raises `StoreError`."""
+        """Begin runs in the background. Raises `StoreError`."""
 
     async def recover(self) -> None:
-        """Go on with runs that nobody works on. Raises `StoreError`."""
+        """Continue running runs that no task works on. Raises `StoreError`."""
 
 
 class Scheduler:
-    """One per house. The database says what is due; APScheduler only rings."""
+    """The scheduler of a gateway.
+
+    The database is the source of truth: a slot is claimed by inserting its `job_runs` row, which
+    is unique. APScheduler only wakes the scheduler: one alarm for people's jobs, runs and deferred
+    messages, and one trigger for each system job.
+    """
 
     def __init__(
         self,
@@ -74,28 +79,33 @@ class Scheduler:
         runner: Runner,
         outcomes: Outcomes,
         enqueue: Callable[[Sequence[OutboxRow]], None],
-        bell: asyncio.Event,
+        triggers: Mapping[str, BaseTrigger],
         now: Callable[[], int],
     ) -> None:
-        """`bell` is rung by whoever makes something due earlier than was known."""
+        """`triggers` are those of the system jobs, by the names of the jobs."""
         self._database = database
         self._runner = runner
         self._outcomes = outcomes
         self._enqueue = enqueue
         self._now = now
-        self._bell = bell
-        self._clock: AsyncIOScheduler | None = None
+        self._wakeup = outcomes.wakeup
+        self._triggers = triggers
         self._seen: tuple[int, float] | None = None
         self._spared_until = 0.0
 
     async def run(self) -> None:
-        """Ring until cancelled."""
-        clock = self._clock = AsyncIOScheduler(timezone=UTC)
+        """Claim slots and begin runs, until cancelled. Raises `StoreDamaged`."""
+        clock = AsyncIOScheduler(timezone=UTC)
+        for name, trigger in self._triggers.items():
+            # A late trigger still fires, once: the slot's own late rule decides what it does.
+            clock.add_job(
+                self.claim_system_job, trigger, [name], misfire_grace_time=None, coalesce=True
+            )
         clock.start()
         try:
             is_aligned = False
             while True:
-                self._bell.clear()
+                self._wakeup.clear()
                 try:
                     is_aligned = is_aligned and not self._was_put_back()
                     if not is_aligned:
@@ -103,7 +113,7 @@ class Scheduler:
                         await self.align()
                         is_aligned = True
                     await self.look()
-                    await self._wait()
+                    await self._wait(clock)
                 except StoreDamaged:
                     raise
                 except StoreError as error:
@@ -112,11 +122,34 @@ class Scheduler:
         finally:
             clock.shutdown(wait=False)
 
-    async def align(self) -> None:
-        """Wait for what comes next by the clock as it stands: it may have been put back.
+    async def claim_system_job(self, name: str) -> None:
+        """Claim the due slots of a system job, and wake the loop that begins its runs.
 
-        What has come due stays due; what waits to be tried again, or for the end of a quiet time,
-        waits no longer than such waits are. Raises `StoreError`.
+        If the store is unavailable, the loop claims them at its next look.
+        """
+        now = self._now()
+
+        def work(connection: Connection) -> list[OutboxRow]:
+            known = self._outcomes.look(connection, now)
+            return [
+                row
+                for job in jobs.list_of_house(connection)
+                if job.body == name and job.state == "active"
+                if job.next_slot and job.next_slot[1] <= now
+                for row in self._claim(known, job)
+            ]
+
+        try:
+            self._enqueue(await self._database.write("jobs.trigger", work))
+        except StoreError as error:
+            _log.error("system job %s waits for the store: %s", name, error)
+        self._wakeup.set()
+
+    async def align(self) -> None:
+        """Choose each job's next slot again, because the clock may have been put back.
+
+        Due slots stay due. Retries and deferred messages wait no longer than such waits may
+        last. Raises `StoreError`.
         """
         now = self._now()
 
@@ -140,11 +173,11 @@ class Scheduler:
         self._enqueue(rows)
         if moved:
             _log.warning(
-                "%d jobs wait for another moment than before: the clock was put back", moved
+                "the next slot of %d jobs has changed because the clock was put back", moved
             )
 
     async def look(self) -> None:
-        """Take what has come due, begin what waits, let go what was held. Raises `StoreError`."""
+        """Claim due slots, begin waiting runs, release deferred messages. Raises `StoreError`."""
         now = self._now()
         while await self._take(now):
             continue
@@ -154,7 +187,7 @@ class Scheduler:
         await self._release()
 
     async def _release(self) -> None:
-        """Let go what was held until now."""
+        """Release the deferred messages that are due."""
         now = self._now()
         while (
             await self._database.read(lambda c: deferred_messages.find_next_at(c) or now + 1) <= now
@@ -162,10 +195,10 @@ class Scheduler:
             self._enqueue(
                 await self._database.write("held.release", lambda c: self._outcomes.release(c, now))
             )
-            await asyncio.sleep(0)  # many quiet times end at the same moment
+            await asyncio.sleep(0)  # many quiet hours end at the same moment
 
     async def _take(self, now: int) -> bool:
-        """Take the slots of some jobs that are due; True if there may be more."""
+        """Claim the slots of a batch of due jobs; return True if there may be more."""
         if (await self._database.read(jobs.find_next_at) or now + 1) > now:
             return False
 
@@ -186,43 +219,43 @@ class Scheduler:
         return is_more
 
     def _find_pace(self) -> tuple[int, float]:
-        """How many jobs are taken at a time, and for how many seconds others then go on."""
+        """Return the batch size, and the pause after a batch in seconds."""
         ticks = time.monotonic()
         if self._runner.is_answering():
             self._spared_until = ticks + _SPARED
         return (_SMALL_BATCH, _LONG_BREATH) if ticks < self._spared_until else (_BATCH, _BREATH)
 
     def _claim(self, known: Recipients, job: Job) -> Sequence[OutboxRow]:
-        """Take the due slots of one job, each once, and wait for its next.
+        """Claim the due slots of a job, each once, and store its next slot.
 
-        One whose zone or times this version does not know is paused, and so is a damaged one:
-        it may not hold up others.
+        A damaged job, or one whose zone or timing this version does not know, is paused: it must
+        not hold up other jobs.
         """
         connection, now = known.connection, known.now
         waited = job.next_slot
         if not job.is_whole or waited is None:
             return self._outcomes.set_aside(connection, job, now)
         try:
-            found = _reckon(job.timing, job.zone, job.late, waited, now)
+            found = _plan(job.timing, job.zone, job.late, waited, now)
         except (ValueError, OverflowError) as error:
             return self._outcomes.pause(connection, job, str(error), now)
         rows: list[OutboxRow] = []
         missed = found.missed
         for slot in found.run:
-            is_taken, told = self._take_slot(known, job, slot, missed)
-            missed = 0 if is_taken else missed
-            rows += told
+            is_fresh, written = self._claim_slot(known, job, slot, missed)
+            missed = 0 if is_fresh else missed
+            rows += written
         coming = (found.next.name, found.next.at) if found.next else None
         is_over = found.next is None
         jobs.await_slot(connection, job_id=job.id, slot=coming, is_over=is_over)
         if found.passed:
-            rows += self._pass_over(connection, job, found.passed, missed, now)
+            rows += self._skip(connection, job, found.passed, missed, now)
         return rows
 
-    def _take_slot(
+    def _claim_slot(
         self, known: Recipients, job: Job, slot: Slot, missed: int
     ) -> tuple[bool, Sequence[OutboxRow]]:
-        """Take one slot: of a message at once with all that comes of it. False if it was taken."""
+        """Claim one slot, and send a message job at once. False for a slot claimed before."""
         connection, named = known.connection, (slot.name, slot.at)
         if job.kind == "message":
             run = job_runs.take(connection, job_id=job.id, slot=named, missed=missed, now=known.now)
@@ -230,10 +263,10 @@ class Scheduler:
         taken = job_runs.claim(connection, job_id=job.id, slot=named, due_at=slot.at, missed=missed)
         return taken is not None, ()
 
-    def _pass_over(
+    def _skip(
         self, connection: Connection, job: Job, slot: Slot, missed: int, now: int
     ) -> Sequence[OutboxRow]:
-        """Note that a slot is left out, as its job is set to."""
+        """Record a missed slot that the job's late rule skips."""
         is_fresh = job_runs.pass_over(
             connection,
             job_id=job.id,
@@ -248,7 +281,7 @@ class Scheduler:
         return self._outcomes.skip(connection, waiting, missed, now)
 
     async def _begin(self) -> bool:
-        """Begin some of the runs that wait, one of each job; True if there may be more."""
+        """Begin waiting runs, one for each job; return True if there may be more."""
         free = min(self._runner.count_free_slots(), _BATCH)
         if free <= 0:
             return False
@@ -260,18 +293,16 @@ class Scheduler:
             await self._runner.begin(list(first.values()))
         return len(first) < len(waiting) or len(waiting) == free
 
-    async def _wait(self) -> None:
-        """Sleep until the next moment in the database, a wake, or the heartbeat."""
+    async def _wait(self, clock: AsyncIOScheduler) -> None:
+        """Sleep until the next moment in the database, a wakeup, or the heartbeat."""
         coming = await self._database.read(_find_next)
-        clock = self._clock
-        assert clock is not None  # noqa: S101 - `run` has made it
         if coming is None or self._runner.count_free_slots() <= 0:
             if clock.get_job(_ALARM):
                 clock.remove_job(_ALARM)
         else:
             wait = timedelta(milliseconds=max(coming - self._now(), 0))
             clock.add_job(
-                self._bell.set,
+                self._wakeup.set,
                 DateTrigger(datetime.now(UTC) + wait),
                 id=_ALARM,
                 replace_existing=True,
@@ -279,12 +310,12 @@ class Scheduler:
             )
         try:
             async with asyncio.timeout(HEARTBEAT):
-                await self._bell.wait()
+                await self._wakeup.wait()
         except TimeoutError:
             pass
 
     def _was_put_back(self) -> bool:
-        """True if the clock goes wrong since the last look; to be asked once a look."""
+        """Return whether the clock went back since the last call; call it once per look."""
         now, ticks = self._now(), time.monotonic()
         before, self._seen = self._seen, (now, ticks)
         if before is None:
@@ -295,36 +326,38 @@ class Scheduler:
         return drift < -_DRIFT
 
 
-@lru_cache(maxsize=_RECKONED)
-def _reckon(timing: str, zone: str, late: Late, waited: tuple[str, int], now: int) -> Plan:
-    """What comes of a moment for jobs with these times. Raises `ValueError`, `OverflowError`."""
+@lru_cache(maxsize=_CACHED_PLANS)
+def _plan(timing: str, zone: str, late: Late, waited: tuple[str, int], now: int) -> Plan:
+    """Plan the slots of jobs with this timing. Raises `ValueError`, `OverflowError`."""
     read = load_timing(timing)
     found = plan(read, find_zone(zone), late, Slot(name=waited[0], at=waited[1]), now)
     return replace(found, passed=None) if isinstance(read, Once) else found
 
 
-@lru_cache(maxsize=_RECKONED)
-def _reckon_nearer(
-    timing: str, zone: str, waited: tuple[str, int], now: int
-) -> tuple[str, int] | None:
+@lru_cache(maxsize=_CACHED_PLANS)
+def _resume(timing: str, zone: str, waited: tuple[str, int], now: int) -> tuple[str, int] | None:
     slot = Slot(name=waited[0], at=waited[1])
     found = resume(load_timing(timing), find_zone(zone), slot, now)
     return (found.name, found.at) if found else None
 
 
 def _find_nearer(job: Job, now: int) -> tuple[str, int] | None:
-    """The slot that a job is to wait for by the clock as it stands; None if nobody knows."""
+    """Return the job's next slot by the current clock; None if its timing is unknown."""
     assert job.next_slot is not None  # noqa: S101 - it waits for one
     try:
-        return _reckon_nearer(job.timing, job.zone, job.next_slot, now)
+        return _resume(job.timing, job.zone, job.next_slot, now)
     except (ValueError, OverflowError):
-        return None  # it is paused once it is due
+        return None  # `_claim` pauses it when it is due
 
 
 def _find_next(connection: Connection) -> int | None:
-    """When something is to be done next."""
+    """Return the next due moment; system jobs have triggers of their own."""
     found = (
         find(connection)
-        for find in (jobs.find_next_at, job_runs.find_next_at, deferred_messages.find_next_at)
+        for find in (
+            jobs.find_next_personal_at,
+            job_runs.find_next_at,
+            deferred_messages.find_next_at,
+        )
     )
     return min((at for at in found if at is not None), default=None)

@@ -292,6 +292,14 @@ def find_next_at(connection: Connection) -> int | None:
     return row[0] if row and isinstance(row[0], int) else None  # damaged ones come last
 
 
+def find_next_personal_at(connection: Connection) -> int | None:
+    """Return when the next person's job is due, in milliseconds; None if none waits."""
+    row = connection.execute(
+        f"SELECT next_at FROM jobs WHERE {_IS_DUE} AND kind != 'system' ORDER BY next_at LIMIT 1"
+    ).fetchone()
+    return row[0] if row and isinstance(row[0], int) else None  # damaged ones come last
+
+
 def _fields_of(job: NewJob) -> dict[str, str | int | None]:
     """What may be otherwise one day, as it is stored."""
     options, targets = _dump_options(job.options), _dump_targets(job.targets)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_core.agent.caches import IdAllocator
 from agent_core.schedule import job_editor
 from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs
@@ -15,6 +16,7 @@ from agent_core.state.queues import deferred_messages
 from gateway.conversion import QueuedMessage
 from gateway.jobs import agent_runs
 from gateway.jobs.agent_runs import AgentRunDeps
+from gateway.jobs.history import JobHistory
 from gateway.jobs.notifier import Notifier
 from gateway.texts import privacy
 from tests.fakes.model import FakeModel, ask, call, say
@@ -75,7 +77,7 @@ async def test_a_job_that_is_forgotten_leaves_its_numbers_to_nobody(tmp_path: Pa
         side = await plant(house, clock)
         before = await numbers(house)
         await side.says("/forget bluefish")
-        await side.presses(privacy.FORGET_ALL)
+        await side.presses(privacy.FORGET_ALL())
         await settled(house)
         job = await give_job(house, "Tell of cats", "2026-11-20T15:30", kind="prompt")
         clock.move(house, hours=2)
@@ -92,8 +94,8 @@ async def test_a_person_who_is_erased_leaves_their_numbers_to_nobody(tmp_path: P
         side = await plant(house, clock)
         before = await numbers(house)
         await side.says("/erase me")
-        await side.presses(privacy.ERASE_YES)
-        await side.presses(privacy.ERASE_SURE)
+        await side.presses(privacy.ERASE_YES())
+        await side.presses(privacy.ERASE_SURE())
         await settled(house)
         assert await numbers(house) == before
         shown = "SELECT title, body, person_id, state FROM jobs WHERE id = ?"
@@ -120,6 +122,10 @@ async def test_a_run_that_got_a_forgotten_ones_number_is_begun(tmp_path: Path) -
         await house.chat.sees_text("All about cats.")
 
 
+async def load_no_ids() -> IdAllocator:
+    raise AssertionError("no run ends here")
+
+
 @pytest.mark.parametrize("is_newest", [True, False], ids=["newest", "older"])
 async def test_a_job_that_is_forgotten_before_its_turn_is_begun_says_nothing(
     tmp_path: Path, is_newest: bool
@@ -130,7 +136,8 @@ async def test_a_job_that_is_forgotten_before_its_turn_is_begun_says_nothing(
     async with running(tmp_path, model, now=clock, **HOUSE) as house:
         await greet(house)
         gateway = house.gateway
-        notifier = Notifier(gateway.dispatcher.adapters, zone_of=lambda _: "Europe/Berlin")
+        history = JobHistory(load_no_ids)
+        notifier = Notifier(gateway.dispatcher.adapters, history, zone_of=lambda _: "Europe/Berlin")
         equipment = AgentRunDeps(notifier=notifier, shelf=gateway.scheduling.skills.shelf)
         job = await give_job(house, "Tell of bluefish", "2026-11-20T15:30", kind="prompt")
         others = await give_job(house, "Tell of cats", "2026-11-20T13:30", kind="prompt")
