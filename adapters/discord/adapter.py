@@ -28,10 +28,7 @@ from adapters.discord.settings import DiscordSettings, read_settings
 from adapters.errors import AdapterError, AdapterStopped, MessageGone, Unreachable
 from adapters.ids import Address, PlatformMessageId
 from adapters.messages import Attachment, Inbound, OutboundMessage, RawEvent
-from adapters.toolkit.caches import Backoff, MemberCounts
-from adapters.toolkit.connection_health import ConnectionHealth
-from adapters.toolkit.split import split_markdown
-from adapters.toolkit.text import Json
+from adapters.toolkit import Backoff, ConnectionHealth, Json, MemberCounts, split_markdown
 
 _log = logging.getLogger(__name__)
 

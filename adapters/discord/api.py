@@ -11,7 +11,7 @@ from adapters.discord.places import Place, read_place
 from adapters.discord.session import Call, Connection
 from adapters.errors import Unreachable, Unsure
 from adapters.messages import OutboundFile
-from adapters.toolkit.text import Json, inside, number_in, parts, plain_name, words_in
+from adapters.toolkit import Json, inside, number_in, parts, plain_name, words_in
 
 _PAGE = 100
 _CHANNEL = "/channels/{channel_id}"

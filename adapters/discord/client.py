@@ -19,9 +19,7 @@ from yarl import URL
 
 from adapters.discord.settings import DiscordSettings
 from adapters.errors import Unreachable
-from adapters.toolkit.caches import Backoff
-from adapters.toolkit.http import CONNECT_TIMEOUT, make_connector
-from adapters.toolkit.text import Json
+from adapters.toolkit import CONNECT_TIMEOUT, Backoff, Json, make_connector
 
 _MOST_STARTS = 50
 _WINDOW = 3600.0

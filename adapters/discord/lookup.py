@@ -12,8 +12,7 @@ from adapters.discord.render import render
 from adapters.discord.session import Expired
 from adapters.errors import ChatGone, MessageGone, Rejected, Unsure
 from adapters.messages import Attachment, OutboundMessage
-from adapters.toolkit.caches import BoundedDict
-from adapters.toolkit.text import Json, inside, parts, words_in
+from adapters.toolkit import BoundedDict, Json, inside, parts, words_in
 
 _GONE = "The file is no longer on Discord."
 

@@ -2,8 +2,7 @@
 
 from adapters.discord.snowflakes import id_in
 from adapters.messages import Attachment
-from adapters.toolkit.media_types import kind_of
-from adapters.toolkit.text import Json, inside, number_in, part, parts, plain_name, words_in
+from adapters.toolkit import Json, inside, kind_of, number_in, part, parts, plain_name, words_in
 
 IS_VOICE = 1 << 13
 """Flag of a voice message (Discord API, message flags)."""

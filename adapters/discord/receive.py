@@ -11,9 +11,9 @@ from adapters.discord.places import Place, can_write, is_forward, read_place, wr
 from adapters.discord.snowflakes import id_in, name_of, spell, time_of
 from adapters.ids import PlatformMessageId, PlatformUserId
 from adapters.messages import ButtonPress, InboundMessage, Quote, Sender
-from adapters.toolkit.media_types import gist_of
-from adapters.toolkit.text import (
+from adapters.toolkit import (
     Json,
+    gist_of,
     inside,
     number_in,
     part,

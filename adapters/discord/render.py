@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from adapters.toolkit.markdown import (
+from adapters.toolkit import (
     Block,
     CodeBlock,
     Heading,
@@ -13,11 +13,11 @@ from adapters.toolkit.markdown import (
     Run,
     Style,
     Table,
+    count_units,
     draw,
     is_plain,
     parse,
 )
-from adapters.toolkit.text import count_units
 
 TEXT_LIMIT = 2000
 """Characters of a message (Discord API, Create Message: content), counted in UTF-16 units, of

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from adapters.toolkit.text import Json, join_around_name, plain_name, plain_text, words_in
+from adapters.toolkit import Json, join_around_name, plain_name, plain_text, words_in
 
 _EPOCH = 1_420_070_400_000
 """Unix time in milliseconds at which Discord's snowflakes start."""

@@ -26,9 +26,7 @@ from adapters.slack.render import MOST_BUTTONS, TEXT_LIMIT, measure, post_of, up
 from adapters.slack.settings import SlackSettings, read_settings
 from adapters.slack.status_indicator import StatusIndicator
 from adapters.slack.streams import Streams
-from adapters.toolkit.caches import Backoff, BoundedDict
-from adapters.toolkit.connection_health import ConnectionHealth
-from adapters.toolkit.split import split_markdown
+from adapters.toolkit import Backoff, BoundedDict, ConnectionHealth, split_markdown
 
 _log = logging.getLogger(__name__)
 

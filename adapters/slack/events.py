@@ -8,7 +8,7 @@ from typing import Literal
 from adapters.ids import EventId
 from adapters.slack.mrkdwn import mentions_in
 from adapters.slack.places import is_im, is_ts, mark_of
-from adapters.toolkit.text import Json, inside, parts, text_in, words_in
+from adapters.toolkit import Json, inside, parts, text_in, words_in
 
 Kind = Literal["message", "edit", "command", "press", "shortcut", "home", "stop"]
 

@@ -5,18 +5,19 @@ from collections.abc import Iterator, Sequence
 
 from adapters.messages import OutboundMessage
 from adapters.slack.render import actions_of
-from adapters.toolkit.markdown import (
+from adapters.toolkit import (
     Block,
     CodeBlock,
     Heading,
+    Json,
     Listing,
     Paragraph,
     Quote,
     Rule,
     Run,
     parse,
+    plain_text,
 )
-from adapters.toolkit.text import Json, plain_text
 
 _ADDRESS = re.compile(r"<?(?P<address>\w+://[^\s<>|`]+)(?:\|(?P<label>[^<>\n]*)>)?>?")
 

@@ -7,8 +7,7 @@ from adapters.messages import Attachment, ButtonPress, Inbound, InboundMessage, 
 from adapters.slack.events import BUTTON
 from adapters.slack.mrkdwn import mentions_in, read_mrkdwn
 from adapters.slack.places import HOME_MESSAGE, home_of, is_im, milliseconds
-from adapters.toolkit.media_types import kind_of
-from adapters.toolkit.text import Json, inside, parts, plain_name, text_in, words_in
+from adapters.toolkit import Json, inside, kind_of, parts, plain_name, text_in, words_in
 
 _HELP = "/help"
 _ABOUT = "What can you tell me about this message?"

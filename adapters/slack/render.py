@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from adapters.errors import Rejected
 from adapters.messages import Button, OutboundMessage, Step, StepState
 from adapters.slack.events import BUTTON
-from adapters.toolkit.text import Json, count_units, inside, plain_text
+from adapters.toolkit import Json, count_units, inside, plain_text
 
 TEXT_LIMIT = 12_000
 """Characters of `markdown_text`, and of all markdown blocks of a message (docs: Markdown block)."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from adapters.toolkit.options import Options
+from adapters.toolkit import Options
 
 API = "https://slack.com/api/"
 

@@ -6,7 +6,7 @@ from typing import Literal
 from adapters.errors import AdapterError, Rejected
 from adapters.slack.api import Api, Place
 from adapters.slack.errors import Unsupported
-from adapters.toolkit.caches import BoundedDict
+from adapters.toolkit import BoundedDict
 
 _log = logging.getLogger(__name__)
 

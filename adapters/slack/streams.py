@@ -10,8 +10,7 @@ from adapters.slack.api import Api, Place
 from adapters.slack.errors import Unsupported
 from adapters.slack.places import is_im
 from adapters.slack.render import actions_of, metadata_of, step_chunks, text_chunks, words_of
-from adapters.toolkit.caches import BoundedDict
-from adapters.toolkit.text import Json
+from adapters.toolkit import BoundedDict, Json
 
 _TRIES = 3
 """Refusals in a row after which the workspace counts as having no streaming."""

@@ -19,9 +19,7 @@ from adapters.telegram.payloads import FILE_LIMIT, MOST_BUTTONS, make_post, writ
 from adapters.telegram.receive import BotIdentity, pack, receive
 from adapters.telegram.render import TEXT_LIMIT, measure, render
 from adapters.telegram.settings import TelegramSettings, read_settings
-from adapters.toolkit.caches import Backoff
-from adapters.toolkit.connection_health import ConnectionHealth
-from adapters.toolkit.split import split_markdown
+from adapters.toolkit import Backoff, ConnectionHealth, split_markdown
 
 _log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ import aiohttp
 from telegram.error import NetworkError, TimedOut
 from telegram.request import BaseRequest, RequestData
 
-from adapters.toolkit.http import CONNECT_TIMEOUT, make_connector, read_at_most, read_wait
+from adapters.toolkit import CONNECT_TIMEOUT, make_connector, read_at_most, read_wait
 
 _SILENCE = 25.0
 """Seconds without a byte after which a download is abandoned."""

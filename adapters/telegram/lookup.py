@@ -6,7 +6,7 @@ from typing import Any
 
 from adapters.errors import Rejected
 from adapters.ids import Address, PlatformMessageId
-from adapters.toolkit.caches import BoundedDict
+from adapters.toolkit import BoundedDict
 
 _SUPERGROUPS_BELOW = -1_000_000_000_000
 

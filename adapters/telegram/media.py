@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from adapters.messages import Attachment, AttachmentKind
-from adapters.toolkit.media_types import kind_of
-from adapters.toolkit.text import (
+from adapters.toolkit import (
     Json,
     join_around_name,
+    kind_of,
     number_in,
     part,
     parts,

@@ -8,7 +8,7 @@ from adapters.errors import Rejected
 from adapters.messages import Button, ButtonStyle, OutboundFile, OutboundMessage
 from adapters.telegram.lookup import chat_of, message_of, thread_of
 from adapters.telegram.render import Entity, EntityKind, Page, render
-from adapters.toolkit.text import count_units
+from adapters.toolkit import count_units
 
 MOST_BUTTONS = 100
 """Buttons on one message (the limit of Telegram's clients and servers)."""

@@ -8,9 +8,9 @@ from adapters.ids import Address, PlatformMessageId, PlatformUserId
 from adapters.messages import ButtonPress, Inbound, InboundMessage, Quote, Sender
 from adapters.telegram.media import cut, name_of, read_attachments, slice_of
 from adapters.telegram.payloads import read_key
-from adapters.toolkit.media_types import gist_of
-from adapters.toolkit.text import (
+from adapters.toolkit import (
     Json,
+    gist_of,
     number_in,
     part,
     parts,

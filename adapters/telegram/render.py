@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from adapters.toolkit.markdown import (
+from adapters.toolkit import (
     Block,
     CodeBlock,
     Heading,
@@ -16,11 +16,11 @@ from adapters.toolkit.markdown import (
     Rule,
     Run,
     Table,
+    count_units,
     draw,
     is_plain,
     parse,
 )
-from adapters.toolkit.text import count_units
 
 TEXT_LIMIT = 4096
 """UTF-16 units in one message after rendering (Bot API, sendMessage: text)."""

@@ -14,8 +14,7 @@ from adapters.discord.snowflakes import id_in, snowflake_at
 from adapters.errors import AdapterError, AdapterStopped, RateLimited, Unreachable
 from adapters.ids import EventId
 from adapters.messages import RawEvent
-from adapters.toolkit.caches import Backoff
-from adapters.toolkit.text import Json, words_in
+from adapters.toolkit import Backoff, Json, words_in
 
 HeardKind = Literal["message", "edit", "interaction", "mark"]
 

@@ -23,8 +23,7 @@ from adapters.discord.settings import DiscordSettings
 from adapters.discord.snowflakes import id_in, snowflake_at
 from adapters.errors import Unreachable
 from adapters.messages import RawEvent
-from adapters.toolkit.caches import Backoff
-from adapters.toolkit.text import Json, inside, words_in
+from adapters.toolkit import Backoff, Json, inside, words_in
 
 _log = logging.getLogger(__name__)
 

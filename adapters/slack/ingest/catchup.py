@@ -21,8 +21,7 @@ from adapters.slack.events import BotIdentity, SlackEvent, sort_message
 from adapters.slack.ingest.pipeline import EventPipeline
 from adapters.slack.places import is_ts, read_mark
 from adapters.slack.recent_activity import RecentActivity
-from adapters.toolkit.caches import Backoff
-from adapters.toolkit.text import Json, text_in, words_in
+from adapters.toolkit import Backoff, Json, text_in, words_in
 
 _log = logging.getLogger(__name__)
 

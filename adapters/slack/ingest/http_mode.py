@@ -15,7 +15,7 @@ from slack_bolt.response import BoltResponse
 from adapters.errors import AdapterStopped
 from adapters.slack.events import BotIdentity, SlackEvent, Threads, is_in_unknown_thread, sort_event
 from adapters.slack.ingest.pipeline import EventPipeline, Gaps
-from adapters.toolkit.text import Json
+from adapters.toolkit import Json
 
 _log = logging.getLogger(__name__)
 

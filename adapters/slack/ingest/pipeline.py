@@ -15,8 +15,7 @@ from adapters.slack.events import BotIdentity, SlackEvent, pack
 from adapters.slack.ingest.user_directory import UserDirectory
 from adapters.slack.places import is_im, read_mark
 from adapters.slack.recent_activity import RecentActivity
-from adapters.toolkit.caches import Backoff
-from adapters.toolkit.text import Json
+from adapters.toolkit import Backoff, Json
 
 _log = logging.getLogger(__name__)
 

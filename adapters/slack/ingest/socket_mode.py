@@ -15,8 +15,7 @@ from slack_sdk.socket_mode.response import SocketModeResponse
 
 from adapters.errors import AdapterError, AdapterStopped, Unreachable
 from adapters.slack.api import Api
-from adapters.toolkit.caches import Backoff
-from adapters.toolkit.http import name_mishap
+from adapters.toolkit import Backoff, name_mishap
 
 _log = logging.getLogger(__name__)
 
