@@ -1,1 +1,1 @@
-"""Search over everything that was ever said."""
+"""Search over all past messages."""

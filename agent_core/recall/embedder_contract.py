@@ -1,20 +1,21 @@
-"""What an embedding model must do: turn a text into numbers that lie near those of like meaning."""
+"""The interface of an embedding model."""
 
 from collections.abc import Sequence
 from typing import Protocol
 
 Vector = Sequence[float]
-"""Of length 1, so that the product of two tells how near they are: 1 is the same."""
+"""A unit vector; the dot product of two is their cosine similarity."""
 
 
 class Embedder(Protocol):
-    """A model on this machine. Nothing that it is given leaves the process."""
+    """A local model. Its inputs never leave the process."""
 
     name: str
 
     def embed(self, text: str) -> Vector:
-        """What a text means; of a long one its beginning, as far as the model reads.
+        """Embed a text, or the beginning of a long one.
 
-        It blocks for some milliseconds of the processor, so it is called on a thread that may
-        wait, and one call at a time. Raises `EmbeddingFailed`.
+        Blocks the processor for some milliseconds, so it runs on a worker thread, one call at a
+        time.
+        Raises `EmbeddingFailed`.
         """

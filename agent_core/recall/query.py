@@ -1,4 +1,4 @@
-"""What to look for: a question in anyone's words becomes words of the index."""
+"""Queries: any text turned into the terms of the search index."""
 
 import re
 from collections.abc import Iterable
@@ -16,10 +16,11 @@ _TIME = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?
 
 
 def read_moment(text: str, zone: str, *, name: str, is_end: bool = False) -> int:
-    """Milliseconds since the epoch for `2026`, `2026-05`, `2026-05-31` or `2026-05-31 14:00`.
+    """Parse `2026`, `2026-05`, `2026-05-31` or `2026-05-31 14:00` into milliseconds since the
+    epoch.
 
-    It is the beginning of what is named, or with `is_end` its last millisecond. Raises
-    `ToolArgumentError` for anything else; `name` is the argument's.
+    Returns the beginning of that period, or with `is_end` its last millisecond. Raises
+    `ToolArgumentError` for anything else; `name` is the name of the argument.
     """
     match = _TIME.fullmatch(text.strip())
     try:
@@ -32,12 +33,12 @@ def read_moment(text: str, zone: str, *, name: str, is_end: bool = False) -> int
         return int(begin.replace(tzinfo=local_time(0, zone).tzinfo).timestamp() * 1000)
     except (ValueError, OverflowError) as error:
         raise ToolArgumentError(
-            f"`{name}` is no time: write it as 2026-05-31 or 2026-05-31 14:00"
+            f"`{name}` is not a time: write it as 2026-05-31 or 2026-05-31 14:00"
         ) from error
 
 
 def _next(begin: datetime, month: int | None, day: int | None, hour: int | None) -> datetime:
-    """Where the year, month, day or minute that begins here is over."""
+    """Return the end of the year, month, day or minute that begins here."""
     if month is None:
         return begin.replace(year=begin.year + 1)
     if day is None:
@@ -46,7 +47,7 @@ def _next(begin: datetime, month: int | None, day: int | None, hour: int | None)
 
 
 MAX_TERMS = 32
-"""Words or signs of one search; more would not sharpen it."""
+"""The largest number of words or signs of a search; more would not sharpen it."""
 
 _STOP_WORDS = ENGLISH | frozenset(
     fold(word)
@@ -86,26 +87,26 @@ _ASKS_WHEN = re.compile(r"\b(?:when|how long|(?:what|which) (?:day|date|week|mon
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """What to search. `asked` are the words it was made of, to be shown."""
+    """A parsed query. `asked` are its words, for display."""
 
     asked: tuple[str, ...]
     terms: tuple[Term, ...] = ()
     pairs: frozenset[tuple[str, str]] = frozenset()
-    """Words that stand side by side, leaving out those that are in every sentence."""
+    """Adjacent words, without stop words."""
     fragments: tuple[str, ...] = ()
-    """What the index does not have, to be looked for in texts themselves; only without terms."""
+    """Text that is not in the index, to scan for; only without terms."""
     months: frozenset[int] = frozenset()
     years: frozenset[int] = frozenset()
     days: frozenset[tuple[int, int]] = frozenset()
-    """Months with the day that is named beside them."""
+    """Days as (month, day)."""
     asks_when: bool = False
 
 
 def read_query(text: str) -> Query:
-    """A query for any text at all; with neither terms nor fragments only for empty text.
+    """Parse any text; the query has neither terms nor fragments only for empty text.
 
-    Words that are in every sentence are left out, unless there are no others. Those of English
-    are not in the index, nor are ASCII's signs: text of nothing else is looked for as it stands.
+    Stop words are dropped unless there are no others. The index has no English stop words and no
+    ASCII signs, so a text of nothing else becomes fragments.
     """
     text = "".join(" " if is_hidden(character) else character for character in text)
     folded = fold(text)

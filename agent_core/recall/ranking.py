@@ -1,9 +1,9 @@
-"""The order of what was found, made of nothing but the messages themselves. Pure.
+"""The ranking of search hits, by their own words and those of their neighbours. Pure.
 
-A message is scored as if a little of what stands around it were in it, too: in talk the answer
-to a question seldom repeats its words. The weights were set on five of the ten talks of LoCoMo,
-and the other five tell how well: docs/measurements.md, `bench/retrieval`. They lie where small
-changes change little.
+A message is scored as if it contained a share of its neighbours' words, because an answer seldom
+repeats the words of its question. The weights were tuned on five of the ten LoCoMo conversations
+and tested on the other five: docs/measurements.md, `bench/retrieval`. Small changes of a weight
+change the result little.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,30 +19,33 @@ from agent_core.state.search.search import Term
 from agent_core.state.tokenizer import UNINDEXED, cut, stem
 
 Clock = Callable[[int], datetime]
-"""The local time of a moment in milliseconds."""
+"""Converts milliseconds to local time."""
 
-NEAR, FAR_OFF = 0.24, 0.22
-"""How much of a word beside a message counts in it, one and two messages away."""
+NEAR, FAR = 0.24, 0.22
+"""The share of a neighbour's word, at a distance of one and of two messages."""
 ANSWER = 1.0
-"""The same for the words of a question right before a message."""
+"""The same share for the words of a question directly before a message."""
 QUESTION = 0.8
-"""What is left of the score of a message that itself only asks."""
-_SHARES = {-2: FAR_OFF, -1: NEAR, 1: NEAR, 2: FAR_OFF}
+"""The factor for a message that is itself a question."""
+_SHARES = {-2: FAR, -1: NEAR, 1: NEAR, 2: FAR}
 SATURATION = 1.0
-"""How soon a word that is said again adds nothing more."""
+"""The saturation of repeated words, as in BM25 (k1)."""
 LENGTH, USUAL, FLOOR = 0.2, 30, 12
-"""How much length tells against a message; the words of a usual one; shorter ones count as so
-long, for brevity alone is no merit."""
+"""The length penalty (b in BM25), the usual length, and the length that shorter messages count as,
+because brevity alone is no merit.
+"""
 PAIR = 0.3
-"""For words that stand side by side as they were asked, of what the two are worth."""
+"""The bonus for adjacent query words, as a share of their weights."""
 TALK = 0.25
-"""For a conversation that is about it, of what its best three messages are worth."""
+"""The bonus for the conversation, as a share of the mean of its best three messages."""
 SPEAKER, NAME = 0.9, 0.1
-"""For being said by somebody whom the query names, of what the name is worth; and what the name
-itself is worth in a text then."""
+"""The bonus for a message by a person whom the query names, as a share of the name's weight; and
+the factor for that name in a text.
+"""
 TIME, DAY, TELLS_WHEN = 1.2, 1.0, 0.5
-"""For having been said in the month or year that is asked for, and on that very day; for telling
-a time when that is asked; of what a usual word is worth."""
+"""The bonuses for a message from the month or year asked for, from that very day, and for one that
+tells a time when the query asks for one; in units of a usual word.
+"""
 
 _TELLS_TIME: Final = frozenset(
     stem(word)
@@ -57,22 +60,22 @@ _TELLS_TIME: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A message as it was read: which terms are in it, and what it earns besides."""
+    """A tokenised message: its query terms and its bonus."""
 
     message: FoundMessage
-    held: Mapping[int, int]
-    """How often the terms are in it that are, by their places in the query."""
+    term_counts: Mapping[int, int]
+    """The count of each query term by its index."""
     extra: float
-    norm: float
-    """How often a word must be said for half of its worth, by the length of the message."""
+    half_count: float
+    """The count at which a word reaches half of its weight, by message length."""
     is_question: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """A message with its score; `holds` tells whether a word of the query is in itself.
+    """A message with its score. `holds` is true if it contains a query word itself.
 
-    `before` is what was said right before it, where that was read.
+    `before` is the message before it, if it was loaded.
     """
 
     message: FoundMessage
@@ -82,7 +85,9 @@ class Ranked:
 
 
 class Ranking:
-    """Scores messages for one query. `weights` tells how rare each of its terms is."""
+    """Scores messages for one query. `weights` are the inverse document frequencies of its
+    terms.
+    """
 
     def __init__(self, query: Query, weights: Mapping[Term, float], clock: Clock) -> None:
         self._query = query
@@ -94,32 +99,37 @@ class Ranking:
         self._named: dict[str, float] = {}
 
     def rank(self, windows: Iterable[Sequence[FoundMessage]]) -> list[Ranked]:
-        """Best first, then newest. A window is what stands together, oldest first."""
+        """Rank messages by score, then newest first. Each window is a run of messages, oldest
+        first.
+        """
         messages: dict[MessageId, FoundMessage] = {}
         before: dict[MessageId, FoundMessage] = {}
-        beside: dict[MessageId, dict[MessageId, int]] = {}
+        neighbours: dict[MessageId, dict[MessageId, int]] = {}
         for window in windows:
             for place, message in enumerate(window):
                 messages[message.id] = message
-                near = beside.setdefault(message.id, {})
+                offsets = neighbours.setdefault(message.id, {})
                 if place:
                     before[message.id] = window[place - 1]
                 for step in (-2, -1, 1, 2):
                     if 0 <= place + step < len(window):
-                        near[window[place + step].id] = step
+                        offsets[window[place + step].id] = step
         self._note_names({message.asker for message in messages.values()})
         read = {key: self._read(message) for key, message in messages.items()}
-        talks = _weigh_talks(
-            (one.message.session_id, self._score(one, one.held)) for one in read.values()
+        conversations = _score_conversations(
+            (one.message.session_id, self._score(one, one.term_counts)) for one in read.values()
         )
         ranked = [
             Ranked(
                 message=one.message,
                 score=self._score(
-                    one, _add_up(one, [(read[at], step) for at, step in beside[key].items()])
+                    one,
+                    _with_neighbours(
+                        one, [(read[at], step) for at, step in neighbours[key].items()]
+                    ),
                 )
-                + TALK * talks[one.message.session_id],
-                holds=bool(one.held),
+                + TALK * conversations[one.message.session_id],
+                holds=bool(one.term_counts),
                 before=before.get(key),
             )
             for key, one in read.items()
@@ -129,8 +139,9 @@ class Ranking:
         return ranked
 
     def _note_names(self, askers: Iterable[str]) -> None:
-        """Keep in mind who of those who speak is named in the query, and lessen what the name
-        tells in a text: people are spoken to by name more often than of.
+        """Note which speakers the query names, and reduce the weight of their names in texts.
+
+        People are addressed by name more often than they are spoken about.
         """
         names = {name: set(cut(name)) & self._by_word.keys() for name in askers}
         self._named = {
@@ -146,56 +157,56 @@ class Ranking:
 
     def _read(self, message: FoundMessage) -> _Read:
         words = cut(message.text)
-        held: dict[int, int] = {}
+        term_counts: dict[int, int] = {}
         for place, term in enumerate(self._terms):
             if term.is_start:
                 count = sum(word.startswith(term.word) for word in words)
             else:
                 count = words.count(term.word)
             if count:
-                held[place] = count
+                term_counts[place] = count
         order = [word for word in words if word not in UNINDEXED]
-        extra = self._usual * self._suit_time(message, words)
-        if len(held) > 1:
+        extra = self._usual * self._time_bonus(message, words)
+        if len(term_counts) > 1:
             for left, right in self._query.pairs.intersection(pairwise(order)):
                 extra += PAIR * (self._by_word.get(left, 0) + self._by_word.get(right, 0)) / 2
         if message.role == "user":
             extra += SPEAKER * self._named.get(message.asker, 0)
         length = max(len(order), FLOOR) / USUAL
-        norm = SATURATION * (1 - LENGTH + LENGTH * length)
+        half_count = SATURATION * (1 - LENGTH + LENGTH * length)
         is_question = message.text.rstrip().endswith(("?", "？"))
-        return _Read(message, held, extra, norm, is_question)
+        return _Read(message, term_counts, extra, half_count, is_question)
 
     def _score(self, one: _Read, counts: Mapping[int, float]) -> float:
-        """What a message is worth when its terms, by their places, are there so often."""
+        """Score a message for the given term counts."""
         score = one.extra
         for place, count in counts.items():
-            score += self._worths[place] * count * (1 + SATURATION) / (count + one.norm)
+            score += self._worths[place] * count * (1 + SATURATION) / (count + one.half_count)
         return score * QUESTION if one.is_question else score
 
-    def _suit_time(self, message: FoundMessage, words: Sequence[str]) -> float:
-        query, suits = self._query, 0.0
+    def _time_bonus(self, message: FoundMessage, words: Sequence[str]) -> float:
+        query, bonus = self._query, 0.0
         if query.months or query.years:
             said = self._clock(message.said_at)
-            suits += TIME * ((said.month in query.months) + (said.year in query.years))
-            suits += DAY * ((said.month, said.day) in query.days)
+            bonus += TIME * ((said.month in query.months) + (said.year in query.years))
+            bonus += DAY * ((said.month, said.day) in query.days)
         if query.asks_when and not _TELLS_TIME.isdisjoint(words):
-            suits += TELLS_WHEN
-        return suits
+            bonus += TELLS_WHEN
+        return bonus
 
 
-def _add_up(one: _Read, beside: Iterable[tuple[_Read, int]]) -> Mapping[int, float]:
-    """How often each term is in a message, with what stands so many steps beside it."""
-    counts: dict[int, float] = dict(one.held)
-    for other, step in beside:
+def _with_neighbours(one: _Read, neighbours: Iterable[tuple[_Read, int]]) -> Mapping[int, float]:
+    """Add the shares of the neighbours' terms to the counts of a message."""
+    counts: dict[int, float] = dict(one.term_counts)
+    for other, step in neighbours:
         share = ANSWER if step == -1 and other.is_question else _SHARES[step]
-        for place in other.held:
+        for place in other.term_counts:
             counts[place] = counts.get(place, 0) + share
     return counts
 
 
-def _weigh_talks(scores: Iterable[tuple[SessionId, float]]) -> dict[SessionId, float]:
-    """What the three best messages of each conversation are worth on average."""
+def _score_conversations(scores: Iterable[tuple[SessionId, float]]) -> dict[SessionId, float]:
+    """Compute a third of the sum of the three best scores per conversation."""
     by_talk: dict[SessionId, list[float]] = {}
     for talk, score in scores:
         by_talk.setdefault(talk, []).append(score)

@@ -1,9 +1,9 @@
-"""Puts hits in order by their meaning, too, as far as that can be told in a short time.
+"""Reranking of hits by meaning, within a time limit.
 
-Scores are added, not ranks: the best hit by words counts as 1, each other one as its share of that,
-and how near the meaning of a message lies to that of the question is added with a weight. Only the
-best hits by words are looked at, all of them of the field that was searched. What was made of a
-text is kept in memory, by a digest of the text and never beside whose it is.
+The final score is the share of the best hit's word score plus the weighted cosine similarity to
+the
+question. Only the best hits by words are reranked, all from the searched field. Vectors are cached
+in memory under a digest of the text, without its owner.
 """
 
 import asyncio
@@ -23,33 +23,34 @@ from agent_core.state.search.passages import FoundMessage
 _log = logging.getLogger(__name__)
 
 DEPTH = 25
-"""Hits that change places among themselves. With more, recall@10 on LoCoMo stays as it is."""
+"""The number of hits to rerank. A larger one leaves recall@10 on LoCoMo unchanged."""
 WEIGHT = 0.5
-"""Of the meaning, beside the words. Set on five of the ten talks of LoCoMo, where it lies flat."""
+"""The weight of the meaning. Tuned on five of the ten LoCoMo conversations, on a flat optimum."""
 PATIENCE = 1.5
-"""Seconds after which the hits stay in the order of the words."""
+"""Seconds until the hits stay in the order of their words."""
 MOST_WAITING = 4
-"""Searches that wait for the model at once; a further one takes the order of the words."""
+"""Searches that may wait for the model; further ones keep the order of their words."""
 MOST_KEPT = 4096
-"""Texts whose vectors are kept, those used last: 1.5 KB each."""
+"""Vectors in the cache, least recently used dropped first; 1.5 KB each."""
 LONGEST, BEFORE = 1000, 200
-"""Characters that are read of a message, and of the end of the one before it; models read less."""
+"""Characters read of a message, and of the end of the one before it; models read less."""
 
 
 class Reranker:
-    """An embedding model with what bounds its work. Its one thread ends with it."""
+    """An embedding model with limits and a cache, on one worker thread."""
 
     def __init__(self, embedder: Embedder, patience: float = PATIENCE) -> None:
         self.name = embedder.name
         self._embedder = embedder
         self._patience = patience
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedding")
-        self._kept: OrderedDict[bytes, Vector] = OrderedDict()  # of the worker's thread only
+        self._kept: OrderedDict[bytes, Vector] = OrderedDict()  # used only by the worker's thread
         self._waiting = 0
 
     async def rerank(self, asked: str, hits: Sequence[Ranked]) -> tuple[Ranked, ...]:
-        """The hits of a question, given best first by words, in the order of both; as they were
-        if the model fails, or can't tell in time.
+        """Rerank the hits of a question, given best first.
+
+        Returns them unchanged if the model fails or runs out of time.
         """
         if self._waiting >= MOST_WAITING or len(hits) < 2:
             return tuple(hits)
@@ -64,14 +65,14 @@ class Reranker:
         except TimeoutError:
             near = None
         except EmbeddingFailed as error:
-            _log.warning("hits stay in the order of their words: %s", error)
+            _log.warning("reranking failed, keeping the order by words: %s", error)
             near = None
         finally:
             self._waiting -= 1
         return tuple(hits) if near is None else (*order(hits[:DEPTH], near), *hits[DEPTH:])
 
     def _measure(self, asked: str, texts: Sequence[str], until: float) -> list[float] | None:
-        """How near each text lies to what was asked, from 0 to 1; None if time ran out."""
+        """Compute the similarity of each text to the question, 0 to 1; None if time ran out."""
         question, near = self._embed(asked[:LONGEST]), []
         for text in texts:
             if time.monotonic() >= until:
@@ -91,7 +92,10 @@ class Reranker:
 
 
 def write(hit: Ranked) -> str:
-    """A message as the model reads it: who says what, and to what. An answer alone means little."""
+    """Format a message for the model, with its author and the message before it.
+
+    An answer alone means little.
+    """
     lines = [f"{_name(hit.message)}: {hit.message.text[:LONGEST]}"]
     if hit.before:
         lines.insert(0, f"{_name(hit.before)}: {hit.before.text[-BEFORE:]}")
@@ -103,7 +107,7 @@ def _name(message: FoundMessage) -> str:
 
 
 def order(hits: Sequence[Ranked], near: Sequence[float]) -> list[Ranked]:
-    """Hits by the share that their words have of the best one's, and by how near they are."""
+    """Order hits by their share of the best word score plus their similarity."""
     best = max((hit.score for hit in hits), default=0) or 1
     fused = sorted(
         zip(hits, near, strict=True),

@@ -1,4 +1,4 @@
-"""The `recall` tool: what was said before, no further than this talk may look."""
+"""The `recall` tool: search in past messages, within the scope of the conversation."""
 
 import json
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from agent_core.transcript import ToolSpec
 _DEFAULT_HITS = 8
 _DAY_MS = 24 * 3_600_000
 _MONTH_MS = 31 * _DAY_MS
-"""How far from a moment something is looked for that was said around it."""
+"""The search range around a moment."""
 
 _SPEC = ToolSpec(
     name="recall",
@@ -49,8 +49,8 @@ _SPEC = ToolSpec(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Sought:
-    """What a query found, where it was looked for, and how that is to be shown."""
+class _SearchResult:
+    """A query with its field, its hits and their view."""
 
     query: Query
     field: Field
@@ -59,10 +59,10 @@ class _Sought:
 
 
 class RecallTool:
-    """The `recall` tool: by keywords, around a moment, or the latest conversations.
+    """The `recall` tool: search by words, messages around a time, or the latest conversations.
 
-    `zone` is the clock of people who have not set theirs. With `reranker`, hits are put in order
-    by their meaning, too; that is reckoned while no reader of the database waits.
+    `zone` is the time zone of people who have not set one. A `reranker` orders hits by meaning;
+    it runs outside database reads.
     """
 
     spec = _SPEC
@@ -77,8 +77,8 @@ class RecallTool:
         self._reranker = reranker
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
-        """Find messages. Raises `ToolArgumentError` for an empty query or a time that is none,
-        and `StoreError`.
+        """Find messages. Raises `ToolArgumentError` for an empty query or an invalid time, and
+        `StoreError`.
         """
         words = {
             name: value
@@ -99,12 +99,12 @@ class RecallTool:
         self, reranker: Reranker, words: dict[str, str], limit: int, context: ToolContext
     ) -> str:
         most = max(limit, DEPTH)
-        sought = await self._database.read(
+        result = await self._database.read(
             lambda connection: _find(connection, words, most, context, self._zone)
         )
-        hits = await reranker.rerank(words["query"], sought.found.hits)
-        best = replace(sought, found=replace(sought.found, hits=hits[:limit]))
-        return await self._database.read(lambda connection: _tell(connection, best))
+        hits = await reranker.rerank(words["query"], result.found.hits)
+        best = replace(result, found=replace(result.found, hits=hits[:limit]))
+        return await self._database.read(lambda connection: _format(connection, best))
 
 
 def _is_search(words: Mapping[str, str]) -> bool:
@@ -115,12 +115,12 @@ def _answer(
     connection: Connection, words: dict[str, str], limit: int, context: ToolContext, zone: str
 ) -> str:
     if _is_search(words):
-        return _tell(connection, _find(connection, words, limit, context, zone))
+        return _format(connection, _find(connection, words, limit, context, zone))
     view = _view(connection, context, zone)
     field = _read_field(words, context, view.zone)
     if "around" in words:
         moment = read_moment(words["around"], view.zone, name="around")
-        return _scroll(connection, field, moment, limit, view)
+        return _format_around(connection, field, moment, limit, view)
     session_ids = passages.list_latest(connection, field=field, limit=limit + 1)
     overviews = passages.load_overviews(connection, field=field, session_ids=session_ids)
     return format_overviews(overviews[:limit], view)
@@ -151,27 +151,29 @@ def _read_field(words: Mapping[str, str], context: ToolContext, zone: str) -> Fi
 
 def _find(
     connection: Connection, words: dict[str, str], limit: int, context: ToolContext, zone: str
-) -> _Sought:
+) -> _SearchResult:
     query = read_query(words["query"])
     if not query.asked:
-        raise ToolArgumentError("`query` is empty: name at least one word")
+        raise ToolArgumentError("`query` is empty: give at least one word")
     view = _view(connection, context, zone)
     field = _read_field(words, context, view.zone)
     found = find(
         connection, field, query, limit=limit, clock=lambda moment: local_time(moment, view.zone)
     )
-    return _Sought(query=query, field=field, found=found, view=view)
+    return _SearchResult(query=query, field=field, found=found, view=view)
 
 
-def _tell(connection: Connection, sought: _Sought) -> str:
-    hits = sought.found.hits
+def _format(connection: Connection, result: _SearchResult) -> str:
+    hits = result.found.hits
     session_ids = list(dict.fromkeys(hit.message.session_id for hit in hits))
-    overviews = passages.load_overviews(connection, field=sought.field, session_ids=session_ids)
-    return format_hits(sought.query, sought.found, overviews, sought.view)
+    overviews = passages.load_overviews(connection, field=result.field, session_ids=session_ids)
+    return format_hits(result.query, result.found, overviews, result.view)
 
 
-def _scroll(connection: Connection, field: Field, moment: int, limit: int, view: View) -> str:
-    """The messages around the first one from a moment on, or else around the last before it."""
+def _format_around(
+    connection: Connection, field: Field, moment: int, limit: int, view: View
+) -> str:
+    """Format the messages around the first one after a moment, or else the last one before it."""
     wide = replace(field, role=None, platform=None)
     after = replace(wide, since=moment, until=moment + _MONTH_MS)
     before = replace(wide, since=moment - _MONTH_MS, until=moment)
@@ -180,7 +182,7 @@ def _scroll(connection: Connection, field: Field, moment: int, limit: int, view:
     ) or search.list_holders(connection, field=before, terms=(), limit=1)
     found = passages.load_messages(connection, field=wide, message_ids=nearest)
     if not found:
-        return "Nothing was said around that time."
+        return "No messages around that time."
     session_id = found[0].session_id
     around = passages.list_around(
         connection, field=wide, session_id=session_id, message_id=found[0].id, reach=limit // 2

@@ -2,14 +2,11 @@
 
 from dataclasses import dataclass
 from itertools import islice, takewhile
-from typing import Literal
 from zoneinfo import ZoneInfo
 
 from agent_core.schedule.occurrences import Slot, first_slot, last_slot, next_slot, walk
 from agent_core.schedule.triggers import Once, Timing
-
-Late = Literal["catch_up", "skip", "all"]
-"""What becomes of slots that were missed: the newest is run once, none is, or all are."""
+from agent_core.state.jobs.jobs import Late
 
 GRACE = 60_000
 """Milliseconds; a slot is in time until then, and so is every one that came due with it."""

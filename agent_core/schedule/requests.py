@@ -8,7 +8,15 @@ from datetime import timedelta
 from agent_core.errors import ToolArgumentError
 from agent_core.schedule.job_editor import JobRequest
 from agent_core.schedule.occurrences import find_zone
-from agent_core.schedule.triggers import MOST_INTERVAL, Once, Timing, moment, read_cron, read_every, read_once
+from agent_core.schedule.triggers import (
+    MOST_INTERVAL,
+    Once,
+    Timing,
+    moment,
+    read_cron,
+    read_every,
+    read_once,
+)
 from agent_core.state.jobs.jobs import Options, Target
 from agent_core.transcript import ToolSpec
 

@@ -7,7 +7,12 @@ from dataclasses import dataclass, replace
 from agent_core.errors import ToolArgumentError
 from agent_core.ids import JobId, PersonId
 from agent_core.schedule import job_editor
-from agent_core.schedule.descriptions import describe_late, describe_next, describe_timing, list_ways
+from agent_core.schedule.descriptions import (
+    describe_late,
+    describe_next,
+    describe_timing,
+    list_ways,
+)
 from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
 from agent_core.schedule.occurrences import find_zone
 from agent_core.schedule.requests import SPEC, read_request
@@ -55,19 +60,8 @@ class _Asker:
         return job.person_id == self.person.id or self.person.is_owner
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Around:
-    """What the tool needs of its house.
-
-    `zone` is for people who have set none; `changed` is told when a job may be due earlier than
-    before; `name_places` says what people call the places that a person's job sends to, the last
-    being where they are.
-    """
-
-    zone: str
-    rules: JobRules
-    changed: Callable[[], None]
-    name_places: Callable[[Connection, PersonId, Sequence[Target], Target], list[str]]
+NamePlaces = Callable[[Connection, PersonId, Sequence[Target], Target], list[str]]
+"""Names the targets of a person's job; the last argument is the chat of the current turn."""
 
 
 class ScheduleTool:
@@ -78,13 +72,25 @@ class ScheduleTool:
     is_cheap = True
     patience = 660.0
 
-    def __init__(self, database: Database, prompter: UserPrompter, around: Around) -> None:
+    def __init__(
+        self,
+        database: Database,
+        prompter: UserPrompter,
+        *,
+        zone: str,
+        rules: JobRules,
+        changed: Callable[[], None],
+        name_places: NamePlaces,
+    ) -> None:
+        """`zone` is for people who have set none. `changed` is called after a write, because a
+        job may be due earlier.
+        """
         self._database = database
         self._prompter = prompter
-        self._zone = around.zone
-        self._rules = around.rules
-        self._changed = around.changed
-        self._name_places = around.name_places
+        self._zone = zone
+        self._rules = rules
+        self._changed = changed
+        self._name_places = name_places
 
     async def run(self, arguments: Mapping[str, object], context: ToolContext) -> ToolResult:
         """Do one action. Raises `ToolArgumentError`, `Unfit`, `StoreError` and `QuestionPending`."""

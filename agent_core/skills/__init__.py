@@ -1,1 +1,1 @@
-"""Skills: texts that say how work is done, those that come along and those of the home."""
+"""Skills: instructions for recurring work, bundled with Talaria or in the home folder."""

@@ -1,4 +1,4 @@
-"""The skills that there are: those that come with the program, and those of the home."""
+"""The catalog of available skills: bundled ones and those in the home folder."""
 
 import os
 import stat
@@ -14,11 +14,11 @@ from agent_core.skills.parser import LONGEST_NAME, Skill, is_name, read_skill
 BUNDLED = "skills_bundled"
 FILE = "SKILL.md"
 ARCHIVE = ".archive"
-"""The folder, among the home's skills, of those that were put away."""
+"""The subfolder for archived skills."""
 MOST_BYTES = 65_536
-"""Of a SKILL.md: all of it stands in the prompt of whoever uses it."""
+"""The largest SKILL.md; all of it goes into the prompt."""
 MOST_FILES = 1000
-"""In the folder of one skill."""
+"""The largest number of files in one skill."""
 
 _MOST_NAMED = 50
 
@@ -27,7 +27,7 @@ Origin = Literal["bundled", "home"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogEntry:
-    """A skill as it was found: one that is broken has a `fault`, and no `skill`."""
+    """A skill in the catalog; a broken one has a `fault` and no `skill`."""
 
     name: str
     origin: Origin
@@ -36,16 +36,16 @@ class CatalogEntry:
 
 
 class SkillCatalog:
-    """Reads afresh each time: people change these files. All of it blocks."""
+    """The available skills, read afresh on each call because people edit the files. Blocks."""
 
     def __init__(self, folder: Path) -> None:
-        """`folder` holds the home's own skills; it need not be there."""
+        """`folder` contains the home's own skills; it need not exist."""
         self.folder = folder
 
     def load(self, name: str) -> Skill:
-        """The skill of a name; the home's goes before one that comes along.
+        """Load a skill by name; a skill in the home folder overrides a bundled one.
 
-        Raises `SkillMissing`, and `SkillBroken`.
+        Raises `SkillMissing` and `SkillBroken`.
         """
         if not is_name(name):
             raise self._miss(name)
@@ -57,13 +57,14 @@ class SkillCatalog:
             return read_skill(name, file.read_text(encoding="utf-8"))
         if os.path.lexists(self.folder / ARCHIVE / name):
             raise SkillMissing(
-                f"the skill {name} was put away; `talaria skills restore {name}` takes it back"
+                f"the skill {name} is archived; `talaria skills restore {name}` restores it"
             )
         raise self._miss(name)
 
     def list_all(self) -> list[CatalogEntry]:
-        """Every skill by its name, also the broken ones. Raises `SkillBroken` if the folder
-        of the home's can't be read.
+        """List all skills by name, including broken ones. Raises `SkillBroken` if the home's
+        folder is
+        unreadable.
         """
         own = {one.name: one for one in self.list_own()}
         bundled = (
@@ -75,11 +76,11 @@ class SkillCatalog:
         return [found[name] for name in sorted(found)]
 
     def list_own(self) -> list[CatalogEntry]:
-        """The home's skills. Raises `SkillBroken` if their folder can't be read."""
+        """List the home's skills. Raises `SkillBroken` if their folder is unreadable."""
         return [_look_at(place) for place in list_folders(self.folder)]
 
     def list_away(self) -> list[str]:
-        """The names under which skills were put away. Raises `SkillBroken` as above."""
+        """List the folder names of archived skills. Raises `SkillBroken` as above."""
         return [show_name(place.name) for place in list_folders(self.folder / ARCHIVE)]
 
     def _miss(self, name: str) -> SkillMissing:
@@ -89,31 +90,31 @@ class SkillCatalog:
         return SkillMissing(f"there is no skill {name[:LONGEST_NAME]}; there is {', '.join(names)}")
 
     def is_there(self) -> bool:
-        """False where the home has no folder of skills."""
+        """True if the home has a skills folder."""
         return self.folder.is_dir()
 
 
 def list_folders(folder: Path) -> list[Path]:
-    """The folders that ought to be skills. Raises `SkillBroken` if it can't be read."""
+    """List the folders that should be skills. Raises `SkillBroken` if `folder` is unreadable."""
     try:
         entries = [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
-        # A link that leads nowhere is shown as broken; files beside skills are no concern of ours.
+        # A dangling link is listed as a broken skill; plain files beside skills are ignored.
         return sorted(one for one in entries if one.is_dir() or not one.exists())
     except FileNotFoundError:
         return []
     except OSError as error:
         raise SkillBroken(
-            f"the folder of skills {folder} can't be read: {error.strerror or error}"
+            f"the skills folder {folder} is unreadable: {error.strerror or error}"
         ) from error
 
 
 def show_name(name: str) -> str:
-    """The name of a file as it can be shown and stored: a disk takes any bytes for one."""
+    """Make a file name printable; a file system accepts any bytes."""
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
 
 
 def read_folder(place: Path) -> Skill:
-    """The skill in a folder. Raises `SkillBroken` with what is wrong with it."""
+    """Load the skill in a folder. Raises `SkillBroken` with the reason."""
     name = show_name(place.name)
     try:
         real = os.path.realpath(place, strict=True)
@@ -128,7 +129,7 @@ def read_folder(place: Path) -> Skill:
                 )
         return read_skill(name, _read_text(place / FILE, name))
     except OSError as error:
-        raise SkillBroken(f"skill {name} can't be read: {error.strerror or error}") from error
+        raise SkillBroken(f"skill {name} is unreadable: {error.strerror or error}") from error
 
 
 def _look_at(place: Path) -> CatalogEntry:
@@ -140,12 +141,12 @@ def _look_at(place: Path) -> CatalogEntry:
 
 
 def _walk(place: Path) -> Iterator[Path]:
-    """The links below a folder. Raises `SkillBroken` where there is too much."""
+    """Find the links below a folder. Raises `SkillBroken` if it has too many files."""
     count = 0
     for folder, folders, names in os.walk(place):
         count += len(folders) + len(names)
         if count > MOST_FILES:
-            raise SkillBroken(f"skill {show_name(place.name)} holds more than {MOST_FILES:,} files")
+            raise SkillBroken(f"skill {show_name(place.name)} has more than {MOST_FILES:,} files")
         here = Path(folder)
         yield from (here / name for name in (*folders, *names) if (here / name).is_symlink())
 
@@ -156,13 +157,13 @@ def _read_text(file: Path, name: str) -> str:
     except FileNotFoundError:
         raise SkillBroken(f"skill {name} has no {FILE}") from None
     if not stat.S_ISREG(found.st_mode):
-        raise SkillBroken(f"the {FILE} of skill {name} is no file")
+        raise SkillBroken(f"the {FILE} of skill {name} is not a regular file")
     with file.open("rb") as opened:
         content = opened.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         raise SkillBroken(
-            f"the {FILE} of skill {name} is larger than {MOST_BYTES // 1024} KiB; put what is not"
-            " always needed into files beside it"
+            f"the {FILE} of skill {name} is larger than {MOST_BYTES // 1024} KiB; move what is not"
+            " always needed into other files"
         )
     try:
         return content.decode()

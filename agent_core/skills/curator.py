@@ -1,4 +1,4 @@
-"""What is to be done about the home's skills: broken, stale, put away, come back; pure."""
+"""The curator's rules: which skills are broken, stale, archived or restored. Pure."""
 
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -11,13 +11,13 @@ from agent_core.state.memory.skills import SkillRow
 _DAY = 86_400_000
 
 Found = Literal["see", "changed", "archived", "returned", "forget"]
-"""What somebody has done by hand already, or a crash has left: it is only noted."""
+"""Steps that only record what a person did by hand, or what a crash interrupted."""
 StepKind = Literal[Found, "tell", "mended", "stale", "fresh", "archive"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CuratorRules:
-    """Days without use after which a skill is stale, and put away; 0 is never."""
+    """Days without use until a skill is stale, and until it is archived; 0 means never."""
 
     stale_days: int = 30
     archive_days: int = 0
@@ -25,7 +25,7 @@ class CuratorRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A SKILL.md that does not read as the ledger says; None where there is no such skill."""
+    """A SKILL.md that differs from the ledger; None means no such skill."""
 
     before: str | None
     after: str | None
@@ -33,8 +33,9 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CuratorView:
-    """How things stand. `own` are the home's skills, `others` the names of those that come along,
-    `away` those in the archive; `wanted` are used by jobs, `changes` not in the ledger yet.
+    """The present state. `own` are the home's skills, `others` the names of bundled ones, `away`
+    the
+    archived ones, `wanted` those used by jobs, and `changes` those not in the ledger yet.
     """
 
     own: Sequence[CatalogEntry]
@@ -47,8 +48,9 @@ class CuratorView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One thing to do about one skill. `days` is how long it was not used, `kept` its name in
-    the archive once it is there.
+    """One step for one skill. `days` is the time without use; `kept` is its name in the archive
+    once it
+    is there.
     """
 
     kind: StepKind
@@ -60,8 +62,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CuratorReport:
-    """What a look at the skills came to: `steps` to do, or done; `stuck` says what
-    could not be moved, and why. `count` is how many skills the home has.
+    """The result of a curator run: planned or finished `steps`, and skills that could not be
+    moved, with
+    the reason. `count` is the number of skills in the home folder.
     """
 
     count: int
@@ -71,30 +74,30 @@ class CuratorReport:
 
 
 def plan_steps(view: CuratorView, rules: CuratorRules, now: int) -> list[Step]:
-    """What is to be done, a skill after the other."""
+    """Plan all steps, skill by skill."""
     own = {one.name for one in view.own}
     return [
-        *(step for one in view.own for step in _judge_one(one, view, rules, now)),
+        *(step for one in view.own for step in _plan_present(one, view, rules, now)),
         *(
             step
             for row in view.known.values()
             if row.name not in own
-            for step in _judge_absent(row, view)
+            for step in _plan_absent(row, view)
         ),
     ]
 
 
 def hash_fault(fault: str) -> str:
-    """By what a fault is known that was told."""
+    """Compute the short hash by which a reported fault is remembered."""
     return hashlib.sha256(fault.encode()).hexdigest()[:16]
 
 
 def count_idle(row: SkillRow, now: int) -> int:
-    """Days since a skill was used, or came; none where the clock was put back since."""
+    """Count the days since a skill was used or added; 0 if the clock was set back since."""
     return max(0, now - max(row.seen_at, row.last_used_at or 0)) // _DAY
 
 
-def _judge_one(
+def _plan_present(
     one: CatalogEntry, view: CuratorView, rules: CuratorRules, now: int
 ) -> Iterator[Step]:
     row, change = view.known.get(one.name), view.changes.get(one.name)
@@ -102,10 +105,10 @@ def _judge_one(
         yield Step(kind="see", name=one.name)
     elif change and change.before is not None:
         yield Step(kind="changed", name=one.name)
-    told = row.told_fault if row else ""
-    if one.fault and told != hash_fault(one.fault):
+    reported = row.told_fault if row else ""
+    if one.fault and reported != hash_fault(one.fault):
         yield Step(kind="tell", name=one.name, fault=one.fault)
-    if told and not one.fault:
+    if reported and not one.fault:
         yield Step(kind="mended", name=one.name)
     if row is None:
         return
@@ -113,8 +116,8 @@ def _judge_one(
         yield Step(kind="returned", name=one.name)
         return
     days = count_idle(row, now)
-    is_kept = row.is_pinned or one.name in view.wanted
-    if rules.archive_days and days >= rules.archive_days and not is_kept:
+    is_protected = row.is_pinned or one.name in view.wanted
+    if rules.archive_days and days >= rules.archive_days and not is_protected:
         yield Step(kind="archive", name=one.name, days=days)
     elif rules.stale_days and days >= rules.stale_days:
         if row.state != "stale":
@@ -123,8 +126,8 @@ def _judge_one(
         yield Step(kind="fresh", name=one.name)
 
 
-def _judge_absent(row: SkillRow, view: CuratorView) -> Iterator[Step]:
-    """About a skill that is not among the home's any more."""
+def _plan_absent(row: SkillRow, view: CuratorView) -> Iterator[Step]:
+    """Plan the steps for a skill that left the home folder."""
     if row.name in view.away:
         if row.state != "archived":
             yield Step(kind="archived", name=row.name)

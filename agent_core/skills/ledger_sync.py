@@ -1,8 +1,8 @@
-"""Within a transaction: the home's skills held against the ledger, and what became of them in it.
+"""Synchronisation of the home's skills with the ledger, within a transaction.
 
-The files are the truth, and a row of the ledger is written for what they say; each has the whole
-SKILL.md before and after. The files are read, and moved, on the thread of the transaction: so
-nobody else writes down what they said before.
+The files are the source of truth; each ledger row has the whole SKILL.md before and after. Files
+are
+read and moved on the transaction's thread, so that no other writer can record an older state.
 """
 
 import os
@@ -20,13 +20,13 @@ from agent_core.state.memory import blocks, ledger, skill_changes, skills
 from agent_core.state.memory.ledger import Change, LedgerEntry, Operation, Origin
 
 _MARK = "~"
-"""Before the number of a further one; no skill can be called so."""
+"""The separator before the number of a duplicate; no skill name contains it."""
 
 
 def archive_folder(folder: Path, name: str) -> str:
-    """Move a skill into the archive; gives its name there, with a number if that was taken.
+    """Move a skill into the archive; returns its name there, numbered if the name was taken.
 
-    Blocks. Raises `SkillMissing`, and `OSError` if it can't be moved; it stays then.
+    Blocks. Raises `SkillMissing`, and `OSError` if the folder can't be moved.
     """
     place, archive = folder / name, folder / ARCHIVE
     if place not in list_folders(folder):
@@ -41,22 +41,22 @@ def archive_folder(folder: Path, name: str) -> str:
 
 
 def restore_folder(folder: Path, name: str) -> str:
-    """Move a skill out of the archive, by its name there; gives the name that it has now.
+    """Move a skill out of the archive, by its name there; returns its new name.
 
-    Blocks. Raises `SkillMissing`, `FileExistsError` where another has its place, and `OSError`.
+    Blocks. Raises `SkillMissing`, `FileExistsError` if the name is taken, and `OSError`.
     """
     place = folder / ARCHIVE / name
     if place not in list_folders(folder / ARCHIVE):
         raise SkillMissing(f"there is no skill {name} in {folder / ARCHIVE}")
     target = folder / original_name(place)
     if os.path.lexists(target):
-        raise FileExistsError(f"{target} is there already; put that away first")
+        raise FileExistsError(f"{target} already exists; archive it first")
     _move(place, target)
     return target.name
 
 
 def original_name(place: Path) -> str:
-    """What a skill was called before its folder was given a number."""
+    """Return the name of a skill without the number of its folder."""
     name, _, number = place.name.rpartition(_MARK)
     return name if name and number.isdecimal() else place.name
 
@@ -71,9 +71,9 @@ FOUND: frozenset[str] = frozenset(get_args(Found))
 
 
 def inspect_skills(connection: Connection, catalog: SkillCatalog) -> CuratorView:
-    """How the skills stand, by their files and by what is known of them.
+    """Compare the skills on disk with the database.
 
-    Raises `SkillBroken` if their folder can't be read, and `StoreDamaged`.
+    Raises `SkillBroken` if their folder is unreadable, and `StoreDamaged`.
     """
     everything = catalog.list_all()
     return CuratorView(
@@ -89,7 +89,9 @@ def inspect_skills(connection: Connection, catalog: SkillCatalog) -> CuratorView
 def note_found(
     connection: Connection, view: CuratorView, steps: Iterable[Step], origin: Origin
 ) -> None:
-    """Write down what was done by hand, or before a crash: `steps` of that kind, and its rows."""
+    """Record what was done by hand or before a crash: `steps` of that kind, and their ledger
+    rows.
+    """
     for step in steps:
         match step.kind:
             case "see":
@@ -105,9 +107,9 @@ def note_found(
 
 
 def note_loaded(connection: Connection, folder: Path, name: str, origin: Origin) -> None:
-    """Write down how one of the home's skills reads just now, if it has changed.
+    """Record the present text of a skill, if it has changed.
 
-    Raises `SkillBroken` if the folder can't be read, and `StoreDamaged`.
+    Raises `SkillBroken` if the folder is unreadable, and `StoreDamaged`.
     """
     place = folder / name
     if place not in list_folders(folder):
@@ -119,39 +121,39 @@ def note_loaded(connection: Connection, folder: Path, name: str, origin: Origin)
 
 
 def archive_skill(connection: Connection, folder: Path, name: str, origin: Origin) -> str:
-    """Move a skill into the archive; gives its name there.
+    """Move a skill into the archive; returns its name there.
 
-    Raises `SkillStays` where it is needed, and what `moving.archive_skill` raises; it stays then.
+    Raises `SkillStays` if it is pinned or in use, and the errors of `archive_folder`.
     """
     row = skills.find(connection, name=name)
     if row and row.is_pinned:
-        raise SkillStays(f"The skill {name} is pinned; `talaria skills unpin {name}` allows it.")
+        raise SkillStays(f"The skill {name} is pinned; `talaria skills unpin {name}` unpins it.")
     if name in skills.list_wanted(connection):
-        raise SkillStays(f"A job uses the skill {name}; change or drop that job first.")
+        raise SkillStays(f"A job uses the skill {name}; change or delete that job first.")
     kept = archive_folder(folder, name)
-    hand = Origin(actor="hand", now=origin.now, evidence="found so when it was put away")
+    hand = Origin(actor="hand", now=origin.now, evidence="found so when it was archived")
     record_text(connection, name=name, text=read_snapshot(folder / ARCHIVE / kept), origin=hand)
     skills.set_state(connection, name=name, state="archived")
-    record_text(connection, name=name, text=None, origin=_tell_place(origin, f"put away as {kept}"))
+    record_text(connection, name=name, text=None, origin=_with_place(origin, f"archived as {kept}"))
     return kept
 
 
 def restore_skill(connection: Connection, folder: Path, kept: str, origin: Origin) -> str:
-    """Take a skill back by its name in the archive; gives the name that it has now.
+    """Restore a skill by its name in the archive; returns its new name.
 
-    Raises what `moving.restore_skill` raises; it stays then.
+    Raises the errors of `restore_folder`.
     """
     name = restore_folder(folder, kept)
     skills.take_back(connection, name=name, now=origin.now)
-    told = _tell_place(origin, f"taken back from {kept}")
-    record_text(connection, name=name, text=read_snapshot(folder / name), origin=told)
+    with_place = _with_place(origin, f"restored from {kept}")
+    record_text(connection, name=name, text=read_snapshot(folder / name), origin=with_place)
     return name
 
 
 def record_text(
     connection: Connection, *, name: str, text: str | None, origin: Origin
 ) -> LedgerEntry | None:
-    """Add the row by which a skill reads so from now on, None for not at all; none if it does."""
+    """Record the text of a skill, None for a removed one; returns None if nothing changed."""
     if text is not None:
         skills.see(connection, name=name, now=origin.now)
     row = skills.find(connection, name=name)
@@ -160,7 +162,9 @@ def record_text(
     before = newest.change.after if newest else None
     if row is None or before == text:
         return None
-    change = Change(operation=_name(before, text), position=row.id, before=before, after=text)
+    change = Change(
+        operation=_name_operation(before, text), position=row.id, before=before, after=text
+    )
     return ledger.record(connection, person_id=team, target="skill", change=change, origin=origin)
 
 
@@ -178,12 +182,12 @@ def _compare(connection: Connection, folder: Path) -> dict[str, Difference]:
     }
 
 
-def _tell_place(origin: Origin, place: str) -> Origin:
+def _with_place(origin: Origin, place: str) -> Origin:
     evidence = f"{origin.evidence}; {place}" if origin.evidence else place
     return Origin(actor=origin.actor, now=origin.now, evidence=evidence, undoes=origin.undoes)
 
 
-def _name(before: str | None, after: str | None) -> Operation:
+def _name_operation(before: str | None, after: str | None) -> Operation:
     if before is None:
         return "add"
     return "remove" if after is None else "replace"

@@ -1,6 +1,6 @@
-"""What a SKILL.md holds, read and held against its format; pure.
+"""The parser and validator of SKILL.md files. Pure.
 
-The format is that of Agent Skills: https://agentskills.io/specification
+The format is Agent Skills: https://agentskills.io/specification
 """
 
 import re
@@ -16,33 +16,33 @@ from agent_core.errors import SkillBroken
 Value = str | dict[str, str]
 
 _LONGEST = 16_384
-"""Letters; the texts that the format bounds come to a tenth of that."""
+"""Characters; the fields that the format limits sum up to a tenth of that."""
 
 
 def read_front_matter(text: str) -> dict[str, Value]:
-    """The fields between the two lines `---`. Raises `ValueError` with what can't be read."""
+    """Parse the front matter. Raises `ValueError` with the reason."""
     if len(text) > _LONGEST:
-        raise ValueError(f"it has more than {_LONGEST:,} letters")
+        raise ValueError(f"it has more than {_LONGEST:,} characters")
     try:
         found = YAML(typ="base", pure=True).load(text)
     except MarkedYAMLError as error:
-        raise ValueError(_tell(error)) from error
+        raise ValueError(_describe(error)) from error
     except YAMLError as error:
-        raise ValueError("it holds a sign that no text may hold") from error
+        raise ValueError("it contains a forbidden character") from error
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
     if found is None:
         return {}
     if not isinstance(found, dict):
-        raise ValueError("it has to be lines of `name: text`")
+        raise ValueError("it must consist of lines like `name: text`")
     return {_text(key, "a name"): _value(key, value) for key, value in found.items()}
 
 
-def _tell(error: MarkedYAMLError) -> str:
-    """What is wrong, in the reader's words, and where; line 1 is the `---` above."""
-    what = (error.problem or error.context or "it is no YAML").split(" (original value")[0]
+def _describe(error: MarkedYAMLError) -> str:
+    """Describe a YAML error and its line; line 1 is the opening `---`."""
+    what = (error.problem or error.context or "it is not YAML").split(" (original value")[0]
     where = error.problem_mark or error.context_mark
-    hint = '; a text with a colon has to stand in "quotes"' if "mapping values" in what else ""
+    hint = '; put a text with a colon in "quotes"' if "mapping values" in what else ""
     return f"line {where.line + 2}: {what}{hint}" if where else what
 
 
@@ -54,10 +54,10 @@ def _value(key: Any, value: Any) -> Value:
 
 def _text(value: Any, what: str) -> str:
     if not isinstance(value, str):
-        hint = "; write the words of a list as one text, with spaces between"
-        raise ValueError(f"{what} has to be a text{hint if isinstance(value, list) else ''}")
+        hint = "; write the items of a list as one text, separated by spaces"
+        raise ValueError(f"{what} must be a text{hint if isinstance(value, list) else ''}")
     if any(0xD800 <= ord(sign) < 0xE000 for sign in value):
-        raise ValueError(f"{what} names a letter that there is not")
+        raise ValueError(f"{what} contains an invalid character")
     return value
 
 
@@ -72,10 +72,10 @@ _TEXTS = ("name", "description", "license", "compatibility", "allowed-tools")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skill:
-    """A skill: what it is for, and what it says to do.
+    """A parsed skill.
 
-    `allowed_tools` are those that its maker thought of; nobody is given any by that. `unknown`
-    are fields that the format does not have; they mean nothing.
+    `allowed_tools` is the author's suggestion and grants nothing. `unknown` are fields that the
+    format does not define; they are ignored.
     """
 
     name: str
@@ -89,25 +89,25 @@ class Skill:
 
 
 def is_name(text: str) -> bool:
-    """True for what a skill can be called."""
+    """True for a valid skill name."""
     return len(text) <= LONGEST_NAME and _NAME.fullmatch(text) is not None
 
 
 def read_skill(folder: str, text: str) -> Skill:
-    """A SKILL.md as it stands in a folder. Raises `SkillBroken` with what is wrong."""
+    """Parse the SKILL.md of a folder. Raises `SkillBroken` with the reason."""
     found = _FORM.fullmatch(text.removeprefix("\ufeff").replace("\r\n", "\n"))
     if found is None:
-        raise SkillBroken(f"skill {folder} does not begin with its front matter between two ---")
+        raise SkillBroken(f"skill {folder} does not begin with front matter between two ---")
     try:
         given = read_front_matter(found[1] or "")
         texts = {key: _text_of(given, key) for key in _TEXTS}
         metadata = _mapping_of(given, "metadata")
     except ValueError as error:
-        raise SkillBroken(f"the front matter of skill {folder} can't be read: {error}") from error
+        raise SkillBroken(f"the front matter of skill {folder} is invalid: {error}") from error
     _check(folder, texts)
     body = (found[2] or "").strip()
     if not body:
-        raise SkillBroken(f"skill {folder} says nothing below its front matter")
+        raise SkillBroken(f"skill {folder} has no text below its front matter")
     return Skill(
         name=texts["name"],
         description=texts["description"],
@@ -123,28 +123,29 @@ def read_skill(folder: str, text: str) -> Skill:
 def _check(folder: str, texts: Mapping[str, str]) -> None:
     if texts["name"] != folder or not is_name(folder):
         raise SkillBroken(
-            f"skill {folder} must be named like its folder, in at most {LONGEST_NAME} of a-z, 0-9"
+            f"skill {folder} must have the name of its folder, at most {LONGEST_NAME} of a-z, 0-9"
             f" and single hyphens; its `name` is {texts['name'][:LONGEST_NAME] or 'missing'}"
         )
     if not 0 < len(texts["description"]) <= LONGEST_DESCRIPTION:
         raise SkillBroken(
-            f"skill {folder} needs a `description` of 1 to {LONGEST_DESCRIPTION} letters"
+            f"skill {folder} needs a `description` of 1 to {LONGEST_DESCRIPTION} characters"
         )
     if len(texts["compatibility"]) > LONGEST_COMPATIBILITY:
         raise SkillBroken(
-            f"the `compatibility` of skill {folder} has more than {LONGEST_COMPATIBILITY} letters"
+            f"the `compatibility` of skill {folder} has more than {LONGEST_COMPATIBILITY}"
+            " characters"
         )
 
 
 def _text_of(given: Mapping[str, Value], key: str) -> str:
     value = given.get(key, "")
     if not isinstance(value, str):
-        raise ValueError(f"`{key}` has to be a text")
+        raise ValueError(f"`{key}` must be a text")
     return value.strip()
 
 
 def _mapping_of(given: Mapping[str, Value], key: str) -> Mapping[str, str]:
     value = given.get(key) or {}
     if isinstance(value, str):
-        raise ValueError(f"below `{key}` stand lines of `name: text`, indented")
+        raise ValueError(f"`{key}` must contain indented lines like `name: text`")
     return value

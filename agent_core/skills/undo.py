@@ -1,4 +1,4 @@
-"""Within a transaction: a change of a skill taken back, on the disk and by a row of its own."""
+"""Undo of a skill change within a transaction: on disk, and as a ledger row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from agent_core.state.memory.skills import SkillRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoneSkillChange:
-    """What was taken back of the skill `name`, and by which row. `derived` are the rows about
-    it from in between, oldest first. `is_text_only` where the folder itself was not there any
-    more: what it held besides its SKILL.md did not come back.
+    """The undone change of the skill `name`, and its undo row. `derived` are the rows in between,
+    oldest
+    first. `is_text_only` is true if the folder no longer existed: only its SKILL.md came back.
     """
 
     name: str
@@ -31,16 +31,16 @@ class UndoneSkillChange:
 
 
 def undo(connection: Connection, folder: Path, row_id: int, now: int) -> UndoneSkillChange:
-    """Take back a row about a skill; files and ledger have to have been compared before.
+    """Undo a ledger row of a skill; files and ledger must be in sync.
 
-    A new text is taken back only while the file reads so, a skill that came is put away whatever
-    became of its text, and one that went comes back. Raises `SkillStays`, what moving a folder
-    raises, `OSError`, and `StoreDamaged`.
+    A new text is undone only while the file still has it. An added skill is archived whatever its
+    text is now, and a removed one returns. Raises `SkillStays`, the errors of moving a folder,
+    `OSError` and `StoreDamaged`.
     """
     team, row, skill = _find(connection, row_id)
     later = skill_changes.list_later(connection, person_id=team, skill_id=skill.id, after=row_id)
-    if taker := _find_taker(row_id, later):
-        raise SkillStays(f"Row {row_id} is taken back already, by row {taker}.")
+    if undo_row := _find_undo_row(row_id, later):
+        raise SkillStays(f"Row {row_id} is already undone, by row {undo_row}.")
     newest = later[-1] if later else row
     origin = Origin(actor="house", now=now, undoes=row_id)
     is_text_only = False
@@ -49,12 +49,12 @@ def undo(connection: Connection, folder: Path, row_id: int, now: int) -> UndoneS
             _write(connection, folder / skill.name, row, newest, origin)
         case "add":
             if newest.change.after is None:
-                raise SkillStays(f"The skill {skill.name} is not there any more; row {newest.id}.")
+                raise SkillStays(f"The skill {skill.name} no longer exists since row {newest.id}.")
             ledger_sync.archive_skill(connection, folder, skill.name, origin)
         case "remove":
             if newest.change.after is not None:
-                raise SkillStays(f"The skill {skill.name} is there again; row {newest.id}.")
-            is_text_only = _bring(connection, folder, skill.name, row, origin)
+                raise SkillStays(f"The skill {skill.name} exists again since row {newest.id}.")
+            is_text_only = _restore(connection, folder, skill.name, row, origin)
     made = skill_changes.list_later(connection, person_id=team, skill_id=skill.id, after=newest.id)[
         -1
     ]
@@ -70,7 +70,7 @@ def undo(connection: Connection, folder: Path, row_id: int, now: int) -> UndoneS
 def _find(connection: Connection, row_id: int) -> tuple[PersonId, LedgerEntry, SkillRow]:
     found = ledger.find_row(connection, entry_id=row_id)
     if found is None or found[1].target != "skill":
-        raise SkillStays(f"Row {row_id} is of no skill; `talaria skills log` lists those that are.")
+        raise SkillStays(f"Row {row_id} does not belong to a skill; see `talaria skills log`.")
     team, row = found
     return (
         team,
@@ -79,10 +79,10 @@ def _find(connection: Connection, row_id: int) -> tuple[PersonId, LedgerEntry, S
     )
 
 
-def _find_taker(row_id: int, later: Sequence[LedgerEntry]) -> int | None:
-    """The row that takes another back, unless that was taken back itself."""
+def _find_undo_row(row_id: int, later: Sequence[LedgerEntry]) -> int | None:
+    """Find the active row that undid another one."""
     takers = (row.id for row in later if row.origin.undoes == row_id)
-    return next((taker for taker in takers if _find_taker(taker, later) is None), None)
+    return next((undo_row for undo_row in takers if _find_undo_row(undo_row, later) is None), None)
 
 
 def _write(
@@ -91,22 +91,21 @@ def _write(
     before, after = row.change.before, row.change.after
     if newest.change.after != after or before is None or after is None:
         raise SkillStays(
-            f"The skill {place.name} does not read any more as row {row.id} made it; take row"
-            f" {newest.id} back first."
+            f"The skill {place.name} has changed since row {row.id}; undo row {newest.id} first."
         )
     if not is_whole(before):
         raise SkillStays(
-            f"What the skill {place.name} said before row {row.id} was not kept:"
+            f"The text of skill {place.name} before row {row.id} was not kept:"
             f" {explain_omission(before)}."
         )
     write_back(place, before, after)
     ledger_sync.record_text(connection, name=place.name, text=before, origin=origin)
 
 
-def _bring(
+def _restore(
     connection: Connection, folder: Path, name: str, row: LedgerEntry, origin: Origin
 ) -> bool:
-    """Take a skill back as it went; True if only its text could be."""
+    """Restore a removed skill; returns True if only its text came back."""
     text = row.change.before or ""
     away = [
         place
@@ -118,7 +117,8 @@ def _bring(
         return False
     if not is_whole(text):
         raise SkillStays(
-            f"The skill {name} is not in the archive, and its text was not kept: {explain_omission(text)}."
+            f"The skill {name} is not in the archive, and its text was not kept:"
+            f" {explain_omission(text)}."
         )
     place = folder / name
     place.mkdir(mode=0o700, parents=True)

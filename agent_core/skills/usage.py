@@ -1,4 +1,4 @@
-"""`.usage.json` among the skills: what the database knows of each, for people and programs."""
+"""The file `.usage.json` in the skills folder: usage statistics for people and programs."""
 
 import asyncio
 import json
@@ -15,13 +15,13 @@ from agent_core.state.memory.skills import SkillRow
 
 FILE = ".usage.json"
 _PAUSE = 60.0
-"""Seconds between looks at whether the file still says what is so."""
+"""Seconds between refreshes of the file."""
 _TRIES = 3
 _log = logging.getLogger(__name__)
 
 
 class UsageFile:
-    """A projection of the table: whatever else stands in the file is written over."""
+    """A projection of the skills table; other content of the file is overwritten."""
 
     def __init__(self, database: Database, folder: Path) -> None:
         self._database = database
@@ -29,7 +29,7 @@ class UsageFile:
         self._order = asyncio.Lock()
 
     async def keep(self, pause: float = _PAUSE) -> None:
-        """Let it say what is so until cancelled; `pause` is in seconds."""
+        """Refresh the file until cancelled; `pause` is in seconds."""
         fault = ""
         while True:
             try:
@@ -38,13 +38,13 @@ class UsageFile:
             except (StoreError, OSError) as error:
                 if str(error) != fault:
                     fault = str(error)
-                    _log.warning("%s can't be written: %s", self._folder / FILE, error)
+                    _log.warning("can't write %s: %s", self._folder / FILE, error)
             await asyncio.sleep(pause)
 
     async def write(self) -> None:
-        """Let it say what the table says; nothing is made where there is no folder of skills.
+        """Write the file; does nothing without a skills folder.
 
-        Raises `StoreError`, and `OSError` if it can't be written.
+        Raises `StoreError`, and `OSError` if it is unwritable.
         """
         async with self._order:
             rows = await self._database.read(skills.list_there)
@@ -52,7 +52,7 @@ class UsageFile:
 
 
 def dump(rows: Sequence[SkillRow]) -> str:
-    """The text of the file. Pure."""
+    """Format the file. Pure."""
     told = {
         row.name: {
             "uses": row.uses,
@@ -72,7 +72,7 @@ def _show(at: int | None) -> str | None:
     try:
         return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds")
     except (ValueError, OverflowError, OSError):
-        return None  # a clock that was wrong wrote it: no calendar has that moment
+        return None  # a wrong clock wrote it; no calendar has that moment
 
 
 def _write(folder: Path, text: str) -> None:
@@ -83,4 +83,4 @@ def _write(folder: Path, text: str) -> None:
         seen = files.read(path).hash
         if seen == files.digest(text) or files.write(path, text, seen):
             return
-    raise OSError(f"{path} is changed by somebody else all the time")
+    raise OSError(f"{path} keeps being changed by someone else")

@@ -13,7 +13,7 @@ from agent_core.memory.external.client import ExternalMemory
 from agent_core.memory.shared import SharedMemory
 from agent_core.memory.soul.proposal_tool import ProposeSoulTool
 from agent_core.memory.soul.soul import SoulFile
-from agent_core.schedule.tool import Around, ScheduleTool
+from agent_core.schedule.tool import ScheduleTool
 from agent_core.state.engine.database import Database
 from agent_core.tools.contract import Tool
 from agent_core.tools.settings_tool import SettingsTool
@@ -51,12 +51,10 @@ def make_toolboxes(stock: Stock, extra: Sequence[Tool]) -> Toolboxes:
     schedule = ScheduleTool(
         database,
         user_prompts,
-        Around(
-            zone=stock.zone,
-            rules=make_rules(stock.settings),
-            changed=stock.wake_jobs,
-            name_places=name_places,
-        ),
+        zone=stock.zone,
+        rules=make_rules(stock.settings),
+        changed=stock.wake_jobs,
+        name_places=name_places,
     )
 
     def changed() -> None:

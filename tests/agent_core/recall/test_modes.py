@@ -106,7 +106,7 @@ async def test_around_a_time_stands_what_was_said_before_and_after(
     assert found.startswith('From 2026-02-02 02:43 to 2026-02-02 02:43, "Long", began "message 0"')
     later = await recall(archive, ann, around="2026-02-03")
     assert quotes(later)[-1] == "message 8"
-    assert "Nothing was said" in await recall(archive, ann, around="2020-01-01")
+    assert "No messages around" in await recall(archive, ann, around="2020-01-01")
 
 
 async def test_the_running_turn_is_in_no_window(archive: Archive, ann: Talk) -> None:
@@ -154,7 +154,7 @@ async def test_facts_are_in_no_window(archive: Archive, ann: Talk) -> None:
     "text", ["yesterday", "", "2026-13", "2026-02-30", "0000", "9999-12-31 24:00"]
 )
 async def test_a_time_that_is_none_is_refused(archive: Archive, ann: Talk, text: str) -> None:
-    with pytest.raises(ToolArgumentError, match="`around` is no time"):
+    with pytest.raises(ToolArgumentError, match="`around` is not a time"):
         await recall(archive, ann, around=text)
 
 

@@ -349,7 +349,7 @@ def test_an_answer_stays_within_its_limit_and_says_what_is_missing() -> None:
     assert "Found over 1,234 messages" in answer
     shown = len(ids(answer))
     assert 0 < shown < 20
-    assert f"… {20 - shown} more do not fit here." in answer
+    assert f"… {20 - shown} more don't fit here." in answer
     assert "\nA, 1970-01-01 00:00 to " in answer
 
 

@@ -16,12 +16,12 @@ def test_the_file_that_was_measured_is_read() -> None:
 
 
 def test_another_file_of_that_name_is_refused() -> None:
-    with pytest.raises(ValueError, match="is not the file that Talaria knows"):
+    with pytest.raises(ValueError, match="is not the expected file"):
         read_weights("pytest", FILE.as_posix(), hashlib.sha256(b"other").hexdigest())
 
 
 def test_a_package_without_the_file_is_told() -> None:
-    with pytest.raises(ValueError, match="pytest is installed, but holds no pytest"):
+    with pytest.raises(ValueError, match="pytest is installed, but contains no pytest"):
         read_weights("pytest", "pytest/model.onnx", DIGEST)
 
 

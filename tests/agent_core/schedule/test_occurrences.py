@@ -9,7 +9,16 @@ from zoneinfo import ZoneInfo, available_timezones
 import pytest
 
 from agent_core.schedule.occurrences import Slot, find_zone, first_slot, last_slot, next_slot, walk
-from agent_core.schedule.triggers import Timing, dump_timing, load_timing, milliseconds, moment, read_cron, read_every, read_once
+from agent_core.schedule.triggers import (
+    Timing,
+    dump_timing,
+    load_timing,
+    milliseconds,
+    moment,
+    read_cron,
+    read_every,
+    read_once,
+)
 from tests.agent_core.schedule import oracle
 
 NEW_YORK = find_zone("America/New_York")

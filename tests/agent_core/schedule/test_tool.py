@@ -11,7 +11,7 @@ from agent_core.errors import ToolArgumentError
 from agent_core.ids import CallId, TurnId
 from agent_core.schedule import job_editor
 from agent_core.schedule.job_editor import JobAlreadyRunning, JobOwner, JobRequest, JobRules
-from agent_core.schedule.tool import Around, ScheduleTool
+from agent_core.schedule.tool import ScheduleTool
 from agent_core.schedule.triggers import read_cron
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
@@ -37,13 +37,14 @@ class Desk:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        around = Around(
+        self._tool = ScheduleTool(
+            database,
+            Nobody(),
             zone="Europe/Berlin",
             rules=RULES,
             changed=lambda: None,
             name_places=lambda *_: ["here"],
         )
-        self._tool = ScheduleTool(database, Nobody(), around)
 
     async def open(self) -> "Desk":
         def work(connection: Connection) -> tuple[Talk, TurnId, Job]:

@@ -73,7 +73,7 @@ def test_files_and_folders_with_a_dot_are_no_skills(shelf: SkillCatalog, folder:
     (folder / ".usage.json").write_text("{}")
     assert shelf.list_own() == []
     assert shelf.list_away() == ["old"]
-    with pytest.raises(SkillMissing, match="`talaria skills restore old` takes it back"):
+    with pytest.raises(SkillMissing, match="`talaria skills restore old` restores it"):
         shelf.load("old")
 
 
@@ -131,7 +131,7 @@ def test_what_is_too_large_is_refused(shelf: SkillCatalog, folder: Path) -> None
     (place / FILE).write_text("---\nname: tidy\ndescription: Tidies.\n---\nDo it.")
     for number in range(MOST_FILES + 1):
         (place / str(number)).touch()
-    assert "holds more than 1,000 files" in fault_of(shelf, "tidy")
+    assert "has more than 1,000 files" in fault_of(shelf, "tidy")
 
 
 def test_what_is_no_file_or_no_text_is_refused(shelf: SkillCatalog, folder: Path) -> None:
@@ -142,14 +142,14 @@ def test_what_is_no_file_or_no_text_is_refused(shelf: SkillCatalog, folder: Path
     place = write_skill(folder, "bytes")
     (place / FILE).write_bytes(b"---\nname: bytes\ndescription: \xff\n---\nDo it.")
     assert "skill empty has no SKILL.md" in fault_of(shelf, "empty")
-    assert "is no file" in fault_of(shelf, "folder")
-    assert "is no file" in fault_of(shelf, "pipe")
+    assert "is not a regular file" in fault_of(shelf, "folder")
+    assert "is not a regular file" in fault_of(shelf, "pipe")
     assert "not written in UTF-8" in fault_of(shelf, "bytes")
 
 
 def test_a_folder_that_is_no_name_is_shown_as_broken(shelf: SkillCatalog, folder: Path) -> None:
     write_skill(folder, "My Skill")
-    assert "must be named like its folder" in fault_of(shelf, "My Skill")
+    assert "must have the name of its folder" in fault_of(shelf, "My Skill")
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="its disks take no such names")
@@ -164,7 +164,7 @@ def test_a_name_that_is_no_text_is_shown_as_one(
         assert "\ufffd" in told
         assert told.isprintable()
     (place / os.fsdecode(b"\xff")).unlink()
-    assert "must be named like its folder" in shelf.list_own()[0].fault
+    assert "must have the name of its folder" in shelf.list_own()[0].fault
     with pytest.raises(SkillMissing):
         archive_skill(folder, found.name)
 
@@ -206,7 +206,7 @@ def test_a_name_that_is_taken_in_the_archive_gets_a_number(folder: Path) -> None
     assert kept == ["tidy-2", "tidy-2~2", "tidy-2~3"]
     assert restore_skill(folder, "tidy-2~3") == "tidy-2"
     assert SkillCatalog(folder).load("tidy-2").body == "third"
-    with pytest.raises(FileExistsError, match="is there already"):
+    with pytest.raises(FileExistsError, match="already exists"):
         restore_skill(folder, "tidy-2")
 
 

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from agent_core.skills.catalog import CatalogEntry
-from agent_core.skills.curator import CuratorRules, CuratorView, Difference, Step, hash_fault, plan_steps
+from agent_core.skills.curator import (
+    CuratorRules,
+    CuratorView,
+    Difference,
+    Step,
+    hash_fault,
+    plan_steps,
+)
 from agent_core.skills.usage import FILE, UsageFile, dump
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.memory import skills

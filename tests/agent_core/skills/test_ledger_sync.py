@@ -157,7 +157,7 @@ def test_what_the_curator_puts_away_says_who_and_why_and_keeps_the_last_text(
     assert ledger_sync.archive_skill(store, folder, "tidy", CURATOR) == "tidy"
     assert told(store, "tidy") == [("add", "hand"), ("replace", "hand"), ("remove", "curator")]
     last = rows_of(store, "tidy")[-1]
-    assert last.origin.evidence == "not used for 90 days; put away as tidy"
+    assert last.origin.evidence == "not used for 90 days; archived as tidy"
     assert (last.change.before, last.change.after) == (text, None)
 
 
@@ -229,7 +229,7 @@ def test_a_text_is_not_written_through_a_link(store: Connection, folder: Path) -
         write_back(place, first, second)
     assert outside.read_text() == "mine"
     assert read_snapshot(place) == second
-    with pytest.raises(SkillStays, match="was changed just now"):
+    with pytest.raises(SkillStays, match="was changed meanwhile"):
         write_back(place, second, first)
 
 

@@ -86,11 +86,11 @@ def test_all_fields_of_the_format_are_read() -> None:
     [
         ("name: tidy", "name: other", "its `name` is other"),
         ("name: tidy\n", "", "its `name` is missing"),
-        ("description: ", "description: a: ", "has to stand in "),
-        ("description: ", "description:\n  for: ", "`description` has to be a text"),
-        ("---\n# Tidy", "metadata: x\n---\n# Tidy", "below `metadata` stand lines"),
-        ("---\n# Tidy", f"compatibility: {'x' * 501}\n---\n# Tidy", "more than 500 letters"),
-        ("# Tidy\n\nDo it.\n", "", "says nothing below its front matter"),
+        ("description: ", "description: a: ", "in "),
+        ("description: ", "description:\n  for: ", "`description` must be a text"),
+        ("---\n# Tidy", "metadata: x\n---\n# Tidy", "`metadata` must contain indented lines"),
+        ("---\n# Tidy", f"compatibility: {'x' * 501}\n---\n# Tidy", "more than 500 characters"),
+        ("# Tidy\n\nDo it.\n", "", "has no text below its front matter"),
     ],
 )
 def test_what_is_wrong_is_said(old: str, new: str, sentence: str) -> None:
