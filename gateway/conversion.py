@@ -40,7 +40,7 @@ class QueuedMessage:
     """A message that waits for its conversation's next step.
 
     `inbox_ids` grows, and `message` is replaced, when the person edits what still waits.
-    `is_held` keeps it for a turn of its own instead of steering the running one.
+    `starts_own_turn` keeps it for a turn of its own instead of steering the running one.
     """
 
     inbox_ids: tuple[InboxId, ...]
@@ -50,7 +50,7 @@ class QueuedMessage:
     conversation: Conversation
     room_id: RoomId | None = None
     """The room that it was written in, if any."""
-    is_held: bool = False
+    starts_own_turn: bool = False
     readings: tuple[Reading, ...] = ()
     """What became of the message's attachments."""
     unasked: tuple[str, ...] = ()
@@ -96,6 +96,11 @@ def is_chat(chat: str) -> bool:
     except (ValueError, TypeError):
         return False
     return True
+
+
+def is_direct_chat(chat: str) -> bool:
+    """Return whether a stored chat is a direct one; an empty name is none."""
+    return read_chat(chat).is_direct if chat else False
 
 
 def name_conversation(platform: str, address: Address, person: Person) -> str:

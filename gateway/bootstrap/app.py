@@ -38,7 +38,10 @@ from gateway.outbound.composer import CommandFormatter
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
 from gateway.people.data_confirmations import DataConfirmations
-from gateway.people.data_requests import DataRequests
+from gateway.people.data_erase import DataErase
+from gateway.people.data_export import DataExport
+from gateway.people.data_forget import DataForget
+from gateway.people.data_requests import DataRequests, RequestQueue
 from gateway.people.identity import LOCAL_PLATFORM, Access, Identity, new_claim_code
 from gateway.people.linking import Linking
 from gateway.people.merging import AccountMerging
@@ -84,6 +87,7 @@ class Gateway:
     dispatcher: OutboxDispatcher
     questions: Questions
     user_prompts: UserPrompts
+    exports: DataExport
     data_requests: DataRequests
     scheduling: Scheduling
     claim_code: str | None
@@ -215,9 +219,11 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         now=now,
         command_formatter=command_formatter,
     )
-    data_requests = maintenance.make_data_requests(database, memory, settings.home, dispatcher, now)
+    queue = RequestQueue()
+    exports = DataExport(database, settings.home, adapters=adapters, now=now)
+    forgetting = DataForget(database, memory, settings.home, now=now)
     merging = AccountMerging(memory)
-    questions = _make_questions(parts, dispatcher, merging, data_requests)
+    questions = _make_questions(parts, dispatcher, merging, queue)
     user_prompts = UserPrompts(
         database=database, dispatcher=dispatcher, questions=questions, now=now
     )
@@ -254,14 +260,27 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
             external=parts.external_memory,
             compactor=parts.folding,
             quotas=parts.ceilings,
-            data_requests=data_requests,
+            exports=exports,
+            forgetting=forgetting,
             platforms=adapters.keys(),
         ),
     )
     router = InboundRouter(
         group=group, deps=deps, commands=commands, dispatcher=dispatcher, adapters=adapters, now=now
     )
-    data_requests.heed(router.forget_known, running.forget_words)
+
+    def renew() -> None:
+        router.forget_known()
+        running.forget_words()
+
+    data_requests = DataRequests(
+        queue,
+        forgetting,
+        DataErase(database, memory, settings.home, now=now, renew=renew),
+        database=database,
+        enqueue=dispatcher.enqueue,
+        now=now,
+    )
     return Gateway(
         settings=settings,
         database=database,
@@ -274,6 +293,7 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         dispatcher=dispatcher,
         questions=questions,
         user_prompts=user_prompts,
+        exports=exports,
         data_requests=data_requests,
         scheduling=scheduling.make_timekeeper(
             group,
@@ -284,7 +304,7 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
                 lanes=lanes,
                 dispatcher=dispatcher,
                 external=parts.external_memory,
-                renew=data_requests.renew,
+                renew=renew,
             ),
             now,
         ),
@@ -298,14 +318,14 @@ def _make_questions(
     parts: _Parts,
     dispatcher: OutboxDispatcher,
     merging: AccountMerging,
-    data_requests: DataRequests,
+    queue: RequestQueue,
 ) -> Questions:
     return Questions(
         database=parts.database,
         dispatcher=dispatcher,
         zone=parts.zone,
         now=parts.now,
-        answerers={**merging.answerers(), **DataConfirmations(data_requests).answerers()},
+        answerers={**merging.answerers(), **DataConfirmations(queue).answerers()},
     )
 
 
@@ -354,7 +374,13 @@ def _start(
     if parts.external_memory:
         group.create_task(parts.external_memory.run())
     group.create_task(gateway.scheduling.scheduler.run())
-    maintenance.begin(group, gateway.data_requests, parts.memory.store, gateway.is_at_rest)
+    maintenance.begin(
+        group,
+        parts.database,
+        gateway.data_requests,
+        parts.memory.store,
+        gateway.is_at_rest,
+    )
     for companion in companions:
         group.create_task(companion(gateway))
 

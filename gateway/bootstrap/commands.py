@@ -23,7 +23,8 @@ from gateway.commands.rooms import RoomCommands
 from gateway.commands.settings import SettingsCommands
 from gateway.config import Settings
 from gateway.inbound.router import RouterDeps
-from gateway.people.data_requests import DataRequests
+from gateway.people.data_export import DataExport
+from gateway.people.data_forget import DataForget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +36,8 @@ class CommandDeps:
     external: ExternalMemory | None
     compactor: Compactor
     quotas: Quotas
-    data_requests: DataRequests
+    exports: DataExport
+    forgetting: DataForget
     platforms: Collection[str]
 
 
@@ -62,7 +64,9 @@ def make_commands(deps: RouterDeps, extra: CommandDeps) -> tuple[SlashCommand, .
         ProvenanceCommands(access, notes),
         BlockCommands(access=access, shared=extra.memory, platforms=extra.platforms),
         JobCommands(database),
-        PrivacyCommands(data_requests=extra.data_requests, questions=deps.questions),
+        PrivacyCommands(
+            exports=extra.exports, forgetting=extra.forgetting, questions=deps.questions
+        ),
         SettingsCommands(database=database, report=report, zone_of=deps.zone_of),
         RoomCommands(deps.rooms),
     )

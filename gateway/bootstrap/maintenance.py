@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from pathlib import Path
 
 from agent_core.agent.quotas.reservations import Quotas
 from agent_core.agent.titles import TitleGenerator
@@ -21,7 +20,7 @@ from gateway.attachments.factory import make_reader
 from gateway.bootstrap import garbage_collection
 from gateway.config import Settings, now
 from gateway.outbound.dispatcher import OutboxDispatcher
-from gateway.people.data_requests import Around, DataRequests
+from gateway.people.data_requests import DataRequests
 from gateway.people.owners import Notices
 from gateway.turns.attachment_stage import AttachmentStage
 from gateway.turns.lanes import Lanes
@@ -130,18 +129,6 @@ def make_background(
     return Background(database=database, doers=doers, now=now)
 
 
-def make_data_requests(
-    database: Database,
-    memory: MemoryStore,
-    home: Path,
-    dispatcher: OutboxDispatcher,
-    now: Callable[[], int],
-) -> DataRequests:
-    """What gives people all that is theirs, and lets it be gone."""
-    around = Around(adapters=dispatcher.adapters, now=now, enqueue=dispatcher.enqueue)
-    return DataRequests(database, memory, home, around)
-
-
 def make_unpacking(
     group: asyncio.TaskGroup,
     settings: Settings,
@@ -165,12 +152,13 @@ def make_unpacking(
 
 def begin(
     group: asyncio.TaskGroup,
+    database: Database,
     data_requests: DataRequests,
     memory: MemoryStore,
     is_quiet: Callable[[], bool],
 ) -> None:
     """Start what keeps the house in order."""
-    group.create_task(scan_all(memory, data_requests.database, now))
+    group.create_task(scan_all(memory, database, now))
     group.create_task(data_requests.run())
     group.create_task(data_requests.keep_clean(is_quiet))
     group.create_task(garbage_collection.collect(is_quiet))

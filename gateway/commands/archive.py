@@ -19,7 +19,7 @@ from agent_core.memory.undo import UndoneChange
 from agent_core.recall.query import read_query
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive
-from agent_core.state.memory.archive import Archived, Drawer
+from agent_core.state.memory.archive import ArchiveEntry, ArchiveFilter
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.tools.clock import local_time
 from gateway.commands.memory_scope import MemoryAccess, MemoryScope, origin_of
@@ -55,7 +55,7 @@ class ArchiveNotes:
         def look(connection: Connection) -> Archive:
             if not query.asked:
                 return _list_newest(connection, scope.person_id, _MOST_LISTED)
-            drawer = Drawer(person_id=scope.person_id)
+            drawer = ArchiveFilter(person_id=scope.person_id)
             found = search.find(
                 connection, drawer, query, lambda moment: local_time(moment, call.zone)
             )
@@ -143,13 +143,13 @@ def _name(connection: Connection, person_id: PersonId, row: LedgerEntry) -> str:
 
 
 def _list_newest(connection: Connection, person_id: PersonId, limit: int) -> Archive:
-    ids = archive.list_holders(connection, drawer=Drawer(person_id=person_id), limit=limit)
+    ids = archive.list_holders(connection, drawer=ArchiveFilter(person_id=person_id), limit=limit)
     entries = archive.list_entries(connection, person_id=person_id, archive_ids=ids)
     count = archive.count(connection, person_id=person_id, most=_MOST_COUNTED)
     return Archive(notes=[_format(entry) for entry in entries], count=count)
 
 
-def _format(entry: Archived) -> tuple[str, str]:
+def _format(entry: ArchiveEntry) -> tuple[str, str]:
     tags = f" ({', '.join(entry.tags)})" if entry.tags else ""
     return format_id(entry.id), f"{entry.text}{tags}"
 

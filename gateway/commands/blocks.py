@@ -14,7 +14,7 @@ from agent_core.state.memory import blocks
 from agent_core.state.memory.blocks import TEAM, Block, NewBlock
 from agent_core.state.memory.ledger import Origin
 from agent_core.state.people import audit, people, rooms
-from agent_core.state.people.audit import Deed
+from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
@@ -282,11 +282,11 @@ def _drop(connection: Connection, order: _Order) -> Result:
 def _list_for(connection: Connection, call: Call) -> list[Block]:
     """List the blocks that the command may name in this chat."""
     if call.room:
-        return blocks.list_seen(connection, person_id=call.room.person_id)
+        return blocks.list_visible(connection, person_id=call.room.person_id)
     if call.person.is_owner:
         return blocks.list_all(connection)
     made = blocks.list_made(connection, person_id=call.person.id)
-    seen = blocks.list_seen(connection, person_id=call.person.id)
+    seen = blocks.list_visible(connection, person_id=call.person.id)
     by_label = {block.label: block for block in (*seen, *made)}
     return [by_label[label] for label in sorted(by_label)]
 
@@ -314,7 +314,7 @@ def _find_block(connection: Connection, order: _Order) -> Block:
 
 def _list_own(connection: Connection, call: Call) -> list[Block]:
     made = blocks.list_made(connection, person_id=call.person.id)
-    return [*made, *blocks.list_seen(connection, person_id=call.person.id)]
+    return [*made, *blocks.list_visible(connection, person_id=call.person.id)]
 
 
 def _find_target(connection: Connection, order: _Order) -> tuple[PersonId, str]:
@@ -354,7 +354,9 @@ def _notify_reader(
     place = owners.find_direct(connection, person, order.platforms)
     if place is None:
         return []
-    words = block_texts.describe_shared_with_you(order.call.person.name, block.label, block.description)
+    words = block_texts.describe_shared_with_you(
+        order.call.person.name, block.label, block.description
+    )
     outgoing = NewOutboxMessage(
         platform=place[0], chat=place[1], body=words, person_id=person.id, is_silent=True
     )
@@ -409,14 +411,14 @@ def _find_fault(description: str) -> str:
 
 
 def _note(connection: Connection, order: _Order, block: Block, action: str, detail: str) -> None:
-    deed = Deed(
+    deed = AuditEntry(
         person_id=block.person_id,
         actor=order.call.actor,
         action=action,
         detail=flatten(detail, _LONGEST_DESCRIPTION),
         created_at=order.call.now,
     )
-    audit.note(connection, deed)
+    audit.record(connection, deed)
 
 
 _VERBS: dict[str, Act] = {

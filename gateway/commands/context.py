@@ -12,7 +12,7 @@ from agent_core.ids import PersonId, PromptHash
 from agent_core.models.contract import ModelRequest
 from agent_core.state.conversations import sessions, turns, usage
 from agent_core.state.conversations.sessions import Session
-from agent_core.state.conversations.usage import Charged, Line, Spent
+from agent_core.state.conversations.usage import ModelCall, QuotaUsage, UsageLine
 from agent_core.state.engine.database import Connection, Database
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.texts import usage as usage_texts
@@ -21,7 +21,7 @@ from gateway.turns.lanes import Lanes
 
 _MONTH = 30 * 86_400_000
 
-_Spending = tuple[list[Line], Charged, list[tuple[PersonId, str, Charged]]]
+_Spending = tuple[list[UsageLine], QuotaUsage, list[tuple[PersonId, str, QuotaUsage]]]
 
 
 class ContextCommands:
@@ -98,7 +98,7 @@ class ContextCommands:
         return Reply(text=usage_texts.describe_context(reckoning, bounds.limit))
 
     async def _usage(self, call: Call) -> Reply:
-        person, everybody = await self._quotas.look(call.person.id)
+        person, everybody = await self._quotas.status(call.person.id)
         # Only owners may see what others spent, and only where no one else reads along.
         shows_everybody = call.person.is_owner and call.message.address.is_direct
 
@@ -135,7 +135,7 @@ class ContextCommands:
 _LOOKED_AT = 10
 """Number of latest turns searched for the last two that a model answered."""
 
-_Found = tuple[TurnRecord, Sequence[Spent]]
+_Found = tuple[TurnRecord, Sequence[ModelCall]]
 
 
 def _look(connection: Connection, call: Call) -> _Found | None:
@@ -154,6 +154,6 @@ def _look(connection: Connection, call: Call) -> _Found | None:
     return record, answered[1][1] if len(answered) > 1 else ()
 
 
-def _list_calls(connection: Connection, turn: turns.Turn) -> list[Spent]:
+def _list_calls(connection: Connection, turn: turns.Turn) -> list[ModelCall]:
     spent = usage.list_of_turn(connection, turn_id=turn.id)
     return [one for one in spent if one.purpose == ANSWERS]

@@ -47,7 +47,7 @@ class StatusReport:
         def look(connection: Connection) -> tuple[Session | None, int, Total, int]:
             session = sessions.find_open(connection, conversation_id=call.conversation.id)
             said = (
-                messages.count_words(
+                messages.count_spoken(
                     connection, session_id=session.id, person_id=call.conversation.person_id
                 )
                 if session
@@ -157,7 +157,7 @@ class ConversationCommands:
             latest = turns.find_latest(
                 connection, conversation_id=call.conversation.id, person_id=call.person.id
             )
-            words = latest and messages.words_of_turn(
+            words = latest and messages.request_of_turn(
                 connection, turn_id=latest.id, person_id=call.conversation.person_id
             )
             return has_dead, words or ""

@@ -11,7 +11,7 @@ from agent_core.state.memory import ledger, shares
 from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.memory.shares import EVERYONE, Share
 from agent_core.state.people import audit, rooms
-from agent_core.state.people.audit import Deed
+from agent_core.state.people.audit import AuditEntry
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.commands.archive import ArchiveNotes
 from gateway.commands.memory_scope import MemoryAccess, MemoryScope, origin_of, own_scope, scope_of
@@ -160,14 +160,14 @@ def _hide(connection: Connection, call: Call, chosen: NumberedEntry) -> str:
 
 
 def _note(connection: Connection, call: Call, action: str, detail: str) -> None:
-    deed = Deed(
+    deed = AuditEntry(
         person_id=call.person.id,
         actor=call.actor,
         action=action,
         detail=detail,
         created_at=call.now,
     )
-    audit.note(connection, deed)
+    audit.record(connection, deed)
 
 
 def _choose(listed: Sequence[NumberedEntry], number: int) -> NumberedEntry | None:

@@ -86,7 +86,9 @@ class PeopleCommands:
                 why = people_texts.UNLINK_SEVERAL() if found else people_texts.UNLINK_UNKNOWN()
                 how = why if call.argument else people_texts.UNLINK_USAGE()
                 return f"{how}\n{self._describe(call, accounts)}", []
-            leaving = UnlinkRequest(account=found[0], is_admitted=self._identity.is_admitted(found[0]))
+            leaving = UnlinkRequest(
+                account=found[0], is_admitted=self._identity.is_admitted(found[0])
+            )
             return self._linking.merging.unlink(connection, person, leaving, call.now)
 
         return Reply(effect=effect)

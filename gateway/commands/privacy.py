@@ -14,7 +14,8 @@ from gateway import conversion
 from gateway.commands.registry import Call, Handler, Reply
 from gateway.outbound.questions import Questions
 from gateway.people import data_confirmations
-from gateway.people.data_requests import DataRequests
+from gateway.people.data_export import DataExport
+from gateway.people.data_forget import DataForget
 from gateway.texts import privacy
 from gateway.texts.rooms import ONLY_IN_DIRECT
 
@@ -30,10 +31,12 @@ class PrivacyCommands:
     def __init__(
         self,
         *,
-        data_requests: DataRequests,
+        exports: DataExport,
+        forgetting: DataForget,
         questions: Questions,
     ) -> None:
-        self._data_requests = data_requests
+        self._exports = exports
+        self._forgetting = forgetting
         self._questions = questions
 
     def handlers(self) -> Mapping[str, Handler]:
@@ -43,11 +46,11 @@ class PrivacyCommands:
     async def _export(self, call: Call) -> Reply:
         if not call.message.address.is_direct:
             return Reply(text=ONLY_IN_DIRECT())
-        most = min(self._data_requests.find_file_limit(call.platform), _MOST_BYTES)
+        most = min(self._exports.find_file_limit(call.platform), _MOST_BYTES)
         if not most:
             return Reply(text=privacy.EXPORT_NO_FILES(slug=call.person.slug))
         try:
-            parts = await self._data_requests.export_for_chat(call.person, most)
+            parts = await self._exports.read_parts(call.person, most)
         except OSError:
             return Reply(text=privacy.EXPORT_FAILED())
         if len(parts) > _MOST_PARTS or any(len(data) > most for _, data in parts):
@@ -66,7 +69,7 @@ class PrivacyCommands:
         wanted = parse_words(call.argument)
         if wanted is None:
             return Reply(text=privacy.FORGET_USAGE())
-        preview = await self._data_requests.look(call.person, wanted)
+        preview = await self._forgetting.preview(call.person, wanted)
         if not (preview.entries or preview.messages or preview.jobs):
             return Reply(text=privacy.FORGET_NOTHING())
         place = (call.platform, conversion.name_chat(call.message.address))
@@ -112,7 +115,7 @@ def _enqueue_file(
 ) -> OutboxRow:
     """Enqueue one export file; retention deletes it a day after delivery."""
     name, data = parts[number]
-    key = files.keep(connection, data=data, media_type="application/zip", now=call.now)
+    key = files.store(connection, data=data, media_type="application/zip", now=call.now)
     outgoing = NewOutboxMessage(
         platform=call.platform,
         chat=conversion.name_chat(call.message.address),

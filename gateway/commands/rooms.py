@@ -5,7 +5,7 @@ from typing import get_args
 
 from agent_core.state.engine.database import Connection
 from agent_core.state.people import audit, rooms
-from agent_core.state.people.audit import Deed
+from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.rooms import Mode
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.commands.registry import Call, Handler, Reply
@@ -44,14 +44,14 @@ class RoomCommands:
 
         def effect(connection: Connection) -> tuple[str, Sequence[OutboxRow]]:
             rooms.set_mode(connection, room_id=room.id, mode=mode, by=call.person.id)
-            deed = Deed(
+            deed = AuditEntry(
                 person_id=room.person_id,
                 actor=call.actor,
                 action="room.mode",
                 detail=f"{room.mode} -> {mode}",
                 created_at=call.now,
             )
-            audit.note(connection, deed)
+            audit.record(connection, deed)
             return room_texts.describe_new_mode(mode), ()
 
         return Reply(effect=effect)

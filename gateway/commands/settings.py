@@ -117,7 +117,7 @@ class SettingsCommands:
         def effect(connection: Connection) -> tuple[str, list[OutboxRow]]:
             wanted = _apply(_find(connection, call.person), name, value or "")
             person = wanted.person
-            people.set_wishes(connection, list_settings(person), person_id=person.id)
+            people.set_preferences(connection, list_settings(person), person_id=person.id)
             delivery_targets.set_days_off(connection, person_id=person.id, days=wanted.days_off)
             ease(connection, person, self._zone_of(person), call.now)
             if not is_direct:

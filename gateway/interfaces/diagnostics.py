@@ -11,7 +11,7 @@ from typing import Literal
 
 from agent_core.errors import SkillBroken, StoreError
 from agent_core.skills.catalog import SkillCatalog
-from agent_core.state.lifecycle.inspect import SQLITE_VERSION, Glimpse, peek
+from agent_core.state.lifecycle.inspect import SQLITE_VERSION, DatabaseInfo, peek
 from gateway.bootstrap.factories import load_embedder
 from gateway.config import (
     CONFIG_NAME,
@@ -133,7 +133,7 @@ def _look_at_database(home: Path) -> Finding:
     return _finding("database", "ok", f"{path}, {_describe_schema(glimpse)}")
 
 
-def _describe_schema(glimpse: Glimpse) -> str:
+def _describe_schema(glimpse: DatabaseInfo) -> str:
     if glimpse.schema == glimpse.newest_schema:
         return f"schema {glimpse.schema}"
     return f"schema {glimpse.schema}; the next start brings it to {glimpse.newest_schema}"

@@ -13,7 +13,7 @@ from adapters.messages import InboundMessage, Sender
 from agent_core.ids import InboxId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import account_links, audit, people
-from agent_core.state.people.audit import Deed
+from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Account, Admission, NewAccount, Person, Role
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
@@ -313,17 +313,22 @@ def _claim(connection: Connection, asker: AccountRef, code: str, now: int) -> st
 
 
 def note(
-    connection: Connection, asker: AccountRef, about: Person | None, action: str, detail: str, now: int
+    connection: Connection,
+    asker: AccountRef,
+    about: Person | None,
+    action: str,
+    detail: str,
+    now: int,
 ) -> None:
     """Write down what an account did; `about` is whom it concerns."""
-    deed = Deed(
+    deed = AuditEntry(
         person_id=about.id if about else None,
         actor=f"account:{asker.platform}:{asker.sender.user_id}",
         action=action,
         detail=detail,
         created_at=now,
     )
-    audit.note(connection, deed)
+    audit.record(connection, deed)
 
 
 def _enter(

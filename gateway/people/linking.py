@@ -151,7 +151,7 @@ class Linking:
             chat=sent.chat,
             person_id=them.id if them else None,
         )
-        account_links.take_up(connection, link_id=link.id, other=other)
+        account_links.redeem(connection, link_id=link.id, other=other)
         question = merging.ask_to_join(link, other)
         rows += self._questions.pose(connection, question, now)
         note(connection, sent.asker, person, "link.asked", "sent the code", now)
@@ -175,7 +175,10 @@ class Linking:
                 rows.append(outbox.enqueue(connection, outgoing, now=now))
             first = people.find(connection, person_id=link.person_id)
             note(connection, sent.asker, first, "link.cancelled", f"request {link.id}", now)
-        return people_texts.LINK_CANCELLED() if mine or theirs else people_texts.LINK_NOTHING(), rows
+        return (
+            people_texts.LINK_CANCELLED() if mine or theirs else people_texts.LINK_NOTHING(),
+            rows,
+        )
 
 
 def read(platform: str, message: InboundMessage, words: str) -> Sent:

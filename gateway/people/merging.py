@@ -17,7 +17,7 @@ from agent_core.state.lifecycle import merge_people, split_person
 from agent_core.state.lifecycle.merge_people import Rename
 from agent_core.state.people import account_links, audit, delivery_targets, people
 from agent_core.state.people.account_links import Link, LinkState, OtherSide
-from agent_core.state.people.audit import Deed
+from agent_core.state.people.audit import AuditEntry
 from agent_core.state.people.people import Account, NewAccount, Person
 from agent_core.state.queues import deferred_messages, outbox, tasks
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
@@ -57,7 +57,9 @@ def _lead(target: Target, is_own: Callable[[ChatRef], bool]) -> Target:
     return _HOME if is_strange else target
 
 
-def _redirect(connection: Connection, person_id: PersonId, is_own: Callable[[ChatRef], bool]) -> None:
+def _redirect(
+    connection: Connection, person_id: PersonId, is_own: Callable[[ChatRef], bool]
+) -> None:
     astray = [
         one
         for one in deferred_messages.list_of_person(connection, person_id=person_id)
@@ -148,7 +150,7 @@ class AccountMerging:
         gone = them or _meet(connection, other, now)
         rows = end_live(connection, person, now) + end_live(connection, gone, now)
         rename = _rename(gone, person)
-        merge_people.join(connection, keeper=person.id, gone=gone.id, rename=rename, now=now)
+        merge_people.merge(connection, keeper=person.id, gone=gone.id, rename=rename, now=now)
         _note(connection, gone, person, "link.joined", f"became {person.slug}", now)
         self._enqueue_files(connection, person, f"link:{link.id}", now)
         told = people_texts.describe_linked_notice(link.platform, person.name)
@@ -191,7 +193,7 @@ class AccountMerging:
                 merge.take_rest(
                     connection, self._memory, kept=person, absorbed=gone, actor="person", now=now
                 )
-                for gone in merge_people.list_joined(connection, person_id=person.id)
+                for gone in merge_people.list_absorbed(connection, person_id=person.id)
             )
         except OSError as error:
             return _describe(error), False
@@ -203,7 +205,7 @@ class AccountMerging:
 
     def count_left(self, connection: Connection, person: Person) -> int:
         """How many notes were left out when others were joined to a person."""
-        gone = merge_people.list_joined(connection, person_id=person.id)
+        gone = merge_people.list_absorbed(connection, person_id=person.id)
         return len(merge.list_left(connection, kept=person.id, absorbed=gone))
 
     def unlink(
@@ -242,12 +244,14 @@ class AccountMerging:
             connection, account, into=back.id, rename=_rename(person, back), now=now
         )
         if old:
-            split_person.part(connection, back=old.id)
+            split_person.restore_person(connection, back=old.id)
         for one in (person, back):
             retarget_jobs(connection, one.id)
         self._note_unlinked(connection, person, back, account, now)
         done = people_texts.Unlinked(
-            account=people_texts.name_account(account.platform, account.user_id, account.display_name),
+            account=people_texts.name_account(
+                account.platform, account.user_id, account.display_name
+            ),
             sessions=parted.sessions,
             kept=parted.kept,
             entries=entries,
@@ -351,10 +355,10 @@ def _close(connection: Connection, link: Link, outcome: LinkState, by: Person, n
 def _note(
     connection: Connection, about: Person, by: Person, action: str, detail: str, now: int
 ) -> None:
-    deed = Deed(
+    deed = AuditEntry(
         person_id=about.id, actor=f"person:{by.id}", action=action, detail=detail, created_at=now
     )
-    audit.note(connection, deed)
+    audit.record(connection, deed)
 
 
 def _tell(connection: Connection, other: OtherSide, words: str, now: int) -> OutboxRow:
@@ -379,7 +383,9 @@ def _meet(connection: Connection, other: OtherSide, now: int) -> Person:
 def _find_old(connection: Connection, account: Account) -> Person | None:
     """Who an account was before, if that one has not left already with another account."""
     was = account.came_from
-    if was is None or was not in merge_people.list_joined(connection, person_id=account.person_id):
+    if was is None or was not in merge_people.list_absorbed(
+        connection, person_id=account.person_id
+    ):
         return None
     return people.find(connection, person_id=was)
 

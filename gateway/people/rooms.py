@@ -85,7 +85,9 @@ class Rooms:
         self._known.clear()
         self._reading += 1
 
-    async def place(self, platform: str, message: InboundMessage, person: Person) -> RoomConversation:
+    async def place(
+        self, platform: str, message: InboundMessage, person: Person
+    ) -> RoomConversation:
         """The talk that a message of a person belongs to now. Raises `StoreError`."""
         address = message.address
         if address.is_direct:

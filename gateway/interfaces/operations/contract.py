@@ -15,7 +15,8 @@ from agent_core.state.queues.outbox import OutboxRow
 from gateway.config import Settings
 from gateway.errors import Declined
 from gateway.jobs.resources import make_rules
-from gateway.people.data_requests import DataRequests
+from gateway.people.data_erase import DataErase
+from gateway.people.data_export import DataExport
 from gateway.scheduler.skill_curator import SkillServices
 
 Answer = Mapping[str, Any]
@@ -48,8 +49,8 @@ class OperationContext:
     """People, or what they keep, have changed; whoever has that at hand has to read it afresh."""
     memory: MemoryStore
     """What is remembered, in the same order as everybody else's changes of it."""
-    data_requests: DataRequests
-    """Exports and erases."""
+    exports: DataExport
+    erasing: DataErase
     times: Times
     skills: SkillServices
     freezer: PromptCache | None = None

@@ -22,7 +22,7 @@ from agent_core.state.jobs.jobs import Job, Late, Options, Target
 from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Person
 from gateway.errors import Declined, Mistaken
-from gateway.interfaces.operations.contract import Answer, OperationContext, Operation, read_text
+from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
 from gateway.jobs.outcomes import SILENCE
 from gateway.jobs.resources import name_places
 from gateway.texts import general
@@ -55,7 +55,7 @@ async def list_jobs(context: OperationContext, asked: Answer) -> Answer:
 
     def look(connection: Connection) -> list[dict[str, Any]]:
         if asked.get("system"):
-            return [_outline_own(connection, job) for job in jobs.list_of_house(connection)]
+            return [_outline_own(connection, job) for job in jobs.list_system(connection)]
         slug = asked.get("person")
         whom = [_find_person(connection, slug)] if slug else people.list_all(connection)
         return [
@@ -189,7 +189,9 @@ JOB_OPERATIONS: Mapping[str, Operation] = {
 }
 
 
-async def _change(context: OperationContext, asked: Answer, work: Callable[[Connection, Job], Job]) -> Answer:
+async def _change(
+    context: OperationContext, asked: Answer, work: Callable[[Connection, Job], Job]
+) -> Answer:
     number = _number(asked)
 
     def change(connection: Connection) -> dict[str, Any]:

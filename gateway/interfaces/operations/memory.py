@@ -13,9 +13,9 @@ from agent_core.memory.undo import UndoRefused, up_to
 from agent_core.state.engine.database import Connection
 from agent_core.state.memory import archive, ledger, memory_owners
 from agent_core.state.memory.ledger import LedgerEntry, Origin
-from agent_core.state.memory.memory_owners import Remembering
+from agent_core.state.memory.memory_owners import StoredOwner
 from gateway.errors import Declined
-from gateway.interfaces.operations.contract import Answer, OperationContext, Operation, read_limit
+from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_limit
 
 _AT_ONCE = 500
 """People that are read from the database at a time."""
@@ -69,7 +69,7 @@ async def show_lists(context: OperationContext, asked: Answer) -> Answer:
 
 
 def _show(
-    connection: Connection, memory_owner: Remembering, moment: int | None
+    connection: Connection, memory_owner: StoredOwner, moment: int | None
 ) -> list[dict[str, Any]]:
     change_index = load_change_index(connection, person_id=memory_owner.person_id)
     shown = []
@@ -95,7 +95,7 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
     if not isinstance(row_id, int) or row_id < 1:
         raise Declined("Name a row of the ledger by its number; `talaria memory log` lists them.")
 
-    def look(connection: Connection) -> tuple[Remembering | None, LedgerEntry] | None:
+    def look(connection: Connection) -> tuple[StoredOwner | None, LedgerEntry] | None:
         found = ledger.find_row(connection, entry_id=row_id)
         return (memory_owners.find(connection, person_id=found[0]), found[1]) if found else None
 
@@ -134,9 +134,13 @@ async def undo(context: OperationContext, asked: Answer) -> Answer:
     }
 
 
-async def _undo_archived(context: OperationContext, memory_owner: Remembering, row: LedgerEntry) -> Answer:
+async def _undo_archived(
+    context: OperationContext, memory_owner: StoredOwner, row: LedgerEntry
+) -> Answer:
     """Take a change of the archive back. Raises `Declined`."""
-    work = partial(archived.undo, person_id=memory_owner.person_id, row=row, origin=_origin(context))
+    work = partial(
+        archived.undo, person_id=memory_owner.person_id, row=row, origin=_origin(context)
+    )
     try:
         made = await context.database.write("memory.undo", work)
     except ArchiveUndoRefused as error:
@@ -192,7 +196,7 @@ async def restore(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def _restore_archive(
-    context: OperationContext, memory_owner: Remembering, moment: int
+    context: OperationContext, memory_owner: StoredOwner, moment: int
 ) -> list[dict[str, Any]]:
     """Lead somebody's archive back; what that came to, if anything did."""
 
@@ -225,7 +229,7 @@ MEMORY_OPERATIONS: Mapping[str, Operation] = {
 }
 
 
-async def _find(context: OperationContext, asked: Answer) -> Sequence[Remembering]:
+async def _find(context: OperationContext, asked: Answer) -> Sequence[StoredOwner]:
     """Who is meant: one, or everybody who remembers. Raises `Declined`."""
     slug = _slug(asked)
     if slug is None:
@@ -236,8 +240,8 @@ async def _find(context: OperationContext, asked: Answer) -> Sequence[Rememberin
     return [memory_owner]
 
 
-def _list_all(connection: Connection) -> list[Remembering]:
-    found: list[Remembering] = []
+def _list_all(connection: Connection) -> list[StoredOwner]:
+    found: list[StoredOwner] = []
     while True:
         after = found[-1].person_id if found else PersonId(0)
         more = memory_owners.list_all(connection, after=after, limit=_AT_ONCE)
@@ -296,6 +300,6 @@ def _describe_kept(kept: UndoRefused) -> str:
     return template.format(row=kept.row.id if kept.row else "")
 
 
-def _describe_unreadable(memory_owner: Remembering, error: OSError) -> str:
+def _describe_unreadable(memory_owner: StoredOwner, error: OSError) -> str:
     why = error.strerror or str(error)
     return f"A memory file of {memory_owner.slug} can't be read ({why}), so nothing of theirs was changed."

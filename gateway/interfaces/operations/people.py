@@ -11,10 +11,9 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway.errors import Declined
-from gateway.interfaces.operations.contract import Answer, OperationContext, Operation, read_text
+from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
 from gateway.people import identity
-from gateway.texts import general
-from gateway.texts import privacy
+from gateway.texts import general, privacy
 
 
 async def list_people(context: OperationContext, _: Answer) -> Answer:
@@ -78,7 +77,7 @@ async def export(context: OperationContext, asked: Answer) -> Answer:
     if not target.is_absolute():
         raise Declined(f"{target} is not a whole path.")
     try:
-        await context.data_requests.export_to(person, target)
+        await context.exports.write(person, target)
     except FileExistsError as error:
         raise Declined(f"{target} is there already; name another file.") from error
     except OSError as error:
@@ -89,24 +88,24 @@ async def export(context: OperationContext, asked: Answer) -> Answer:
 async def look_before_erasing(context: OperationContext, asked: Answer) -> Answer:
     """Whom it would be about, and what may still hold them afterwards. Raises `Declined`."""
     person = await _find(context, asked)
-    backups = await context.data_requests.list_backups()
+    backups = await context.erasing.list_backups()
     return {"name": person.name, "role": person.role, "folder": person.slug, "backups": backups}
 
 
 async def erase(context: OperationContext, asked: Answer) -> Answer:
     """Leave nothing of a person; answers once that is so. Raises `Declined`, `StoreError`."""
     person = await _find(context, asked)
-    data_requests = context.data_requests
+    erasing = context.erasing
     try:
-        await data_requests.erase(person.id)
+        await erasing.erase(person.id)
     except StillAtWork as error:
         raise Declined(privacy.ERASE_BUSY()) from error
     except LastOwner as error:
         raise Declined(privacy.LAST_OWNER()) from error
     except OSError as error:
         raise Declined(f"A folder of theirs can't be removed: {error}.") from error
-    backups, external_memory = await data_requests.list_backups(), await data_requests.list_outside()
-    return {"name": person.name, "backups": backups, "outside": external_memory}
+    backups, external = await erasing.list_backups(), await erasing.list_external()
+    return {"name": person.name, "backups": backups, "outside": external}
 
 
 async def _find(context: OperationContext, asked: Answer) -> Person:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gateway.errors import Declined
-from gateway.interfaces.operations.contract import Answer, OperationContext, Operation, read_text
+from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_text
 from gateway.interfaces.operations.jobs import JOB_OPERATIONS
 from gateway.interfaces.operations.memory import MEMORY_OPERATIONS
 from gateway.interfaces.operations.people import PEOPLE_OPERATIONS

@@ -15,7 +15,8 @@ from gateway.errors import Declined, StartError
 from gateway.interfaces.operations.client import PATIENCE, NobodyThere, ask
 from gateway.interfaces.operations.contract import Answer, OperationContext, times_of
 from gateway.interfaces.operations.registry import OPERATIONS
-from gateway.people.data_requests import Around, DataRequests
+from gateway.people.data_erase import DataErase
+from gateway.people.data_export import DataExport
 from gateway.scheduler.skill_curator import make_skill_services
 
 
@@ -48,18 +49,15 @@ async def _perform_here(
 ) -> Answer:
     make_home(home)
     database = await Database.open(home / DATABASE)
+    memory = MemoryStore(database, home / MEMORIES)
     context = OperationContext(
         database=database,
         now=now,
         enqueue=_keep_owed,
         forget_known=_nobody_remembers,
-        data_requests=DataRequests(
-            database,
-            MemoryStore(database, home / MEMORIES),
-            home,
-            Around(adapters={}, now=now, enqueue=_keep_owed),
-        ),
-        memory=MemoryStore(database, home / "memories"),
+        exports=DataExport(database, home, adapters={}, now=now),
+        erasing=DataErase(database, memory, home, now=now, renew=_nobody_remembers),
+        memory=memory,
         skills=make_skill_services(
             home, settings.skills if settings else SkillSettings(), database
         ),

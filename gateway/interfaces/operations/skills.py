@@ -17,7 +17,13 @@ from agent_core.state.memory import blocks, skill_changes, skills
 from agent_core.state.memory.ledger import LedgerEntry, Origin
 from agent_core.state.memory.skills import SkillRow
 from gateway.errors import Declined
-from gateway.interfaces.operations.contract import Answer, OperationContext, Operation, read_limit, read_text
+from gateway.interfaces.operations.contract import (
+    Answer,
+    Operation,
+    OperationContext,
+    read_limit,
+    read_text,
+)
 from gateway.scheduler.skill_curator import compare, plan_round
 from gateway.scheduler.system_jobs import CURATOR
 from gateway.texts import system_jobs
@@ -31,7 +37,7 @@ async def list_skills(context: OperationContext, _: Answer) -> Answer:
     """Every skill, the broken and those in the archive, too. Raises `Declined`."""
     found = await _read_files(context.skills.shelf.list_all)
     away = await _read_files(context.skills.shelf.list_away)
-    rows, wanted = await context.database.read(lambda c: (_known(c), skills.list_wanted(c)))
+    rows, wanted = await context.database.read(lambda c: (_known(c), skills.list_needed(c)))
     return {
         "skills": [_outline(one, rows.get(one.name), context.now()) for one in found],
         "wanted": sorted(wanted),
@@ -45,7 +51,7 @@ async def show_skill(context: OperationContext, asked: Answer) -> Answer:
     skill = await _read_files(lambda: context.skills.shelf.load(name))
     own = await _read_files(context.skills.shelf.list_own)
     is_own = name in (one.name for one in own)
-    rows, wanted = await context.database.read(lambda c: (_known(c), skills.list_wanted(c)))
+    rows, wanted = await context.database.read(lambda c: (_known(c), skills.list_needed(c)))
     one = CatalogEntry(name=name, origin="home" if is_own else "bundled", skill=skill)
     return _outline(one, rows.get(name), context.now()) | {
         "body": skill.body,
@@ -63,7 +69,8 @@ async def archive(context: OperationContext, asked: Answer) -> Answer:
     await _find_own(context, name)
     folder = context.skills.shelf.folder
     kept = await _do(
-        context, lambda c: ledger_sync.archive_skill(c, folder, name, Origin(actor="house", now=now))
+        context,
+        lambda c: ledger_sync.archive_skill(c, folder, name, Origin(actor="house", now=now)),
     )
     await _write_usage(context)
     return {"name": name, "kept": kept}
@@ -74,7 +81,8 @@ async def restore(context: OperationContext, asked: Answer) -> Answer:
     kept, now = read_text(asked, "name"), context.now()
     folder = context.skills.shelf.folder
     name = await _do(
-        context, lambda c: ledger_sync.restore_skill(c, folder, kept, Origin(actor="house", now=now))
+        context,
+        lambda c: ledger_sync.restore_skill(c, folder, kept, Origin(actor="house", now=now)),
     )
     await _write_usage(context)
     return {"name": name}
@@ -143,7 +151,7 @@ async def curate(context: OperationContext, asked: Answer) -> Answer:
             raise Declined(str(error)) from error
 
     def work(connection: Connection) -> int:
-        own = jobs.list_of_house(connection)
+        own = jobs.list_system(connection)
         job = next((one for one in own if one.body == CURATOR), None)
         if job is None:
             raise Declined("The curator is not there yet; `talaria run` makes its job.")
@@ -177,7 +185,7 @@ async def _pin(context: OperationContext, asked: Answer, *, is_pinned: bool) -> 
     await _find_own(context, name)
 
     def work(connection: Connection) -> None:
-        skills.see(connection, name=name, now=now)
+        skills.note_seen(connection, name=name, now=now)
         skills.pin(connection, name=name, is_pinned=is_pinned)
 
     await context.database.write("skills.pin", work)
@@ -221,7 +229,7 @@ async def _write_usage(context: OperationContext) -> None:
 
 
 def _known(connection: Connection) -> dict[str, SkillRow]:
-    return {row.name: row for row in skills.list_there(connection)}
+    return {row.name: row for row in skills.list_present(connection)}
 
 
 def _name_all(connection: Connection) -> dict[int, str]:

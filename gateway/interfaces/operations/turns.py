@@ -20,7 +20,7 @@ from agent_core.state.people import people
 from agent_core.state.queues import dead_letters
 from agent_core.transcript import Message, dump_parts
 from gateway.errors import Declined
-from gateway.interfaces.operations.contract import Answer, OperationContext, Operation, read_limit
+from gateway.interfaces.operations.contract import Answer, Operation, OperationContext, read_limit
 
 
 async def list_turns(context: OperationContext, asked: Answer) -> Answer:
@@ -48,7 +48,7 @@ async def show_turn(context: OperationContext, asked: Answer) -> Answer:
             return None
         return _outline(turn, person.name) | {
             "attempts": turn.attempts,
-            "said": messages.words_of_turn(connection, turn_id=turn.id, person_id=person.id),
+            "said": messages.request_of_turn(connection, turn_id=turn.id, person_id=person.id),
             "steps": [
                 {"name": step.name, "outcome": step.outcome, "is_error": step.is_error}
                 for step in turns.list_steps(connection, turn_id=turn.id)
@@ -128,13 +128,16 @@ async def list_undelivered(context: OperationContext, asked: Answer) -> Answer:
 
 
 async def _replay_with_memory_of_now(
-    context: OperationContext, record: TurnRecord, prompt: FrozenPrompt, calls: Sequence[RebuiltCall]
+    context: OperationContext,
+    record: TurnRecord,
+    prompt: FrozenPrompt,
+    calls: Sequence[RebuiltCall],
 ) -> Answer:
     scene = await context.database.read(lambda connection: read_prompt_context(connection, record))
     if scene is None or context.freezer is None:
         raise Declined(f"Nobody knows what the prompt of turn {record.turn.id} would be now.")
     # Without a session no prompt is warm: it is made of what there is now.
-    fresh = (await context.freezer.give(scene, None, prompt.tools)).prompt
+    fresh = (await context.freezer.find_or_build(scene, None, prompt.tools)).prompt
     made = await replay(record, calls, fresh)
     rest = [(one.sent and one.sent.messages) for one in calls]
     return {

@@ -105,7 +105,7 @@ async def test_who_brought_a_code_stays_whatever_the_list_says(
 ) -> None:
     listed = meet("telegram:5")
     ana = await listed.identify("telegram", sender())
-    assert await claim(listed, await claim_code(database, time)) == general.CLAIMED
+    assert await claim(listed, await claim_code(database, time)) == general.CLAIMED()
     again = await meet().identify("telegram", sender())
     assert ana
     assert again
@@ -146,7 +146,7 @@ async def test_a_claim_joins_the_account_to_the_owner_of_the_console(
 ) -> None:
     identity = meet()
     owner = await identity.identify("console", sender("local"))
-    assert await claim(identity, await claim_code(database, time)) == general.CLAIMED
+    assert await claim(identity, await claim_code(database, time)) == general.CLAIMED()
     assert await identity.identify("telegram", sender()) == owner
 
 
@@ -155,8 +155,8 @@ async def test_a_claim_code_works_once(
 ) -> None:
     identity = meet()
     code = await claim_code(database, time)
-    assert await claim(identity, code.lower().replace("-", " ")) == general.CLAIMED
-    assert await claim(identity, code, "6") == general.CODE_UNKNOWN
+    assert await claim(identity, code.lower().replace("-", " ")) == general.CLAIMED()
+    assert await claim(identity, code, "6") == general.CODE_INVALID()
     assert await identity.identify("telegram", sender("6")) is None
 
 
@@ -166,9 +166,9 @@ async def test_a_claim_code_expires_and_a_newer_one_ends_it(
     identity = meet()
     replaced = await claim_code(database, time)
     current = await claim_code(database, time)
-    assert await claim(identity, replaced) == general.CODE_UNKNOWN
+    assert await claim(identity, replaced) == general.CODE_INVALID()
     time.now += 24 * HOUR
-    assert await claim(identity, current) == general.CODE_UNKNOWN
+    assert await claim(identity, current) == general.CODE_INVALID()
 
 
 async def test_guessing_is_stopped_even_for_the_right_code(
@@ -177,10 +177,10 @@ async def test_guessing_is_stopped_even_for_the_right_code(
     identity = meet()
     code = await claim_code(database, time)
     for number in range(4):
-        assert await claim(identity, f"AAAA-AAA{number + 2}") == general.CODE_UNKNOWN
-    assert await claim(identity, "AAAA-AAA6") == general.CODE_PAUSE
+        assert await claim(identity, f"AAAA-AAA{number + 2}") == general.CODE_INVALID()
+    assert await claim(identity, "AAAA-AAA6") == general.CODE_BLOCKED()
     assert await claim(identity, code) == ""
-    assert await claim(identity, code, "6") == general.CLAIMED
+    assert await claim(identity, code, "6") == general.CLAIMED()
 
 
 async def test_what_is_done_with_codes_is_written_down(
@@ -206,7 +206,7 @@ async def test_a_restart_forgets_no_wrong_code(
     for number in range(5):
         await claim(meet(), f"AAAA-AAA{number + 2}")
     assert await claim(meet(), code) == ""
-    assert await claim(meet(), code, "6") == general.CLAIMED
+    assert await claim(meet(), code, "6") == general.CLAIMED()
 
 
 async def test_who_guesses_hears_nothing_at_all_for_a_while(
@@ -229,7 +229,7 @@ async def test_a_code_that_one_who_is_not_listened_to_shows_in_a_room_is_spoiled
         await claim(identity, f"AAAA-AAA{number + 2}")
     shown = message(is_direct=False)
     assert await identity.claim("telegram", shown, InboxId(7), code) is None
-    assert await claim(identity, code, "6") == general.CODE_UNKNOWN
+    assert await claim(identity, code, "6") == general.CODE_INVALID()
 
 
 async def test_an_account_of_a_person_talks_as_long_as_one_of_theirs_is_let_in_by_itself(
@@ -264,8 +264,8 @@ async def test_who_guessed_may_try_again_after_the_pause(
     for number in range(5):
         await claim(identity, f"AAAA-AAA{number + 2}")
     time.now += 600_000
-    assert await claim(identity, "AAAA-AAA7") == general.CODE_UNKNOWN
-    assert await claim(identity, code) == general.CLAIMED
+    assert await claim(identity, "AAAA-AAA7") == general.CODE_INVALID()
+    assert await claim(identity, code) == general.CLAIMED()
 
 
 async def test_a_code_is_not_taken_where_others_read_it(
@@ -275,9 +275,9 @@ async def test_a_code_is_not_taken_where_others_read_it(
     code = await claim_code(database, time)
     row = await identity.claim("telegram", message(is_direct=False), InboxId(1), code)
     assert row
-    assert row.body == general.CLAIM_IN_ROOM
+    assert row.body == general.CLAIM_IN_GROUP()
     assert await identity.identify("telegram", sender()) is None
-    assert await claim(identity, code, "6") == general.CODE_UNKNOWN, "others have read it"
+    assert await claim(identity, code, "6") == general.CODE_INVALID(), "others have read it"
 
 
 async def test_a_room_can_be_talked_full_of_codes_only_so_often(
@@ -297,7 +297,7 @@ async def test_a_member_with_a_talk_of_their_own_keeps_it_when_they_claim(
     identity = meet("telegram:5")
     console = await identity.identify("console", sender("local"))
     ana = await identity.identify("telegram", sender())
-    assert await claim(identity, await claim_code(database, time)) == general.CLAIMED
+    assert await claim(identity, await claim_code(database, time)) == general.CLAIMED()
     claimed = await identity.identify("telegram", sender())
     assert console
     assert ana
@@ -353,7 +353,7 @@ async def test_a_claim_code_approves_nobody_and_a_pairing_code_claims_nothing(
     pairing = code_in(await identity.handle_stranger("telegram", message(), InboxId(1)))
     claiming = await claim_code(database, time)
     assert await database.write("a", lambda c: approve(c, claiming, time.now)) is None
-    assert await claim(identity, pairing) == general.CODE_UNKNOWN
+    assert await claim(identity, pairing) == general.CODE_INVALID()
 
 
 async def test_codes_are_stored_as_hashes_only(database: Database, time: Time) -> None:

@@ -16,11 +16,11 @@ from agent_core.memory.changes import Edit
 from agent_core.memory.editing import apply_edits
 from agent_core.memory.files import ABSENT
 from agent_core.memory.store import MemoryLimits, MemoryStore
-from agent_core.memory.sync import MemoryList, sync_lists, find_list, find_rows
+from agent_core.memory.sync import MemoryList, find_list, find_rows, sync_lists
 from agent_core.memory.undo import undo
 from agent_core.state.conversations import messages, sessions, turns
 from agent_core.state.conversations.questions import Question
-from agent_core.state.conversations.turns import Asked
+from agent_core.state.conversations.turns import TurnRequest
 from agent_core.state.engine.database import Database
 from agent_core.state.engine.upgrade import FOLDER, load_migrations, upgrade
 from agent_core.state.lifecycle import merge_people
@@ -29,7 +29,7 @@ from agent_core.state.people import account_links, people
 from agent_core.state.people.account_links import OtherSide
 from agent_core.state.people.people import Account, NewAccount, Person
 from agent_core.state.search import passages, search
-from agent_core.state.search.search import Field, Term
+from agent_core.state.search.search import SearchFilter, Term
 from agent_core.transcript import Message, TextPart
 from gateway.people.merging import YES, AccountMerging, UnlinkRequest
 from tests.agent_core.state.lifecycle.test_merge_people import check_index
@@ -98,14 +98,14 @@ class Town:
             self.connection,
             conversation=talk,
             session_id=session_id,
-            asked=Asked(
+            asked=TurnRequest(
                 person_id=person.id, account_id=account.id, place=("p", account.user_id, None)
             ),
             prompt_hash=PROMPT,
             now=self.now,
         )
         word = f"word{self.now}"
-        memory_list = messages.Shelf(
+        memory_list = messages.TranscriptPlace(
             session_id=session_id,
             turn_id=turn_id,
             person_id=person.id,
@@ -161,7 +161,7 @@ class Town:
 
     def left_out_of(self, person: Person) -> list[str]:
         """Notes that did not fit when others were joined to a person."""
-        gone = merge_people.list_joined(self.connection, person_id=person.id)
+        gone = merge_people.list_absorbed(self.connection, person_id=person.id)
         return merge.list_left(self.connection, kept=person.id, absorbed=gone)
 
     def keep(self) -> None:
@@ -186,7 +186,7 @@ class Town:
         side = OtherSide(
             platform="p", user_id=other.user_id, name="x", chat="c", person_id=other.person_id
         )
-        account_links.take_up(self.connection, link_id=link_id, other=side)
+        account_links.redeem(self.connection, link_id=link_id, other=side)
         question = cast("Question", type("Asked", (), {"payload": str(link_id)})())
         outcome = self.merging.answer_link(
             self.connection, question, YES, self.person(one), self.now
@@ -219,12 +219,15 @@ class Town:
             assert person in people.list_all(self.connection)
             alike = [one.id for one in self.accounts() if one.person_id == person.id]
             expected = set[str]().union(*(self.began[one] for one in alike))
-            field = Field(person_id=person.id, scope=f"p{person.id}", except_turn=TurnId(0))
+            field = SearchFilter(person_id=person.id, scope=f"p{person.id}", except_turn=TurnId(0))
             tea = [Term(word="tea")]
             ids = search.list_holders(self.connection, field=field, terms=tea, limit=1000)
             hits = passages.load_messages(self.connection, field=field, message_ids=ids)
             assert {hit.text.split()[1] for hit in hits} == expected
-            notes = [*find_list(self.connection, self.memory_list(person)), *self.left_out_of(person)]
+            notes = [
+                *find_list(self.connection, self.memory_list(person)),
+                *self.left_out_of(person),
+            ]
             assert sorted(notes) == sorted(set[str]().union(*(self.noted[one] for one in alike)))
 
 

@@ -15,7 +15,7 @@ from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people, rooms
 from agent_core.state.people.people import Person
 from agent_core.state.people.rooms import Mode, Room
-from gateway.people.rooms import Rooms, RoomConversation
+from gateway.people.rooms import RoomConversation, Rooms
 from tests.fakes.chat import FakeChat, PlainChat
 
 ROOM = Address(chat_id="den", is_direct=False)
@@ -86,7 +86,9 @@ async def hall(tmp_path: Path) -> AsyncIterator[Hall]:
 
 async def test_a_direct_message_belongs_to_its_person_and_to_no_room(hall: Hall) -> None:
     talk = await hall.place(address=DIRECT)
-    assert talk == RoomConversation(key=f"direct:{hall.ann.id}", owner_id=hall.ann.id, is_direct=True)
+    assert talk == RoomConversation(
+        key=f"direct:{hall.ann.id}", owner_id=hall.ann.id, is_direct=True
+    )
     assert talk.room_id_of is None
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from prompt_toolkit.history import FileHistory
 
-from gateway.people import data_requests
+from gateway.people.data_forget import forget_history
 
 
 def test_an_entry_with_the_words_is_gone_and_all_others_stay(tmp_path: Path) -> None:
@@ -12,7 +12,7 @@ def test_an_entry_with_the_words_is_gone_and_all_others_stay(tmp_path: Path) -> 
     history = FileHistory(str(path))
     for line in ("hello", "my bluefish\nswims # far", "# no head", "goodbye"):
         history.store_string(line)
-    data_requests.forget(path, lambda text: "bluefish" in text)
+    forget_history(path, lambda text: "bluefish" in text)
     assert list(FileHistory(str(path)).load_history_strings()) == ["goodbye", "# no head", "hello"]
     assert path.stat().st_mode & 0o077 == 0
     assert [file.name for file in tmp_path.iterdir()] == ["chat_history"]
@@ -20,9 +20,9 @@ def test_an_entry_with_the_words_is_gone_and_all_others_stay(tmp_path: Path) -> 
 
 def test_a_file_without_them_is_left_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "chat_history"
-    data_requests.forget(path, lambda text: True)
+    forget_history(path, lambda text: True)
     assert not path.exists()
     FileHistory(str(path)).store_string("hello")
     before = path.stat().st_mtime_ns
-    data_requests.forget(path, lambda text: "bluefish" in text)
+    forget_history(path, lambda text: "bluefish" in text)
     assert path.stat().st_mtime_ns == before

@@ -15,7 +15,7 @@ from agent_core.schedule import job_editor
 from agent_core.schedule.job_editor import JobOwner, JobRequest, JobRules
 from agent_core.schedule.triggers import read_cron
 from agent_core.state.conversations import files, messages, sessions, turns
-from agent_core.state.conversations.messages import Shelf
+from agent_core.state.conversations.messages import TranscriptPlace
 from agent_core.state.conversations.turns import Turn
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.jobs import job_runs, jobs
@@ -126,7 +126,7 @@ def ran(connection: Connection, number: int, words: str, *, slot: str) -> None:
     job_runs.begin(connection, run_id=run_id, now=NOW)
     job_runs.attach(connection, run_id=run_id, turn_id=turn.id)
     job_runs.end(connection, run_id=run_id, state="done", now=NOW)
-    shelf = Shelf(
+    shelf = TranscriptPlace(
         session_id=turn.session_id,
         turn_id=turn.id,
         person_id=job.person_id,
@@ -257,7 +257,7 @@ async def test_jobs_of_each_kind_are_made(home: Path, how: str) -> None:
 @pytest.mark.parametrize(
     ("wish", "sentence"),
     [
-        ({"at": "2001-01-01T08:00"}, "that moment is past"),
+        ({"at": "2001-01-01T08:00"}, "that time is past"),
         ({"cron": "* * * * *"}, "it would run more often than every 5 minutes"),
         ({"cron": "61 * * * *"}, "is no cron expression"),
         ({"every_minutes": 0}, "an interval lasts from"),
@@ -298,8 +298,8 @@ async def test_files_are_named_where_they_would_be_sent_and_told_of_elsewhere(ho
     def work(connection: Connection) -> None:
         ran(connection, 1, "[SILENT]", slot="s1")
         turn = turns.list_recent(connection, limit=1)[0]
-        key = files.keep(connection, data=b"png", media_type="image/png", now=1)
-        files.give(
+        key = files.store(connection, data=b"png", media_type="image/png", now=1)
+        files.attach(
             connection, turn_id=turn.id, call_id=CallId("c"), key=key, name="week.png", now=1
         )
 

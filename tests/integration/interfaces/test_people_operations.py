@@ -68,9 +68,10 @@ import asyncio, os, signal, sys
 from pathlib import Path
 from agent_core.errors import StoreError
 from agent_core.memory.store import MemoryStore
-from agent_core.state import people
+from agent_core.privacy.erasure.scrub import empty, scrub
 from agent_core.state.engine.database import Database
-from gateway.people.data_requests import Around, DataRequests as Belongings
+from agent_core.state.people import people
+from gateway.people.data_erase import DataErase
 
 home, last = Path(sys.argv[1]), int(sys.argv[2])
 commits = 0
@@ -84,13 +85,15 @@ def observe(event, names):
 
 async def main():
     database = await Database.open(home / "state.db", observe=observe)
-    around = Around(adapters={}, now=lambda: 1, owe=lambda rows: None)
-    belongings = Belongings(database, MemoryStore(database, home / "memories"), home, around)
+    memory = MemoryStore(database, home / "memories")
+    erasing = DataErase(database, memory, home, now=lambda: 1, renew=lambda: None)
     found = [one for one in await database.read(people.list_all) if one.slug == "zebrana"]
     if found:
-        await belongings.erase(found[0].id)
+        await erasing.erase(found[0].id)
     else:
-        await belongings.see_through()
+        await erasing.resume()
+        await empty(database)
+        await scrub(database)
     await database.close()
 
 asyncio.run(main())

@@ -124,7 +124,7 @@ async def test_one_is_put_away_and_taken_back_and_both_stay_known(home: Path, ho
     await write(home, lambda c: known.extend(changes(c)))
     assert [row[1:] for row in known[1:]] == [
         ("remove", "house", "put away as tidy"),
-        ("add", "hand", "found so when it was put away"),
+        ("add", "hand", "found so when it was archived"),
         ("remove", "house", "put away as tidy~2"),
         ("add", "house", "taken back from tidy"),
     ]
@@ -144,7 +144,7 @@ async def test_a_text_changed_by_hand_is_taken_back_and_that_too(home: Path, how
         assert (done["row"]["actor"], done["row"]["undoes"]) == ("house", newest["row"])
         assert done["derived"] == []
         said = await refused(at.ask("undo", row=newest["row"]))
-        assert said == f"Row {newest['row']} is taken back already, by row {done['row']['row']}."
+        assert said == f"Row {newest['row']} is already undone, by row {done['row']['row']}."
         again = await at.ask("undo", row=done["row"]["row"])
         assert (place / FILE).read_text() == after
         third = write_text(place, "tidy", "Third.")
@@ -288,7 +288,7 @@ async def test_the_command_line_shows_them(home: Path) -> None:
     assert [line.split(maxsplit=4)[4] for line in logged] == [
         "house    came (7 lines): taken back from tidy",
         "house    went (7 lines): put away as tidy",
-        "hand     came (7 lines): found so when it was put away",
+        "hand     came (7 lines): found so when it was archived",
     ]
     (place / FILE).write_text(text.replace("Sweep", "Dust"))
     (newest,) = said(home, "log", "--limit", "1").out.splitlines()

@@ -124,7 +124,7 @@ def name_in(text: str) -> str:
 
 async def test_memory_lists_what_is_kept_aside_and_finds_it(tmp_path: Path) -> None:
     async with street(tmp_path, Archivist()) as here:
-        assert await here.says("ann", "/memory archive") == memory.ARCHIVE_EMPTY
+        assert await here.says("ann", "/memory archive") == memory.ARCHIVE_EMPTY()
         for words in ("my canary sings", "the car is old", "tea at five", "rent on Monday"):
             await here.says("ann", f"{KEEP}{words}")
         said = await here.says("ann", "/memory")
@@ -137,7 +137,7 @@ async def test_memory_lists_what_is_kept_aside_and_finds_it(tmp_path: Path) -> N
         found = await here.says("ann", "/memory archive canary")
         assert found.startswith("**Archive: 1 note**")
         assert "my canary sings" in found
-        assert await here.says("ann", "/memory archive zebra") == memory.ARCHIVE_NO_HIT
+        assert await here.says("ann", "/memory archive zebra") == memory.ARCHIVE_NO_HIT()
         assert "canary" not in await here.says("bob", "/memory archive")
 
 
@@ -163,7 +163,7 @@ async def test_why_and_undo_know_a_note_of_the_archive_by_its_name(tmp_path: Pat
         assert await here.says("ann", f"/undo {name}-2") == refused
         assert "It is no longer there" in await here.says("ann", f"/undo {name}-1")
         assert "noted `my canary sings" in await here.says("ann", f"/why {name}")
-        nothing = memory.NAME_UNKNOWN.format(name=name)
+        nothing = memory.NAME_UNKNOWN(name=name)
         for text in (f"/why {name}", f"/undo {name}", f"/memory forget {name}"):
             assert await here.says("bob", text) == nothing
             assert await here.says("ann", text, room="den") == nothing
@@ -184,7 +184,7 @@ async def test_undo_alone_takes_back_whatever_is_newest_in_memory_or_archive(
             "It is no longer there: my canary sings (pets)",
             "There is nothing to take back.",
         ]
-        assert await here.says("ann", "/memory archive") == memory.ARCHIVE_EMPTY
+        assert await here.says("ann", "/memory archive") == memory.ARCHIVE_EMPTY()
 
 
 async def test_a_note_that_was_kept_can_be_taken_back_by_a_button_and_the_talk_knows_it(
@@ -210,8 +210,8 @@ async def test_a_note_is_dropped_by_its_name_and_brought_back_by_the_button(
         name = name_in(await ann.says("/memory"))
         said = await ann.says(f"/memory forget {name}")
         assert said == "Forgotten: my canary sings (pets)"
-        assert await ann.says(f"/memory forget {name}") == memory.NAME_UNKNOWN.format(name=name)
-        await ann.presses(memory.UNDO)
+        assert await ann.says(f"/memory forget {name}") == memory.NAME_UNKNOWN(name=name)
+        await ann.presses(memory.UNDO())
         assert "my canary sings" in await ann.says("/memory archive")
         assert name_in(await ann.says("/memory archive")) == name
 
@@ -248,7 +248,7 @@ async def test_in_a_room_only_who_kept_a_note_and_owners_take_it_back(tmp_path: 
         await here.says("ann", "keep the canary of the den is yellow", room="den")
         name = name_in(await here.says("bob", "/memory", room="den"))
         for text in (f"/undo {name}", "/undo", f"/memory forget {name}"):
-            assert await here.says("bob", text, room="den") == memory.NOT_YOUR_CHANGE
+            assert await here.says("bob", text, room="den") == memory.NOT_YOUR_CHANGE()
         said = await here.says("bob", f"/why {name}", room="den")
         assert "- `ann`, " in said
         assert "no longer there" in await here.says("ann", f"/undo {name}", room="den")

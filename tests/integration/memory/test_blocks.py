@@ -9,7 +9,7 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.memory import blocks
 from agent_core.state.memory.blocks import NewBlock
 from agent_core.state.people import audit, owners, people
-from gateway.texts import blocks as wording_blocks
+from gateway.texts import blocks as blocks_texts
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
 from tests.integration.outbound.test_questions import results
@@ -53,7 +53,7 @@ async def test_a_block_is_seen_by_its_maker_until_it_is_shared(tmp_path: Path) -
         said = await here.says("ann", "/block share shopping with Bob")
         told, said = here.house.chat.shown[-2:]
         assert {told.text, said.text} == {
-            wording_blocks.tell_shared("ann", "shopping", "what we need from the market"),
+            blocks_texts.describe_shared_with_you("ann", "shopping", "what we need from the market"),
             "The block shopping is shared with `bob` from now on.",
         }
         assert "- milk\n" in (await here.asks("bob", "hi"))[0].system
@@ -135,7 +135,7 @@ async def test_the_newest_change_of_a_block_is_taken_back_by_its_maker_and_owner
         await here.says("bob", "we need bread")
         path = tmp_path / "memories" / "blocks" / "shopping" / "MEMORY.md"
         path.write_text("- bread\n- milk\n")
-        refused = wording_blocks.NOT_YOURS.format(name="`shopping`")
+        refused = blocks_texts.NOT_YOURS(name="`shopping`")
         assert await here.says("bob", "/block undo shopping") == refused
         assert await here.says("ann", "/block undo shopping", room="den") != refused
         assert path.read_text() == "- bread\n- milk\n"
@@ -161,11 +161,11 @@ async def test_an_owner_takes_back_what_was_learned_for_the_team(tmp_path: Path)
         await meet(here, "cleo", "bob")
         await here.make_owner("cleo")
         await here.says("cleo", "rent is due, for all")
-        assert await here.says("bob", "/block undo team") == wording_blocks.NOT_YOURS.format(
+        assert await here.says("bob", "/block undo team") == blocks_texts.NOT_YOURS(
             name="`team`"
         )
         assert "It is no longer there: Rent is due" in await here.says("cleo", "/block undo team")
-        unknown = wording_blocks.UNKNOWN.format(name="`plan`")
+        unknown = blocks_texts.UNKNOWN(name="`plan`")
         assert await here.says("cleo", "/block undo plan") == unknown
         path = tmp_path / "memories" / "team" / "MEMORY.md"
         assert path.read_text() == ""
@@ -198,30 +198,30 @@ async def test_a_block_that_was_called_team_stands_before_no_teams_list(tmp_path
 @pytest.mark.parametrize(
     ("said", "answer"),
     [
-        ("/block new", wording_blocks.BAD_LABEL),
-        ("/block new 123 500 numbers", wording_blocks.BAD_LABEL),
-        ("/block new share 500 a word of the house", wording_blocks.BAD_LABEL),
-        ("/block new a:b 500 signs", wording_blocks.BAD_LABEL),
-        ("/block new Team 500 what the team's list is called", wording_blocks.BAD_LABEL),
-        ("/block new \u3164x 500 nothing to see", wording_blocks.BAD_LABEL),
-        ("/block new other 99 too short", wording_blocks.BAD_LIMIT),
-        ("/block new other many words", wording_blocks.BAD_LIMIT),
-        ("/block new other 500", wording_blocks.NO_DESCRIPTION),
+        ("/block new", blocks_texts.BAD_LABEL()),
+        ("/block new 123 500 numbers", blocks_texts.BAD_LABEL()),
+        ("/block new share 500 a word of the house", blocks_texts.BAD_LABEL()),
+        ("/block new a:b 500 signs", blocks_texts.BAD_LABEL()),
+        ("/block new Team 500 what the team's list is called", blocks_texts.BAD_LABEL()),
+        ("/block new \u3164x 500 nothing to see", blocks_texts.BAD_LABEL()),
+        ("/block new other 99 too short", blocks_texts.BAD_LIMIT()),
+        ("/block new other many words", blocks_texts.BAD_LIMIT()),
+        ("/block new other 500", blocks_texts.NO_DESCRIPTION()),
         (
             f"/block new sk-ant-{'x' * 20} 500 a key as a name",
-            wording_blocks.BAD_BLOCK.format(secret="an Anthropic key"),
+            blocks_texts.BAD_BLOCK(secret="an Anthropic key"),
         ),
         (
             f"/block new other 500 it opens with sk-ant-{'x' * 20}",
-            wording_blocks.BAD_BLOCK.format(secret="an Anthropic key"),
+            blocks_texts.BAD_BLOCK(secret="an Anthropic key"),
         ),
-        ("/block new shopping 500 again", wording_blocks.TAKEN),
-        ("/block share shopping", wording_blocks.WITH_WHOM),
-        ("/block share shopping here", wording_blocks.HERE_NOWHERE),
+        ("/block new shopping 500 again", blocks_texts.TAKEN()),
+        ("/block share shopping", blocks_texts.WITH_WHOM()),
+        ("/block share shopping here", blocks_texts.HERE_NOWHERE()),
         ("/block share shopping with nobody", "I know nobody who is called `nobody`."),
-        ("/block readonly shopping perhaps", wording_blocks.ON_OR_OFF.format(name="shopping")),
-        ("/block limit shopping 1000000", wording_blocks.BAD_LIMIT),
-        ("/block describe shopping", wording_blocks.NO_DESCRIPTION),
+        ("/block readonly shopping perhaps", blocks_texts.ON_OR_OFF(name="shopping")),
+        ("/block limit shopping 1000000", blocks_texts.BAD_LIMIT()),
+        ("/block describe shopping", blocks_texts.NO_DESCRIPTION()),
         ("/block share nothing bob", "There is no block `nothing` that you see or have made."),
         ("/block nothing", "There is no block `nothing` that you see or have made."),
     ],
@@ -246,9 +246,9 @@ async def test_only_the_maker_and_owners_change_a_block(tmp_path: Path) -> None:
         await here.says("ann", "/block share shopping bob")
         for word in words:
             said = await here.says("bob", f"/block {word}")
-            assert said == wording_blocks.NOT_YOURS.format(name="`shopping`")
+            assert said == blocks_texts.NOT_YOURS(name="`shopping`")
         said = await here.says("cleo", "/block limit shopping 300")
-        assert said == wording_blocks.describe_limit("shopping", 300)
+        assert said == blocks_texts.describe_limit("shopping", 300)
 
         def look(connection: Connection) -> list[str]:
             block = blocks.find(connection, label="shopping")
@@ -266,7 +266,7 @@ async def test_only_owners_put_a_block_before_everyone(tmp_path: Path) -> None:
         await here.says("ann", NEW)
         remember(here, "shopping", "do as ann says")
         said = await here.says("ann", "/block share shopping with everyone")
-        assert said == wording_blocks.ONLY_OWNERS_WITH_ALL
+        assert said == blocks_texts.ONLY_OWNERS_WITH_ALL()
         assert "do as ann says" not in (await here.asks("bob", "hi"))[0].system
         await here.says("cleo", "/block share shopping with everyone")
         assert "do as ann says" in (await here.asks("bob", "hi"))[0].system
@@ -281,7 +281,7 @@ async def test_whoever_a_block_was_shared_with_can_be_rid_of_it(tmp_path: Path) 
             await here.says("ann", f"/block share shopping with {name}")
             assert "do as ann says" in (await here.asks(name, "hi"))[0].system
         said = await here.says("bob", "/block unshare shopping cleo")
-        assert said == wording_blocks.NOT_YOURS.format(name="`shopping`")
+        assert said == blocks_texts.NOT_YOURS(name="`shopping`")
         said = await here.says("bob", "/block unshare shopping me")
         assert said == "The block shopping is not shared with you any more."
         assert "do as ann says" not in (await here.asks("bob", "hi"))[0].system
@@ -300,7 +300,7 @@ async def test_a_block_is_dropped_by_a_button_and_seen_by_nobody_then(tmp_path: 
         await here.house.at_rest()
         assert here.house.chat.shown[-1].text == "The block shopping is dropped."
         assert "shopping" not in (await here.asks("ann", "hi"))[0].system
-        assert await here.says("ann", "/block") == wording_blocks.NONE
+        assert await here.says("ann", "/block") == blocks_texts.NONE()
         assert (await here.says("ann", NEW)).startswith("The block shopping is there")
         assert (tmp_path / "memories/blocks/shopping/MEMORY.md").read_text() == "- milk\n"
 

@@ -17,7 +17,7 @@ from agent_core.state.memory.external_sync import Backlog
 from agent_core.state.people import people
 from agent_core.transcript import dump_parts
 from gateway.interfaces.http.health import examine
-from gateway.texts.privacy import tell_erased
+from gateway.texts.privacy import describe_erased
 from tests.emulators.honcho import HonchoEmulator
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, say
@@ -334,9 +334,9 @@ async def test_who_is_erased_is_erased_there(tmp_path: Path, server: HonchoEmula
         await make_owner(house, "1")
         bob = await house.read(lambda c: people.find_by_account(c, platform="fake", user_id="2"))
         assert bob
-        await house.gateway.data_requests.erase(bob.id)
-        assert "honcho will be told" in tell_erased(
-            [], await house.gateway.data_requests.list_outside()
+        await house.gateway.data_requests.erasing.erase(bob.id)
+        assert "honcho will be told" in describe_erased(
+            [], await house.gateway.data_requests.erasing.list_external()
         )
         await all_told(house)
         assert server.said == ["hello", "A."]

@@ -15,7 +15,7 @@ from agent_core.state.memory.ledger import LedgerEntry
 from agent_core.state.people import people, rooms
 from agent_core.transcript import TextPart
 from gateway.texts import memory
-from gateway.texts import rooms as wording_rooms
+from gateway.texts import rooms as rooms_texts
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, ask, call, finish, say
 from tests.integration.harness import running
@@ -154,14 +154,14 @@ async def test_a_dropped_entry_is_explained_and_has_no_undo_button(tmp_path: Pat
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("/why", memory.WHY_HOW),
-        ("/why it", memory.WHY_HOW),
-        ("/why -1", memory.WHY_HOW),
-        ("/why 0", memory.NUMBER_UNKNOWN.format(number=0)),
-        ("/why 99", memory.NUMBER_UNKNOWN.format(number=99)),
-        ("/undo it", memory.UNDO_HOW),
-        ("/undo 99", memory.NUMBER_UNKNOWN.format(number=99)),
-        ("/undo " + "9" * 40, memory.UNDO_HOW),
+        ("/why", memory.WHY_USAGE()),
+        ("/why it", memory.WHY_USAGE()),
+        ("/why -1", memory.WHY_USAGE()),
+        ("/why 0", memory.NUMBER_UNKNOWN(number=0)),
+        ("/why 99", memory.NUMBER_UNKNOWN(number=99)),
+        ("/undo it", memory.UNDO_USAGE()),
+        ("/undo 99", memory.NUMBER_UNKNOWN(number=99)),
+        ("/undo " + "9" * 40, memory.UNDO_USAGE()),
     ],
 )
 async def test_what_is_unclear_is_answered_and_changes_nothing(
@@ -221,11 +221,11 @@ async def test_the_buttons_undo_and_undo_that(tmp_path: Path) -> None:
         await ann.says("/why 1")
         asked = ann.asked()
         assert asked
-        assert asked.labels == [memory.UNDO]
-        await ann.presses(memory.UNDO)
+        assert asked.labels == [memory.UNDO()]
+        await ann.presses(memory.UNDO())
         assert asked.text.startswith("Taken back: change 1")
         assert memory_of(tmp_path) == ""
-        await ann.presses(memory.UNDO_AGAIN)
+        await ann.presses(memory.UNDO_AGAIN())
         assert "It is there again: Has a cat" in asked.text
         assert memory_of(tmp_path) == "- Has a cat\n"
 
@@ -278,9 +278,9 @@ async def test_in_a_room_only_who_asked_for_a_change_and_owners_take_it_back(
         noted = "Mind this: " + json.dumps({"action": "add", **DEN})
         await den_says(here, "ann", noted)
         for text in ("/undo 1", "/undo", "/memory forget 1"):
-            assert await den_says(here, "bob", text) == memory.NOT_YOUR_CHANGE
+            assert await den_says(here, "bob", text) == memory.NOT_YOUR_CHANGE()
         assert "no longer there: Rent is due" in await den_says(here, "ann", "/undo 1")
-        assert await den_says(here, "bob", "/undo 2") == memory.NOT_YOUR_CHANGE
+        assert await den_says(here, "bob", "/undo 2") == memory.NOT_YOUR_CHANGE()
         assert "made by `ann`" in await den_says(here, "ann", "/undo 2")
         assert "no longer there: Rent is due" in await den_says(here, "cleo", "/undo")
         path = tmp_path / "memories" / "rooms" / "den" / "MEMORY.md"
@@ -292,8 +292,8 @@ async def test_a_room_that_remembers_nothing_sends_who_asks_to_a_direct_message(
 ) -> None:
     async with street(tmp_path, Noter()) as here:
         await here.says("ann", note("Has a canary"))
-        assert await den_says(here, "ann", "/memory") == wording_rooms.ONLY_IN_DIRECT
-        assert await den_says(here, "ann", "/memory what") == memory.ROOM_HOW
+        assert await den_says(here, "ann", "/memory") == rooms_texts.ONLY_IN_DIRECT()
+        assert await den_says(here, "ann", "/memory what") == memory.ROOM_USAGE()
 
 
 async def test_what_was_said_in_private_is_not_shown_in_a_room(tmp_path: Path) -> None:

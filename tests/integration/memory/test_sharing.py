@@ -69,7 +69,7 @@ async def test_only_who_asked_and_owners_stop_what_runs(tmp_path: Path) -> None:
             await house.chat.says(said, **BEN)
         await settled(house)
         await house.until(house.gateway.dispatcher.is_idle)
-        assert [one.text for one in house.chat.shown] == [general.NOT_YOUR_TURN] * 2
+        assert [one.text for one in house.chat.shown] == [general.STOP_NOT_YOURS()] * 2
         await house.chat.says("/stop", **CLEO)
         await house.chat.sees_text("(Stopped.)")
 
@@ -83,7 +83,7 @@ async def test_only_who_asked_and_owners_stop_what_waits_for_its_place(tmp_path:
         await house.chat.says("tea", **ANN)
         await settled(house)
         await house.chat.says("/stop", **BEN)
-        await house.chat.sees_text(general.NOT_YOUR_TURN)
+        await house.chat.sees_text(general.STOP_NOT_YOURS())
         gate.open.set()
         await house.chat.sees_text("For Ann.")
 
@@ -123,4 +123,4 @@ async def test_an_owner_stops_from_the_room_whatever_is_answered_there(tmp_path:
         await house.chat.says("/stop", **CLEO)
         await house.chat.sees_text("(Stopped.)")
         await house.at_rest()
-        assert general.STOPPED_NOTHING not in [one.text for one in house.chat.shown]
+        assert general.STOP_NOTHING() not in [one.text for one in house.chat.shown]

@@ -98,7 +98,7 @@ async def test_another_s_wish_is_put_before_an_owner_in_their_own_talk(tmp_path:
             "ann wants to change the team's memory, which everyone's prompt contains:\n"
             "```\n+ Rent is due on Monday\n```"
         )
-        assert general.OWNER_ASKED in [one.text for one in chat.shown if one.chat_id == "ann"]
+        assert general.OWNER_ASKED() in [one.text for one in chat.shown if one.chat_id == "ann"]
         assert not file(tmp_path).exists()
         await chat.press("Approve", user="cleo", name="cleo", chat="cleo")
         await chat.sees_text("Noted.")
@@ -126,7 +126,7 @@ async def test_nobody_but_an_owner_can_press(tmp_path: Path) -> None:
         await chat.press_key(
             question.keyboard[0].key, question.id, user="ann", name="ann", chat="cleo"
         )
-        await chat.sees_text(general.QUESTION_NOT_YOURS)
+        await chat.sees_text(general.QUESTION_NOT_YOURS())
         assert not file(tmp_path).exists()
         await chat.press("Refuse", user="cleo", name="cleo", chat="cleo")
         await chat.sees_text("Sorry.")

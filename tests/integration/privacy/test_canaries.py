@@ -43,7 +43,7 @@ async def test_what_is_forgotten_is_in_no_byte_of_the_home(tmp_path: Path) -> No
         await plant(house, ben, "redfish")
         shown = await ana.says("/forget bluefish")
         assert "4 entries" in shown or "entries of your memory" in shown
-        await ana.presses(privacy.FORGET_ALL)
+        await ana.presses(privacy.FORGET_ALL())
         await settled(house)
         assert await count(house, "messages", "forgotten_at IS NOT NULL") > 0
         assert "bluefish" not in await ana.says("/memory")
@@ -65,10 +65,10 @@ async def test_a_person_who_is_erased_is_in_no_byte_of_the_home(tmp_path: Path) 
         theirs = put_calendar(tmp_path, "zebrana", "bluefish")
         bens = put_calendar(tmp_path, "ben", "redfish")
         await ana.says("/erase me")
-        await ana.presses(privacy.ERASE_YES)
-        await ana.presses(privacy.ERASE_SURE)
+        await ana.presses(privacy.ERASE_YES())
+        await ana.presses(privacy.ERASE_SURE())
         await settled(house)
-        assert privacy.ERASE_BEGUN in [shown.text for shown in house.chat.shown]
+        assert privacy.ERASE_BEGUN() in [shown.text for shown in house.chat.shown]
         assert not (tmp_path / "memories" / "people" / "zebrana").exists()
         assert not theirs.parent.exists()
         assert bens.exists()
@@ -91,8 +91,8 @@ async def test_a_link_among_what_digests_read_goes_and_what_it_leads_to_stays(
         link.parent.mkdir(parents=True)
         link.symlink_to(file.parent)
         await ben.says("/erase me")
-        await ben.presses(privacy.ERASE_YES)
-        await ben.presses(privacy.ERASE_SURE)
+        await ben.presses(privacy.ERASE_YES())
+        await ben.presses(privacy.ERASE_SURE())
         await settled(house)
         assert not link.is_symlink()
         assert file.exists()
@@ -106,7 +106,7 @@ async def test_what_is_forgotten_and_stands_in_a_calendar_file_is_said(tmp_path:
         file = put_calendar(tmp_path / "sources" / "people" / "zebrana", "x", "bluefish")
         before = file.read_bytes()
         await ana.says("/forget bluefish")
-        await ana.presses(privacy.FORGET_ALL)
+        await ana.presses(privacy.FORGET_ALL())
         await settled(house)
         (told,) = [one.text for one in house.chat.shown if one.text.startswith("Forgotten")]
         assert "it still stands in" in told

@@ -133,7 +133,7 @@ async def test_none_of_it_is_done_where_others_read_along(tmp_path: Path, comman
     async with running(tmp_path, FakeModel(say("Hello."))) as house:
         ana = Side(house, "4711001", "Zebrana")
         await ana.says("hello bluefish")
-        assert await ana.says(command, **ROOM) == ONLY_IN_DIRECT
+        assert await ana.says(command, **ROOM) == ONLY_IN_DIRECT()
 
 
 async def test_a_stranger_gets_nothing(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ async def erase_outcomes(house: House, sides: Sequence[Side]) -> dict[tuple[str,
             told = await one.says(f"/erase {named}")
             outcomes[one.name, other.name] = "asked" if one.asked() else told
             if one.asked():
-                await one.presses(privacy.ERASE_NO)
+                await one.presses(privacy.ERASE_NO())
     return outcomes
 
 
@@ -173,7 +173,7 @@ async def test_members_erase_themselves_and_owners_members_too(tmp_path: Path) -
         if one == other or (one[0] == "O" and other[0] == "M"):
             assert outcome == "asked", (one, other)
         else:
-            refusal = privacy.ERASE_OWNER if one[0] == "O" else privacy.ERASE_OTHERS
+            refusal = privacy.ERASE_OWNER() if one[0] == "O" else privacy.ERASE_OTHERS()
             assert outcome == refusal, (one, other)
 
 
@@ -182,7 +182,7 @@ async def test_the_only_owner_stays(tmp_path: Path) -> None:
         ana = Side(house, "4711001", "Zebrana")
         await ana.says("hello")
         await make_owner(house, ana)
-        assert await ana.says("/erase me") == privacy.ERASE_LAST_OWNER
+        assert await ana.says("/erase me") == privacy.ERASE_LAST_OWNER()
 
 
 async def test_an_owner_erases_a_member_and_is_told_of_the_backups(tmp_path: Path) -> None:
@@ -194,11 +194,11 @@ async def test_an_owner_erases_a_member_and_is_told_of_the_backups(tmp_path: Pat
         await make_owner(house, olga)
         await plant(house, mia, "bluefish")
         await olga.says("/erase zebramia")
-        await olga.presses(privacy.ERASE_YES)
+        await olga.presses(privacy.ERASE_YES())
         question = olga.asked()
         assert question
         assert privacy.ask_again("Zebramia") in question.text
-        await olga.presses(privacy.ERASE_SURE)
+        await olga.presses(privacy.ERASE_SURE())
         await settled(house)
         assert "state-before-0009.db" in house.chat.shown[-1].text
         assert house.chat.shown[-1].chat_id == olga.user
@@ -215,8 +215,8 @@ async def test_nothing_is_gone_before_it_is_confirmed_twice(tmp_path: Path) -> N
         ana = Side(house, "4711001", "Zebrana")
         await ana.says("hello")
         await ana.says("/erase me")
-        await ana.presses(privacy.ERASE_YES)
-        await ana.presses(privacy.ERASE_NO)
+        await ana.presses(privacy.ERASE_YES())
+        await ana.presses(privacy.ERASE_NO())
         await settled(house)
         assert await ana.person()
         assert await count(house, "messages") == 2
@@ -228,7 +228,7 @@ async def test_entries_may_be_forgotten_and_messages_stay(tmp_path: Path) -> Non
         await plant(house, ana, "bluefish")
         said = await count(house, "messages", "text LIKE '%bluefish%'")
         await ana.says("/forget bluefish")
-        await ana.presses(privacy.FORGET_ENTRIES)
+        await ana.presses(privacy.FORGET_ENTRIES())
         await settled(house)
         assert await count(house, "messages", "text LIKE '%bluefish%'") == said
         for column in ("before", "after", "evidence"):
@@ -246,7 +246,7 @@ async def test_a_question_that_was_never_answered_holds_nothing_up(tmp_path: Pat
         await ana.says("hello bluefish")
         await ana.says("/forget bluefish")
         await ana.says("/forget bluefish")
-        await ana.presses(privacy.FORGET_ALL)
+        await ana.presses(privacy.FORGET_ALL())
         await settled(house)
         assert await count(house, "questions", "state = 'open'") == 0
     assert search(tmp_path, "bluefish") == []
@@ -256,11 +256,11 @@ async def test_nothing_is_forgotten_where_nothing_is_wanted(tmp_path: Path) -> N
     async with running(tmp_path, FakeModel(say("Hello."))) as house:
         ana = Side(house, "4711001", "Zebrana")
         await ana.says("hello bluefish")
-        assert await ana.says("/forget") == privacy.FORGET_USAGE
-        assert await ana.says("/forget ab") == privacy.FORGET_USAGE
-        assert await ana.says("/forget redfish") == privacy.FORGET_NOTHING
+        assert await ana.says("/forget") == privacy.FORGET_USAGE()
+        assert await ana.says("/forget ab") == privacy.FORGET_USAGE()
+        assert await ana.says("/forget redfish") == privacy.FORGET_NOTHING()
         await ana.says("/forget bluefish")
-        await ana.presses(privacy.FORGET_NONE)
+        await ana.presses(privacy.FORGET_NONE())
         await settled(house)
         assert await count(house, "messages", "text LIKE '%bluefish%'") == 1
 
@@ -271,7 +271,7 @@ async def test_words_of_others_stay_theirs(tmp_path: Path) -> None:
         await ana.says("my bluefish")
         await ben.says("another bluefish")
         await ana.says("/forget bluefish")
-        await ana.presses(privacy.FORGET_ALL)
+        await ana.presses(privacy.FORGET_ALL())
         await settled(house)
         left = await house.read(
             lambda c: c.execute("SELECT text FROM messages WHERE text LIKE '%fish'").fetchall()
@@ -284,9 +284,9 @@ async def test_what_was_forgotten_is_found_by_no_search(tmp_path: Path) -> None:
         ana = Side(house, "4711001", "Zebrana")
         await ana.says("my bluefish swims")
         await ana.says("/forget bluefish")
-        await ana.presses(privacy.FORGET_ALL)
+        await ana.presses(privacy.FORGET_ALL())
         await settled(house)
-        assert await ana.says("/forget swims") == privacy.FORGET_NOTHING
+        assert await ana.says("/forget swims") == privacy.FORGET_NOTHING()
         found = "SELECT COUNT(*) FROM message_search WHERE message_search MATCH '\"p1_swim\"'"
         assert await house.read(lambda c: c.execute(found).fetchone()[0]) == 0
         await ana.says("and now?")
@@ -304,8 +304,8 @@ async def test_their_words_in_a_talk_that_a_room_shares_become_erased(tmp_path: 
         await ana.says("we all like bluefish", **ROOM)
         await olga.says("and I like redfish", **ROOM)
         await ana.says("/erase me")
-        await ana.presses(privacy.ERASE_YES)
-        await ana.presses(privacy.ERASE_SURE)
+        await ana.presses(privacy.ERASE_YES())
+        await ana.presses(privacy.ERASE_SURE())
         await settled(house)
         await olga.says("who said what?", **ROOM)
         seen = str(house.model.requests[-1].messages)
@@ -326,8 +326,8 @@ async def test_who_became_one_is_erased_as_one(tmp_path: Path) -> None:
         if asked and "Leave them" in asked.labels:
             await home.presses("Leave them")
         await home.says("/erase me")
-        await home.presses(privacy.ERASE_YES)
-        await home.presses(privacy.ERASE_SURE)
+        await home.presses(privacy.ERASE_YES())
+        await home.presses(privacy.ERASE_SURE())
         await settled(house)
         assert list((tmp_path / "memories" / "people").iterdir()) == []
     assert search(tmp_path, "bluefish", "redfish", "zebra", "4711001", "4711002") == []
@@ -340,7 +340,7 @@ async def test_an_erasure_that_was_cut_off_goes_on_at_the_next_start(tmp_path: P
         person = await ana.person()
         assert person
         # Only the transaction that decides, as if the process had died right after it.
-        eraser = house.gateway.data_requests._erasing
+        eraser = house.gateway.data_requests.erasing._erasure
         await eraser.begin(person.id, now=1)
         assert await house.read(lambda c: erase_person.is_erased(c, person_id=person.id))
     assert search(tmp_path, "bluefish") != []
@@ -369,7 +369,7 @@ async def test_outside_memories_are_told_to_forget_whom_they_knew(tmp_path: Path
             )
         gone = await ana.person()
         assert gone
-        await house.gateway.data_requests.erase(gone.id)
+        await house.gateway.data_requests.erasing.erase(gone.id)
         rows = await house.read(
             lambda c: c.execute(
                 "SELECT person_id, kind, state FROM external_sync ORDER BY id"

@@ -63,12 +63,12 @@ async def plant_jobs(house: House, side: Side, word: str) -> None:
                 release_at=YEAR * 99,
                 run_id=run_id,
             )
-            deferred_messages.hold(connection, kept, now=1)
+            deferred_messages.defer(connection, kept, now=1)
 
     await house.gateway.database.write("plant", work)
 
 
-async def forget(side: Side, word: str, label: str = privacy.FORGET_ALL) -> str:
+async def forget(side: Side, word: str, label: str = privacy.FORGET_ALL()) -> str:
     said = await side.says(f"/forget {word}")
     await side.presses(label)
     await settled(side.house)
@@ -94,7 +94,7 @@ async def test_jobs_stay_where_only_entries_are_to_go(tmp_path: Path) -> None:
         ana = Side(house, "4711001", "Zebrana")
         await ana.says("hello")
         await plant_jobs(house, ana, "bluefish")
-        await forget(ana, "bluefish", privacy.FORGET_ENTRIES)
+        await forget(ana, "bluefish", privacy.FORGET_ENTRIES())
         assert await count(house, "jobs", "body LIKE '%bluefish%'") == 1
 
 
@@ -149,7 +149,7 @@ async def test_what_they_said_in_a_talk_that_a_room_shares_is_forgotten(tmp_path
         model.plays += [say("A redfish, then.")]
         await ben.says("we eat redfish", **ROOM)
         await forget(ana, "bluefish")
-        assert await ana.says("/forget redfish") == privacy.FORGET_NOTHING
+        assert await ana.says("/forget redfish") == privacy.FORGET_NOTHING()
         assert await count(house, "messages", "forgotten_at IS NOT NULL") == 2
     assert search(tmp_path, "bluefish") == []
     assert search(tmp_path, "redfish") != []
@@ -166,8 +166,8 @@ async def test_who_is_erased_leaves_nothing_in_blocks_that_were_dropped(tmp_path
             await side.says("note it")
             await side.says(f"/block drop {word} yes")
         await ana.says("/erase me")
-        await ana.presses(privacy.ERASE_YES)
-        await ana.presses(privacy.ERASE_SURE)
+        await ana.presses(privacy.ERASE_YES())
+        await ana.presses(privacy.ERASE_SURE())
         await settled(house)
     assert search(tmp_path, "bluefish") == []
     assert {line.split()[1] for line in search(tmp_path, "redfish")} >= {
@@ -188,8 +188,8 @@ async def test_what_others_share_stands_also_where_it_is_word_for_word_what_was_
         model.plays += [ask(call("memory", add("block:market", "bread"), "m"))]
         await ana.says("bread")
         await ana.says("/erase me")
-        await ana.presses(privacy.ERASE_YES)
-        await ana.presses(privacy.ERASE_SURE)
+        await ana.presses(privacy.ERASE_YES())
+        await ana.presses(privacy.ERASE_SURE())
         await settled(house)
         assert await count(house, "ledger", "after = 'bread' AND evidence = ''") == 1
         edit = json.dumps({"action": "remove", "target": "block:market", "old": "bread"})
@@ -209,12 +209,12 @@ async def test_whose_file_can_not_be_read_waits_alone_and_is_told_so_once(tmp_pa
         path.unlink()
         path.mkdir()
         await ana.says("/forget bluefish")
-        await ana.presses(privacy.FORGET_ALL)
+        await ana.presses(privacy.FORGET_ALL())
         await house.chat.until(
-            lambda: [one.text for one in house.chat.shown].count(privacy.FORGET_STUCK) == 1
+            lambda: [one.text for one in house.chat.shown].count(privacy.FORGET_STUCK()) == 1
         )
         await ben.says("/forget redfish")
-        await ben.presses(privacy.FORGET_ALL)
+        await ben.presses(privacy.FORGET_ALL())
         await house.chat.until(
             lambda: any(one.text.startswith("Forgotten: 1 entry") for one in house.chat.shown)
         )

@@ -64,7 +64,7 @@ async def test_what_jobs_hold_goes_when_it_is_forgotten(tmp_path: Path) -> None:
         ana = Side(house, "1", "Ana")
         await plant(house, clock)
         await ana.says("/forget bluefish")
-        await ana.presses(privacy.FORGET_ALL)
+        await ana.presses(privacy.FORGET_ALL())
         await settled(house)
         assert await count(house, "deferred_messages", "body LIKE '%bluefish%'") == 0
     assert search(tmp_path, FAMILY) == []
@@ -76,8 +76,8 @@ async def test_what_jobs_hold_goes_with_their_person(tmp_path: Path) -> None:
         ana = Side(house, "1", "Ana")
         await plant(house, clock)
         await ana.says("/erase me")
-        await ana.presses(privacy.ERASE_YES)
-        await ana.presses(privacy.ERASE_SURE)
+        await ana.presses(privacy.ERASE_YES())
+        await ana.presses(privacy.ERASE_SURE())
         await settled(house)
         assert await count(house, "deferred_messages") == 0
         assert await count(house, "jobs", "kind <> 'system' AND state <> 'dropped'") == 0

@@ -1,0 +1,95 @@
+"""Erasure of all data of a person."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agent_core.digest.formatting import SOURCES
+from agent_core.errors import StillAtWork
+from agent_core.ids import PersonId
+from agent_core.memory.store import MemoryStore
+from agent_core.privacy.erasure.person import PersonErasure
+from agent_core.privacy.erasure.scrub import scrub
+from agent_core.state.engine.database import Database
+from agent_core.state.lifecycle import erase_person
+from agent_core.state.memory import external_sync
+from gateway import conversion
+from gateway.config import BACKUPS, CHAT_HISTORY, MEMORIES
+from gateway.people.data_forget import is_local
+
+_ATTEMPTS = 20
+_RETRY_PAUSE = 0.25
+"""Seconds between two attempts of an erasure from the command line."""
+
+
+class DataErase:
+    """Erases people. The lock keeps one erasure or removal of words at a time."""
+
+    def __init__(
+        self,
+        database: Database,
+        memory: MemoryStore,
+        home: Path,
+        *,
+        now: Callable[[], int],
+        renew: Callable[[], None],
+    ) -> None:
+        """`renew` drops cached people, conversations and prompts."""
+        self._database = database
+        self.home = home
+        self._now = now
+        self.renew = renew
+        folders = (home / MEMORIES, home / SOURCES)
+        self._erasure = PersonErasure(database, memory, folders, conversion.is_direct_chat)
+        self.lock = asyncio.Lock()
+
+    async def erase(self, person_id: PersonId) -> None:
+        """Erase a person; return once no byte is left.
+
+        Raises `StillAtWork` if their work does not end in time, `LastOwner`, `StoreError` and
+        `OSError`.
+        """
+        for attempt in range(_ATTEMPTS):
+            try:
+                async with self.lock:
+                    await self.erase_now(person_id)
+                    break
+            except StillAtWork:
+                if attempt == _ATTEMPTS - 1:
+                    raise
+            await asyncio.sleep(_RETRY_PAUSE)
+        async with self.lock:
+            await scrub(self._database)
+
+    async def erase_now(self, person_id: PersonId) -> None:
+        """Erase a person with the lock held; freed pages are scrubbed later."""
+        uses_terminal = await is_local(self._database, person_id)
+        # An earlier process may have got as far as the transaction.
+        if not await self._database.read(lambda c: erase_person.is_erased(c, person_id=person_id)):
+            await self._erasure.begin(person_id, now=self._now())
+        self.renew()
+        await self._erasure.resume(self._now())
+        if uses_terminal:
+            await asyncio.to_thread((self.home / CHAT_HISTORY).unlink, missing_ok=True)
+        self.renew()
+
+    async def resume(self) -> None:
+        """Finish the erasures that an earlier process began, with the lock held.
+
+        Raises `StoreError`, and `OSError` if a folder can't be deleted.
+        """
+        await self._erasure.resume(self._now())
+
+    async def list_external(self) -> list[str]:
+        """List the external memories that ever received data. Raises `StoreError`."""
+        return [one.provider for one in await self._database.read(external_sync.count_all)]
+
+    async def list_backups(self) -> list[str]:
+        """List the database copies in the home directory, with their dates."""
+        return await asyncio.to_thread(_list_backups, self.home / BACKUPS)
+
+
+def _list_backups(folder: Path) -> list[str]:
+    found = [(path.stat().st_mtime, path.name) for path in folder.glob("*") if path.is_file()]
+    return [f"{name} ({datetime.fromtimestamp(at, UTC):%Y-%m-%d})" for at, name in sorted(found)]

@@ -1,0 +1,94 @@
+"""Export of a person's data into archives."""
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from adapters.abilities import CanSendFiles
+from adapters.contract import ChatAdapter
+from agent_core.digest.formatting import SOURCES
+from agent_core.privacy.export.export import ExportArchive, write_export
+from agent_core.state.engine.database import Connection, Database
+from agent_core.state.lifecycle import person_data
+from agent_core.state.people.people import Person
+from gateway import conversion
+
+_DRAFTS = ".export-"
+"""Name prefix of the folders in the home directory in which exports are put together."""
+
+
+class DataExport:
+    """Writes archives of a person's data.
+
+    Every export raises `StoreError`, and `OSError` if the disk is full.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        home: Path,
+        *,
+        adapters: Mapping[str, ChatAdapter],
+        now: Callable[[], int],
+    ) -> None:
+        self._database = database
+        self._home = home
+        self._adapters = adapters
+        self._now = now
+
+    async def write(self, person: Person, target: Path) -> None:
+        """Write all data of a person into one new archive. Raises `FileExistsError`, too."""
+        if await asyncio.to_thread(target.exists):
+            raise FileExistsError(target)
+        folder = await asyncio.to_thread(_make_draft, target.parent)
+        try:
+            (path,) = await self._write_parts(person, folder, 0)
+            await asyncio.to_thread(path.rename, target)
+        finally:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+    async def read_parts(self, person: Person, most_bytes: int) -> list[tuple[str, bytes]]:
+        """Return the name and the bytes of archives of at most `most_bytes` where possible."""
+        folder = await asyncio.to_thread(_make_draft, self._home)
+        try:
+            paths = await self._write_parts(person, folder, most_bytes)
+            return [(path.name, await asyncio.to_thread(path.read_bytes)) for path in paths]
+        finally:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+    def find_file_limit(self, platform: str) -> int:
+        """Return the largest file that a platform takes, in bytes; 0 if it takes none."""
+        adapter = self._adapters.get(platform)
+        return adapter.most_file_bytes if isinstance(adapter, CanSendFiles) else 0
+
+    async def _write_parts(self, person: Person, folder: Path, most_bytes: int) -> list[Path]:
+        now = self._now()
+
+        def work(connection: Connection) -> list[Path]:
+            whose = person_data.find_subject(
+                connection, person_id=person.id, is_alone=conversion.is_direct_chat
+            )
+            archive = ExportArchive(folder, f"talaria-{person.slug}", most_bytes)
+            try:
+                sources = self._home / SOURCES
+                write_export(
+                    connection, archive, whose=whose, name=person.name, sources=sources, now=now
+                )
+            finally:
+                paths = archive.close()
+            return paths
+
+        return await self._database.browse(work)
+
+
+def remove_drafts(home: Path) -> None:
+    """Delete the unfinished exports of an earlier process. Blocks."""
+    for folder in home.glob(f"{_DRAFTS}*"):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _make_draft(folder: Path) -> Path:
+    """Create a folder that only this user can read. Raises `OSError`."""
+    return Path(tempfile.mkdtemp(prefix=_DRAFTS, dir=folder))

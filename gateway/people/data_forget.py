@@ -1,0 +1,103 @@
+"""Removal of words from a person's data: the command `/forget`."""
+
+import asyncio
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from agent_core.digest.formatting import SOURCES, list_files, own_folder
+from agent_core.ids import PersonId
+from agent_core.memory.store import MemoryStore
+from agent_core.privacy.erasure.matcher import WordMatcher, parse_words
+from agent_core.privacy.erasure.words import Preview, WordRemoval
+from agent_core.state.engine.database import Database
+from agent_core.state.people import people
+from agent_core.state.people.people import Person
+from gateway import conversion
+from gateway.config import CHAT_HISTORY
+from gateway.people.identity import LOCAL_PLATFORM
+from gateway.texts import privacy
+
+_ENTRY = "\n# "
+"""Starts an entry of the terminal's history: its time, then its lines with a `+` in front."""
+_FOLDED_LINE = re.compile(rb"\r?\n[ \t]")
+"""A line break inside a line of a calendar file; RFC 5545, 3.1."""
+
+
+class DataForget:
+    """Finds and removes words in a person's data."""
+
+    def __init__(
+        self, database: Database, memory: MemoryStore, home: Path, *, now: Callable[[], int]
+    ) -> None:
+        self._database = database
+        self._home = home
+        self._now = now
+        self._removal = WordRemoval(database, memory, conversion.is_direct_chat)
+
+    async def preview(self, person: Person, words: WordMatcher) -> Preview:
+        """Return what contains the words. Raises `StoreError`."""
+        return await self._removal.look(person, words, self._now())
+
+    async def remove(self, person_id: PersonId, text: str, *, has_messages: bool) -> str:
+        """Remove the words of `text`, and return the report for the person.
+
+        Raises `StillAtWork`, `StoreError` and `OSError`.
+        """
+        words = parse_words(text)
+        if words is None:
+            return privacy.FORGET_NOTHING()
+        removed = await self._removal.forget(
+            person_id, words, has_messages=has_messages, now=self._now()
+        )
+        if has_messages and await is_local(self._database, person_id):
+            await asyncio.to_thread(forget_history, self._home / CHAT_HISTORY, words.is_in)
+        report = privacy.describe_forgotten(
+            removed.entries, removed.messages, removed.jobs, has_messages=has_messages
+        )
+        return report + privacy.describe_kept_files(await self._find_files(person_id, words))
+
+    async def _find_files(self, person_id: PersonId, words: WordMatcher) -> list[str]:
+        """List the person's digest sources that contain the words; only owners can delete them."""
+        person = await self._database.read(lambda c: people.find(c, person_id=person_id))
+        if person is None:
+            return []
+        folder = own_folder(self._home / SOURCES, "people", person.slug)
+        return await asyncio.to_thread(_search_folder, folder, words)
+
+
+async def is_local(database: Database, person_id: PersonId) -> bool:
+    """Return whether a person uses the terminal. Raises `StoreError`."""
+    accounts = await database.read(lambda c: people.list_accounts(c, person_id=person_id))
+    return any(account.platform == LOCAL_PLATFORM for account in accounts)
+
+
+def forget_history(path: Path, is_wanted: Callable[[str], bool]) -> None:
+    """Remove matching entries from the terminal's history. Blocks. Raises `OSError`."""
+    if not path.exists():
+        return
+    text = path.read_text(encoding="utf-8", errors="replace")
+    first, *entries = text.split(_ENTRY)
+    kept = [entry for entry in entries if not is_wanted(_join_lines(entry))]
+    if len(kept) == len(entries):
+        return
+    draft = path.with_name(f".{path.name}.new")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(_ENTRY.join([first, *kept]))
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
+def _join_lines(entry: str) -> str:
+    return "\n".join(line[1:] for line in entry.splitlines()[1:])
+
+
+def _search_folder(folder: Path, words: WordMatcher) -> list[str]:
+    return [
+        str(path.relative_to(folder))
+        for path in list_files(folder)
+        if words.is_in(path.name) or words.is_in_bytes(_FOLDED_LINE.sub(b"", path.read_bytes()))
+    ]
