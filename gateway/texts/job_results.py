@@ -48,8 +48,8 @@ _RECOVERED = Plural(
 _SPENT = Text("**{title}** didn't run: {reason} I'll try again tomorrow. /jobs shows your jobs.")
 _SPENT_ONCE = Text("**{title}** didn't run: {reason} Ask me again if you still want it.")
 _DAMAGED = Text(
-    "Job {job_id} is damaged in my storage, so I've paused it. Delete it with /jobs drop {job_id}"
-    " and ask me for a new one, or ask an owner to restore a backup."
+    "Job {job_id} is damaged in my storage, so I've paused it. Delete it with /jobs drop"
+    " {job_id}, or ask an owner to restore a backup."
 )
 _LOST_TITLE = Text("Lost")
 _LOST = Plural(

@@ -39,7 +39,8 @@ _REFUSALS = {
     "unknown": Text("There's no such change. /memory lists the entries with their numbers."),
     "undone": Text("That change is already undone. /why shows an entry's history."),
     "parted": Text(
-        "I can't undo that, because it belongs to an account that was unlinked. Nothing has changed."
+        "I can't undo that, because it belongs to an account that was unlinked. Nothing has"
+        " changed."
     ),
     "forgotten": Text("That was deleted permanently, so I can't restore it."),
     "nothing": Text("There's nothing to undo."),
@@ -73,7 +74,7 @@ _YOU, _SOMEONE = Text("you"), Text("someone")
 _STEP = Text("{number}: {date} {time}, {actor}: {change}")
 _STEP_UNDONE = Text("{step} (undone)")
 _ACTORS = {
-    "turn": Text("made by me in turn {number}"),
+    "turn": Text("made by me"),
     "person": Text("made by {name}"),
     "you": Text("made by you"),
     "hand": Text("edited by hand in the file"),

@@ -17,7 +17,7 @@ EXPORT_FAILED = Text("I couldn't write your export, because the disk is full. Tr
 
 FORGET_USAGE = Text(
     "Add the words: /forget lisbon finds every note, job and message with a word that starts like"
-    ' that. Use quotes for an exact phrase: /forget "the old house". You choose what I delete.'
+    ' that. Use quotes for an exact phrase: /forget "the old flat". You choose what I delete.'
 )
 FORGET_NOTHING = Text("I found nothing of yours with those words.")
 FORGET_ENTRIES = Text("Notes only")

@@ -37,9 +37,10 @@ NO_FOLDER = "the home has no folder of skills"
 
 
 _BROKEN = Plural(
-    "A skill is broken, so jobs that use it fail. Fix it, then run `talaria skills check`:\n{faults}",
-    "{n} skills are broken, so jobs that use them fail. Fix them, then run `talaria skills check`:\n"
+    "A skill is broken, so jobs that use it fail. Fix it, then run `talaria skills check`:\n"
     "{faults}",
+    "{n} skills are broken, so jobs that use them fail. Fix them, then run `talaria skills"
+    " check`:\n{faults}",
 )
 
 

@@ -8,7 +8,7 @@ from agent_core.agent.quotas.reservations import QuotaStatus
 from agent_core.agent.replay.context_report import ContextReport, Source
 from agent_core.events import ReachedQuota
 from agent_core.localization import Plural, Text, format_date
-from agent_core.state.conversations.usage import Charged, Line
+from agent_core.state.conversations.usage import QuotaUsage, UsageLine
 from agent_core.tools.clock import local_time
 from gateway.texts.people import quote_name
 
@@ -66,8 +66,8 @@ _SETTINGS = {
     ("deployment", "tokens"): "cost.house_day_tokens",
 }
 _LIMIT_OF_PERSON = Text(
-    "(I stopped: your daily limit of {limit} is used up. I can continue {moment}. An owner can raise"
-    " the limit.)"
+    "(I stopped: your daily limit of {limit} is used up. I can continue {moment}. An owner can"
+    " raise the limit.)"
 )
 _LIMIT_OF_ALL = Text(
     "(I stopped: everyone's shared daily limit of {limit} is used up. I can continue {moment}. An"
@@ -183,11 +183,11 @@ class UsageReport:
 
     reader: Reader
     person: QuotaStatus
-    today: Sequence[Line]
-    month: Charged
+    today: Sequence[UsageLine]
+    month: QuotaUsage
     priced: Sequence[tuple[str, str]]
     house: QuotaStatus | None = None
-    people: Sequence[tuple[str, Charged]] = ()
+    people: Sequence[tuple[str, QuotaUsage]] = ()
 
 
 def describe_usage(report: UsageReport) -> str:
@@ -213,7 +213,7 @@ def describe_usage(report: UsageReport) -> str:
     return "\n".join(lines)
 
 
-def _line(line: Line) -> str:
+def _line(line: UsageLine) -> str:
     is_unknown = line.charged.unpriced_tokens and not line.charged.micro_dollars
     purpose = _PURPOSES.get(line.purpose)
     return _USAGE_LINE(
@@ -226,7 +226,7 @@ def _line(line: Line) -> str:
     )
 
 
-def _of_limit(spent: Charged, limit: DailyLimit) -> str:
+def _of_limit(spent: QuotaUsage, limit: DailyLimit) -> str:
     """Describe the money with its limit, and the tokens without a price, if there are any."""
     money = _part("money", spent.micro_dollars, limit.money)
     if not spent.unpriced_tokens:
@@ -239,7 +239,7 @@ def _part(unit: str, spent: int, limit: int) -> str:
     return _OF(used=used, limit=_amount(unit, limit)) if limit else used
 
 
-def _charged(charged: Charged) -> str:
+def _charged(charged: QuotaUsage) -> str:
     money = _amount("money", charged.micro_dollars)
     if not charged.unpriced_tokens:
         return money

@@ -1,0 +1,37 @@
+"""Texts for people: complete in every language, and all on one page for review."""
+
+import re
+from collections.abc import Iterator
+
+from tools import texts
+
+_MOST_WORDS = 20
+_FORBIDDEN = re.compile(
+    r"\b(the house|turn \{|request id|by itself|is told|any more\)|mended|owed|afresh)\b"
+)
+
+
+def test_the_catalogues_are_complete_and_the_page_is_current() -> None:
+    assert texts.list_outdated(fix=False) == []
+
+
+def test_every_text_is_short_and_plain() -> None:
+    assert [fault for one in texts.find_sentences() for fault in _find_faults(one)] == []
+
+
+def test_a_summary_fits_into_a_menu_in_every_language() -> None:
+    summaries = [one for one in texts.find_sentences() if one.is_summary]
+    assert summaries
+    for one in summaries:
+        assert one.english[0].isupper()
+        for language in texts.LANGUAGES:
+            assert len(texts.render(one, language, None)) <= texts.MOST_SUMMARY, one
+
+
+def _find_faults(sentence: texts.Sentence) -> Iterator[str]:
+    if found := _FORBIDDEN.search(sentence.english):
+        yield f"{found[0]!r} in {sentence.english!r}"
+    for line in sentence.english.split("\n"):
+        for part in re.split(r"(?<=[.?!:;])\s", line):
+            if len(part.split()) > _MOST_WORDS and "/settings" not in part:
+                yield f"more than {_MOST_WORDS} words: {part!r}"
