@@ -10,7 +10,8 @@ import sys
 
 import uvloop
 
-from gateway.bootstrap.app import Gateway, run
+from gateway.bootstrap.app import run
+from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import environment, load
 
 TICK = 0.010

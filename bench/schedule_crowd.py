@@ -18,7 +18,8 @@ from bench.bots import Bot, run_bot
 from bench.figures import Figure, percentile
 from bench.processes import run_server
 from gateway.bootstrap import app
-from gateway.bootstrap.app import Extensions, Gateway
+from gateway.bootstrap.app import Extensions
+from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import load
 from tests.fakes.chat import FakeChat
 from tests.fakes.model import FakeModel, say

@@ -1,15 +1,13 @@
-"""Shares the places for running turns fairly between people."""
+"""Order and fairness: one worker per key, a fair semaphore, and signals between services."""
 
 import asyncio
 import logging
-from collections import deque
-from collections.abc import Awaitable, Callable, Hashable
-from typing import Generic, TypeVar
 from collections import Counter, OrderedDict, deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
 from contextlib import asynccontextmanager
-from agent_core.ids import PersonId
+from typing import Generic, TypeVar
 
+from agent_core.ids import PersonId
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
@@ -77,6 +75,22 @@ class Workers(Generic[K, T]):
             await self._fail(key, item, error)
         except Exception:  # the bulkhead, see the class
             _log.exception("what failed in the work of %s could not be reported", key)
+
+
+class Signal(Generic[T]):
+    """An event of one service that others listen to."""
+
+    def __init__(self) -> None:
+        self._listeners: list[Callable[[T], None]] = []
+
+    def connect(self, listener: Callable[[T], None]) -> None:
+        """Call `listener` for every later event."""
+        self._listeners.append(listener)
+
+    def emit(self, value: T) -> None:
+        """Call the listeners in the order in which they were connected."""
+        for listener in self._listeners:
+            listener(value)
 
 
 class FairSemaphore:

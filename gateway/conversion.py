@@ -1,7 +1,7 @@
 """Chat types to core types and back; the only file that speaks both."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -101,6 +101,15 @@ def is_chat(chat: str) -> bool:
 def is_direct_chat(chat: str) -> bool:
     """Return whether a stored chat is a direct one; an empty name is none."""
     return read_chat(chat).is_direct if chat else False
+
+
+def make_zone_finder(default: str) -> Callable[[Person], str]:
+    """Return a function that finds a person's IANA time zone; `default` is the deployment's."""
+
+    def find(person: Person) -> str:
+        return person.time_zone or default
+
+    return find
 
 
 def name_conversation(platform: str, address: Address, person: Person) -> str:

@@ -22,7 +22,8 @@ from types import FrameType
 from bench.bots import compose_environment
 from bench.crowd import CROWDS
 from bench.quick_model import QuickModel
-from gateway.bootstrap.app import Gateway, run
+from gateway.bootstrap.app import run
+from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import load
 
 _ROOT = Path(__file__).resolve().parents[1]

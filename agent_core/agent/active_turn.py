@@ -1,9 +1,10 @@
-"""What the agent holds of a turn: what it is begun on, and the turn itself."""
+"""A turn's data: its prompt, messages and journal, and the agent's configuration."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from agent_core.agent.caches import SessionCache
 from agent_core.agent.compaction.compactor import CompactionRequest, CompactionTarget, Compactor
 from agent_core.agent.compaction.token_meter import ContextBounds
 from agent_core.agent.journal import TurnJournal
@@ -21,7 +22,7 @@ from agent_core.models.catalog import estimate_input
 from agent_core.models.contract import ModelRequest, Usage
 from agent_core.schedule.resources import JobTurn
 from agent_core.state.conversations.compactions import Compaction
-from agent_core.state.conversations.messages import Shelf, StoredMessage
+from agent_core.state.conversations.messages import StoredMessage, TranscriptPlace
 from agent_core.state.conversations.sessions import Conversation, Session
 from agent_core.state.conversations.usage import Total
 from agent_core.state.people.people import Person
@@ -30,26 +31,26 @@ from agent_core.tools.toolbox import Toolbox
 from agent_core.transcript import Message, ToolCallPart
 
 _REFUSED_PERCENT = 75
-"""Of the estimated length of a request that was refused for its length: what the next may be."""
+"""Size of the next request, relative to the estimated size of one refused for its length."""
 _REGROWTH = 1.1
-"""By how much a talk has to grow before a fold that failed is tried again."""
+"""Growth of a conversation after which a failed compaction is tried again."""
 
 
 class TurnContextWindow:
-    """The room of one turn; what the loop asks for as `Space`."""
+    """The loop's `ContextWindow` for one turn."""
 
     def __init__(
         self,
-        folding: Compactor,
-        shelf: Shelf,
+        compactor: Compactor,
+        shelf: TranscriptPlace,
         payer: Person,
         begin: Callable[[], Awaitable[None]],
     ) -> None:
-        """`shelf` is where the turn's messages go; `begin` writes down the turn, so that what
-        is folded is on disk.
+        """`shelf` locates the turn's messages; `begin` writes the turn to disk, so that a
+        compaction can refer to it.
         """
-        self._compactor = folding
-        self._talk = CompactionTarget(
+        self._compactor = compactor
+        self._target = CompactionTarget(
             session_id=shelf.session_id,
             owner_id=shelf.person_id,
             payer_id=payer.id,
@@ -58,21 +59,20 @@ class TurnContextWindow:
         self._cap = payer.context_cap
         self._begin = begin
         self._estimated = 0
-        self._vain = 0
-        """How long the talk was when folding did not bring it below the threshold."""
+        self._failed_at = 0
+        """Tokens of the conversation when a compaction last failed to reach the threshold."""
 
     async def fit(
         self, request: ModelRequest, budget: Budget, *, is_refused: bool = False
     ) -> tuple[Message, ...] | None:
-        """What of the transcript to send instead, because the request is too long, or was
-        refused for it; None where it may be made as it is.
+        """Return shorter messages for a request that is too long or was refused; None if it fits.
 
-        Raises `ModelOverflow` where it can't be made short enough, and `StoreError`.
+        Raises `ModelOverflow` if it can't be made short enough, and `StoreError`.
         """
         meter = self._compactor.meter
         bounds = meter.bounds(request, self._cap)
         self._estimated = estimated = estimate_input(request)
-        session_id = self._talk.session_id
+        session_id = self._target.session_id
         if is_refused:
             tokens = meter.estimate(session_id, request.model, estimated)
             below = min(bounds.threshold, tokens * _REFUSED_PERCENT // 100)
@@ -80,65 +80,65 @@ class TurnContextWindow:
         else:
             tokens = await meter.measure(session_id, request, estimated, bounds.threshold)
             below = bounds.threshold
-            if tokens <= below or self._was_in_vain(tokens, bounds):
+            if tokens <= below or self._failed_recently(tokens, bounds):
                 return None
-        need = CompactionRequest(
+        wanted = CompactionRequest(
             reason="overflow" if is_refused else "near",
             tokens=tokens,
             estimated=estimated,
             threshold=below,
             shown=request.images.keys(),
         )
-        return await self._compact(need, budget, bounds)
+        return await self._compact(wanted, budget, bounds)
 
     def learn(self, model: str, taken: Usage) -> None:
-        """The request that was measured last was made by a model, and took this."""
-        self._compactor.meter.learn(self._talk.session_id, model, self._estimated, taken)
+        """Calibrate the estimates by the usage of the last fitted request."""
+        self._compactor.meter.learn(self._target.session_id, model, self._estimated, taken)
 
-    def _was_in_vain(self, tokens: int, bounds: ContextBounds) -> bool:
-        """True if there is still room, and folding was of no use a moment ago."""
-        return tokens <= bounds.limit and tokens < self._vain * _REGROWTH
+    def _failed_recently(self, tokens: int, bounds: ContextBounds) -> bool:
+        """True if there is still room, and a compaction gained too little a moment ago."""
+        return tokens <= bounds.limit and tokens < self._failed_at * _REGROWTH
 
     async def _compact(
-        self, need: CompactionRequest, budget: Budget, bounds: ContextBounds
+        self, wanted: CompactionRequest, budget: Budget, bounds: ContextBounds
     ) -> tuple[Message, ...] | None:
         await self._begin()
-        folded = await self._compactor.compact(self._talk, need)
-        if folded is None and need.reason == "overflow":
-            folded = await self._compactor.compact(self._talk, need)
-        if folded is None:
-            self._vain = need.tokens
-            if need.reason == "near" and need.tokens <= bounds.limit:
+        result = await self._compactor.compact(self._target, wanted)
+        if result is None and wanted.reason == "overflow":
+            result = await self._compactor.compact(self._target, wanted)
+        if result is None:
+            self._failed_at = wanted.tokens
+            if wanted.reason == "near" and wanted.tokens <= bounds.limit:
                 return None
-            raise ModelOverflow("The talk is too long, and can't be made shorter.")
-        for spent in folded.paid:
-            tokens = spent.input_tokens + spent.cache_read_tokens + spent.cache_write_tokens
-            budget.spend(tokens + spent.output_tokens, spent.micro_dollars)
-        after = folded.compaction.tokens_after
-        self._vain = after if after > need.threshold else 0
+            raise ModelOverflow("The conversation is too long and can't be shortened.")
+        for spent in result.paid:
+            budget.spend(spent.read_tokens + spent.output_tokens, spent.micro_dollars)
+        after = result.compaction.tokens_after
+        self._failed_at = after if after > wanted.threshold else 0
         if after > bounds.limit:
-            raise ModelOverflow(f"The talk does not fit into {bounds.limit:,} tokens.")
-        return folded.messages
+            raise ModelOverflow(f"The conversation does not fit into {bounds.limit:,} tokens.")
+        return result.messages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedTurn:
-    """All that a turn needs to know before it is begun."""
+    """The state that a new turn starts from."""
 
     context: PromptContext
     session: Session | None
     prompt: FrozenPrompt
     history: tuple[StoredMessage, ...]
     compaction: Compaction | None = None
-    """Under which calls see the history."""
+    """The compaction that the next calls see the history under."""
     news: tuple[str, ...] = ()
-    """Lines for the facts of the turn's first message; see `prompt.news`."""
+    """Lines for the facts of the turn's first message; see `prompt.facts`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnMessages:
-    """What a turn has added to its talk: all of it, how many of the last messages that calls
-    see it is, and the answers among what they see no more.
+    """The messages that a turn added.
+
+    `shown` counts those that calls still see; `answers` are the turn's answers among the others.
     """
 
     messages: tuple[Message, ...]
@@ -147,31 +147,31 @@ class OwnMessages:
 
     @property
     def open_calls(self) -> tuple[ToolCallPart, ...]:
-        """The calls that the turn made last, if nothing came after them."""
+        """The calls of the turn's last message, if nothing followed them."""
         return self.messages[-1].calls if self.messages else ()
 
 
 def find_own_messages(
     transcript: Sequence[StoredMessage], compaction: Compaction | None, turn_id: TurnId
 ) -> OwnMessages:
-    """What a turn has added, out of its session's transcript."""
+    """Select a turn's messages from its session's transcript."""
     own = [stored for stored in transcript if stored.turn_id == turn_id]
-    folded = [
+    result = [
         stored.message for stored in own if compaction and stored.id <= compaction.summarized_to
     ]
     return OwnMessages(
         messages=tuple(stored.message for stored in own),
-        shown=len(own) - len(folded),
-        answers=tuple(message.text for message in folded if is_answer(message)),
+        shown=len(own) - len(result),
+        answers=tuple(message.text for message in result if is_answer(message)),
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActiveTurn:
-    """A turn, from the moment on in which the agent takes it up; its journal begins it on disk.
+    """A turn that the agent runs. Its journal writes it to disk.
 
-    `person` is who asks, and pays. Whose transcript it is says the conversation; whose memory
-    may be changed says `memory_owner`.
+    `person` asks and pays. The transcript belongs to the conversation's person; memory changes
+    apply to `memory_owner`.
     """
 
     id: TurnId
@@ -184,54 +184,56 @@ class ActiveTurn:
     window: TurnContextWindow
     prompt: FrozenPrompt
     messages: tuple[Message, ...]
-    own: int
-    """How many of the messages, counted from the end, this turn has added."""
-    answers: tuple[str, ...] = ()
-    """Those of this turn that stood before these, where its talk was made shorter."""
-    outcomes: Mapping[CallId, ToolResult]
-    begun: frozenset[CallId]
+    own_count: int
+    """Number of messages, counted from the end, that this turn added."""
+    earlier_answers: tuple[str, ...] = ()
+    """Answers of this turn that a compaction removed from `messages`."""
+    results: Mapping[CallId, ToolResult]
+    started: frozenset[CallId]
     evidence: str
-    ground: PreparedTurn | None = None
-    """What it is begun on; None for one that an earlier process began."""
+    prepared: PreparedTurn | None = None
+    """The state it starts from; None for a turn that an earlier process began."""
     job_turn: JobTurn | None = None
-    """The run of a job that it is, if it is one."""
+    """The job run that it belongs to, if any."""
     spent: Total | None = None
-    """What an earlier process spent on it; this counts against its limits."""
+    """Usage by earlier processes; it counts against the turn's limits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentConfig:
-    """How this house wants its agent. `cache_ttl` is how long a provider keeps a prompt."""
+    """The agent's configuration. `cache_ttl` is how long a provider caches a prompt."""
 
     home: Path
+    sessions: SessionCache
+    """Shared with whoever writes turns besides the agent: both number them in one sequence."""
     policy: ModelPolicy
     limits: Limits
     quotas: Quotas
-    """What may be spent in a day; shared with all else that calls models."""
+    """Daily quotas, shared with everything else that calls models."""
     compactor: Compactor
-    """Makes long talks shorter; shared with the command for it."""
+    """Shared with the `/compact` command."""
     cache_ttl: str
     context_folder: Path | None
     context_files: tuple[str, ...]
     context_limit: int
     external_memory: ExternalMemory | None = None
-    """The outside memory, where there is one."""
+    """The external memory provider, if one is configured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toolboxes:
-    """What may be used where: a room's box holds no tool that shows private things."""
+    """The tools by place: a room's toolbox has no tool that shows private data."""
 
     private: Toolbox
     room: Toolbox
     inventory: Inventory
-    """What there is to be searched with them."""
+    """Counts of what the search tools can find."""
     private_job: Toolbox | None = None
     room_job: Toolbox | None = None
-    """What jobs have instead, where they have more: every talk would pay for it in its prompt."""
+    """Toolboxes for jobs; separate, because every conversation pays for the tools in its prompt."""
 
     def select(self, conversation: Conversation, job_turn: JobTurn | None) -> Toolbox:
-        """The box of a conversation; a job may have chosen what it needs of it."""
+        """Choose the toolbox of a conversation; a job may restrict it further."""
         if conversation.is_private:
             box = self.private_job or self.private if job_turn else self.private
         else:
@@ -240,12 +242,12 @@ class Toolboxes:
 
 
 def policy_for(policy: ModelPolicy, job_turn: JobTurn | None) -> ModelPolicy:
-    """How models are called; a job may name one of its own."""
+    """Apply the model that a job names."""
     return replace(policy, model=job_turn.model) if job_turn and job_turn.model else policy
 
 
 def limits_for(limits: Limits, job_turn: JobTurn | None) -> Limits:
-    """What a turn may take; a job may not go beyond its own day either."""
+    """Cap a turn's money by what the job may still spend today."""
     left = job_turn.micro_dollars if job_turn else None
     if left is None:
         return limits

@@ -1,4 +1,4 @@
-"""The agent: takes a person's words, runs one turn over their history, and settles it."""
+"""The agent: prepares, runs, resumes and finalizes turns."""
 
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -15,7 +15,7 @@ from agent_core.agent.active_turn import (
     limits_for,
     policy_for,
 )
-from agent_core.agent.caches import IdAllocator, ImageCache, SessionCache, SessionState, find_room
+from agent_core.agent.caches import ImageCache, SessionState, find_room
 from agent_core.agent.compaction.compacted_view import apply_compaction, is_fresh
 from agent_core.agent.journal import TurnJournal
 from agent_core.agent.loop.contract import LoopDeps, TurnInput
@@ -33,9 +33,9 @@ from agent_core.models.contract import Model
 from agent_core.models.fingerprint import Fingerprints
 from agent_core.schedule.resources import JobTurn
 from agent_core.state.conversations import messages, sessions, turns, usage
-from agent_core.state.conversations.messages import START, Shelf, StoredMessage
+from agent_core.state.conversations.messages import START, StoredMessage, TranscriptPlace
 from agent_core.state.conversations.sessions import Conversation
-from agent_core.state.conversations.turns import Asked, Turn, TurnState
+from agent_core.state.conversations.turns import Turn, TurnRequest, TurnState
 from agent_core.state.conversations.usage import Total
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people.people import Person
@@ -45,45 +45,38 @@ from agent_core.transcript import Message
 
 
 class Agent:
-    """One agent for everyone; whose turn it is comes in with every call."""
+    """One agent for everyone; each call names the conversation and the person."""
 
     def __init__(
         self,
         *,
-        setup: AgentConfig,
+        config: AgentConfig,
         database: Database,
         model: Model,
         toolboxes: Toolboxes,
         memory: SharedMemory,
         now: Callable[[], int],
     ) -> None:
-        self._setup = setup
+        self._config = config
         self._database = database
         self._model = model
         self._toolboxes = toolboxes
         self._memory = memory
         self._now = now
-        self._price = setup.quotas.prices.cost
-        self._sessions = SessionCache(database)
-        self._compactor = setup.compactor
-        self._external_memory = setup.external_memory
-        self._pictures = ImageCache(database)
+        self._price = config.quotas.prices.cost
+        self._sessions = config.sessions
+        self._compactor = config.compactor
+        self._external_memory = config.external_memory
+        self._images = ImageCache(database)
         self._fingerprints = Fingerprints()
-        ground = PromptConfig(
-            home=setup.home,
-            cache_ttl=setup.cache_ttl,
-            context_folder=setup.context_folder,
-            context_files=setup.context_files,
-            context_limit=setup.context_limit,
+        prompt_config = PromptConfig(
+            home=config.home,
+            cache_ttl=config.cache_ttl,
+            context_folder=config.context_folder,
+            context_files=config.context_files,
+            context_limit=config.context_limit,
         )
-        self._freezer = PromptCache(ground, database=database, memory=memory, now=now)
-
-    async def id_allocator(self) -> IdAllocator:
-        """Where whoever writes turns besides the agent has their numbers from.
-
-        Raises `StoreError`.
-        """
-        return await self._sessions.id_allocator()
+        self._prompts = PromptCache(prompt_config, database=database, memory=memory, now=now)
 
     async def prepare(
         self,
@@ -94,35 +87,37 @@ class Agent:
         room_id: RoomId | None = None,
         job_turn: JobTurn | None = None,
     ) -> PreparedTurn:
-        """Read the open session, and freeze a new prompt where the old one may not stand.
+        """Load the open session, and build a new prompt if the cached one is no longer valid.
 
-        `room_id` is where the turn is held, for a direct talk that goes on in a room; other
-        talks know that themselves. Raises `StoreError`.
+        `room_id` names the room of a private conversation that continues there; other conversations
+        know their room. Raises `StoreError`.
         """
-        standing = await self._sessions.look_up(
+        state = await self._sessions.look_up(
             conversation, conversation.room_id or room_id, is_afresh=job_turn is not None
         )
         context = PromptContext(
-            conversation=conversation, person=person, room=standing.room, platform=platform
+            conversation=conversation, person=person, room=state.room, platform=platform
         )
-        # What an outside memory makes of a person is for talks that are theirs alone.
+        # The external memory knows private things; a room or a job must not show them.
         external_memory = (
             self._external_memory if conversation.is_private and not job_turn else None
         )
         if external_memory:
-            external_memory.expect(person.id)
+            external_memory.prefetch(person.id)
         tools = self._toolboxes.select(conversation, job_turn).specs
-        session, history = standing.session, standing.transcript
+        session, history = state.session, state.transcript
         compaction = (
             await self._compactor.find(session.id, conversation.person_id) if session else None
         )
         warm = None if is_fresh(history, compaction) else session
-        given = await self._freezer.give(context, warm, tools, history)
+        given = await self._prompts.find_or_build(context, warm, tools, history)
         view = VisibleMessages(
             messages=history, summarized_to=compaction.summarized_to if compaction else START
         )
-        stock = await describe_searchable(self._toolboxes.inventory, context, view, self._now())
-        heard = (
+        searchable = await describe_searchable(
+            self._toolboxes.inventory, context, view, self._now()
+        )
+        recalled = (
             await external_memory.recall(person.id, apply_compaction(history, compaction))
             if external_memory
             else ()
@@ -133,18 +128,18 @@ class Agent:
             prompt=given.prompt,
             history=history,
             compaction=compaction,
-            news=(*given.news, *stock, *heard),
+            news=(*given.news, *searchable, *recalled),
         )
 
     def create_turn(
         self, prepared: PreparedTurn, said: tuple[Message, ...], job_turn: JobTurn | None = None
     ) -> ActiveTurn:
-        """A turn over what its person said. It runs as it is; its journal has to be told how
-        it is begun (see `begin`) before anything of it is written.
+        """Create a turn for a person's messages. It is not on disk yet: pass `insert_turn` to its
+        journal before it runs.
         """
         context, session = prepared.context, prepared.session
         conversation = context.conversation
-        shelf = Shelf(
+        shelf = TranscriptPlace(
             session_id=session.id if session else self._sessions.numbers.next_session(),
             turn_id=self._sessions.numbers.next_turn(),
             person_id=conversation.person_id,
@@ -153,7 +148,7 @@ class Agent:
             audience=context.audience,
         )
         if session is None:
-            self._compactor.note(shelf.session_id, None)
+            self._compactor.remember(shelf.session_id, None)
         journal = self._journal(shelf, conversation, payer_id=context.person.id, job_turn=job_turn)
         return ActiveTurn(
             id=shelf.turn_id,
@@ -166,28 +161,28 @@ class Agent:
             window=TurnContextWindow(self._compactor, journal.shelf, context.person, journal.begin),
             prompt=prepared.prompt,
             messages=(*apply_compaction(prepared.history, prepared.compaction), *said),
-            own=len(said),
-            outcomes={},
-            begun=frozenset(),
-            evidence=_words(said),
-            ground=prepared,
+            own_count=len(said),
+            results={},
+            started=frozenset(),
+            evidence=_join_text(said),
+            prepared=prepared,
             job_turn=job_turn,
         )
 
-    def insert_turn(self, connection: Connection, turn: ActiveTurn, asked: Asked, now: int) -> None:
-        """Write down that a drafted turn begins, within the caller's transaction."""
-        assert turn.ground  # noqa: S101 - a drafted turn has one
+    def insert_turn(self, connection: Connection, turn: ActiveTurn, asked: TurnRequest, now: int) -> None:
+        """Insert a created turn, within the caller's transaction."""
+        assert turn.prepared  # noqa: S101 - a created turn has one
         asked = replace(asked, turn_id=turn.id)
-        _open_session(connection, turn, turn.ground, asked, now)
+        _open_session(connection, turn, turn.prepared, asked, now)
         turns.insert(
             connection,
             conversation=turn.conversation,
             session_id=turn.session_id,
-            asked=asked,
+            request=asked,
             prompt_hash=turn.prompt.hash,
             now=now,
         )
-        turn.journal.append(connection, turn.messages[-turn.own :], now)
+        turn.journal.append(connection, turn.messages[-turn.own_count :], now)
 
     async def resume(
         self,
@@ -196,7 +191,7 @@ class Agent:
         person: Person,
         job_turn: JobTurn | None = None,
     ) -> ActiveTurn:
-        """Take up a turn where an earlier process left it. Raises `StoreError`."""
+        """Load a turn that an earlier process began. Raises `StoreError`."""
 
         def look(
             connection: Connection,
@@ -213,12 +208,12 @@ class Agent:
         history, steps, spent, room = await self._database.read(look)
         compaction = await self._compactor.find(turn.session_id, conversation.person_id)
         assert turn.prompt_hash is not None  # noqa: S101 - a begun turn has one
-        prompt = await self._freezer.read(turn.prompt_hash)
-        outcomes = _outcomes(steps)
+        prompt = await self._prompts.read(turn.prompt_hash)
+        results = _list_results(steps)
         context = PromptContext(
             conversation=conversation, person=person, room=room, platform=turn.platform
         )
-        shelf = Shelf(
+        shelf = TranscriptPlace(
             session_id=turn.session_id,
             turn_id=turn.id,
             person_id=conversation.person_id,
@@ -228,7 +223,7 @@ class Agent:
         )
         journal = self._journal(shelf, conversation, payer_id=person.id, job_turn=job_turn)
         own = find_own_messages(history, compaction, turn.id)
-        journal.resume(own.open_calls, outcomes)
+        journal.resume(own.open_calls, results)
         return ActiveTurn(
             id=turn.id,
             session_id=turn.session_id,
@@ -240,29 +235,29 @@ class Agent:
             window=TurnContextWindow(self._compactor, journal.shelf, person, journal.begin),
             prompt=prompt,
             messages=apply_compaction(history, compaction),
-            own=own.shown,
-            answers=own.answers,
-            outcomes=outcomes,
-            begun=frozenset(step.call_id for step in steps if step.outcome is None),
-            evidence=_words(own.messages),
+            own_count=own.shown,
+            earlier_answers=own.answers,
+            results=results,
+            started=frozenset(step.call_id for step in steps if step.outcome is None),
+            evidence=_join_text(own.messages),
             job_turn=job_turn,
             spent=spent,
         )
 
     def run(self, turn: ActiveTurn, host: Host) -> AsyncGenerator[Event, None]:
-        """Run a turn to its end; the last event says how it ended."""
+        """Run a turn; the last event is its ending."""
         deps = LoopDeps(
             model=self._model,
-            policy=policy_for(self._setup.policy, turn.job_turn),
+            policy=policy_for(self._config.policy, turn.job_turn),
             toolbox=self._toolboxes.select(turn.conversation, turn.job_turn),
             price=self._price,
             now=self._now,
-            load_images=self._pictures.load_images,
-            reserve=partial(self._setup.quotas.reserve, turn.person.id),
+            load_images=self._images.load_images,
+            reserve=partial(self._config.quotas.reserve, turn.person.id),
             fingerprints=self._fingerprints,
         )
         started = time.monotonic()
-        limits = limits_for(self._setup.limits, turn.job_turn)
+        limits = limits_for(self._config.limits, turn.job_turn)
         budget = Budget(limits, started=started, clock=time.monotonic)
         if turn.spent:
             tokens = turn.spent.input_tokens + turn.spent.output_tokens
@@ -273,8 +268,8 @@ class Agent:
                 system=turn.prompt.system,
                 tools=turn.prompt.tools,
                 messages=turn.messages,
-                outcomes=turn.outcomes,
-                begun=turn.begun,
+                results=turn.results,
+                started=turn.started,
                 person_id=turn.person.id,
                 owner_id=turn.conversation.person_id,
                 memory_owner=turn.memory_owner,
@@ -282,8 +277,8 @@ class Agent:
                 scope=turn.conversation.scope,
                 turn_id=turn.id,
                 evidence=turn.evidence,
-                own=turn.own,
-                answers=turn.answers,
+                own_count=turn.own_count,
+                earlier_answers=turn.earlier_answers,
                 prompt_hash=turn.prompt.hash,
             )
         )
@@ -294,22 +289,21 @@ class Agent:
         turn: ActiveTurn,
         *,
         ending: tuple[Ending, str],
-        told: str,
+        notice: str,
         now: int,
         is_fresh: bool = False,
     ) -> SessionState | None:
-        """Write down how a turn ended, within the caller's transaction.
+        """Write a turn's end, within the caller's transaction.
 
-        `ending` is (how, reason); `told` is the sentence the person reads where there is
-        no answer of the model's own. One that `is_fresh` was begun in the same transaction.
-        Gives how its talk stands now, for `leave`; None where
-        that has to be read anew.
+        `ending` is (ending, reason); `notice` is the sentence that the person reads instead of an
+        answer of the model. `is_fresh` means that the same transaction began the turn. Returns the
+        session's state for `cache_session`; None if it must be read again.
         """
         state, reason = ending
         if state == "suspended":
             raise ValueError("a suspended turn is not settled; it goes on at the next start")
         ended: TurnState = state
-        turn.journal.finalize(connection, told=told, now=now)
+        turn.journal.finalize(connection, notice=notice, now=now)
         # The provider's cache is warm from the last call on, not from the turn's beginning.
         session_id, prompt_hash = turn.session_id, turn.prompt.hash
         if is_fresh:  # it has the prompt: it was begun with it
@@ -330,43 +324,43 @@ class Agent:
             and turn.conversation.person_id == turn.person.id
         ):
             self._external_memory.enqueue_turn(connection, turn.id, turn.person.id)
-        ground = turn.ground
+        prepared = turn.prepared
         session = sessions.find_open(connection, conversation_id=turn.conversation.id)
-        if ground is None or session is None or session.id != session_id:
+        if prepared is None or session is None or session.id != session_id:
             return None
         if is_fresh:
-            return SessionState(session, (*ground.history, *turn.journal.list_added()), None)
+            return SessionState(session, (*prepared.history, *turn.journal.list_added()), None)
         added = messages.list_session(
             connection,
             session_id=session_id,
             person_id=turn.conversation.person_id,
-            after=ground.history[-1].id if ground.history else START,
+            after=prepared.history[-1].id if prepared.history else START,
         )
-        return SessionState(session, (*ground.history, *added), None)
+        return SessionState(session, (*prepared.history, *added), None)
 
-    def cache_session(self, turn: ActiveTurn, standing: SessionState) -> None:
-        """Keep a talk at hand as a settled turn has left it: the next one need not read it."""
-        self._sessions.store(turn.conversation.id, standing)
+    def cache_session(self, turn: ActiveTurn, state: SessionState) -> None:
+        """Cache the session of a finalized turn, so that the next turn need not read it."""
+        self._sessions.store(turn.conversation.id, state)
         if self._external_memory:
-            self._external_memory.ring()
+            self._external_memory.wake()
 
     def clear_caches(self) -> None:
-        """Words, files or people are gone: nothing that was read of them is kept at hand."""
+        """Drop every cache, because messages, files or people were deleted."""
         self._sessions.clear()
-        self._freezer.forget()
-        self._pictures.forget()
+        self._prompts.forget()
+        self._images.forget()
         if self._external_memory:
             self._external_memory.forget()
 
     def invalidate_conversations(self) -> None:
-        """Something was done to talks from outside: the next turns read theirs anew."""
+        """Read sessions again at their next turn, because something else changed them."""
         self._sessions.forget()
         self._compactor.forget()
         self._toolboxes.inventory.forget()
 
     def _journal(
         self,
-        shelf: Shelf,
+        shelf: TranscriptPlace,
         conversation: Conversation,
         *,
         payer_id: PersonId,
@@ -382,7 +376,7 @@ class Agent:
         )
 
 
-def _outcomes(steps: Sequence[turns.Step]) -> dict[CallId, ToolResult]:
+def _list_results(steps: Sequence[turns.Step]) -> dict[CallId, ToolResult]:
     return {
         step.call_id: ToolResult(text=step.outcome, is_error=step.is_error)
         for step in steps
@@ -390,15 +384,15 @@ def _outcomes(steps: Sequence[turns.Step]) -> dict[CallId, ToolResult]:
     }
 
 
-def _words(said: tuple[Message, ...]) -> str:
+def _join_text(said: tuple[Message, ...]) -> str:
     return "\n".join(message.text for message in said if message.role == "user")
 
 
 def _open_session(
-    connection: Connection, turn: ActiveTurn, ground: PreparedTurn, asked: Asked, now: int
+    connection: Connection, turn: ActiveTurn, prepared: PreparedTurn, asked: TurnRequest, now: int
 ) -> None:
-    """The session that a turn begins in, with the prompt that it begins with."""
-    session, prompt = ground.session, turn.prompt
+    """Open the turn's session and store its prompt, unless both exist."""
+    session, prompt = prepared.session, turn.prompt
     if session is None:
         sessions.insert(
             connection,

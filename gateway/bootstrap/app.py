@@ -1,40 +1,50 @@
-"""The composition root: builds the house, runs it in one TaskGroup, ends it in order."""
+"""The composition root: builds the application from its settings, top to bottom.
+
+`run` opens what has to be closed again. `_build` constructs every service with what it needs; no
+service is changed afterwards. `lifecycle` starts and ends them.
+"""
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from functools import partial
 
 import tzlocal
 
 from adapters.contract import ChatAdapter
 from agent_core.agent.agent import Agent
+from agent_core.agent.caches import SessionCache
 from agent_core.agent.compaction.compactor import Compactor
 from agent_core.agent.quotas.reservations import Quotas
-from agent_core.errors import StoreError
+from agent_core.ids import InboxId
 from agent_core.memory.external.client import ExternalMemory
 from agent_core.memory.shared import SharedMemory
-from agent_core.memory.soul import soul
+from agent_core.memory.sync import scan_all
 from agent_core.models.contract import Model
-from agent_core.state.conversations import turns
 from agent_core.state.engine.database import Connection, Database, Observer
 from agent_core.state.people import people
+from agent_core.state.people.people import Person
 from agent_core.tools.contract import Tool
-from gateway.bootstrap import factories, garbage_collection, maintenance, scheduling
+from gateway.attachments.factory import make_reader
+from gateway.bootstrap import factories, maintenance
 from gateway.bootstrap.commands import CommandDeps, make_commands
+from gateway.bootstrap.lifecycle import Companion, Gateway, serve
 from gateway.bootstrap.platform_supervisor import Platforms
-from gateway.bootstrap.scheduling import Scheduling, SchedulingDeps
-from gateway.bootstrap.toolboxes import Stock, make_toolboxes
+from gateway.bootstrap.scheduling import SchedulingDeps, make_scheduling
+from gateway.bootstrap.timings import Timings
+from gateway.bootstrap.toolboxes import ToolDeps, make_toolboxes
 from gateway.commands.catalog import COMMANDS, HIDDEN
-from gateway.commands.registry import make_menu
-from gateway.concurrency import FairSemaphore
+from gateway.concurrency import FairSemaphore, Signal
 from gateway.config import Settings
 from gateway.config import now as wall_clock
-from gateway.errors import Broken, StartError
+from gateway.conversion import make_zone_finder
 from gateway.inbound.router import InboundRouter, RouterDeps
-from gateway.outbound.composer import CommandFormatter
+from gateway.jobs.history import JobHistory
+from gateway.jobs.notifier import Notifier
+from gateway.jobs.outcomes import Outcomes
+from gateway.outbound.composer import CommandFormatter, Composer
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions
 from gateway.people.data_confirmations import DataConfirmations
@@ -45,71 +55,59 @@ from gateway.people.data_requests import DataRequests, RequestQueue
 from gateway.people.identity import LOCAL_PLATFORM, Access, Identity, new_claim_code
 from gateway.people.linking import Linking
 from gateway.people.merging import AccountMerging
+from gateway.people.owners import Notices
 from gateway.people.rooms import Rooms
-from gateway.turns.lanes import Lanes
+from gateway.turns.attachment_stage import AttachmentStage
+from gateway.turns.finalizer import TurnDeps
+from gateway.turns.handle import TurnHandles
+from gateway.turns.lanes import LaneDeps, Lanes
 from gateway.turns.runner import TurnRunner
 from gateway.turns.user_prompts import UserPrompts
-
-_log = logging.getLogger(__name__)
-
-_POLL = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extensions:
-    """What the program that starts the house adds to it."""
+    """Additions of the program that starts the gateway."""
 
     tools: tuple[Tool, ...] = ()
     """Tools besides the built-in ones."""
     adapters: Mapping[str, ChatAdapter] = field(default_factory=dict)
     """Platforms besides those that the settings turn on."""
     model: Model | None = None
-    """Who thinks, instead of the provider in the settings."""
+    """Replaces the model provider of the settings."""
     observe: Observer | None = None
-    """Told of every commit."""
+    """Called for every commit."""
     now: Callable[[], int] = wall_clock
     """The time of day, in milliseconds since the epoch, UTC."""
+    timings: Timings = field(default_factory=Timings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gateway:
-    """A running house, as its health page, its control socket and its starter see it."""
+class _Core:
+    """The services that need no TaskGroup, and the signals between services."""
 
     settings: Settings
+    extensions: Extensions
     database: Database
-    memory: SharedMemory
+    model: Model
     external_memory: ExternalMemory | None
-    """The outside memory, if there is one."""
+    memory: SharedMemory
     platforms: Platforms
     identity: Identity
-    router: InboundRouter
-    lanes: Lanes
-    dispatcher: OutboxDispatcher
-    questions: Questions
-    user_prompts: UserPrompts
-    exports: DataExport
-    data_requests: DataRequests
-    scheduling: Scheduling
-    claim_code: str | None
-    """A code to claim the bot with, if no owner has an account on a chat platform yet."""
-    started: float
-    """Monotonic seconds."""
+    rooms: Rooms
+    sessions: SessionCache
+    quotas: Quotas
+    compactor: Compactor
+    zone: str
+    """The deployment's IANA time zone."""
+    zone_of: Callable[[Person], str]
     now: Callable[[], int]
-    """The time of day, in milliseconds since the epoch, UTC."""
-
-    def is_at_rest(self) -> bool:
-        """True while nobody waits for anything that is under way here."""
-        rooms = (self.router, self.lanes, self.dispatcher, self.scheduling.runs)
-        return all(room.is_idle() for room in rooms)
-
-    def waits_for_people(self) -> bool:
-        """True while every turn waits for an answer, which the next process can do as well."""
-        is_rest_idle = self.router.is_idle() and self.dispatcher.is_idle()
-        return is_rest_idle and self.user_prompts.count_turns() == len(self.lanes)
-
-
-Companion = Callable[[Gateway], Coroutine[object, object, None]]
-"""Something that runs beside the house until cancelled: a server, a prompt."""
+    wakeup: asyncio.Event
+    """Set after a write that may make a job due earlier."""
+    data_removed: Signal[None]
+    """Emitted after personal data was removed: caches are out of date."""
+    stale_messages: Signal[Sequence[InboxId]]
+    """Emitted with messages that have to be routed again."""
 
 
 async def run(
@@ -119,175 +117,133 @@ async def run(
     companions: Sequence[Companion] = (),
     extensions: Extensions | None = None,
 ) -> None:
-    """Open the house and serve until `stop` is set, then end it in order.
+    """Build the gateway and serve until `stop` is set, then end it in order.
 
     Raises `StartError`, `StoreError` if the home can't be used, and `Broken`.
     """
     extra = extensions or Extensions()
     model = extra.model or factories.load_model(settings)
-    database = await factories.open_database(settings.home, extra.observe)
-    external_memory = None
-    try:
+    async with AsyncExitStack() as stack:
+        database = await factories.open_database(settings.home, extra.observe, extra.timings)
+        stack.push_async_callback(database.close)
+        stack.push_async_callback(model.close)
         await factories.check_model(model, settings)
-        external_memory = await factories.load_outside(settings, database, extra.now)
-        house = _build(settings, database, (model, external_memory), extra)
-        await _serve(house, stop, companions)
-    finally:
+        external_memory = await factories.load_external_memory(settings, database, extra.now)
         if external_memory:
-            await external_memory.close()
-        await model.close()
-        await database.close()
+            stack.push_async_callback(external_memory.close)
+        core = _make_core(settings, extra, database, model, external_memory)
+        claim_code = await _make_claim_code(core)
+        build = partial(_build, core=core, claim_code=claim_code)
+        await serve(build, stop=stop, companions=companions)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Parts:
-    """What is made before anything runs."""
-
-    settings: Settings
-    database: Database
-    model: Model
-    external_memory: ExternalMemory | None
-    memory: SharedMemory
-    tools: tuple[Tool, ...]
-    platforms: Platforms
-    identity: Identity
-    zone: str
-    ceilings: Quotas
-    folding: Compactor
-    now: Callable[[], int]
-
-
-class _AtRest(Exception):
-    """Ends the TaskGroup once everything has come to rest."""
-
-
-def _build(
+def _make_core(
     settings: Settings,
-    database: Database,
-    minds: tuple[Model, ExternalMemory | None],
     extra: Extensions,
-) -> _Parts:
-    model, external_memory = minds
+    database: Database,
+    model: Model,
+    external_memory: ExternalMemory | None,
+) -> _Core:
+    adapters = {**factories.load_adapters(settings), **extra.adapters}
     zone = settings.people.time_zone or tzlocal.get_localzone_name()
-    ceilings = factories.make_ceilings(settings, database, zone)
-    return _Parts(
+    quotas = factories.make_quotas(settings, database, zone)
+    return _Core(
         settings=settings,
+        extensions=extra,
         database=database,
         model=model,
         external_memory=external_memory,
         memory=factories.make_memory(settings, database),
-        tools=extra.tools,
-        platforms=Platforms({**factories.load_adapters(settings), **extra.adapters}),
+        platforms=Platforms(adapters),
         identity=Identity(database, Access(settings.access.allow), extra.now),
+        rooms=Rooms(database=database, adapters=adapters, now=extra.now),
+        sessions=SessionCache(database),
+        quotas=quotas,
+        compactor=factories.make_compactor(settings, database, model, quotas),
         zone=zone,
-        ceilings=ceilings,
-        folding=factories.make_folding(settings, database, model, ceilings),
+        zone_of=make_zone_finder(zone),
         now=extra.now,
+        wakeup=asyncio.Event(),
+        data_removed=Signal(),
+        stale_messages=Signal(),
     )
 
 
-async def _serve(parts: _Parts, stop: asyncio.Event, companions: Sequence[Companion]) -> None:
-    fault: BaseException | None = None
-    try:
-        async with asyncio.TaskGroup() as group:
-            gateway = _furnish(group, parts, await _make_claim_code(parts))
-            await _recover(gateway)
-            garbage_collection.spare_what_stands()
-            with closing(gateway.dispatcher):
-                _start(group, gateway, parts, companions)
-                await _wait_for_end(gateway, stop)
-                await _drain(gateway)
-            raise _AtRest
-    except* _AtRest:
-        pass
-    except* (StartError, StoreError, Broken) as faults:
-        fault = faults.exceptions[0]  # what is raised in here would come out as a group again
-    if fault:
-        raise fault
-    _complain_if_all_stopped(parts.platforms)
-
-
-def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) -> Gateway:
-    """Put the rooms of the hall together; nothing runs yet."""
-    settings, database, adapters = parts.settings, parts.database, parts.platforms.adapters
-    now, memory = parts.now, parts.memory.store
-    command_formatter = CommandFormatter([*(spec.name for spec in (*COMMANDS, *HIDDEN)), "claim"])
-    dispatcher = OutboxDispatcher(
-        group=group,
-        database=database,
-        adapters=adapters,
-        now=now,
-        command_formatter=command_formatter,
+def _build(group: asyncio.TaskGroup, core: _Core, claim_code: str | None) -> Gateway:
+    """Construct every service; nothing runs yet."""
+    settings, database, now = core.settings, core.database, core.now
+    adapters, memory = core.platforms.adapters, core.memory.store
+    notifier, dispatcher = _make_dispatcher(group, core)
+    notices = Notices(database, dispatcher)
+    outcomes = Outcomes(
+        notifier,
+        zone_of=core.zone_of,
+        notify_owners=notices.enqueue_for_owners,
+        wakeup=core.wakeup,
     )
-    queue = RequestQueue()
+    removed = partial(core.data_removed.emit, None)
     exports = DataExport(database, settings.home, adapters=adapters, now=now)
     forgetting = DataForget(database, memory, settings.home, now=now)
-    merging = AccountMerging(memory)
-    questions = _make_questions(parts, dispatcher, merging, queue)
-    user_prompts = UserPrompts(
-        database=database, dispatcher=dispatcher, questions=questions, now=now
-    )
-    wakeup = asyncio.Event()
-    agent = _make_agent(parts, user_prompts, wakeup)
-    timing = scheduling.make_timing(database, dispatcher, agent, zone=parts.zone, wakeup=wakeup)
-    running = TurnRunner(
-        database=database,
-        agent=agent,
-        dispatcher=dispatcher,
-        user_prompts=user_prompts,
-        outcomes=timing.outcomes,
-        now=now,
-    )
-    gate = FairSemaphore(at_once=settings.turns.at_once, per_person=settings.turns.per_person)
-    rooms = Rooms(database=database, adapters=adapters, now=now)
-    lanes = Lanes(group=group, turns=running, gate=gate, user_prompts=user_prompts, rooms=rooms)
-    deps = RouterDeps(
-        database=database,
-        identity=parts.identity,
-        lanes=lanes,
-        questions=questions,
-        linking=Linking(database=database, questions=questions, merging=merging, now=now),
-        rooms=rooms,
-        attachments=maintenance.make_unpacking(group, settings, database, lanes, dispatcher, now),
-        zone_of=running.zone_of,
-        wake_jobs=wakeup.set,
-    )
-    commands = make_commands(
-        deps,
-        CommandDeps(
-            settings=settings,
-            memory=parts.memory,
-            external=parts.external_memory,
-            compactor=parts.folding,
-            quotas=parts.ceilings,
-            exports=exports,
-            forgetting=forgetting,
-            platforms=adapters.keys(),
-        ),
-    )
-    router = InboundRouter(
-        group=group, deps=deps, commands=commands, dispatcher=dispatcher, adapters=adapters, now=now
-    )
-
-    def renew() -> None:
-        router.forget_known()
-        running.forget_words()
-
+    erasing = DataErase(database, memory, settings.home, now=now, renew=removed)
+    request_queue = RequestQueue()
     data_requests = DataRequests(
-        queue,
+        request_queue,
         forgetting,
-        DataErase(database, memory, settings.home, now=now, renew=renew),
+        erasing,
         database=database,
         enqueue=dispatcher.enqueue,
         now=now,
     )
+    merging = AccountMerging(memory)
+    confirmations = DataConfirmations(request_queue)
+    questions = Questions(
+        database=database,
+        dispatcher=dispatcher,
+        zone=core.zone,
+        now=now,
+        answerers={**merging.answerers(), **confirmations.answerers()},
+    )
+    handles = TurnHandles()
+    user_prompts = UserPrompts(
+        database=database,
+        dispatcher=dispatcher,
+        questions=questions,
+        handles=handles,
+        now=now,
+        patience=core.extensions.timings.answer_patience,
+    )
+    agent = _make_agent(core, user_prompts)
+    turn_deps = TurnDeps(
+        database=database,
+        agent=agent,
+        dispatcher=dispatcher,
+        questions=questions,
+        outcomes=outcomes,
+        zone_of=core.zone_of,
+        now=now,
+        start_delay=core.extensions.timings.start_delay,
+        display=core.extensions.timings.display,
+    )
+    lanes = _make_lanes(group, core, TurnRunner(turn_deps), user_prompts, handles)
+    router = _make_router(group, core, lanes, turn_deps, (merging, exports, forgetting))
+    core.data_removed.connect(lambda _: router.forget_known())
+    core.data_removed.connect(lambda _: agent.clear_caches())
+    tasks = maintenance.make_task_runner(
+        settings, database, core.model, memory, core.quotas, notices
+    )
+    background: list[Callable[[], Coroutine[object, object, None]]] = [
+        tasks.run,
+        data_requests.run,
+        partial(scan_all, memory, database, now),
+        *([core.external_memory.run] if core.external_memory else []),
+    ]
     return Gateway(
         settings=settings,
         database=database,
-        memory=parts.memory,
-        external_memory=parts.external_memory,
-        platforms=parts.platforms,
-        identity=parts.identity,
+        memory=core.memory,
+        external_memory=core.external_memory,
+        platforms=core.platforms,
+        identity=core.identity,
         router=router,
         lanes=lanes,
         dispatcher=dispatcher,
@@ -295,155 +251,151 @@ def _furnish(group: asyncio.TaskGroup, parts: _Parts, claim_code: str | None) ->
         user_prompts=user_prompts,
         exports=exports,
         data_requests=data_requests,
-        scheduling=scheduling.make_timekeeper(
-            group,
-            settings,
-            timing,
+        scheduling=make_scheduling(
             SchedulingDeps(
+                group=group,
+                settings=settings,
                 database=database,
                 lanes=lanes,
                 dispatcher=dispatcher,
-                external=parts.external_memory,
-                renew=renew,
-            ),
-            now,
+                external_memory=core.external_memory,
+                notices=notices,
+                notifier=notifier,
+                outcomes=outcomes,
+                zone=core.zone,
+                data_removed=core.data_removed,
+                now=now,
+            )
         ),
+        background=background,
         claim_code=claim_code,
         started=time.monotonic(),
         now=now,
     )
 
 
-def _make_questions(
-    parts: _Parts,
-    dispatcher: OutboxDispatcher,
-    merging: AccountMerging,
-    queue: RequestQueue,
-) -> Questions:
-    return Questions(
-        database=parts.database,
-        dispatcher=dispatcher,
-        zone=parts.zone,
-        now=parts.now,
-        answerers={**merging.answerers(), **DataConfirmations(queue).answerers()},
+def _make_dispatcher(group: asyncio.TaskGroup, core: _Core) -> tuple[Notifier, OutboxDispatcher]:
+    adapters = core.platforms.adapters
+    history = JobHistory(core.sessions.id_allocator)
+    notifier = Notifier(adapters, history, zone_of=core.zone_of)
+    names = [spec.name for spec in (*COMMANDS, *HIDDEN)]
+    dispatcher = OutboxDispatcher(
+        group=group,
+        database=core.database,
+        composer=Composer(core.database, adapters, CommandFormatter([*names, "claim"])),
+        reroute=notifier.reroute,
+        now=core.now,
+        timings=core.extensions.timings.delivery,
     )
+    return notifier, dispatcher
 
 
-def _make_agent(parts: _Parts, user_prompts: UserPrompts, wakeup: asyncio.Event) -> Agent:
-    stock = Stock(
-        settings=parts.settings,
-        database=parts.database,
-        memory=parts.memory,
+def _make_agent(core: _Core, user_prompts: UserPrompts) -> Agent:
+    deps = ToolDeps(
+        settings=core.settings,
+        database=core.database,
+        memory=core.memory,
         user_prompts=user_prompts,
-        external_memory=parts.external_memory,
-        zone=parts.zone,
-        forget_people=parts.identity.forget_known,
-        wake_jobs=wakeup.set,
+        external_memory=core.external_memory,
+        zone=core.zone,
+        forget_people=core.identity.forget_known,
+        wake_jobs=core.wakeup.set,
     )
     return Agent(
-        config=factories.set_up_agent(
-            parts.settings, parts.ceilings, parts.folding, parts.external_memory
+        config=factories.make_agent_config(
+            core.settings, core.sessions, core.quotas, core.compactor, core.external_memory
         ),
-        database=parts.database,
-        model=parts.model,
-        toolboxes=make_toolboxes(stock, parts.tools),
-        memory=parts.memory,
-        now=parts.now,
+        database=core.database,
+        model=core.model,
+        toolboxes=make_toolboxes(deps, core.extensions.tools),
+        memory=core.memory,
+        now=core.now,
     )
 
 
-def _start(
+def _make_lanes(
     group: asyncio.TaskGroup,
-    gateway: Gateway,
-    parts: _Parts,
-    companions: Sequence[Companion],
-) -> None:
-    menu = make_menu(COMMANDS)
-    for name in gateway.platforms.adapters:
-        group.create_task(gateway.platforms.keep(name, gateway.router.inlet(name)))
-        group.create_task(gateway.platforms.show_menu(name, menu))
-    background = maintenance.make_background(
-        parts.settings,
-        parts.database,
-        parts.model,
-        parts.memory.store,
-        parts.ceilings,
-        gateway.dispatcher,
+    core: _Core,
+    runner: TurnRunner,
+    user_prompts: UserPrompts,
+    handles: TurnHandles,
+) -> Lanes:
+    limits = core.settings.turns
+    return Lanes(
+        LaneDeps(
+            group=group,
+            database=core.database,
+            runner=runner,
+            places=FairSemaphore(at_once=limits.at_once, per_person=limits.per_person),
+            rooms=core.rooms,
+            user_prompts=user_prompts,
+            handles=handles,
+            on_stale=core.stale_messages.emit,
+            crash_wait=core.extensions.timings.crash_wait,
+        )
     )
-    group.create_task(background.run())
-    if parts.external_memory:
-        group.create_task(parts.external_memory.run())
-    group.create_task(gateway.scheduling.scheduler.run())
-    maintenance.begin(
-        group,
-        parts.database,
-        gateway.data_requests,
-        parts.memory.store,
-        gateway.is_at_rest,
+
+
+def _make_router(
+    group: asyncio.TaskGroup,
+    core: _Core,
+    lanes: Lanes,
+    turn_deps: TurnDeps,
+    people_services: tuple[AccountMerging, DataExport, DataForget],
+) -> InboundRouter:
+    settings, database, now = core.settings, core.database, core.now
+    adapters, questions = core.platforms.adapters, turn_deps.questions
+    merging, exports, forgetting = people_services
+    reader = make_reader(
+        settings.media, settings.secrets, database=database, adapters=adapters, now=now
     )
-    for companion in companions:
-        group.create_task(companion(gateway))
+    deps = RouterDeps(
+        database=database,
+        identity=core.identity,
+        rooms=core.rooms,
+        linking=Linking(database=database, questions=questions, merging=merging, now=now),
+        questions=questions,
+        lanes=lanes,
+        attachments=AttachmentStage(
+            group=group,
+            database=database,
+            reader=reader,
+            lanes=lanes,
+            dispatcher=turn_deps.dispatcher,
+            now=now,
+        ),
+        stale_messages=core.stale_messages,
+        zone_of=core.zone_of,
+        wake_jobs=core.wakeup.set,
+    )
+    extra = CommandDeps(
+        settings=settings,
+        memory=core.memory,
+        external=core.external_memory,
+        compactor=core.compactor,
+        quotas=core.quotas,
+        exports=exports,
+        forgetting=forgetting,
+        platforms=adapters.keys(),
+    )
+    return InboundRouter(
+        group=group,
+        deps=deps,
+        commands=make_commands(deps, extra),
+        dispatcher=turn_deps.dispatcher,
+        adapters=adapters,
+        now=now,
+    )
 
 
-async def _recover(gateway: Gateway) -> None:
-    """Take up what an earlier process left: what is owed first, then turns, then events."""
-    await soul.SoulFile(gateway.database, gateway.settings.home).notice(gateway.now())
-    await gateway.questions.start()
-    await gateway.dispatcher.start()
-    for turn in await gateway.database.read(turns.list_running):
-        gateway.lanes.take_up(turn)
-    await gateway.router.recover()
-    await gateway.scheduling.prepare()
-
-
-async def _wait_for_end(gateway: Gateway, stop: asyncio.Event) -> None:
-    """Return when asked to stop, or when no chat platform is left that could work.
-
-    Raises `Broken` when the disk failed: only a restart can tell what was written.
-    """
-    while not stop.is_set():
-        if _all_stopped(gateway.platforms):
-            return
-        if gateway.database.has_stopped():
-            raise Broken(gateway.database.failure())
-        with suppress(TimeoutError):
-            async with asyncio.timeout(1.0):
-                await stop.wait()
-
-
-async def _drain(gateway: Gateway) -> None:
-    """Take nothing more in, let turns reach a step boundary and deliver what is owed.
-
-    What is not done within the grace time stands in the database for the next start.
-    """
-    gateway.router.close()
-    gateway.scheduling.runs.close()
-    gateway.lanes.drain()
-    with suppress(TimeoutError):
-        async with asyncio.timeout(gateway.settings.turns.drain_seconds):
-            while not gateway.is_at_rest():  # noqa: ASYNC110 - three rooms, each in its own time
-                await asyncio.sleep(_POLL)
-
-
-async def _make_claim_code(parts: _Parts) -> str | None:
-    """A claim code, if there is a chat platform and no owner on it yet. Raises `StoreError`."""
-    if len(parts.platforms.adapters) == 1:
+async def _make_claim_code(core: _Core) -> str | None:
+    """Make a claim code if a chat platform is on and has no owner yet. Raises `StoreError`."""
+    if len(core.platforms.adapters) == 1:
         return None
 
     def work(connection: Connection) -> str | None:
         if people.has_platform_owner(connection, local_platform=LOCAL_PLATFORM):
             return None
-        return new_claim_code(connection, now=parts.now())
+        return new_claim_code(connection, now=core.now())
 
-    return await parts.database.write("people.code", work)
-
-
-def _all_stopped(platforms: Platforms) -> bool:
-    """True if there are chat platforms besides the console and none of them can work."""
-    chat = [name for name in platforms.adapters if name != LOCAL_PLATFORM]
-    return bool(chat) and all(name in platforms.stopped() for name in chat)
-
-
-def _complain_if_all_stopped(platforms: Platforms) -> None:
-    if _all_stopped(platforms):
-        raise StartError("\n".join(platforms.stopped().values()))
+    return await core.database.write("people.code", work)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from adapters.contract import ChatAdapter
 from agent_core.agent.active_turn import AgentConfig
+from agent_core.agent.caches import SessionCache
 from agent_core.agent.compaction.compactor import Compactor
 from agent_core.agent.compaction.summaries import Summarizer
 from agent_core.agent.compaction.token_meter import ContextRules, TokenMeter
@@ -27,6 +28,7 @@ from agent_core.recall.embedder_contract import Embedder
 from agent_core.recall.rerank import Reranker
 from agent_core.state.engine.database import Database, Observer
 from gateway.bootstrap import plugins
+from gateway.bootstrap.timings import Timings
 from gateway.config import CONSOLE_SOCKET, DATABASE, Settings, describe_unwritable, make_home, now
 from gateway.errors import StartError
 from gateway.people.identity import LOCAL_PLATFORM
@@ -37,7 +39,7 @@ _MODEL_CHECK = 5.0
 """Seconds that the model's provider has to confirm key and model before start-up goes on."""
 
 
-async def open_database(home: Path, observe: Observer | None) -> Database:
+async def open_database(home: Path, observe: Observer | None, timings: Timings) -> Database:
     """The database of a home, which is made where there is none.
 
     Raises `StartError` and `StoreError`.
@@ -47,7 +49,8 @@ async def open_database(home: Path, observe: Observer | None) -> Database:
         await ensure_soul(home)
     except OSError as error:
         raise StartError(describe_unwritable(home, error)) from error
-    return await Database.open(home / DATABASE, observe=observe)
+    path, pause = home / DATABASE, timings.store_retry
+    return await Database.open(path, observe=observe, retry_pause=pause)
 
 
 def load_model(settings: Settings) -> Model:
@@ -77,13 +80,13 @@ async def check_model(model: Model, settings: Settings) -> None:
         _log.warning("the model could not be checked, going on: %s", error)
 
 
-def make_ceilings(settings: Settings, database: Database, zone: str) -> Quotas:
+def make_quotas(settings: Settings, database: Database, zone: str) -> Quotas:
     """What may be spent in a day; `zone` is the house's."""
     cost = settings.cost
     return Quotas(
         rules=QuotaRules(
             person=DailyLimit(money=_micro(cost.person_day_usd), tokens=cost.person_day_tokens),
-            house=DailyLimit(money=_micro(cost.house_day_usd), tokens=cost.house_day_tokens),
+            deployment=DailyLimit(money=_micro(cost.house_day_usd), tokens=cost.house_day_tokens),
             cheap_from=cost.cheap_from_percent,
             zone=zone,
         ),
@@ -100,8 +103,8 @@ def _micro(dollars: float) -> int:
     return round(dollars * 1_000_000)
 
 
-def make_folding(
-    settings: Settings, database: Database, model: Model, ceilings: Quotas
+def make_compactor(
+    settings: Settings, database: Database, model: Model, quotas: Quotas
 ) -> Compactor:
     """What makes long talks shorter."""
     names, context = settings.model, settings.context
@@ -112,13 +115,13 @@ def make_folding(
     )
     return Compactor(
         database=database,
-        summaries=Summarizer(model=model, names=(names.cheap, names.name), quotas=ceilings),
+        summarizer=Summarizer(model=model, names=(names.cheap, names.name), quotas=quotas),
         meter=TokenMeter(provider=model, model=names.name, rules=rules),
         now=now,
     )
 
 
-async def load_outside(
+async def load_external_memory(
     settings: Settings, database: Database, now: Callable[[], int]
 ) -> ExternalMemory | None:
     """The outside memory, if there is to be one. Raises `StartError` and `StoreError`."""
@@ -169,8 +172,12 @@ def load_reranker(settings: Settings) -> Reranker | None:
     return Reranker(embedder) if embedder else None
 
 
-def set_up_agent(
-    settings: Settings, ceilings: Quotas, folding: Compactor, external_memory: ExternalMemory | None
+def make_agent_config(
+    settings: Settings,
+    sessions: SessionCache,
+    quotas: Quotas,
+    compactor: Compactor,
+    external_memory: ExternalMemory | None,
 ) -> AgentConfig:
     """How the agent is to work."""
     model, limits = settings.model, settings.turns
@@ -189,8 +196,9 @@ def set_up_agent(
             micro_dollars=_micro(limits.max_cost_usd),
             seconds=limits.max_seconds,
         ),
-        quotas=ceilings,
-        compactor=folding,
+        sessions=sessions,
+        quotas=quotas,
+        compactor=compactor,
         cache_ttl=model.cache_ttl,
         context_folder=_context_folder(settings),
         context_files=settings.prompt.context_files,
@@ -205,7 +213,7 @@ def make_memory(settings: Settings, database: Database) -> SharedMemory:
     return SharedMemory(database, MemoryStore(database, settings.home / "memories", limits))
 
 
-def make_freezer(settings: Settings, database: Database, memory: SharedMemory) -> PromptCache:
+def make_prompt_cache(settings: Settings, database: Database, memory: SharedMemory) -> PromptCache:
     """What gives a talk its prompt, beside the agent's own: to see what it would be now."""
     ground = PromptConfig(
         home=settings.home,

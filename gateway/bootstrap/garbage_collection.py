@@ -32,7 +32,7 @@ def held_off() -> Iterator[None]:
             gc.enable()
 
 
-def spare_what_stands() -> None:
+def freeze_all() -> None:
     """Leave everything there is now out of all collections, and the old ones to `collect`."""
     gc.collect()
     gc.freeze()

@@ -10,20 +10,13 @@ from agent_core.errors import StoreError
 from agent_core.ids import SessionId
 from agent_core.memory.soul import soul
 from agent_core.memory.store import MemoryStore
-from agent_core.memory.sync import scan_all
 from agent_core.models.contract import Model
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people import people
 from agent_core.state.queues import tasks
 from agent_core.state.queues.tasks import Task
-from gateway.attachments.factory import make_reader
-from gateway.bootstrap import garbage_collection
 from gateway.config import Settings, now
-from gateway.outbound.dispatcher import OutboxDispatcher
-from gateway.people.data_requests import DataRequests
 from gateway.people.owners import Notices
-from gateway.turns.attachment_stage import AttachmentStage
-from gateway.turns.lanes import Lanes
 
 _log = logging.getLogger(__name__)
 
@@ -34,23 +27,23 @@ _LONGEST = 300.0
 _MOST_ATTEMPTS = 3
 _PAUSE = 60_000
 
-Doer = Callable[[Task], Awaitable[None]]
+Handler = Callable[[Task], Awaitable[None]]
 
 
-class Background:
-    """Does what the `tasks` table owes."""
+class TaskRunner:
+    """Runs the rows of the `tasks` table."""
 
     def __init__(
         self,
         *,
         database: Database,
-        doers: Mapping[str, Doer],
+        handlers: Mapping[str, Handler],
         now: Callable[[], int],
         poll: float = _POLL,
     ) -> None:
-        """`doers` names what to do for each kind of task; `poll` is in seconds."""
+        """`handlers` names what to do for each kind of task; `poll` is in seconds."""
         self._database = database
-        self._doers = doers
+        self._handlers = handlers
         self._now = now
         self._poll = poll
 
@@ -79,7 +72,7 @@ class Background:
             return False
         try:
             async with asyncio.timeout(_LONGEST):
-                await self._doers[task.kind](task)
+                await self._handlers[task.kind](task)
         except Exception as error:  # the bulkhead: one task's error harms no other
             _log.warning("task %d (%s) failed: %r", task.id, task.kind, error)
             await self._set_back(task, repr(error))
@@ -99,66 +92,30 @@ class Background:
         await self._database.write("tasks.back", work)
 
 
-def make_background(
+def make_task_runner(
     settings: Settings,
     database: Database,
     model: Model,
     memory: MemoryStore,
-    ceilings: Quotas,
-    dispatcher: OutboxDispatcher,
-) -> Background:
-    """Durable work after turns."""
+    quotas: Quotas,
+    notices: Notices,
+) -> TaskRunner:
+    """Build the runner with a handler for each kind of task."""
     titles = TitleGenerator(
-        database=database, model=model, name=settings.model.cheap, quotas=ceilings
+        database=database, model=model, name=settings.model.cheap, quotas=quotas
     )
 
-    async def give_title(task: Task) -> None:
+    async def generate_title(task: Task) -> None:
         await titles.generate(SessionId(int(task.payload)), task.person_id, now())
 
     async def write_memory(task: Task) -> None:
-        # Whose it was may have been joined since: who they are now says where the files lie.
+        # The person may have been merged since: the remaining one says where the files are.
         person = await database.read(lambda c: people.find(c, person_id=task.person_id))
         if person:
             await memory.snapshot(person.id, person.slug, now())
 
-    async def tell_of_soul(task: Task) -> None:
+    async def report_soul(task: Task) -> None:
         await notices.tell_of_soul(task, now())
 
-    notices = Notices(database, dispatcher)
-    doers = {"title": give_title, "memory": write_memory, soul.TASK: tell_of_soul}
-    return Background(database=database, doers=doers, now=now)
-
-
-def make_unpacking(
-    group: asyncio.TaskGroup,
-    settings: Settings,
-    database: Database,
-    lanes: Lanes,
-    dispatcher: OutboxDispatcher,
-    now: Callable[[], int],
-) -> AttachmentStage:
-    """What reads attachments before a lane gets them."""
-    reader = make_reader(
-        settings.media,
-        settings.secrets,
-        database=database,
-        adapters=dispatcher.adapters,
-        now=now,
-    )
-    return AttachmentStage(
-        group=group, database=database, reader=reader, lanes=lanes, dispatcher=dispatcher, now=now
-    )
-
-
-def begin(
-    group: asyncio.TaskGroup,
-    database: Database,
-    data_requests: DataRequests,
-    memory: MemoryStore,
-    is_quiet: Callable[[], bool],
-) -> None:
-    """Start what keeps the house in order."""
-    group.create_task(scan_all(memory, database, now))
-    group.create_task(data_requests.run())
-    group.create_task(data_requests.keep_clean(is_quiet))
-    group.create_task(garbage_collection.collect(is_quiet))
+    handlers = {"title": generate_title, "memory": write_memory, soul.TASK: report_soul}
+    return TaskRunner(database=database, handlers=handlers, now=now)

@@ -1,16 +1,14 @@
-"""Puts the rooms together that do things at their time."""
+"""Build the scheduler and the services of its jobs."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
-from agent_core.agent.agent import Agent
 from agent_core.memory.external.client import ExternalMemory
 from agent_core.state.engine.database import Database
-from agent_core.state.people.people import Person
+from gateway.concurrency import Signal
 from gateway.config import BACKUPS, Settings, environment
-from gateway.jobs.history import JobHistory
 from gateway.jobs.notifier import Notifier
 from gateway.jobs.outcomes import Outcomes
 from gateway.outbound.dispatcher import OutboxDispatcher
@@ -30,84 +28,52 @@ from gateway.turns.lanes import Lanes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timing:
-    """The parts of the scheduler that turns use, too."""
-
-    zone: str
-    outcomes: Outcomes
-    notifier: Notifier
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Scheduling:
-    """What does things at their time."""
+    """The scheduler and its services."""
 
     scheduler: Scheduler
     runs: JobRunner
     skills: SkillServices
     wake: Callable[[], None]
-    """Something may be due earlier than was known."""
+    """Call it after a write that may make a job due earlier."""
     prepare: Callable[[], Awaitable[None]]
-    """See to it that the house's own jobs are there and the skills' changes are known, and begin
-    to tell which are used. Raises `StoreError`."""
+    """Creates the system jobs, syncs the skills and starts their usage log. Raises `StoreError`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchedulingDeps:
     """The services that jobs run on."""
 
+    group: asyncio.TaskGroup
+    settings: Settings
     database: Database
     lanes: Lanes
     dispatcher: OutboxDispatcher
-    external: ExternalMemory | None
-    renew: Callable[[], None]
-    """Drops cached conversations after retention has deleted messages."""
+    external_memory: ExternalMemory | None
+    notices: Notices
+    notifier: Notifier
+    outcomes: Outcomes
+    zone: str
+    """The deployment's IANA time zone."""
+    data_removed: Signal[None]
+    now: Callable[[], int]
 
 
-def make_timing(
-    database: Database,
-    dispatcher: OutboxDispatcher,
-    agent: Agent,
-    *,
-    zone: str,
-    wakeup: asyncio.Event,
-) -> Timing:
-    """Build what turns need of the scheduler. `zone` is the deployment's."""
-
-    def zone_of(person: Person) -> str:
-        return person.time_zone or zone
-
-    notifier = Notifier(dispatcher.adapters, JobHistory(agent.id_allocator), zone_of=zone_of)
-    dispatcher.reroute = notifier.reroute
-    outcomes = Outcomes(
-        notifier,
-        zone_of=zone_of,
-        notify_owners=Notices(database, dispatcher).enqueue_for_owners,
-        wakeup=wakeup,
-    )
-    return Timing(zone=zone, outcomes=outcomes, notifier=notifier)
-
-
-def make_timekeeper(
-    group: asyncio.TaskGroup,
-    settings: Settings,
-    timing: Timing,
-    deps: SchedulingDeps,
-    now: Callable[[], int],
-) -> Scheduling:
-    """The alarm clock and what it sets going."""
-    database, dispatcher = deps.database, deps.dispatcher
+def make_scheduling(deps: SchedulingDeps) -> Scheduling:
+    """Build the scheduler with everything that it starts."""
+    settings, database, now = deps.settings, deps.database, deps.now
+    enqueue = deps.dispatcher.enqueue
     backups = Backups(database, settings.home / BACKUPS, keep=settings.jobs.backups, now=now)
-    sweeper = Sweeper(database, settings.retention, now=now, renew=deps.renew)
+    sweeper = Sweeper(
+        database, settings.retention, now=now, renew=partial(deps.data_removed.emit, None)
+    )
     skills = make_skill_services(settings.home, settings.skills, database)
-    notices = Notices(database, dispatcher)
-
-    curator = Curator(skills, notices, enqueue=dispatcher.enqueue, now=now)
-    bench = RunnerDeps(
-        group=group,
+    curator = Curator(skills, deps.notices, enqueue=enqueue, now=now)
+    runner_deps = RunnerDeps(
+        group=deps.group,
         database=database,
         lanes=deps.lanes,
-        enqueue=dispatcher.enqueue,
+        enqueue=enqueue,
         now=now,
         folder=settings.home,
         environ=environment(),
@@ -116,33 +82,34 @@ def make_timekeeper(
             system_jobs.BACKUP: backups.make,
             system_jobs.RETENTION: sweeper.work,
             system_jobs.CURATOR: curator.work,
-            system_jobs.MEMORY_SYNC: partial(system_jobs.sync_memory, deps.external, now),
+            system_jobs.MEMORY_SYNC: partial(system_jobs.sync_memory, deps.external_memory, now),
         },
         at_once=settings.jobs.at_once,
     )
-    runs = JobRunner(bench, outcomes=timing.outcomes, notifier=timing.notifier)
+    runs = JobRunner(runner_deps, outcomes=deps.outcomes, notifier=deps.notifier)
     scheduler = Scheduler(
         database=database,
         runner=runs,
-        outcomes=timing.outcomes,
-        enqueue=dispatcher.enqueue,
-        triggers=system_jobs.make_triggers(timing.zone),
+        outcomes=deps.outcomes,
+        enqueue=enqueue,
+        triggers=system_jobs.make_triggers(deps.zone),
         now=now,
     )
-
-    wanted = set(bench.works) - (set() if deps.external else {system_jobs.MEMORY_SYNC})
+    wanted = set(runner_deps.works)
+    if deps.external_memory is None:
+        wanted.discard(system_jobs.MEMORY_SYNC)
 
     async def prepare() -> None:
         await sync_at_start(skills, now())
-        group.create_task(skills.usage.keep())
+        deps.group.create_task(skills.usage.keep())
         await database.write(
-            "works.ensure", lambda c: system_jobs.ensure(c, wanted, timing.zone, now())
+            "works.ensure", lambda c: system_jobs.ensure(c, wanted, deps.zone, now())
         )
 
     return Scheduling(
         scheduler=scheduler,
         runs=runs,
         skills=skills,
-        wake=timing.outcomes.wakeup.set,
+        wake=deps.outcomes.wakeup.set,
         prepare=prepare,
     )

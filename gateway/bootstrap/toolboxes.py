@@ -1,4 +1,4 @@
-"""The tools of the agent: which it has in a direct talk, and which in a room."""
+"""The toolboxes of the agent: in direct conversations, in rooms and in jobs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,9 +27,11 @@ from gateway.turns.user_prompts import UserPrompts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stock:
-    """What tools work on. `forget_people` is for a change of what a person wants, `wake_jobs` for
-    one of what is due.
+class ToolDeps:
+    """The services that tools use.
+
+    `forget_people` drops cached people after a change of their settings; `wake_jobs` wakes the
+    scheduler after a change of a job.
     """
 
     settings: Settings
@@ -42,35 +44,35 @@ class Stock:
     wake_jobs: Callable[[], None]
 
 
-def make_toolboxes(stock: Stock, extra: Sequence[Tool]) -> Toolboxes:
-    """The boxes; `extra` is in both. Raises `StartError` where recall lacks what it was set to."""
-    database, user_prompts = stock.database, stock.user_prompts
+def make_toolboxes(deps: ToolDeps, extra: Sequence[Tool]) -> Toolboxes:
+    """Build the toolboxes; all have the `extra` tools. Raises `StartError`."""
+    database, user_prompts = deps.database, deps.user_prompts
     approval = Approval(database, user_prompts)
     inventory = Inventory(database)
-    reranker = load_reranker(stock.settings)
+    reranker = load_reranker(deps.settings)
     schedule = ScheduleTool(
         database,
         user_prompts,
-        zone=stock.zone,
-        rules=make_rules(stock.settings),
-        changed=stock.wake_jobs,
+        zone=deps.zone,
+        rules=make_rules(deps.settings),
+        changed=deps.wake_jobs,
         name_places=name_places,
     )
 
     def changed() -> None:
-        stock.forget_people()
-        stock.wake_jobs()
+        deps.forget_people()
+        deps.wake_jobs()
 
     shared: tuple[Tool, ...] = (AskTool(user_prompts), schedule, *extra)
-    identity = SoulFile(database, stock.settings.home)
+    identity = SoulFile(database, deps.settings.home)
     private: tuple[Tool, ...] = (
-        *private_tools(database, stock.memory, approval, inventory, reranker),
-        SettingsTool(database, changed=changed, ease=easing_in(stock.zone)),
+        *private_tools(database, deps.memory, approval, inventory, reranker),
+        SettingsTool(database, changed=changed, ease=easing_in(deps.zone)),
         ProposeSoulTool(identity, approval, SOUL_LIMIT),
-        *(stock.external_memory.tools if stock.external_memory else ()),
+        *(deps.external_memory.tools if deps.external_memory else ()),
     )
-    room = room_tools(database, stock.memory, approval, inventory, reranker)
-    kit = _make_kit(stock)
+    room = room_tools(database, deps.memory, approval, inventory, reranker)
+    kit = _make_kit(deps)
     gathering = digest_tools(database, kit, in_room=False)
     open_gathering = digest_tools(database, kit, in_room=True)
     return Toolboxes(
@@ -82,11 +84,11 @@ def make_toolboxes(stock: Stock, extra: Sequence[Tool]) -> Toolboxes:
     )
 
 
-def _make_kit(stock: Stock) -> DigestOptions:
-    settings = stock.settings
+def _make_kit(deps: ToolDeps) -> DigestOptions:
+    settings = deps.settings
     return DigestOptions(
         home=settings.home,
-        zone=stock.zone,
+        zone=deps.zone,
         github_url=settings.digest.github_url,
         github_token=settings.secrets.github_token or "",
         allow_private=settings.digest.allow_private,

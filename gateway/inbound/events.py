@@ -68,7 +68,9 @@ class SkippedEvent:
 Item = StoredEvent | InboundEvent | PressEvent | StaleEvents | SkippedEvent
 
 
-def parse_event(unread: StoredEvent, adapter: ChatAdapter) -> InboundEvent | PressEvent | SkippedEvent:
+def parse_event(
+    unread: StoredEvent, adapter: ChatAdapter
+) -> InboundEvent | PressEvent | SkippedEvent:
     """What is in a stored event."""
     row = unread.row
     try:
@@ -83,7 +85,9 @@ def parse_event(unread: StoredEvent, adapter: ChatAdapter) -> InboundEvent | Pre
     return InboundEvent(row=row, message=found, is_repeat=unread.is_repeat)
 
 
-def merge_edits(arrival: InboundEvent, waiting: deque[Item]) -> tuple[InboundMessage, list[InboxId]]:
+def merge_edits(
+    arrival: InboundEvent, waiting: deque[Item]
+) -> tuple[InboundMessage, list[InboxId]]:
     """A message as its sender has edited it since, and the events in it.
 
     Takes the edits out of `waiting`: what came behind the message in its chat.

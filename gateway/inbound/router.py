@@ -21,17 +21,25 @@ from agent_core.state.queues.inbox import InboxRow
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from gateway import conversion
 from gateway.commands.registry import Call, Reply, SlashCommand, parse
-from gateway.concurrency import Workers
+from gateway.concurrency import Signal, Workers
 from gateway.conversion import QueuedMessage
 from gateway.inbound import events
 from gateway.inbound.command_reply import make_outgoing, write_reply
-from gateway.inbound.events import SkippedEvent, InboundEvent, Item, PlatformInlet, PressEvent, StaleEvents, StoredEvent
+from gateway.inbound.events import (
+    InboundEvent,
+    Item,
+    PlatformInlet,
+    PressEvent,
+    SkippedEvent,
+    StaleEvents,
+    StoredEvent,
+)
 from gateway.outbound import composer
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.questions import Questions, Reaction
 from gateway.people.identity import Identity
 from gateway.people.linking import Linking
-from gateway.people.rooms import Rooms, RoomConversation
+from gateway.people.rooms import RoomConversation, Rooms
 from gateway.texts import general
 from gateway.turns.attachment_stage import AttachmentStage
 from gateway.turns.lanes import Lanes
@@ -70,6 +78,8 @@ class RouterDeps:
     questions: Questions
     lanes: Lanes
     attachments: AttachmentStage
+    stale_messages: Signal[Sequence[InboxId]]
+    """Emitted with messages that have to be routed again."""
     zone_of: Callable[[Person], str]
     """Returns the IANA time zone of a person."""
     wake_jobs: Callable[[], None]
@@ -102,7 +112,7 @@ class InboundRouter:
         """Set while no event waits to be read that has been read before."""
         self._caught_up.set()
         self._is_open = True
-        deps.lanes.on_stale(self._look_again)
+        deps.stale_messages.connect(self._look_again)
 
     def close(self) -> None:
         """Take nothing more; what platforms hand over stays theirs."""
@@ -207,7 +217,7 @@ class InboundRouter:
         if isinstance(item, InboundEvent):
             sender = item.message.sender
             if self._deps.identity.is_known(item.row.platform, sender):
-                outgoing = make_outgoing(item, general.BROKEN)
+                outgoing = make_outgoing(item, general.INTERNAL_ERROR())
         while True:
             try:
                 await self._set_aside(SkippedEvent(row=item.row, fault=repr(error)), outgoing)
@@ -219,7 +229,9 @@ class InboundRouter:
             else:
                 return
 
-    async def _set_aside(self, aside: SkippedEvent, outgoing: NewOutboxMessage | None = None) -> None:
+    async def _set_aside(
+        self, aside: SkippedEvent, outgoing: NewOutboxMessage | None = None
+    ) -> None:
         now = self._now()
 
         def work(connection: Connection) -> OutboxRow | None:
@@ -257,7 +269,9 @@ class InboundRouter:
             await self._obey(arrival, person, (talk, conversation), command)
             return
         reaction = _reaction(row, message, person)
-        if events.is_plain_text(message) and await self._deps.questions.hear(reaction, message.text):
+        if events.is_plain_text(message) and await self._deps.questions.hear(
+            reaction, message.text
+        ):
             self.forget_known()  # the answer may have made two people one
             return
         complaint = events.find_fault(message)
@@ -378,10 +392,10 @@ class InboundRouter:
         talk, conversation = where
         command = self._commands.get(name)
         if command is None:
-            await self._finish(arrival, general.UNKNOWN_COMMAND.format(name=name))
+            await self._finish(arrival, general.UNKNOWN_COMMAND(name=name))
             return
         if command.spec.owner_only and not person.is_owner:
-            await self._finish(arrival, general.OWNER_ONLY)
+            await self._finish(arrival, general.OWNER_ONLY())
             return
         call = Call(
             argument=argument,

@@ -1,29 +1,25 @@
-"""A platform as delivery sees it: its adapter, and how fast it may be written to."""
+"""One platform as the dispatcher sees it: its adapter, its rate limit and its queues."""
 
 import asyncio
 import time
 from collections import OrderedDict
-from adapters.contract import Pace
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
+
 from adapters.abilities import CanFind, CountsTogether
-from adapters.contract import ChatAdapter
+from adapters.contract import ChatAdapter, Pace
 from adapters.ids import PlatformMessageId
 from agent_core.state.queues.outbox import OutboxRow
 from gateway.conversion import Place, read_chat
 
-
 _MOST_CHATS = 4096
 _PATIENCE = 5.0
-"""Seconds for which what can wait lets others go first, when it is the first of its kind."""
+"""Seconds for which a message that nobody waits for lets others go first."""
 
 
 class RateLimiter:
-    """Makes senders wait their turn by a platform's `Pace`; fair by order of arrival.
-
-    What can wait gives way: among the many that a minute of jobs sends, answers go first.
-    """
+    """Makes senders wait by a platform's `Pace`, in order of arrival."""
 
     def __init__(self, pace: Pace) -> None:
         self._pace = pace
@@ -32,9 +28,9 @@ class RateLimiter:
         self._chats: OrderedDict[str, float] = OrderedDict()
 
     async def give_way(self) -> None:
-        """Return when nobody else waits for a place, or after a while: one caller at a time.
+        """Return when no other sender waits, or after a while; one caller at a time.
 
-        To be followed by `wait`.
+        Call `wait` next. Answers overtake the many reminders of a full minute this way.
         """
         async with self._patient:
             end = time.monotonic() + _PATIENCE
@@ -62,40 +58,40 @@ class RateLimiter:
             await asyncio.sleep(start - now)
 
     def is_free(self, chat: str) -> bool:
-        """True if a new message may go to this chat now."""
+        """Return whether a new message may go to this chat now."""
         return self.has_room() and self._chats.get(chat, 0.0) <= time.monotonic()
 
     def has_room(self) -> bool:
-        """True while signs of courtesy (typing, live edits) take no place from messages."""
+        """Return whether indicators and live edits delay no message now."""
         return not self._pace.per_second or self._next_free <= time.monotonic()
 
 
 Chat = tuple[str, str]
-"""A platform, and a chat on it as `translate.name_chat` names it."""
+"""A platform, and a chat on it as `conversion.name_chat` names it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Channel:
-    """One platform that is on."""
+    """One enabled platform."""
 
     adapter: ChatAdapter
     rate_limiter: RateLimiter
     finder: CanFind | None
-    """The adapter, if it can look; asked once, since asking takes longer than what it can tell."""
+    """The adapter, if it can search. Checked once, because the check takes longer than `newest`."""
 
     @classmethod
     def to(cls, adapter: ChatAdapter) -> Self:
-        """The door to a platform."""
+        """Make the channel of an adapter."""
         finder = adapter if isinstance(adapter, CanFind) else None
         return cls(adapter=adapter, rate_limiter=RateLimiter(adapter.pace), finder=finder)
 
     def newest(self, chat: str) -> PlatformMessageId | None:
-        """The newest id known of a chat, to be kept with a send; see `CanFind`."""
+        """Return the newest known message of a chat, to be stored with a send; see `CanFind`."""
         return self.finder.newest(read_chat(chat)) if self.finder else None
 
 
 class ChannelQueues:
-    """Which chats are written to one after the other; see `CountsTogether`."""
+    """Maps chats to queues: most have their own, some share one; see `CountsTogether`."""
 
     def __init__(self, adapters: Mapping[str, ChatAdapter]) -> None:
         self._counting = {
@@ -105,30 +101,30 @@ class ChannelQueues:
         }
 
     def find(self, chat: Chat) -> Chat:
-        """What is the same for all chats of a line: most are one by themselves."""
+        """Return the name of a chat's queue."""
         counting = self._counting.get(chat[0])
         return chat if counting is None else (chat[0], counting.count_of(read_chat(chat[1])))
 
 
 class ReservedSlot:
-    """Stands in a line in place of what is to come. It has to be ended, whatever happens."""
+    """Reserves a place in a queue for a message to come. Its owner has to end it."""
 
-    def __init__(self, place: Place, line: Chat, anchor: PlatformMessageId | None) -> None:
-        """`anchor` is what is to be noted with the message; see `outbox.mark_sending`."""
+    def __init__(self, place: Place, queue: Chat, anchor: PlatformMessageId | None) -> None:
+        """`anchor` is stored with the message; see `outbox.mark_sending`."""
         self.place = place
-        self.line = line
+        self.queue = queue
         self.anchor = anchor
         self._rows: asyncio.Future[Sequence[OutboxRow]] = asyncio.get_running_loop().create_future()
 
     def is_for(self, place: Place) -> bool:
-        """True if a message to this place may take the lead."""
+        """Return whether a message to this place may take the slot."""
         return (self.place.platform, self.place.chat) == (place.platform, place.chat)
 
     def end(self, rows: Sequence[OutboxRow] = ()) -> None:
-        """The rows go on in its place; a second call does nothing."""
+        """Put the rows into the slot's place; a second call does nothing."""
         if not self._rows.done():
             self._rows.set_result(rows)
 
     async def wait(self) -> Sequence[OutboxRow]:
-        """What came of it, once it was ended."""
+        """Return the rows, once the slot has ended."""
         return await self._rows

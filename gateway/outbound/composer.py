@@ -1,4 +1,4 @@
-"""Puts a message owed together as its platform takes it, with the file that it carries."""
+"""Build outbound messages from outbox rows, with buttons, commands and files."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ _KEY = re.compile(r"c:(?P<words>[a-z0-9_:-]{1,38})")
 
 
 def stand_for(words: str, label: str, style: Style = "plain") -> Choice:
-    """A button that says `/words`. Raises `ValueError` where the words don't fit into a key."""
+    """Make a button that sends `/words`. Raises `ValueError` if they don't fit into a key."""
     key = "c:" + words.replace(" ", ":")
     if not _KEY.fullmatch(key):
         raise ValueError(f"a button can't stand for {words!r}")
@@ -26,47 +26,53 @@ def stand_for(words: str, label: str, style: Style = "plain") -> Choice:
 
 
 def read_command(key: str) -> str | None:
-    """The command that a button's key stands for; anybody may say it, so anybody may forge it."""
+    """Return the command of a button's key; a forged key only sends what anybody may send."""
     found = _KEY.fullmatch(key)
     return "/" + found["words"].replace(":", " ") if found else None
 
 
 class CommandFormatter:
-    """Knows the names of all commands."""
+    """Writes commands in a text as each platform writes them."""
 
-    def __init__(self, names: Iterable[str] = ()) -> None:
+    def __init__(self, names: Iterable[str]) -> None:
         words = "|".join(sorted(map(re.escape, names))) or "(?!)"
         self._command = re.compile(rf"(?<![\w/:.`])/({words})\b(?!/)")
 
     def format_commands(self, adapter: object, text: str) -> str:
-        """The house's own words, as they hold on a platform; a model's are its own."""
+        """Format a text of the gateway for a platform; a model's text stays as it is."""
         if "/" not in text or not isinstance(adapter, SpellsCommands):
-            return text  # to ask an adapter takes longer than to look for what may be a command
+            return text  # the check of the adapter takes longer than that of the text
         return self._command.sub(lambda found: f"{adapter.command_prefix}{found[1]}", text)
 
 
 class Composer:
-    """Makes outbound messages of rows."""
+    """Makes outbound messages from outbox rows."""
 
     def __init__(
-        self, database: Database, adapters: Mapping[str, ChatAdapter], command_formatter: CommandFormatter
+        self,
+        database: Database,
+        adapters: Mapping[str, ChatAdapter],
+        command_formatter: CommandFormatter,
     ) -> None:
         self._database = database
-        self._adapters = adapters
-        self._speller = command_formatter
+        self.adapters = adapters
+        self.command_formatter = command_formatter
 
     async def compose(self, row: OutboxRow, text: str) -> OutboundMessage:
-        """A row with this text. Raises `Rejected` if its file is gone, and `StoreError`."""
-        return self.word(row, text, await self.load_file(row))
+        """Build a row's message with this text.
 
-    def word(self, row: OutboxRow, text: str, file: OutboundFile | None) -> OutboundMessage:
-        """The same with a file at hand. What the house itself says names commands as there."""
+        Raises `Rejected` if its file was deleted, and `StoreError`.
+        """
+        return self.build(row, text, await self.load_file(row))
+
+    def build(self, row: OutboxRow, text: str, file: OutboundFile | None) -> OutboundMessage:
+        """Build a row's message with this text and file."""
         if row.turn_id is None:
-            text = self._speller.format_commands(self._adapters[row.platform], text)
+            text = self.command_formatter.format_commands(self.adapters[row.platform], text)
         return conversion.outbound(row, text=text, file=file)
 
     async def load_file(self, row: OutboxRow) -> OutboundFile | None:
-        """The file that a row carries, if any. Raises `Rejected` if it is not there any more."""
+        """Read the file of a row, if it has one. Raises `Rejected` if the file was deleted."""
         if row.file_key is None:
             return None
         key = row.file_key
@@ -78,6 +84,6 @@ class Composer:
 
 
 def note_repeat(adapter: ChatAdapter, body: str) -> str:
-    """The body marked as a possible repeat, where the mark fits into the message."""
+    """Mark a body as a possible repeat, if the mark fits into the message."""
     marked = general.note_repeat(body)
     return marked if len(adapter.split(marked)) == 1 else body

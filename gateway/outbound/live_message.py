@@ -1,4 +1,4 @@
-"""The live message of a running turn: sent once, then only edited, until its words are final."""
+"""The live message of a running turn: sent once, then edited until its text is final."""
 
 import logging
 from collections.abc import Callable
@@ -21,34 +21,34 @@ _log = logging.getLogger(__name__)
 
 
 class LiveMessage:
-    """The text of a running turn's live message, for as long as it is live."""
+    """The present text of a live message."""
 
     def __init__(self, outgoing: NewOutboxMessage, opened: OutboxRow | None = None) -> None:
         self.outgoing = outgoing
         self.row = opened
         self.text = ""
         self.steps: tuple[Step, ...] = ()
-        self.painted: tuple[str, tuple[Step, ...]] = ("", ())
+        self.shown: tuple[str, tuple[Step, ...]] = ("", ())
         self.is_waiting = False
-        """It stands in its chat's queue."""
+        """Its chat's queue holds it."""
         self.is_over = False
 
 
 class LiveMessageEditor:
-    """Shows live messages; called by the worker of their chat, so that nothing overtakes."""
+    """Sends and edits live messages; the worker of their chat calls it, which keeps the order."""
 
     def __init__(self, database: Database, now: Callable[[], int]) -> None:
         self._database = database
         self._now = now
 
     async def show_live(self, channel: Channel, live: LiveMessage) -> float | None:
-        """Show the present text. Gives the seconds that the platform asks to be left alone.
+        """Show the present text; return the seconds of pause that the platform asks for.
 
-        Never raises: what can't be shown now is not shown until it is final.
+        Never raises: a text that can't be shown now appears once it is final.
         """
         text, steps = live.text, live.steps
         adapter = channel.adapter
-        if live.is_over or (text, steps) == live.painted or not isinstance(adapter, CanEdit):
+        if live.is_over or (text, steps) == live.shown or not isinstance(adapter, CanEdit):
             return None
         body = adapter.split(text)[0]
         try:
@@ -57,7 +57,7 @@ class LiveMessageEditor:
             elif live.row.message_id is not None:
                 message = conversion.outbound(live.row, text=body, is_live=True, steps=steps)
                 await adapter.edit(message, PlatformMessageId(live.row.message_id))
-            live.painted = (text, steps)
+            live.shown = (text, steps)
         except RateLimited as error:
             live.is_over = live.row is None
             return error.retry_after
@@ -67,7 +67,7 @@ class LiveMessageEditor:
         return None
 
     async def _open(self, channel: Channel, live: LiveMessage, body: str) -> None:
-        """Send the opening of a live message; from then on it is only edited."""
+        """Send a live message for the first time."""
         await channel.rate_limiter.wait(live.outgoing.chat)
         now = self._now()
         outgoing = replace(live.outgoing, body=body)
@@ -79,7 +79,7 @@ class LiveMessageEditor:
                 not _is_answered_there(connection, outgoing, turn_id)
                 or outbox.find_live(connection, turn_id=turn_id, kind=outgoing.kind)
             ):
-                return None  # the turn was settled or moved meanwhile, or has its live message
+                return None  # the turn has ended or moved meanwhile, or has its live message
             return outbox.open_live(connection, outgoing, anchor=anchor, now=now)
 
         row = None if live.is_over else await self._database.write("outbox.opening", work)
@@ -109,13 +109,13 @@ class LiveMessageEditor:
 
 
 def _is_answered_there(connection: Connection, outgoing: NewOutboxMessage, turn_id: TurnId) -> bool:
-    """True while a turn runs that is to be answered where the debt is."""
+    """Return whether a turn still runs, and is answered in the message's chat."""
     turn = turns.find(connection, turn_id=turn_id)
     place = (turn.platform, turn.chat) if turn and turn.state == "running" else None
     return place == (outgoing.platform, outgoing.chat)
 
 
 def _take_back(connection: Connection, row: OutboxRow) -> None:
-    """An opening surely never left: it is no more, or, if it was settled meanwhile, owed."""
+    """Undo the record of a live message that was not sent; enqueue it if it is final by now."""
     outbox.drop_live(connection, outbox_id=row.id)
     outbox.mark_missing(connection, outbox_id=row.id)

@@ -1,7 +1,9 @@
 """Questions to people: asked with buttons, answered once, and only by whom they are for."""
 
+import asyncio
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from adapters.ids import Address
@@ -13,6 +15,7 @@ from agent_core.state.people import people
 from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
+from agent_core.tools.user_questions import QuestionPending
 from gateway import conversion
 from gateway.outbound import question_views, quiet_hours
 from gateway.outbound.dispatcher import OutboxDispatcher
@@ -71,6 +74,55 @@ class _Taken:
     refused: tuple[QuestionId, PersonId] | None = None
 
 
+class PendingAnswers:
+    """Running turns that wait for the answer to a question."""
+
+    def __init__(self) -> None:
+        self.is_open = True
+        self._futures: dict[QuestionId, asyncio.Future[str]] = {}
+        self._turns: dict[QuestionId, TurnId] = {}
+
+    @contextmanager
+    def expect(self, question: Question) -> Iterator[asyncio.Future[str]]:
+        """Give the future that gets the key of the choice, or "interrupted".
+
+        It raises `QuestionPending` once the gateway shuts down.
+        """
+        future = asyncio.get_running_loop().create_future()
+        self._futures[question.id] = future
+        if question.turn_id is not None:
+            self._turns[question.id] = question.turn_id
+        try:
+            yield future
+        finally:
+            del self._futures[question.id]
+            self._turns.pop(question.id, None)
+
+    def resolve(self, question_id: QuestionId, key: str) -> None:
+        """Give the key of a choice to the turn that waits for it, if one does."""
+        future = self._futures.get(question_id)
+        if future and not future.done():
+            future.set_result(key)
+
+    def interrupt(self, turn_id: TurnId) -> None:
+        """Stop every wait of a turn."""
+        for question_id, owner in self._turns.items():
+            if owner == turn_id:
+                self.resolve(question_id, "interrupted")
+
+    def count_turns(self) -> int:
+        """Count the turns that wait."""
+        waiting = (key for key, future in self._futures.items() if not future.done())
+        return len({self._turns[key] for key in waiting if key in self._turns})
+
+    def close(self) -> None:
+        """End every wait with `QuestionPending`, and allow no more."""
+        self.is_open = False
+        for future in self._futures.values():
+            if not future.done():
+                future.set_exception(QuestionPending())
+
+
 class Questions:
     """All open questions; see `asking` for the turns that wait for an answer."""
 
@@ -98,15 +150,11 @@ class Questions:
         """People who may have something open; nobody else's words are looked at."""
         self._refused: set[tuple[QuestionId, PersonId]] = set()
         """Who was told that a question is not theirs; once is enough."""
-        self._tell: Callable[[QuestionId, str], None] = _tell_nobody
+        self.answers = PendingAnswers()
 
     async def start(self) -> None:
         """Learn who was asked something by an earlier process. Raises `StoreError`."""
-        self._asked.update(await self._database.read(questions.list_asked))
-
-    def on_answer(self, tell: Callable[[QuestionId, str], None]) -> None:
-        """Whom to tell of answers: the question, and the key of the choice."""
-        self._tell = tell
+        self._asked.update(await self._database.read(questions.list_people_asked))
 
     def pose(self, connection: Connection, new: NewQuestion, now: int) -> list[OutboxRow]:
         """Keep a question and owe the message that asks it; in the caller's transaction."""
@@ -157,8 +205,8 @@ class Questions:
         """A turn is over: what it still asks needs no answer; in the caller's transaction."""
         rows = []
         for question in questions.find_open_of_turn(connection, turn_id=turn_id):
-            questions.end(connection, question_id=question.id, now=now)
-            rows += _close(connection, question, general.QUESTION_OVER)
+            questions.close(connection, question_id=question.id, now=now)
+            rows += _close(connection, question, general.QUESTION_OVER())
         return rows
 
     def move(
@@ -169,7 +217,7 @@ class Questions:
         for question in questions.find_open_of_turn(connection, turn_id=turn_id):
             if question.payload == FOR_OWNER:
                 continue
-            rows += _close(connection, question, general.QUESTION_MOVED)
+            rows += _close(connection, question, general.QUESTION_MOVED())
             questions.move(connection, question_id=question.id, place=place)
             moved = replace(question, platform=place[0], chat=place[1])
             rows += self._enqueue(connection, moved, now)
@@ -186,7 +234,7 @@ class Questions:
             elif not _may_answer(found[0], reaction):
                 taken = self._refuse(connection, found[0], reaction, now)
             elif now >= found[0].expires_at:
-                rows = drop(connection, found[0], general.QUESTION_LATE, now)
+                rows = drop(connection, found[0], general.QUESTION_LATE(), now)
                 taken = _Taken(is_used=is_press, rows=rows)
             else:
                 taken = self._settle(connection, *found, reaction, now)
@@ -199,7 +247,7 @@ class Questions:
         if taken.refused:
             self._note_refusal(taken.refused)
         if taken.answered:
-            self._tell(*taken.answered)
+            self.answers.resolve(*taken.answered)
         return taken.is_used
 
     def _refuse(
@@ -209,7 +257,7 @@ class Questions:
         who = (question.id, reaction.person.id)
         if who in self._refused:
             return _Taken()
-        told = _say(connection, reaction, general.QUESTION_NOT_YOURS, now)
+        told = _say(connection, reaction, general.QUESTION_NOT_YOURS(), now)
         return _Taken(rows=[told], refused=who)
 
     def _note_refusal(self, refused: tuple[QuestionId, PersonId]) -> None:
@@ -243,7 +291,7 @@ class Questions:
 
 def drop(connection: Connection, question: Question, words: str, now: int) -> list[OutboxRow]:
     """A question needs no answer any more, and ends in these words; in the caller's transaction."""
-    if not questions.end(connection, question_id=question.id, now=now):
+    if not questions.close(connection, question_id=question.id, now=now):
         return []
     return _close(connection, question, words)
 
@@ -265,10 +313,6 @@ def _is_asked_there(question: Question, reaction: Reaction) -> bool:
     asked, said = conversion.read_chat(question.chat), reaction.address
     is_same = replace(asked, ticket=None) == replace(said, ticket=None)
     return is_same and question.platform == reaction.platform
-
-
-def _tell_nobody(_: QuestionId, __: str) -> None:
-    """Where nobody waits, an answer only stands in the database."""
 
 
 def _close(

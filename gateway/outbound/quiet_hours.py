@@ -1,4 +1,4 @@
-"""Quiet hours and days off: when a person's phone shall not ring, and until when."""
+"""Quiet hours and days off: when messages to a person are silent or deferred."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -18,14 +18,14 @@ LONGEST_QUIET = (_DAYS + 1) * 86_400_000
 
 
 def is_quiet(person: Person, zone: str, now: int) -> bool:
-    """True within a person's quiet hours, which may go over midnight. `zone` is an IANA name."""
+    """Return whether a person has quiet hours now. `zone` is an IANA name."""
     return person.quiet_from is not None and _is_quiet_at(person, local_time(now, zone))
 
 
 def quiet_until(person: Person, days_off: tuple[int, ...], zone: str, now: int) -> int | None:
-    """When quiet hours and days off end that hold now, in milliseconds; None if none do.
+    """Return the end of the quiet hours and days off that hold now, in milliseconds, or None.
 
-    Seven days off are none: then nothing would ever come.
+    Seven days off count as none, because nothing would ever be delivered.
     """
     off = days_off if len(set(days_off)) < _DAYS else ()
     moment = local_time(now, zone)
@@ -59,9 +59,9 @@ def _at(day: datetime, minute: int) -> datetime:
 
 
 def ease(connection: Connection, person: Person, zone: str, now: int) -> None:
-    """Hold what is held for a person no longer than their quiet time lasts as it is set by now.
+    """Reschedule deferred messages after a person has changed their quiet hours.
 
-    `zone` is the IANA zone they live by.
+    `zone` is the person's IANA time zone.
     """
     days_off = delivery_targets.find(connection, person_id=person.id).days_off
     until = quiet_until(person, days_off, zone, now)
@@ -71,7 +71,7 @@ def ease(connection: Connection, person: Person, zone: str, now: int) -> None:
 
 
 def easing_in(house_zone: str) -> Callable[[Connection, Person, int], None]:
-    """`ease` for people of whom some have set no zone of their own."""
+    """Return `reschedule` with a default time zone for people who have set none."""
 
     def ease_at(connection: Connection, person: Person, now: int) -> None:
         ease(connection, person, person.time_zone or house_zone, now)

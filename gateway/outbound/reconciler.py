@@ -1,4 +1,4 @@
-"""Looks for messages of which nobody knows whether the platform has them."""
+"""Reconcile outbox messages whose delivery status is unknown."""
 
 import logging
 from collections.abc import Callable
@@ -19,7 +19,7 @@ _MOST_LOOKS = 4
 
 
 class Reconciler:
-    """Settles what is unsure; called by the worker of its line, so that nothing goes before."""
+    """Finds out whether a message was sent; the worker of its chat calls it, which keeps order."""
 
     def __init__(self, database: Database, composer: Composer, now: Callable[[], int]) -> None:
         self._database = database
@@ -27,11 +27,11 @@ class Reconciler:
         self._now = now
 
     async def reconcile(self, channel: Channel, row: OutboxRow) -> OutboxRow:
-        """Learn whether the platform has an unsure message, and note it.
+        """Find out whether the platform has a message, and record it; return the row.
 
-        Raises `Unsure` when that can't be learned now. A platform that can't look, or has
-        looked in vain too often, is given the message again, marked as a possible repeat:
-        twice is better than never.
+        Raises `Unsure` if that can't be found out now. If the platform can't search, or too many
+        searches failed, the message is sent again, marked as a possible repeat: twice is better
+        than never.
         """
         adapter = channel.adapter
         shown = row.shown if row.shown is not None else row.body
@@ -48,7 +48,9 @@ class Reconciler:
             except Unsure as error:
                 if row.attempts < _MOST_LOOKS:
                     raise
-                _log.warning("outbox %d is sent once more, it may be there: %s", row.id, error)
+                _log.warning(
+                    "outbox %d is sent again, although it may have arrived: %s", row.id, error
+                )
                 is_known = False
 
         now = self._now()

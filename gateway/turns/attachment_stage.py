@@ -1,13 +1,11 @@
-"""Messages whose attachments are read before they go on: in order per talk, beside all else."""
+"""Read the attachments of messages before the lanes get them, in order per chat."""
 
 import asyncio
-import logging
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from adapters.messages import InboundMessage
-from agent_core.errors import StoreDamaged, StoreError
 from agent_core.ids import ConversationId
 from agent_core.state.engine.database import Connection, Database
 from agent_core.state.people.people import Person
@@ -20,28 +18,24 @@ from gateway.concurrency import Workers
 from gateway.conversion import QueuedMessage
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.texts import general
-from gateway.turns.handle import TurnHandle
+from gateway.turns.handle import StopSwitch
 from gateway.turns.lanes import Lanes
 
-_log = logging.getLogger(__name__)
-
-_STORE_PAUSE = 5.0
-
 Key = tuple[ConversationId, str, str]
-"""A conversation, a platform, a chat on it: in here messages keep their order."""
+"""A conversation, a platform and a chat on it, within which messages keep their order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingRead:
-    """A message on its way to its lane. `is_repeat`: a restart reads it again."""
+    """A message whose attachments are being read. `is_repeat`: a restart reads it again."""
 
     pending: QueuedMessage
     is_repeat: bool
-    handle: TurnHandle = field(default_factory=TurnHandle)
+    stop: StopSwitch = field(default_factory=StopSwitch)
 
 
 class AttachmentStage:
-    """Reads attachments, however long that takes, and holds up nothing but what comes behind."""
+    """Reads attachments, and delays only the later messages of the same chat."""
 
     def __init__(
         self,
@@ -62,15 +56,15 @@ class AttachmentStage:
         self._is_open = True
 
     def close(self) -> None:
-        """Nothing waits for what is still being read: it is read anew at the next start."""
+        """Drop the reads under way; the next start repeats them."""
         self._is_open = False
 
     def is_idle(self) -> bool:
-        """True while nothing is being read that anybody waits for."""
+        """Return whether nobody waits for a read."""
         return len(self._workers) == 0 or not self._is_open
 
     def put(self, pending: QueuedMessage, *, is_repeat: bool) -> None:
-        """Hand a message on to its lane once it is read, and what came before it is."""
+        """Pass a message to its lane once it and the earlier ones of its chat are read."""
         key = _key_of(pending)
         if pending.message.attachments or self._workers.is_busy(key):
             self._workers.put(key, PendingRead(pending=pending, is_repeat=is_repeat))
@@ -80,77 +74,66 @@ class AttachmentStage:
     def find_waiting(
         self, conversation_id: ConversationId, platform: str, edit: InboundMessage
     ) -> QueuedMessage | None:
-        """The message that an edit is of, if it has not gone on yet."""
+        """Find the message of an edit, if its lane has not got it yet."""
         key = (conversation_id, platform, conversion.name_chat(edit.address))
-        for parcel in self._workers.waiting(key):
-            if parcel.pending.message.message_id == edit.message_id:
-                return parcel.pending
+        for read in self._workers.waiting(key):
+            if read.pending.message.message_id == edit.message_id:
+                return read.pending
         return None
 
     def stop(self, conversation_id: ConversationId, place: tuple[str, str], by: Person) -> bool:
-        """Do not begin with what somebody has sent and is being read; False if there is nothing.
+        """Stop reading a person's messages in a chat; return whether there were any.
 
-        `place` is (platform, chat). Owners may stop what others have sent.
+        `place` is (platform, chat). Owners may stop everybody's messages.
         """
         stopped = [
-            parcel.handle.request_stop()
-            for parcel in self._workers.waiting((conversation_id, *place))
-            if not parcel.pending.starts_own_turn and (by.is_owner or by.id == parcel.pending.person.id)
+            read.stop
+            for read in self._workers.waiting((conversation_id, *place))
+            if not read.pending.starts_own_turn and (by.is_owner or by.id == read.pending.person.id)
         ]
-        return any(stopped)
+        for stop in stopped:
+            stop.request()
+        return bool(stopped)
 
     async def _serve(self, _: Key, queue: deque[PendingRead]) -> None:
-        parcel = queue[0]
-        try:
-            await self._open(parcel)
-        except StoreDamaged:
-            raise  # waiting would not mend it
-        except StoreError as error:
-            _log.error("attachments wait for the store: %s", error)
-            await asyncio.sleep(_STORE_PAUSE)
-            return
+        await self._database.retry_while_unavailable(
+            lambda: self._read(queue[0]), "a message with attachments"
+        )
         queue.popleft()
 
-    async def _fail(self, _: Key, parcel: PendingRead, error: Exception) -> None:
-        """An unexpected error: the message is set aside, and its sender is told."""
-        while True:
-            try:
-                await self._close(parcel.pending, general.BROKEN, fault=repr(error))
-            except StoreDamaged:
-                raise  # waiting would not mend it
-            except StoreError as store_error:
-                _log.error("a message can't be set aside yet: %s", store_error)
-                await asyncio.sleep(_STORE_PAUSE)
-            else:
-                return
+    async def _fail(self, _: Key, read: PendingRead, error: Exception) -> None:
+        """Set a message aside after an unexpected error, and report it to its sender."""
+        await self._database.retry_while_unavailable(
+            lambda: self._drop(read.pending, general.INTERNAL_ERROR(), fault=repr(error)),
+            "a message that can't be read",
+        )
 
-    async def _open(self, parcel: PendingRead) -> None:
-        pending, handle = parcel.pending, parcel.handle
+    async def _read(self, read: PendingRead) -> None:
+        pending, stop = read.pending, read.stop
         message = pending.message
         readings = pending.readings
         try:
-            async with handle.stoppable():
-                if message.attachments and not handle.is_stop_requested():
+            async with stop.scope():
+                if message.attachments and not stop.is_requested():
                     readings = await self._reader.read(pending.platform, message)
         except TimeoutError:
-            if not handle.is_stop_requested():
+            if not stop.is_requested():
                 raise
-        if handle.is_stop_requested():
-            await self._close(pending, "")
+        if stop.is_requested():
+            await self._drop(pending, "")
             return
-        told = "\n".join(sentences_of(readings))
+        notes = "\n".join(sentences_of(readings))
         has_words = pending.message.text.strip() or message.quote
         if readings and not (has_content(readings) or has_words):
-            await self._close(pending, told)
+            await self._drop(pending, notes)
             return
-        if told and not parcel.is_repeat:
-            await self._tell(pending, told)
-        handle.is_over = True
+        if notes and not read.is_repeat:
+            await self._notify(pending, notes)
         pending.readings = readings
         self._lanes.put(pending)
 
-    async def _tell(self, pending: QueuedMessage, text: str) -> None:
-        """Say something about a message that goes its way all the same."""
+    async def _notify(self, pending: QueuedMessage, text: str) -> None:
+        """Send a note about a message that its lane gets all the same."""
         outgoing = replace(_make_outgoing(pending, text), is_silent=True)
         now = self._now()
         row = await self._database.write(
@@ -158,8 +141,8 @@ class AttachmentStage:
         )
         self._dispatcher.enqueue([row])
 
-    async def _close(self, pending: QueuedMessage, text: str, *, fault: str = "") -> None:
-        """A message goes nowhere: its events are done, and its sender is told."""
+    async def _drop(self, pending: QueuedMessage, text: str, *, fault: str = "") -> None:
+        """Finish or park a message that no lane gets, and send its sender a note."""
         now = self._now()
 
         def work(connection: Connection) -> list[OutboxRow]:

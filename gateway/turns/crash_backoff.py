@@ -1,29 +1,28 @@
-"""What a turn has to put up with over which processes died: a wait, and an end at last.
+"""Delay, and eventually abandon, a turn that was running when the process crashed.
 
-A death says little about one turn: whatever killed the process, all turns in flight were there.
-So nobody waits for the first deaths. Then the house lives for a while, longer each time, before
-it takes the turn up: if it is innocent, it is answered as soon as whatever kills the house lets
-it live; if it is guilty, everybody else is served between two deaths, and a supervisor that
-counts quick restarts (systemd: five in ten seconds) sees none.
+A crash says little about one turn, because it ends all turns in flight. So the first crashes cost
+nothing. After that the gateway has to run for a while before it resumes the turn, longer each
+time. An innocent turn is answered as soon as the cause is gone. A guilty one leaves time to serve
+everybody else between two crashes, and a supervisor that counts quick restarts (systemd: five in
+ten seconds) does not give up.
 """
 
 from agent_core.state.conversations.turns import Turn
 
-_BEYOND_SUSPICION = 3
-_MOST_DEATHS = 6
-"""Processes that may die over one turn before it is set aside."""
-_FIRST_WAIT = 10.0
-"""Seconds; Docker, for one, takes a process that lived so long for a good start."""
+FIRST_WAIT = 10.0
+"""Seconds. Docker, for one, takes a process that runs for so long for a good start."""
+_FREE_CRASHES = 3
+_MOST_CRASHES = 6
 
 
-def is_convicted(deaths: int) -> bool:
-    """True for a turn that is not taken up again."""
-    return deaths >= _MOST_DEATHS
+def is_abandoned(crashes: int) -> bool:
+    """Return whether a turn has crashed too often to be resumed again."""
+    return crashes >= _MOST_CRASHES
 
 
-def wait_before(turn: Turn) -> float:
-    """Seconds that the house has to live before it takes up a turn of an earlier process."""
-    deaths = turn.attempts
-    if deaths < _BEYOND_SUSPICION or is_convicted(deaths):
+def find_wait(turn: Turn, first_wait: float = FIRST_WAIT) -> float:
+    """Return the seconds that the gateway has to run before it resumes a turn."""
+    crashes = turn.attempts
+    if crashes < _FREE_CRASHES or is_abandoned(crashes):
         return 0.0
-    return _FIRST_WAIT * 2.0 ** (deaths - _BEYOND_SUSPICION)
+    return first_wait * 2.0 ** (crashes - _FREE_CRASHES)

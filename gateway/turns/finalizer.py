@@ -1,7 +1,7 @@
 """End turns: transcript, cost, state, inbox and the answer, in one transaction."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from adapters.abilities import CanSendFiles
@@ -57,7 +57,7 @@ class TurnDeps:
     now: Callable[[], int]
     start_delay: float = START_DELAY
     """Seconds; see `DeferredStart`."""
-    display: PresenterTimings = PresenterTimings()
+    display: PresenterTimings = field(default_factory=PresenterTimings)
 
 
 def describe_ending(ended: TurnEnded, tools: Sequence[str], reader: Reader) -> str:
@@ -165,7 +165,9 @@ def enqueue_reply(
         is_silent = reply.is_silent or number > 0
         message = replace(reply, body=part, part=number, is_silent=is_silent, buttons=buttons)
         if target.slot and number == 0:
-            rows.append(outbox.send_off(connection, message, anchor=target.slot.anchor, now=now))
+            rows.append(
+                outbox.enqueue_sending(connection, message, anchor=target.slot.anchor, now=now)
+            )
         else:
             rows.append(outbox.enqueue(connection, message, now=now))
     return [*rows, *_end_status(connection, status)]
@@ -198,7 +200,7 @@ def finalize_live(connection: Connection, turn_id: TurnId, text: str) -> list[Ou
 
 def end_shown(connection: Connection, turn_id: TurnId, text: str) -> list[OutboxRow]:
     """End a turn's live message with `text`, and remove its status line."""
-    live, status = outbox.find_shown(connection, turn_id=turn_id)
+    live, status = outbox.find_visible(connection, turn_id=turn_id)
     rows = [outbox.finalize_live(connection, outbox_id=live.id, body=text)] if live else []
     return [*rows, *_end_status(connection, status)]
 
@@ -300,7 +302,7 @@ class TurnFinalizer:
             target = ReplyTarget(slot=slot)
             return enqueue_reply(connection, reply, parts, now, target), session
         target = ReplyTarget(
-            shown=outbox.find_shown(connection, turn_id=active.id),
+            shown=outbox.find_visible(connection, turn_id=active.id),
             slot=slot,
             buttons=make_undo_buttons(connection, active, tools),
         )
@@ -331,7 +333,7 @@ class TurnFinalizer:
             if job_runs.find_of_turn(connection, turn_id=turn.id) is not None:
                 rows = [*self._outcomes.break_off(connection, turn, now)]
             else:
-                target = ReplyTarget(shown=outbox.find_shown(connection, turn_id=turn.id))
+                target = ReplyTarget(shown=outbox.find_visible(connection, turn_id=turn.id))
                 rows = enqueue_reply(connection, reply, (reply.body,), now, target)
             return [*rows, *self._questions.end_of_turn(connection, turn.id, now)]
 

@@ -1,46 +1,48 @@
-"""What a lane holds of the turn that it runs: whom it serves, and a way to stop it."""
+"""A turn as its lane holds it: its phase, its messages, and a switch that stops it."""
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import Enum, auto
 
 from agent_core.agent.active_turn import ActiveTurn
-from agent_core.ids import PersonId
+from agent_core.ids import ConversationId, InboxId, PersonId, TurnId
+from agent_core.state.conversations.turns import Turn
+from gateway import conversion
 from gateway.conversion import Place, QueuedMessage
 from gateway.turns.presenter import Presenter
 
+Job = QueuedMessage | Turn
+"""Work of a lane: a message, or a turn that an earlier process left."""
 
-@dataclass(slots=True)
-class TurnHandle:
-    """The reins of one turn, from its wait for a place until it is over."""
 
-    batch: Sequence[QueuedMessage] = ()
-    """The messages that a turn is to be begun with."""
-    is_worded: bool = False
-    """True once the batch's words are on their way into the transcript."""
-    active: ActiveTurn | None = None
-    """The turn, once it is begun."""
-    asker: PersonId | None = None
-    """Who asked for it, and may stop it."""
-    place: Place | None = None
-    """Where it is answered."""
-    is_resumed: bool = False
-    """True if an earlier process has begun it."""
-    presenter: Presenter | None = None
-    """What shows it, while it runs."""
-    is_wary: bool = False
-    """True once it could not be begun: the next try begins it on disk before all else."""
-    is_cut: bool = False
-    """True once it is known that it can't be begun as it is."""
-    is_over: bool = False
-    """True once there is nothing left that could be stopped."""
-    _is_pulled: bool = False
-    _scope: asyncio.Timeout | None = None
+class Phase(Enum):
+    """Progress of a turn."""
+
+    WAITING = auto()
+    """Its messages wait, and may still be edited."""
+    RETRYING = auto()
+    """The store refused to begin it. Its messages may be edited again."""
+    DRAFTED = auto()
+    """The text of its messages is fixed."""
+    RUNNING = auto()
+    OVER = auto()
+    """Nothing is left that could be stopped."""
+
+
+class StopSwitch:
+    """Ends the work in its scope at the next await."""
+
+    def __init__(self) -> None:
+        self._is_requested = False
+        self._is_stale = False
+        self._scope: asyncio.Timeout | None = None
 
     @asynccontextmanager
-    async def stoppable(self) -> AsyncIterator[None]:
-        """What runs in here is ended by `request_stop` at its next await, with `TimeoutError`."""
+    async def scope(self) -> AsyncIterator[None]:
+        """Run the block; after `request` or `mark_stale` its next await raises `TimeoutError`."""
         async with asyncio.timeout(None) as scope:
             self._scope = scope
             try:
@@ -48,26 +50,151 @@ class TurnHandle:
             finally:
                 self._scope = None
 
+    def request(self) -> None:
+        """Stop the work because a person asks for it."""
+        self._cancel()
+        self._is_requested = True
+
+    def mark_stale(self) -> None:
+        """Stop the work because it can't be finished as it is."""
+        self._cancel()
+        self._is_stale = True
+
+    def is_requested(self) -> bool:
+        """Return whether a person wants the work to end."""
+        return self._is_requested
+
+    def is_stale(self) -> bool:
+        """Return whether the work rests on data that has changed."""
+        return self._is_stale
+
+    def _cancel(self) -> None:
+        if self._scope and not self._is_requested:
+            self._scope.reschedule(asyncio.get_running_loop().time())
+
+
+class LaneQueue:
+    """The jobs that wait in one conversation, and the rules for taking them."""
+
+    def __init__(self, jobs: deque[Job], draining: asyncio.Event) -> None:
+        """`draining` is set once no more turns begin."""
+        self.jobs = jobs
+        self.draining = draining
+
+    def take_batch(self) -> list[QueuedMessage]:
+        """Take the first job, with the messages behind it that go into the same turn.
+
+        Return the messages; none for a turn of an earlier process. Messages of another person or
+        chat need a turn of their own, with its own answer.
+        """
+        first = self.jobs.popleft()
+        if not isinstance(first, QueuedMessage):
+            return []
+        batch = [first]
+        while not first.starts_own_turn and (job := self._find_next(first)):
+            self.jobs.popleft()
+            batch.append(job)
+        return batch
+
+    def find_steers(self, place: Place, asker: PersonId) -> list[QueuedMessage]:
+        """Return the messages that steer a turn: its asker's, in its chat.
+
+        A message that starts its own turn ends the search. Other people's messages wait, and
+        hold nothing up.
+        """
+        found: list[QueuedMessage] = []
+        for job in self.jobs:
+            if isinstance(job, QueuedMessage) and _origin(job) == _spot(place, asker):
+                if job.starts_own_turn:
+                    break
+                found.append(job)
+        return found
+
+    def take_steers(self, place: Place, asker: PersonId) -> list[QueuedMessage]:
+        """Take the messages that `find_steers` returns out of the queue."""
+        taken = self.find_steers(place, asker)
+        left = [job for job in self.jobs if not any(job is one for one in taken)]
+        self._replace(left)
+        return taken
+
+    def put_back(self, messages: Sequence[QueuedMessage]) -> None:
+        """Return messages to their places: the oldest is in front, behind an older turn."""
+        self._replace(sorted([*messages, *self.jobs], key=_age))
+
+    def _find_next(self, first: QueuedMessage) -> QueuedMessage | None:
+        job = self.jobs[0] if self.jobs else None
+        if not isinstance(job, QueuedMessage) or job.starts_own_turn:
+            return None
+        return job if _origin(job) == _origin(first) else None
+
+    def _replace(self, jobs: Sequence[Job]) -> None:
+        self.jobs.clear()
+        self.jobs.extend(jobs)
+
+
+@dataclass(slots=True, kw_only=True)
+class TurnHandle:
+    """One turn, from its wait for a place until it is over."""
+
+    lane: LaneQueue
+    asker: PersonId
+    """The person who asked for the turn, and may stop it."""
+    batch: Sequence[QueuedMessage] = ()
+    """The messages that begin it; none for a turn of an earlier process."""
+    place: Place | None = None
+    """The chat that gets the answer."""
+    active: ActiveTurn | None = None
+    """The turn, while the agent runs it."""
+    presenter: Presenter | None = None
+    """Shows the turn, while it runs."""
+    phase: Phase = Phase.WAITING
+    stop: StopSwitch = field(default_factory=StopSwitch)
+
     def request_stop(self) -> bool:
         """Stop the turn, before it begins or at its next await; False if it is over."""
-        if self.is_over:
+        if self.phase is Phase.OVER:
             return False
-        if self._scope and not self._is_pulled:
-            self._scope.reschedule(asyncio.get_running_loop().time())
-        self._is_pulled = True
+        self.stop.request()
         return True
 
-    def split(self) -> None:
-        """What the turn rests on does not hold any more: it ends at its next await."""
-        self.is_cut = True
-        if self._scope and not self._is_pulled:
-            self._scope.reschedule(asyncio.get_running_loop().time())
+    def is_editable(self) -> bool:
+        """Return whether an edit of a message in `batch` still reaches the model."""
+        return self.phase in (Phase.WAITING, Phase.RETRYING)
 
-    def drop_stale(self) -> None:
-        """The turn could not be begun; it is tried again, and may be edited until then."""
-        self.active = None
-        self.is_wary, self.is_worded = True, False
+    def is_answered_in(self, platform: str, chat: str) -> bool:
+        """Return whether a chat gets the answer."""
+        place = self.place
+        return place is not None and (place.platform, place.chat) == (platform, chat)
 
-    def is_stop_requested(self) -> bool:
-        """True once somebody wants the turn to end."""
-        return self._is_pulled
+    def has_steers(self) -> bool:
+        """Return whether a message waits that the turn has not read yet."""
+        return self.place is not None and bool(self.lane.find_steers(self.place, self.asker))
+
+    def inbox_ids(self) -> list[InboxId]:
+        """Return the events that begin the turn."""
+        return [inbox_id for pending in self.batch for inbox_id in pending.inbox_ids]
+
+
+class TurnHandles:
+    """The turns that run or wait for a place, one per conversation."""
+
+    def __init__(self) -> None:
+        self.by_conversation: dict[ConversationId, TurnHandle] = {}
+
+    def find(self, turn_id: TurnId) -> TurnHandle | None:
+        """Return the handle of a running turn."""
+        handles = self.by_conversation.values()
+        return next((one for one in handles if one.active and one.active.id == turn_id), None)
+
+
+def _spot(place: Place, asker: PersonId) -> tuple[str, str, PersonId]:
+    return place.platform, place.chat, asker
+
+
+def _origin(pending: QueuedMessage) -> tuple[str, str, PersonId]:
+    chat = conversion.name_chat(pending.message.address)
+    return pending.platform, chat, pending.person.id
+
+
+def _age(job: Job) -> int:
+    return job.inbox_ids[0] if isinstance(job, QueuedMessage) else 0

@@ -1,7 +1,8 @@
-"""What is shown while a turn runs: signs, a live message that grows, a line of what it does."""
+"""Show a running turn: indicators, a live message that grows, and a status line."""
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from adapters.abilities import CanEdit, CanShowSteps, CanType
 from adapters.contract import ChatAdapter
@@ -9,23 +10,30 @@ from adapters.messages import Step, StepState
 from agent_core.events import Event, TextGrew, TextReset, ToolEnded, ToolStarted
 from agent_core.state.people.people import Verbosity
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
-from agent_core.transcript import mend_text
+from agent_core.transcript import repair_text
 from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.outbound.live_message import LiveMessage
 from gateway.texts import general
 
-_FIRST_SIGN = 0.15
-"""Seconds before the typing sign: at once for a person, never for an instant answer."""
-_FIRST_WORDS = 0.8
-"""Seconds of a turn before words are shown that are not final."""
-_FIRST_STATUS = 5.0
-"""Seconds of a turn before a line tells what it does."""
-_STATUS_PAUSE = 5.0
-"""Seconds between two updates of that line while nothing new happens."""
+Shown = tuple[OutboxRow | None, OutboxRow | None]
+"""The live message and the status line of a turn, if it has them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PresenterTimings:
+    """Delays of what a turn shows, in seconds since its start."""
+
+    first_indicator: float = 0.15
+    """At once for a person, but never for an instant answer."""
+    first_words: float = 0.8
+    """Text that is not final."""
+    first_status: float = 5.0
+    status_interval: float = 5.0
+    """Between two updates of the status line while nothing new happens."""
 
 
 class Presenter:
-    """Shows one turn, within what its platform can do. Never waits, never raises."""
+    """Shows one turn, within the abilities of its platform. Never waits, never raises."""
 
     def __init__(
         self,
@@ -33,49 +41,49 @@ class Presenter:
         adapter: ChatAdapter,
         outgoing: NewOutboxMessage,
         *,
-        opened: tuple[OutboxRow | None, OutboxRow | None] = (None, None),
-        verbosity: Verbosity = "normal",
-        is_hidden: bool = False,
+        shown: Shown = (None, None),
+        verbosity: Verbosity | Literal["hidden"] = "normal",
+        timings: PresenterTimings,
     ) -> None:
-        """`opened` are the live message and the status line that an earlier process opened.
-
-        One that `is_hidden` takes note of a turn that nobody waits for, and shows nothing.
-        """
+        """`shown` are the messages that an earlier process opened; `hidden` shows nothing."""
         self._dispatcher = dispatcher
         self._adapter = adapter
         self._outgoing = outgoing
         self._verbosity = verbosity
-        self._is_hidden = is_hidden
-        self._live = LiveMessage(outgoing, opened[0])
-        self._status = LiveMessage(_as_status(outgoing), opened[1]) if opened[1] else None
+        self._timings = timings
+        live, status = shown
+        self._live = LiveMessage(outgoing, live) if live else None
+        self._status = LiveMessage(_as_status(outgoing), status) if status else None
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()
-        self._next_words = self._started + _FIRST_WORDS
-        first = _FIRST_WORDS if verbosity == "verbose" else _FIRST_STATUS
+        self._next_words = self._started + timings.first_words
+        first = timings.first_words if verbosity == "verbose" else timings.first_status
         self._next_status = self._started + first
-        self._paint_at: asyncio.TimerHandle | None = None
-        self._status_at: asyncio.TimerHandle | None = None
-        self._seen: tuple[str, str, str] | None = None
-        """The message that may have the sign."""
-        self._has_shown_eyes = False
+        self._words_timer: asyncio.TimerHandle | None = None
+        self._status_timer: asyncio.TimerHandle | None = None
+        self._indicator_timer: asyncio.TimerHandle | None = None
+        self._marked: tuple[str, str, str] | None = None
+        """The message that may carry the seen mark."""
+        self._has_marked = False
         self._steps: dict[str, Step] = {}
-        self._said = ""
-        """What was said last before tools ran; it may be on show still."""
+        self._last_text = ""
+        """The text before the last tool calls; it may still be visible."""
         self.text = ""
-        """What has been said of the present answer so far."""
+        """The text of the present answer so far."""
         self.tools: list[str] = []
         """Names of the tools that were called, in order."""
-        self._sign_at: asyncio.TimerHandle | None = (
-            None if is_hidden else self._loop.call_later(_FIRST_SIGN, self._give_sign)
-        )
+        if verbosity != "hidden":
+            self._indicator_timer = self._loop.call_later(
+                timings.first_indicator, self._show_indicators
+            )
 
     def show(self, event: Event) -> None:
-        """Take notice of an event."""
+        """Show an event of the turn."""
         if isinstance(event, TextGrew):
             self.text += event.delta
             self._plan_words()
         elif isinstance(event, TextReset):
-            self._said, self.text = self.text or self._said, ""
+            self._last_text, self.text = self.text or self._last_text, ""
         elif isinstance(event, ToolStarted):
             self.tools.append(event.name)
             self._note_step(event.call_id, event.name, "running")
@@ -83,71 +91,74 @@ class Presenter:
             self._note_step(event.call_id, event.name, "failed" if event.is_error else "done")
 
     def assume_seen(self) -> None:
-        """An earlier process may have shown the sign on the message: it is to be taken away."""
+        """Remove the seen mark at the end, because an earlier process may have set it."""
         if self._outgoing.answers is not None:
-            self._seen = (self._outgoing.platform, self._outgoing.chat, self._outgoing.answers)
+            self._marked = (self._outgoing.platform, self._outgoing.chat, self._outgoing.answers)
 
     def move(self, adapter: ChatAdapter, outgoing: NewOutboxMessage) -> None:
-        """Show the turn elsewhere from now on; what it showed so far is another's business."""
+        """Show the turn in another chat; the caller ends the messages in the old one."""
         self._end_shown()
-        self._unsee()
+        self._remove_mark()
         self._adapter, self._outgoing = adapter, outgoing
-        self._live, self._status = LiveMessage(outgoing), None
+        self._live = self._status = None
         if self.text.strip():
             self._plan_words()
         if self._steps:
             self._plan_status()
-        if self._sign_at:
-            self._sign_at.cancel()
-            self._give_sign()
+        if self._indicator_timer:
+            self._indicator_timer.cancel()
+            self._show_indicators()
 
-    def turn_page(self) -> str:
-        """Say what comes in a message of its own from now on; gives the words before that."""
-        self._live.is_over = True
-        self._live = LiveMessage(self._outgoing)
-        words, self._said = mend_text(self.text or self._said), ""
-        return words
+    def end_live_message(self) -> str:
+        """Put later text into a new message; return the text before that."""
+        if self._live:
+            self._live.is_over = True
+        self._live = None
+        text, self._last_text = repair_text(self.text or self._last_text), ""
+        return text
 
     def close(self) -> None:
-        """Show nothing more; the final words go through the outbox."""
+        """Show nothing more; the final text goes through the outbox."""
         self._end_shown()
-        for timer in (self._paint_at, self._status_at, self._sign_at):
+        for timer in (self._words_timer, self._status_timer, self._indicator_timer):
             if timer:
                 timer.cancel()
-        self._unsee()
+        self._remove_mark()
 
     def _end_shown(self) -> None:
-        self._live.is_over = True
-        if self._status:
-            self._status.is_over = True
+        for message in (self._live, self._status):
+            if message:
+                message.is_over = True
 
     def _plan_words(self) -> None:
-        if self._paint_at is None and not self._is_hidden:
-            self._paint_at = self._loop.call_at(self._next_words, self._paint)
+        if self._words_timer is None and self._verbosity != "hidden":
+            self._words_timer = self._loop.call_at(self._next_words, self._show_words)
 
-    def _paint(self) -> None:
-        self._paint_at = None
+    def _show_words(self) -> None:
+        self._words_timer = None
         if self.text.strip() and isinstance(self._adapter, CanEdit):
             self._next_words = self._loop.time() + self._adapter.pace.edit_interval
-            self._live.text = mend_text(self.text)
+            self._live = self._live or LiveMessage(self._outgoing)
+            self._live.text = repair_text(self.text)
             self._dispatcher.show_live(self._live)
 
     def _note_step(self, call_id: str, name: str, state: StepState) -> None:
-        self._steps[call_id] = Step(key=call_id, title=general.title_tool(name), state=state)
+        self._steps[call_id] = Step(key=call_id, title=general.describe_tool(name), state=state)
         self._plan_status()
 
     def _plan_status(self) -> None:
-        is_open = self._verbosity != "quiet" and not self._is_hidden
-        if is_open and isinstance(self._adapter, CanEdit):
-            if self._status_at:
-                self._status_at.cancel()
-            self._status_at = self._loop.call_at(self._next_status, self._paint_status)
+        is_wanted = self._verbosity not in ("quiet", "hidden")
+        if is_wanted and isinstance(self._adapter, CanEdit):
+            if self._status_timer:
+                self._status_timer.cancel()
+            self._status_timer = self._loop.call_at(self._next_status, self._show_status)
 
-    def _paint_status(self) -> None:
-        """Tell what the turn does: in a list of the platform's own, or in a silent line."""
+    def _show_status(self) -> None:
+        """Show the steps in the platform's own list, or in a silent status line."""
         now = self._loop.time()
         steps = tuple(self._steps.values())
         if isinstance(self._adapter, CanShowSteps) and self._adapter.shows_steps:
+            self._live = self._live or LiveMessage(self._outgoing)
             self._live.steps = steps
             self._dispatcher.show_live(self._live)
         else:
@@ -157,26 +168,26 @@ class Presenter:
             self._status.text = general.describe_steps(steps, seconds, is_whole=is_whole)
             self._dispatcher.show_live(self._status)
         self._next_status = now + self._adapter.pace.edit_interval
-        self._status_at = self._loop.call_later(_STATUS_PAUSE, self._paint_status)
+        interval = self._timings.status_interval
+        self._status_timer = self._loop.call_later(interval, self._show_status)
 
-    def _give_sign(self) -> None:
+    def _show_indicators(self) -> None:
         outgoing, indicators = self._outgoing, self._dispatcher.indicators
         pause = 5.0
-        if not self._has_shown_eyes and outgoing.answers is not None:
+        if not self._has_marked and outgoing.answers is not None:
             message = (outgoing.platform, outgoing.chat, outgoing.answers)
-            self._has_shown_eyes = indicators.see(*message)
-            self._seen = message if self._has_shown_eyes else self._seen
+            self._has_marked = indicators.mark_seen(*message)
+            self._marked = message if self._has_marked else self._marked
         if isinstance(self._adapter, CanType):
             indicators.type(outgoing.platform, outgoing.chat)
             pause = max(1.0, self._adapter.typing_lasts - 1.0)
-        self._sign_at = self._loop.call_later(pause, self._give_sign)
+        self._indicator_timer = self._loop.call_later(pause, self._show_indicators)
 
-    def _unsee(self) -> None:
-        if self._seen:
-            self._dispatcher.indicators.unsee(*self._seen)
-        self._seen, self._has_shown_eyes = None, False
+    def _remove_mark(self) -> None:
+        if self._marked:
+            self._dispatcher.indicators.unmark(*self._marked)
+        self._marked, self._has_marked = None, False
 
 
 def _as_status(outgoing: NewOutboxMessage) -> NewOutboxMessage:
-    """The status line of a turn: nobody's phone rings for it."""
     return replace(outgoing, kind="status", is_silent=True)

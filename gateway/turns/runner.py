@@ -1,14 +1,11 @@
-"""One turn end to end: claim, run the agent, present, settle in one transaction."""
+"""Run one turn from its messages to its last transaction."""
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
-from types import TracebackType
-from typing import Protocol
 
 from agent_core.agent.active_turn import ActiveTurn
-from agent_core.agent.agent import Agent
 from agent_core.errors import StoreDamaged, StoreError
 from agent_core.events import TurnEnded
 from agent_core.host import Host, Steer
@@ -17,7 +14,7 @@ from agent_core.schedule.resources import JobTurn
 from agent_core.state.conversations import sessions, turns
 from agent_core.state.conversations.sessions import Conversation
 from agent_core.state.conversations.turns import Turn
-from agent_core.state.engine.database import Connection, Database
+from agent_core.state.engine.database import Connection
 from agent_core.state.jobs import job_runs
 from agent_core.state.memory import skills
 from agent_core.state.people import people
@@ -25,127 +22,71 @@ from agent_core.state.people.people import Person
 from agent_core.state.queues import inbox, outbox
 from agent_core.state.queues.outbox import NewOutboxMessage, OutboxRow
 from agent_core.tools.user_questions import QuestionPending
-from agent_core.transcript import mend_text
+from agent_core.transcript import repair_text
 from gateway import conversion
 from gateway.conversion import Place, QueuedMessage
 from gateway.jobs.agent_runs import find_errand
-from gateway.jobs.outcomes import Outcomes
-from gateway.outbound.dispatcher import OutboxDispatcher
 from gateway.texts import general
 from gateway.turns import finalizer
-from gateway.turns.crash_backoff import is_convicted
-from gateway.turns.finalizer import TurnFinalizer, place_of
-from gateway.turns.handle import TurnHandle
-from gateway.turns.presenter import Presenter
-from gateway.turns.staleness import StaleTurn, find_asked
-from gateway.turns.user_prompts import UserPrompts
+from gateway.turns.crash_backoff import is_abandoned
+from gateway.turns.finalizer import TurnDeps, TurnFinalizer, place_of
+from gateway.turns.handle import Phase, TurnHandle
+from gateway.turns.presenter import Presenter, Shown
+from gateway.turns.start import DeferredStart, StaleTurn, find_asked
 
 _log = logging.getLogger(__name__)
 
-_MOMENT = 0.15
-"""Seconds in which a turn may be over, and then takes one commit instead of two. Whatever is
-shown of a turn before its answer is shown later than this."""
 
+class _TurnHost(Host):
+    """The lane as the agent sees it: a source of steers that may drain."""
 
-class DeferredStart:
-    """Around a running turn. Until it is begun, a crash leaves its messages as they came in."""
+    def __init__(self, handle: TurnHandle, deps: TurnDeps) -> None:
+        self._handle = handle
+        self._deps = deps
+        self._handed_out: list[QueuedMessage] = []
 
-    def __init__(self, active: ActiveTurn, handle: TurnHandle) -> None:
-        self._active = active
-        self._handles = handle
-        self._timer: asyncio.TimerHandle | None = None
-        self._task: asyncio.Task[None] | None = None
+    def take_steers(self) -> Sequence[Steer]:
+        if self._handle.place is None:
+            return []
+        taken = self._handle.lane.take_steers(self._handle.place, self._handle.asker)
+        self._handed_out += taken
+        zone_of, now = self._deps.zone_of, self._deps.now()
+        return [conversion.steer(one, zone=zone_of(one.person), now=now) for one in taken]
 
-    async def __aenter__(self) -> None:
-        if not self._active.journal.is_begun:
-            self._timer = asyncio.get_running_loop().call_later(_MOMENT, self._begin)
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._timer:
-            self._timer.cancel()
-        if self._task:
-            await self._task
-
-    def _begin(self) -> None:
-        if not self._active.journal.is_begun:
-            self._task = asyncio.create_task(self._write())
-
-    async def _write(self) -> None:
-        """What the store refuses now, the next record of the turn tries again."""
-        try:
-            await self._active.journal.begin()
-        except StaleTurn:
-            self._handles.split()
-        except StoreError as error:
-            _log.error("turn %d is not begun on disk yet: %s", self._active.id, error)
-
-
-_STORE_PAUSE = 5.0
-
-Opened = tuple[OutboxRow | None, OutboxRow | None]
-"""The live message and the status line that a turn has, if any."""
-
-
-class LaneHost(Host, Protocol):
-    """What the core sees of a lane, and what the lane has to take back after a turn."""
+    def is_draining(self) -> bool:
+        return self._handle.lane.draining.is_set()
 
     def return_unclaimed(self, claimed: frozenset[InboxId]) -> None:
-        """Put back at the front what was handed out and not claimed."""
+        """Put the messages back into the lane that the turn has not made its own."""
+        left = [one for one in self._handed_out if not claimed.issuperset(one.inbox_ids)]
+        self._handle.lane.put_back(left)
+        self._handed_out = []
 
 
 class TurnRunner:
-    """Runs turns, one call a turn; whose turn may run when is the lanes' business."""
+    """Runs turns, one call per turn; lanes decide which turn runs when."""
 
-    def __init__(
-        self,
-        *,
-        database: Database,
-        agent: Agent,
-        dispatcher: OutboxDispatcher,
-        user_prompts: UserPrompts,
-        outcomes: Outcomes,
-        now: Callable[[], int],
-    ) -> None:
-        self._database = database
-        self._agent = agent
-        self._dispatcher = dispatcher
-        self._adapters = dispatcher.adapters
-        self._questions = user_prompts.questions
-        self._user_prompts = user_prompts
-        self._now = now
-        self.zone_of = outcomes.zone_of
-        """The IANA time zone that a person lives by."""
-        self._finalizer = TurnFinalizer(
-            database=database,
-            agent=agent,
-            dispatcher=dispatcher,
-            questions=user_prompts.questions,
-            outcomes=outcomes,
-            now=now,
-        )
+    def __init__(self, deps: TurnDeps) -> None:
+        self._deps = deps
+        self._database = deps.database
+        self._agent = deps.agent
+        self._dispatcher = deps.dispatcher
+        self._adapters = deps.dispatcher.adapters
+        self._now = deps.now
+        self._finalizer = TurnFinalizer(deps)
 
-    def format_steer(self, pending: QueuedMessage) -> Steer:
-        """A waiting message as it goes into a running turn."""
-        return conversion.steer(pending, zone=self.zone_of(pending.person), now=self._now())
+    async def start(self, handle: TurnHandle) -> None:
+        """Run a turn over the messages of `handle.batch`.
 
-    async def start(
-        self, batch: Sequence[QueuedMessage], host: LaneHost, handle: TurnHandle
-    ) -> None:
-        """Run a turn over waiting messages of one conversation.
-
-        It is begun on disk with the first of it that has to last, or after a moment; but
-        before all else where it may have ended a process or could not be begun before, and
-        where it opens a session, so that there is one to be closed.
-        Raises `StoreError` if it could not be begun, and `StaleTurn` if it is to be begun
-        otherwise; nothing is claimed then.
+        The first record that has to last begins it on disk, or a short delay does. It begins
+        before the first model call if it may have ended a process, if it could not begin before,
+        and if it opens a session, which must exist so that it can be closed.
+        Raises `StoreError` if it can't begin, and `StaleTurn` if its messages have to be routed
+        again; nothing is claimed then.
         """
-        newest = batch[-1]
-        handle.is_worded = False
+        batch, newest = handle.batch, handle.batch[-1]
+        is_retry = handle.phase is Phase.RETRYING
+        handle.phase = Phase.WAITING
         prepared = await self._agent.prepare(
             newest.conversation,
             newest.person,
@@ -154,74 +95,65 @@ class TurnRunner:
             job_turn=newest.job_turn,
         )
         now = self._now()
-        zone = self.zone_of(newest.person)
-        handle.is_worded = True  # an edit that comes later comes too late
-        news = prepared.news
+        zone = self._deps.zone_of(newest.person)
+        handle.phase = Phase.DRAFTED
         said = tuple(
-            conversion.said(pending, zone=zone, now=now, news=news if pending is batch[0] else ())
-            for pending in batch
+            conversion.said(pending, zone=zone, now=now, news=() if number else prepared.news)
+            for number, pending in enumerate(batch)
         )
         active = self._agent.create_turn(prepared, said, newest.job_turn)
-        inbox_ids = [inbox_id for pending in batch for inbox_id in pending.inbox_ids]
+        inbox_ids = handle.inbox_ids()
 
         def begin(connection: Connection) -> None:
-            asked = find_asked(connection, newest, prepared, is_stopped=handle.is_stop_requested())
+            is_stopped = handle.stop.is_requested()
+            asked = find_asked(connection, newest, prepared, is_stopped=is_stopped)
             self._agent.insert_turn(connection, active, asked, now)
             is_over = active.journal.is_over
             inbox.claim(connection, inbox_ids=inbox_ids, turn_id=active.id, is_over=is_over)
             if newest.job_turn:
-                if not job_runs.attach(
-                    connection, run_id=newest.job_turn.run_id, turn_id=active.id
-                ):
-                    raise StaleTurn
-                for name in newest.job_turn.skills:
-                    skills.note_use(connection, name=name, now=now)
+                _attach_to_run(connection, active, newest.job_turn, now)
 
         active.journal.begin_with(begin)
         try:
-            is_suspect = handle.is_wary or any(pending.is_repeat for pending in batch)
+            is_suspect = is_retry or any(pending.is_repeat for pending in batch)
             if is_suspect or prepared.session is None:
                 await active.journal.begin()
-            await self._run(active, (None, None), host, handle)
+            await self._run(active, (None, None), handle)
         except StaleTurn:
             await active.journal.write_off()
-            await self._finalizer.drop_stale(newest)
+            await self._finalizer.discard_stale(newest)
             raise
 
-    async def resume(self, turn: Turn, host: LaneHost, handle: TurnHandle) -> None:
-        """Take up a turn that an earlier process left.
+    async def resume(self, turn: Turn, handle: TurnHandle) -> None:
+        """Continue a turn of an earlier process.
 
-        One that ends processes, or whose platform is no longer on, is settled as failed: the
-        conversation has to go on, there or elsewhere. Raises `StoreError` if it could not be
-        taken up; it stands as it stood then.
+        A turn that crashed too often fails, and so does one whose platform is off now: the
+        conversation has to go on. Raises `StoreError`, and leaves the turn as it was.
         """
-        handle.place = place_of(turn)
-        handle.asker = turn.person_id
-        handle.is_resumed = True
-        active, opened = await self._take_up(turn)
+        handle.place, handle.asker = place_of(turn), turn.person_id
+        active, shown = await self._load(turn)
         if turn.platform not in self._adapters:
-            await self._interrupt(active, "off")
-            return
-        if is_convicted(turn.attempts):
+            await self._fail(active, "off")
+        elif is_abandoned(turn.attempts):
             if turn.answers is not None:
-                self._dispatcher.indicators.unsee(turn.platform, turn.chat, turn.answers)
-            await self._interrupt(active, "crashed")
-            return
-        await self._database.write(
-            "turns.attempt", lambda c: turns.count_attempt(c, turn_id=turn.id)
-        )
-        await self._run(active, opened, host, handle)
+                self._dispatcher.indicators.unmark(turn.platform, turn.chat, turn.answers)
+            await self._fail(active, "crashed")
+        else:
+            await self._database.write(
+                "turns.attempt", lambda c: turns.count_attempt(c, turn_id=turn.id)
+            )
+            await self._run(active, shown, handle)
 
     async def move(self, handle: TurnHandle, place: Place) -> bool:
-        """Answer a running turn elsewhere from now on; False if it is over by now.
+        """Answer a running turn in another chat; False if it is over by now.
 
-        What it showed so far says where it went on; what it still asks is asked there.
+        Its messages so far say where it continues, and its open questions are asked there.
         Raises `StoreError`.
         """
-        active, old = handle.active, handle.place
-        if active is None or old is None or handle.is_over:
+        active = handle.active
+        if active is None or handle.phase is Phase.OVER:
             return False
-        if (old.platform, old.chat) == (place.platform, place.chat):
+        if handle.is_answered_in(place.platform, place.chat):
             return True
         now = self._now()
 
@@ -230,33 +162,32 @@ class TurnRunner:
             if not turns.is_running(connection, turn_id=active.id):
                 return None
             turns.move(connection, turn_id=active.id, place=place.fields)
-            rows = finalizer.leave(connection, active.id, general.describe_move(place.platform))
+            note = general.describe_move(place.platform)
+            rows = finalizer.end_shown(connection, active.id, note)
             where = (place.platform, place.chat)
-            return [*rows, *self._questions.move(connection, active.id, where, now)]
+            return [*rows, *self._deps.questions.move(connection, active.id, where, now)]
 
         try:
             rows = await self._database.write("turns.move", work)
         except StaleTurn:
-            return False  # it will be begun otherwise, where it was asked for
+            return False  # its messages are routed again, and answered where they were written
         if rows is None:
             return False
         handle.place = place
         if handle.presenter:
-            handle.presenter.move(
-                self._adapters[place.platform], self._finalizer.compose_reply(active, place)
-            )
+            reply = self._finalizer.compose_reply(active, place)
+            handle.presenter.move(self._adapters[place.platform], reply)
         self._dispatcher.enqueue(rows)
         return True
 
     async def refuse(self, batch: Sequence[QueuedMessage], error: Exception) -> None:
-        """Set messages aside that no turn can be begun with, and say so. Raises `StoreError`."""
+        """Park messages that no turn can begin with, and report it. Raises `StoreError`."""
         place = conversion.place_of(batch)
         now = self._now()
-        why = str(error) if isinstance(error, StoreError) else ""
         outgoing = NewOutboxMessage(
             platform=place.platform,
             chat=place.chat,
-            body=general.describe_refused_begin(why),
+            body=general.describe_not_started(),
             person_id=batch[-1].person.id,
             answers=place.answers,
         )
@@ -266,13 +197,13 @@ class TurnRunner:
                 for inbox_id in pending.inbox_ids:
                     inbox.park(connection, inbox_id=inbox_id, reason=repr(error))
             if batch[-1].job_turn:
-                return []  # its job tells of failures, and not of each
+                return []  # the job reports the first of several failures only
             return [outbox.enqueue(connection, outgoing, now=now)]
 
         self._dispatcher.enqueue(await self._database.write("turns.refuse", work))
 
-    async def give_up(self, active: ActiveTurn) -> bool:
-        """Settle a turn that an unexpected error ended; False if it can't even be begun.
+    async def end_broken(self, active: ActiveTurn) -> bool:
+        """End a turn after an unexpected error; False if it can't even be begun.
 
         Raises `StoreError` and `StaleTurn`.
         """
@@ -282,7 +213,7 @@ class TurnRunner:
         if turn and turn.state != "running":
             return True
         try:
-            await self._interrupt(active, "error")
+            await self._fail(active, "error")
         except StoreDamaged:
             if turn is None:
                 raise
@@ -290,127 +221,122 @@ class TurnRunner:
         return True
 
     async def abandon(self, turn: Turn) -> None:
-        """End a turn whose transcript can't be read or added to. Raises `StoreError`."""
+        """End a turn whose transcript is damaged. Raises `StoreError`."""
         await self._finalizer.abandon(turn)
 
-    def forget_words(self) -> None:
-        """Words, files or people are gone: nothing that was read of them is kept at hand."""
-        self._agent.clear_caches()
-
     def invalidate_conversations(self) -> None:
-        """Something was done to talks beside their turns."""
+        """Read conversations afresh, because something besides a turn has changed them."""
         self._agent.invalidate_conversations()
 
-    async def _take_up(self, turn: Turn) -> tuple[ActiveTurn, Opened]:
-        """A begun turn as the database has it, with what shows it. Raises `StoreError`."""
+    async def _load(self, turn: Turn) -> tuple[ActiveTurn, Shown]:
+        """Read a begun turn and the messages that show it. Raises `StoreError`."""
 
         def look(
             connection: Connection,
-        ) -> tuple[Conversation, Person | None, Opened, JobTurn | None]:
+        ) -> tuple[Conversation, Person | None, Shown, JobTurn | None]:
             return (
                 sessions.get_conversation(
                     connection, conversation_id=turn.conversation_id, person_id=turn.person_id
                 ),
                 people.find(connection, person_id=turn.person_id),
-                outbox.find_shown(connection, turn_id=turn.id),
+                outbox.find_visible(connection, turn_id=turn.id),
                 find_errand(connection, turn.id, self._now()),
             )
 
-        conversation, person, opened, job_turn = await self._database.read(look)
+        conversation, person, shown, job_turn = await self._database.read(look)
         if person is None:
-            raise StoreDamaged(f"turn {turn.id} belongs to nobody")
-        return await self._agent.resume(turn, conversation, person, job_turn), opened
+            raise StoreDamaged(f"turn {turn.id} has no person")
+        return await self._agent.resume(turn, conversation, person, job_turn), shown
 
-    async def _run(
-        self,
-        active: ActiveTurn,
-        opened: Opened,
-        host: LaneHost,
-        handle: TurnHandle,
-    ) -> None:
-        """Play a turn and settle it; while the store can't be written, wait and go on.
+    async def _run(self, active: ActiveTurn, shown: Shown, handle: TurnHandle) -> None:
+        """Play a turn and finalize it; while the store can't be written, wait and continue.
 
-        Raises `StoreError` only where nothing of it was written. Once it is begun no caller
-        may begin it again, whatever the store refuses.
+        Raises `StoreError` only if nothing of it was written. A turn on disk is never begun a
+        second time, whatever the store refuses.
         """
+        host = _TurnHost(handle, self._deps)
         while True:
-            handle.active = active
+            handle.active, handle.phase = active, Phase.RUNNING
             try:
-                async with DeferredStart(active, handle):
-                    ended, tools = await self._play(active, opened, host, handle)
+                async with DeferredStart(active, handle.stop, self._deps.start_delay):
+                    ended, tools = await self._play(active, shown, host, handle)
                 break
             except StoreDamaged:
                 raise
             except StoreError as error:
                 if not active.journal.is_begun:
-                    handle.drop_stale()
+                    handle.active, handle.phase = None, Phase.RETRYING
                     raise
                 _log.error("turn %d waits for the store: %s", active.id, error)
             finally:
                 host.return_unclaimed(frozenset(active.journal.claimed))
-            active, opened = await self._wait_for_store(active)
+            active, shown = await self._reload(active)
         if ended.ending == "suspended":
             await self._database.write(
-                "turns.suspend", lambda c: turns.forgive_attempt(c, turn_id=active.id)
+                "turns.suspend", lambda c: turns.uncount_attempt(c, turn_id=active.id)
             )
         else:
-            handle.is_over = True
+            handle.phase = Phase.OVER
             await self._finalizer.finalize(active, ended, tools, handle.place)
 
-    async def _wait_for_store(self, active: ActiveTurn) -> tuple[ActiveTurn, Opened]:
-        """The turn as it stands on disk, once the disk can be read. Raises `StoreDamaged`."""
-        while True:
-            await asyncio.sleep(_STORE_PAUSE)
-            try:
-                turn = await self._database.read(lambda c: turns.find(c, turn_id=active.id))
-                assert turn is not None  # noqa: S101 - no turn is ever deleted
-                return await self._take_up(turn)
-            except StoreDamaged:
-                raise
-            except StoreError as error:
-                _log.error("turn %d still waits for the store: %s", active.id, error)
+    async def _reload(self, active: ActiveTurn) -> tuple[ActiveTurn, Shown]:
+        """Read a turn again once the store can be read. Raises `StoreDamaged`."""
+        await asyncio.sleep(self._database.retry_pause)
+
+        async def load() -> tuple[ActiveTurn, Shown]:
+            turn = await self._database.read(lambda c: turns.find(c, turn_id=active.id))
+            assert turn is not None  # noqa: S101 - no turn is ever deleted
+            return await self._load(turn)
+
+        return await self._database.retry_while_unavailable(load, f"turn {active.id}")
 
     async def _play(
-        self, active: ActiveTurn, opened: Opened, host: Host, handle: TurnHandle
+        self, active: ActiveTurn, shown: Shown, host: Host, handle: TurnHandle
     ) -> tuple[TurnEnded, Sequence[str]]:
-        """Run a turn and show it; gives how it ended, and the tools that were called."""
+        """Run a turn and show it; return its ending and the names of the tools it called."""
         ended = TurnEnded(ending="stopped", text="")
-        if handle.is_stop_requested() or handle.place is None:
+        if handle.stop.is_requested() or handle.place is None:
             active.journal.interrupt()
             return ended, ()
         presenter = handle.presenter = Presenter(
             self._dispatcher,
             self._adapters[handle.place.platform],
             self._finalizer.compose_reply(active, handle.place),
-            opened=opened,
-            verbosity=active.person.verbosity,
-            is_hidden=active.job_turn is not None,
+            shown=shown,
+            verbosity="hidden" if active.job_turn else active.person.verbosity,
+            timings=self._deps.display,
         )
-        self._user_prompts.shown_by(active.id, presenter)
-        if handle.is_resumed:
+        if not handle.batch:
             presenter.assume_seen()
         try:
-            async with handle.stoppable(), aclosing(self._agent.run(active, host)) as events:
+            async with handle.stop.scope(), aclosing(self._agent.run(active, host)) as events:
                 async for event in events:
                     presenter.show(event)
                     if isinstance(event, TurnEnded):
                         ended = event
         except TimeoutError:
-            if not handle.is_stop_requested():
-                if handle.is_cut:
+            if not handle.stop.is_requested():
+                if handle.stop.is_stale():
                     raise StaleTurn from None
                 raise
             active.journal.interrupt()
-            ended = TurnEnded(ending="stopped", text=mend_text(presenter.text))
+            ended = TurnEnded(ending="stopped", text=repair_text(presenter.text))
         except QuestionPending:
             ended = TurnEnded(ending="suspended", text="")
         finally:
             presenter.close()
-            self._user_prompts.shown_by(active.id, None)
             handle.presenter = None
         return ended, presenter.tools
 
-    async def _interrupt(self, active: ActiveTurn, reason: str) -> None:
-        """Settle a turn that will not be gone on with. Raises `StoreDamaged`."""
+    async def _fail(self, active: ActiveTurn, reason: str) -> None:
+        """End a turn that does not continue. Raises `StoreDamaged`."""
         active.journal.interrupt()
         await self._finalizer.finalize(active, TurnEnded(ending="failed", text="", reason=reason))
+
+
+def _attach_to_run(connection: Connection, active: ActiveTurn, job_turn: JobTurn, now: int) -> None:
+    """Tie a turn to its job run. Raises `StaleTurn` if the run is over."""
+    if not job_runs.attach(connection, run_id=job_turn.run_id, turn_id=active.id):
+        raise StaleTurn
+    for name in job_turn.skills:
+        skills.note_use(connection, name=name, now=now)

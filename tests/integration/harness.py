@@ -10,7 +10,8 @@ from typing import TypeVar
 from agent_core.state.engine.database import Connection
 from agent_core.tools.contract import Tool
 from gateway.bootstrap import app
-from gateway.bootstrap.app import Extensions, Gateway
+from gateway.bootstrap.app import Extensions
+from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import load
 from gateway.config import now as wall_clock
 from tests.fakes.chat import FakeChat

@@ -15,7 +15,7 @@ from shutil import which
 
 from adapters.contract import Health
 from gateway.bootstrap import app
-from gateway.bootstrap.app import Gateway
+from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import (
     Settings,
     list_hidden,

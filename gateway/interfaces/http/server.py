@@ -15,8 +15,8 @@ from aiohttp.typedefs import Middleware
 from agent_core.errors import StoreError
 from agent_core.state.engine.database import Connection
 from agent_core.state.queues import inbox, outbox
-from gateway.bootstrap.app import Gateway
-from gateway.bootstrap.factories import make_freezer
+from gateway.bootstrap.factories import make_prompt_cache
+from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import CONSOLE_SOCKET, CONTROL_SOCKET, HTTP_TOKEN, describe_unwritable
 from gateway.errors import Declined, Mistaken, StartError
 from gateway.interfaces.http.gate import Gate, load_token, make_guard
@@ -257,7 +257,7 @@ async def _operate(request: web.Request) -> web.Response:
         erasing=gateway.data_requests.erasing,
         memory=gateway.memory.store,
         skills=gateway.scheduling.skills,
-        freezer=make_freezer(gateway.settings, gateway.database, gateway.memory),
+        freezer=make_prompt_cache(gateway.settings, gateway.database, gateway.memory),
         times=times_of(
             gateway.settings,
             wake=gateway.scheduling.wake,

@@ -9,7 +9,7 @@ from agent_core.errors import StoreError
 from agent_core.memory.store import MemoryStore
 from agent_core.state.engine.database import Database
 from agent_core.state.queues.outbox import OutboxRow
-from gateway.bootstrap.factories import load_adapters, make_freezer, make_memory
+from gateway.bootstrap.factories import load_adapters, make_prompt_cache, make_memory
 from gateway.config import DATABASE, MEMORIES, Settings, SkillSettings, make_home, now
 from gateway.errors import Declined, StartError
 from gateway.interfaces.operations.client import PATIENCE, NobodyThere, ask
@@ -61,7 +61,7 @@ async def _perform_here(
         skills=make_skill_services(
             home, settings.skills if settings else SkillSettings(), database
         ),
-        freezer=make_freezer(settings, database, make_memory(settings, database))
+        freezer=make_prompt_cache(settings, database, make_memory(settings, database))
         if settings
         else None,
         times=times_of(

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from agent_core.errors import StoreBusy
 from gateway.bootstrap import app
-from gateway.bootstrap.app import Gateway
+from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import CONSOLE_SOCKET, Settings
 from gateway.errors import StartError
 from gateway.interfaces.http.server import serving_control

@@ -11,7 +11,8 @@ from agent_core.state.engine.database import Connection
 from agent_core.state.queues import outbox
 from agent_core.transcript import Message
 from gateway.bootstrap import app
-from gateway.bootstrap.app import Extensions, Gateway
+from gateway.bootstrap.app import Extensions
+from gateway.bootstrap.lifecycle import Gateway
 from gateway.config import load
 from gateway.texts import general
 from gateway.turns import finalizer, runner
@@ -284,7 +285,7 @@ async def test_words_that_no_turn_can_be_begun_with_are_set_aside_with_a_sentenc
     async with running(tmp_path, model) as house:
         await open_talk(house)
         await house.chat.says("half a letter: \ud800")
-        await house.chat.sees_text(general.describe_refused_begin(""))
+        await house.chat.sees_text(general.describe_not_started(""))
         await house.chat.says("better?")
         await house.chat.sees_text("Fine.")
         await house.at_rest()

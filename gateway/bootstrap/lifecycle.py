@@ -1,0 +1,167 @@
+"""The life of a running gateway: recover, start, wait, drain."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+
+from agent_core.errors import StoreError
+from agent_core.memory.external.client import ExternalMemory
+from agent_core.memory.shared import SharedMemory
+from agent_core.memory.soul import soul
+from agent_core.state.conversations import turns
+from agent_core.state.engine.database import Database
+from gateway.bootstrap import garbage_collection
+from gateway.bootstrap.platform_supervisor import Platforms
+from gateway.bootstrap.scheduling import Scheduling
+from gateway.commands.catalog import COMMANDS
+from gateway.commands.registry import make_menu
+from gateway.config import Settings
+from gateway.errors import Broken, StartError
+from gateway.inbound.router import InboundRouter
+from gateway.outbound.dispatcher import OutboxDispatcher
+from gateway.outbound.questions import Questions
+from gateway.people.data_export import DataExport
+from gateway.people.data_requests import DataRequests
+from gateway.people.identity import LOCAL_PLATFORM, Identity
+from gateway.turns.lanes import Lanes
+from gateway.turns.user_prompts import UserPrompts
+
+_POLL = 0.02
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gateway:
+    """A running gateway, as its health page, its control socket and its starter see it."""
+
+    settings: Settings
+    database: Database
+    memory: SharedMemory
+    external_memory: ExternalMemory | None
+    platforms: Platforms
+    identity: Identity
+    router: InboundRouter
+    lanes: Lanes
+    dispatcher: OutboxDispatcher
+    questions: Questions
+    user_prompts: UserPrompts
+    exports: DataExport
+    data_requests: DataRequests
+    scheduling: Scheduling
+    background: Sequence[Callable[[], Coroutine[object, object, None]]]
+    """Long-lived work besides platforms and scheduler; each runs until cancelled."""
+    claim_code: str | None
+    """A code to claim the bot with, if no owner has an account on a chat platform yet."""
+    started: float
+    """Monotonic seconds."""
+    now: Callable[[], int]
+    """The time of day, in milliseconds since the epoch, UTC."""
+
+    def is_at_rest(self) -> bool:
+        """Return whether nobody waits for work that is under way."""
+        services = (self.router, self.lanes, self.dispatcher, self.scheduling.runs)
+        return all(service.is_idle() for service in services)
+
+    def waits_for_people(self) -> bool:
+        """Return whether every turn waits for an answer, as the next process can do, too."""
+        is_rest_idle = self.router.is_idle() and self.dispatcher.is_idle()
+        return is_rest_idle and self.user_prompts.count_turns() == len(self.lanes)
+
+
+Companion = Callable[[Gateway], Coroutine[object, object, None]]
+"""Work beside the gateway until cancelled: a server, a prompt."""
+
+
+class _AtRest(Exception):
+    """Ends the TaskGroup once all work is done."""
+
+
+async def serve(
+    build: Callable[[asyncio.TaskGroup], Gateway],
+    *,
+    stop: asyncio.Event,
+    companions: Sequence[Companion],
+) -> None:
+    """Build a gateway and run it until `stop` is set.
+
+    Raises `StartError`, `StoreError` and `Broken`.
+    """
+    error: BaseException | None = None
+    try:
+        async with asyncio.TaskGroup() as group:
+            gateway = build(group)
+            await _recover(gateway)
+            garbage_collection.freeze_all()
+            with closing(gateway.dispatcher):
+                _start(group, gateway, companions)
+                await _wait_for_end(gateway, stop)
+                await _drain(gateway)
+            raise _AtRest
+    except* _AtRest:
+        pass
+    except* (StartError, StoreError, Broken) as errors:
+        error = errors.exceptions[0]  # raised in here it would leave as a group again
+    if error:
+        raise error
+    if _have_all_stopped(gateway.platforms):
+        raise StartError("\n".join(gateway.platforms.stopped().values()))
+
+
+async def _recover(gateway: Gateway) -> None:
+    """Continue the work of an earlier process: messages to send, then turns, then events."""
+    await soul.SoulFile(gateway.database, gateway.settings.home).notice(gateway.now())
+    await gateway.questions.start()
+    await gateway.dispatcher.start()
+    for turn in await gateway.database.read(turns.list_running):
+        gateway.lanes.resume(turn)
+    await gateway.router.recover()
+    await gateway.scheduling.prepare()
+
+
+def _start(group: asyncio.TaskGroup, gateway: Gateway, companions: Sequence[Companion]) -> None:
+    menu = make_menu(COMMANDS)
+    for name in gateway.platforms.adapters:
+        group.create_task(gateway.platforms.keep(name, gateway.router.inlet(name)))
+        group.create_task(gateway.platforms.show_menu(name, menu))
+    group.create_task(gateway.scheduling.scheduler.run())
+    group.create_task(garbage_collection.collect(gateway.is_at_rest))
+    group.create_task(gateway.data_requests.keep_clean(gateway.is_at_rest))
+    for run in gateway.background:
+        group.create_task(run())
+    for companion in companions:
+        group.create_task(companion(gateway))
+
+
+async def _wait_for_end(gateway: Gateway, stop: asyncio.Event) -> None:
+    """Return when asked to stop, or when no chat platform can work any more.
+
+    Raises `Broken` if the disk failed: only a restart can tell what was written.
+    """
+    while not stop.is_set():
+        if _have_all_stopped(gateway.platforms):
+            return
+        if gateway.database.has_stopped():
+            raise Broken(gateway.database.failure())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(1.0):
+                await stop.wait()
+
+
+async def _drain(gateway: Gateway) -> None:
+    """Accept nothing more, let turns reach a step boundary, and deliver their messages.
+
+    The next start continues what is not done within the grace time.
+    """
+    gateway.router.close()
+    gateway.scheduling.runs.close()
+    gateway.lanes.drain()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(gateway.settings.turns.drain_seconds):
+            while not gateway.is_at_rest():  # noqa: ASYNC110 - four services, no common signal
+                await asyncio.sleep(_POLL)
+
+
+def _have_all_stopped(platforms: Platforms) -> bool:
+    """Return whether there are chat platforms besides the console, and none can work."""
+    chat = [name for name in platforms.adapters if name != LOCAL_PLATFORM]
+    return bool(chat) and all(name in platforms.stopped() for name in chat)
